@@ -1,0 +1,168 @@
+//! `cargo xtask fuzz [CRATE [TARGET] [SECONDS]]`: libFuzzer on the stable toolchain.
+//!
+//! Each crate's `fuzz/` is a workspace in the layout of cargo-fuzz, and cargo-fuzz can run it; but that needs a nightly
+//! compiler, and all it does for us is to pass the flags of `fuzz/build.rs`. Inputs come from `fuzz/seeds/<target>/`
+//! (committed), new ones go to `fuzz/corpus/<target>/`, crashes to `fuzz/artifacts/<target>/` (both ignored by git).
+
+mod build;
+mod canary;
+mod session;
+
+use std::path::Path;
+
+use crate::check::Check;
+use crate::nearest::nearest;
+use crate::program::Program;
+use crate::runner::run_live;
+use crate::stop::{Stop, no_more};
+use crate::workspace::Workspace;
+
+use session::Session;
+
+const GROUP: &str = "fuzz";
+
+const USAGE: &str = "fuzz [CRATE [TARGET] [SECONDS]], or fuzz CRATE TARGET --replay FILE";
+
+/// How long `ci` fuzzes each target.
+const CI_SECONDS: u64 = 20;
+
+/// How long a person's session takes, unless they say otherwise.
+const DEFAULT_SECONDS: u64 = 60;
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    let Some((name, rest)) = arguments.split_first() else {
+        list(workspace);
+        return Ok(());
+    };
+    let folder = folder_of(workspace, name)?;
+    if let [target, flag, file] = rest
+        && flag == "--replay"
+    {
+        return replay(workspace, &folder, known_target(workspace, &folder, target)?, Path::new(file));
+    }
+
+    let (target, seconds) = target_and_seconds(rest)?;
+    let targets = match target {
+        Some(target) => vec![known_target(workspace, &folder, target)?.to_owned()],
+        None => targets(workspace, &folder),
+    };
+    if let Some(reason) = crate::setup::lacking(GROUP) {
+        return Err(Stop::failed(reason));
+    }
+    let mut checks = vec![build::check(workspace, &folder)];
+    for target in targets {
+        checks.push(Session::new(workspace, &folder, &target, seconds).check());
+    }
+    run_live(&checks)
+}
+
+/// Returns the checks of continuous integration: that the fuzzer works at all, then every target of every crate.
+/// Everything is built first, since a build takes every core, and then one target a core is fuzzed.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let mut builds = vec![canary::check(workspace)];
+    let mut sessions = Vec::new();
+    for folder in crate_folders(workspace) {
+        builds.push(build::check(workspace, &folder));
+        for target in targets(workspace, &folder) {
+            sessions.push(Session::new(workspace, &folder, &target, CI_SECONDS).check().side_by_side());
+        }
+    }
+    builds.extend(sessions);
+    builds
+}
+
+/// Every fuzz workspace, the canary's included.
+pub(crate) fn folders(workspace: &Workspace) -> Vec<String> {
+    let mut folders = crate_folders(workspace);
+    folders.push(canary::FOLDER.to_owned());
+    folders
+}
+
+fn crate_folders(workspace: &Workspace) -> Vec<String> {
+    let folders = workspace.crates.iter().map(|one| format!("{}/fuzz", one.folder));
+    folders.filter(|folder| workspace.has(&format!("{folder}/Cargo.toml"))).collect()
+}
+
+/// The targets of a fuzz workspace, by the names of their files.
+fn targets(workspace: &Workspace, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(workspace.root.join(folder).join("fuzz_targets"));
+    let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut targets: Vec<String> =
+        names.filter_map(|name| Some(name.to_str()?.strip_suffix(".rs")?.to_owned())).collect();
+    targets.sort();
+    targets
+}
+
+fn list(workspace: &Workspace) {
+    for folder in crate_folders(workspace) {
+        let name = folder.trim_start_matches("crates/").trim_end_matches("/fuzz");
+        println!("cargo xtask fuzz {name}");
+        for target in targets(workspace, &folder) {
+            println!("cargo xtask fuzz {name} {target}");
+        }
+    }
+    println!("\nEach takes a number of seconds as its last argument; {DEFAULT_SECONDS} otherwise.");
+}
+
+fn folder_of(workspace: &Workspace, name: &str) -> Result<String, Stop> {
+    let folder = format!("{}/fuzz", workspace.find(name)?.folder);
+    if crate_folders(workspace).contains(&folder) {
+        return Ok(folder);
+    }
+    Err(Stop::usage(format!("{name} has no fuzz targets; `cargo xtask fuzz` lists those there are")))
+}
+
+fn known_target<'a>(workspace: &Workspace, folder: &str, target: &'a str) -> Result<&'a str, Stop> {
+    let known = targets(workspace, folder);
+    if known.iter().any(|name| name == target) {
+        return Ok(target);
+    }
+    let hint = nearest(target, known.iter().map(String::as_str))
+        .map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+    Err(Stop::usage(format!("there is no fuzz target `{target}` in {folder}; {hint}")))
+}
+
+fn target_and_seconds(arguments: &[String]) -> Result<(Option<&str>, u64), Stop> {
+    let (target, rest) = match arguments.split_first() {
+        Some((first, rest)) if first.parse::<u64>().is_err() => (Some(first.as_str()), rest),
+        _ => (None, arguments),
+    };
+    let Some((seconds, rest)) = rest.split_first() else { return Ok((target, DEFAULT_SECONDS)) };
+    no_more(rest, USAGE)?;
+    match seconds.parse() {
+        Ok(seconds) => Ok((target, seconds)),
+        Err(_) => {
+            Err(Stop::usage(format!("`{seconds}` is not a number of seconds; usage: cargo xtask {USAGE}")))
+        }
+    }
+}
+
+/// Runs a target once on one file, to see a crash again.
+fn replay(workspace: &Workspace, folder: &str, target: &str, file: &Path) -> Result<(), Stop> {
+    let file = file.canonicalize().map_err(|error| Stop::failed(format!("{}: {error}", file.display())))?;
+    let run = Program::new(build::binary(workspace, folder, target)).arg(file).folder(&workspace.root);
+    run_live(&[build::check(workspace, folder), Check::program(GROUP, format!("replay of {target}"), run)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<(Option<String>, u64), String> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        target_and_seconds(&words)
+            .map(|(target, seconds)| (target.map(str::to_owned), seconds))
+            .map_err(|stop| stop.message().to_owned())
+    }
+
+    #[test]
+    fn target_and_seconds_may_each_be_left_out() {
+        assert_eq!(parse(&[]), Ok((None, 60)));
+        assert_eq!(parse(&["5"]), Ok((None, 5)));
+        assert_eq!(parse(&["scan"]), Ok((Some("scan".to_owned()), 60)));
+        assert_eq!(parse(&["scan", "5"]), Ok((Some("scan".to_owned()), 5)));
+        assert!(parse(&["scan", "long"]).unwrap_err().contains("`long` is not a number of seconds"));
+        assert!(parse(&["scan", "5", "6"]).unwrap_err().contains("`6` means nothing here"));
+    }
+}

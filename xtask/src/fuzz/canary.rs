@@ -1,0 +1,41 @@
+//! Proof that fuzzing works: a target with a planted crash, which must be found.
+//!
+//! The flags in `build.rs` are passed on to LLVM. Should a later compiler ignore one, fuzzing would go on, blind and
+//! green; the canary would then live, and `ci` fail.
+
+use crate::check::{Check, Verdict, verdict_of};
+use crate::program::{Echo, Program};
+use crate::workspace::Workspace;
+
+/// The canary's own workspace.
+pub(super) const FOLDER: &str = "xtask/canary";
+
+/// It takes less than a second; more than this is a failure.
+const SECONDS: u32 = 20;
+
+/// Returns the check that the planted crash is found.
+pub(super) fn check(workspace: &Workspace) -> Check {
+    let build = super::build::program(workspace, FOLDER);
+    let binary = super::build::built(workspace, "planted");
+    let artifacts = format!("-artifact_prefix={}/", workspace.target.join("fuzz").display());
+    let hunt =
+        Program::new(binary).args(["-seed=1".to_owned(), format!("-max_total_time={SECONDS}"), artifacts]);
+    Check::new(super::GROUP, "the planted crash is found", move |echo| {
+        if let Some(reason) = crate::setup::lacking(super::GROUP) {
+            return Verdict::cannot(reason);
+        }
+        match verdict_of(&build, echo) {
+            Verdict::Passed { .. } => judge(&hunt),
+            other => other,
+        }
+    })
+}
+
+/// Here a crash is success. Its output is not shown: it would look like a failure.
+fn judge(hunt: &Program) -> Verdict {
+    match hunt.run(Echo::Kept) {
+        Ok(output) if output.text.contains("the planted crash was found") => Verdict::passed(),
+        Ok(output) => Verdict::failed(format!("$ {hunt}\n{}\nThe fuzzer ran blind.", output.text)),
+        Err(error) => Verdict::failed(format!("cannot run `{hunt}`: {error}")),
+    }
+}

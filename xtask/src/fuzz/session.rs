@@ -1,0 +1,208 @@
+//! One target, fuzzed for some seconds.
+
+use std::path::PathBuf;
+
+use crate::check::{Check, Verdict};
+use crate::program::{Echo, Program};
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// An input that takes longer than this many seconds is a finding: every layer promises linear time.
+const TIMEOUT_SECONDS: u32 = 10;
+
+/// More memory than this many MiB is a finding.
+const MEMORY_MIB: u32 = 2048;
+
+/// A target, and everything that its run needs.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    root: PathBuf,
+    binary: PathBuf,
+    folder: String,
+    target: String,
+    seconds: u64,
+}
+
+impl Session {
+    /// Prepares to fuzz a target of the workspace in `folder`.
+    pub(super) fn new(workspace: &Workspace, folder: &str, target: &str, seconds: u64) -> Self {
+        Self {
+            root: workspace.root.clone(),
+            binary: super::build::binary(workspace, folder, target),
+            folder: folder.to_owned(),
+            target: target.to_owned(),
+            seconds,
+        }
+    }
+
+    /// Returns the check that the target survives.
+    pub(super) fn check(self) -> Check {
+        let name = format!("{} {} for {} s", self.crate_name(), self.target, self.seconds);
+        Check::new(super::GROUP, name, move |echo| self.run(echo))
+    }
+
+    fn run(&self, echo: Echo) -> Verdict {
+        if let Some(reason) = crate::setup::lacking(super::GROUP) {
+            return Verdict::cannot(reason);
+        }
+        if !self.binary.is_file() {
+            return Verdict::failed(format!("{} did not build", self.binary.display()));
+        }
+        for kept in ["corpus", "artifacts"] {
+            if let Err(error) = std::fs::create_dir_all(self.root.join(self.place(kept))) {
+                return Verdict::failed(format!("cannot create {}: {error}", self.place(kept)));
+            }
+        }
+        let program = self.program();
+        match program.run(echo) {
+            Ok(output) => self.judge(&program, output.success, &output.text),
+            Err(error) => Verdict::failed(format!("cannot run `{program}`: {error}")),
+        }
+    }
+
+    /// The corpus comes first: that is where libFuzzer puts what it finds. The seeds are only read.
+    fn program(&self) -> Program {
+        let program = Program::new(&self.binary).folder(&self.root).arg(self.place("corpus"));
+        let seeds = self.place("seeds");
+        let program = if self.root.join(&seeds).is_dir() { program.arg(seeds) } else { program };
+        let dictionary = format!("{}/{}.dict", self.folder, self.target);
+        let has_dictionary = self.root.join(&dictionary).is_file();
+        let program = if has_dictionary { program.arg(format!("-dict={dictionary}")) } else { program };
+        program.args([
+            format!("-max_total_time={}", self.seconds),
+            format!("-timeout={TIMEOUT_SECONDS}"),
+            format!("-rss_limit_mb={MEMORY_MIB}"),
+            format!("-artifact_prefix={}/", self.place("artifacts")),
+        ])
+    }
+
+    fn judge(&self, program: &Program, success: bool, text: &str) -> Verdict {
+        let tests = |passed| Tally { passed, failed: 1 - passed, ignored: Vec::new() };
+        if !success {
+            let output = format!("$ {program}\n{}\n{}", without_progress(text), self.advice(text));
+            return Verdict::Failed { tests: tests(0), output };
+        }
+        match Progress::of(text) {
+            Some(progress) => Verdict::Passed { tests: tests(1), note: progress.to_string() },
+            None => Verdict::Failed {
+                tests: tests(0),
+                output: format!("$ {program}\n{text}\nThe fuzzer saw no coverage: it ran blind."),
+            },
+        }
+    }
+
+    /// What to do about a crash.
+    fn advice(&self, text: &str) -> String {
+        let artifact = text.lines().find_map(|line| line.split("Test unit written to ").nth(1));
+        let Some(artifact) = artifact.map(str::trim) else {
+            return "The fuzzer stopped without keeping an input.".to_owned();
+        };
+        let Self { folder, target, .. } = self;
+        let krate = self.crate_name();
+        format!(
+            "See it again:       cargo xtask fuzz {krate} {target} --replay {artifact}\n\
+             Keep it as a test:  cp {artifact} {folder}/seeds/{target}/NAME-OF-THE-BUG && cargo xtask test {krate}"
+        )
+    }
+
+    fn place(&self, what: &str) -> String {
+        format!("{}/{what}/{}", self.folder, self.target)
+    }
+
+    fn crate_name(&self) -> &str {
+        self.folder.trim_start_matches("crates/").trim_end_matches("/fuzz")
+    }
+}
+
+/// Leaves out the lines in which libFuzzer tells of each new input: there are thousands.
+fn without_progress(text: &str) -> String {
+    let is_progress = |line: &&str| line.starts_with('#') && line.contains(" exec/s: ");
+    text.lines().filter(|line| !is_progress(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// What libFuzzer says about its work: how much code the seeds reach, how much was reached in the end, in how many
+/// runs.
+#[derive(Debug, PartialEq, Eq)]
+struct Progress {
+    first_coverage: u64,
+    last_coverage: u64,
+    runs: u64,
+}
+
+impl Progress {
+    /// Reads lines like `#465 NEW cov: 9 ft: 9 corp: 2/8b …` and `Done 59384390 runs in 21 second(s)`.
+    fn of(text: &str) -> Option<Self> {
+        let number = |text: &str| text.split_whitespace().next().and_then(|number| number.parse().ok());
+        let mut coverage = text.lines().filter_map(|line| number(line.split(" cov: ").nth(1)?));
+        let first_coverage = coverage.next()?;
+        let last_coverage = coverage.next_back().unwrap_or(first_coverage);
+        let runs = text.lines().find_map(|line| number(line.strip_prefix("Done ")?))?;
+        Some(Self { first_coverage, last_coverage, runs })
+    }
+}
+
+impl std::fmt::Display for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { first_coverage, last_coverage, runs } = self;
+        write!(f, "{runs} runs, coverage {first_coverage} → {last_coverage}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Session {
+        Session {
+            root: "/repository".into(),
+            binary: "/target/clean".into(),
+            folder: "crates/sanitize/fuzz".to_owned(),
+            target: "clean".to_owned(),
+            seconds: 20,
+        }
+    }
+
+    const GOOD: &str = "#2\tINITED cov: 8 ft: 8 corp: 1/1b\n#436\tNEW    cov: 19 ft: 9 corp: 2/9b\n\
+                        #500\tDONE   cov: 19 ft: 9\nDone 500 runs in 21 second(s)\n";
+
+    #[test]
+    fn progress_is_read_from_the_fuzzers_own_words() {
+        let progress = Progress::of(GOOD).unwrap();
+        assert_eq!(progress.to_string(), "500 runs, coverage 8 → 19");
+    }
+
+    #[test]
+    fn a_run_without_coverage_is_a_failure() {
+        let blind = "#23\tDONE   corp: 1/1b lim: 4096\nDone 23 runs in 6 second(s)\n";
+        let program = session().program();
+        assert!(matches!(session().judge(&program, true, GOOD), Verdict::Passed { .. }));
+        assert!(matches!(session().judge(&program, true, blind), Verdict::Failed { .. }));
+    }
+
+    #[test]
+    fn a_crash_tells_how_to_see_it_again_and_keep_it() {
+        let text = "#7\tNEW    cov: 9 exec/s: 3\npanicked\nartifact_prefix='…'; Test unit written to crates/sanitize/fuzz/artifacts/clean/crash-1\n";
+        let Verdict::Failed { output, tests } = session().judge(&session().program(), false, text) else {
+            panic!("a crash must fail")
+        };
+        assert_eq!((tests.passed, tests.failed), (0, 1));
+        assert!(output.contains("panicked") && !output.contains("NEW"), "{output}");
+        assert!(output.contains(
+            "cargo xtask fuzz sanitize clean --replay crates/sanitize/fuzz/artifacts/clean/crash-1\n"
+        ));
+        assert!(
+            output.contains(
+                "cp crates/sanitize/fuzz/artifacts/clean/crash-1 crates/sanitize/fuzz/seeds/clean/"
+            )
+        );
+    }
+
+    #[test]
+    fn the_whole_command_line() {
+        assert_eq!(
+            session().program().to_string(),
+            "clean crates/sanitize/fuzz/corpus/clean -max_total_time=20 -timeout=10 -rss_limit_mb=2048 \
+             -artifact_prefix=crates/sanitize/fuzz/artifacts/clean/"
+        );
+    }
+}

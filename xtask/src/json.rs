@@ -1,0 +1,183 @@
+//! Reads the JSON that cargo prints. Only what that needs: cargo is trusted to write valid JSON.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A JSON value. Numbers are kept as text, since nothing here computes with them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Json {
+    Null,
+    Bool(bool),
+    Number(String),
+    Text(String),
+    List(Vec<Json>),
+    Object(BTreeMap<String, Json>),
+}
+
+impl Json {
+    /// Reads one value, or returns `None` when the text is not JSON.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut reader = Reader { chars: text.chars().peekable() };
+        let value = reader.value()?;
+        reader.skip_blanks();
+        reader.chars.next().is_none().then_some(value)
+    }
+
+    /// Returns the member `key`, or null where there is none.
+    pub(crate) fn at(&self, key: &str) -> &Self {
+        match self {
+            Self::Object(members) => members.get(key).unwrap_or(&Self::Null),
+            _ => &Self::Null,
+        }
+    }
+
+    /// Returns the text of a string, and an empty one for anything else.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns the items of a list, and none for anything else.
+    pub(crate) fn items(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// Returns the items of a list of strings.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.items().iter().map(|item| item.text().to_owned()).collect()
+    }
+}
+
+struct Reader<'a> {
+    chars: Peekable<Chars<'a>>,
+}
+
+impl Reader<'_> {
+    fn value(&mut self) -> Option<Json> {
+        self.skip_blanks();
+        match self.chars.peek()? {
+            '{' => self.object(),
+            '[' => self.list(),
+            '"' => self.string().map(Json::Text),
+            _ => self.word(),
+        }
+    }
+
+    fn object(&mut self) -> Option<Json> {
+        let mut members = BTreeMap::new();
+        self.expect('{')?;
+        if self.take('}') {
+            return Some(Json::Object(members));
+        }
+        loop {
+            self.skip_blanks();
+            let key = self.string()?;
+            self.expect(':')?;
+            members.insert(key, self.value()?);
+            if self.take('}') {
+                return Some(Json::Object(members));
+            }
+            self.expect(',')?;
+        }
+    }
+
+    fn list(&mut self) -> Option<Json> {
+        let mut items = Vec::new();
+        self.expect('[')?;
+        if self.take(']') {
+            return Some(Json::List(items));
+        }
+        loop {
+            items.push(self.value()?);
+            if self.take(']') {
+                return Some(Json::List(items));
+            }
+            self.expect(',')?;
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let mut text = String::new();
+        self.expect('"')?;
+        loop {
+            match self.chars.next()? {
+                '"' => return Some(text),
+                '\\' => text.push(self.escape()?),
+                other => text.push(other),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Option<char> {
+        Some(match self.chars.next()? {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => {
+                let digits: String = self.chars.by_ref().take(4).collect();
+                // Cargo writes characters above U+FFFF as they are, so a lone surrogate never comes up.
+                char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
+            }
+            other => other,
+        })
+    }
+
+    fn word(&mut self) -> Option<Json> {
+        let mut word = String::new();
+        while let Some(char) = self.chars.next_if(|c| c.is_ascii_alphanumeric() || "+-.".contains(*c)) {
+            word.push(char);
+        }
+        match word.as_str() {
+            "null" => Some(Json::Null),
+            "true" => Some(Json::Bool(true)),
+            "false" => Some(Json::Bool(false)),
+            number => number.parse::<f64>().is_ok().then_some(Json::Number(word)),
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.chars.next_if(char::is_ascii_whitespace).is_some() {}
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        self.skip_blanks();
+        self.chars.next_if_eq(&wanted).is_some()
+    }
+
+    fn expect(&mut self, wanted: char) -> Option<()> {
+        self.take(wanted).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_nested_values() {
+        let json = Json::parse(
+            r#" {"a": [1, -2.5e3, true, null], "b": {"c": "x\n\"y\" \u00e9"}, "d": {}, "e": []} "#,
+        );
+        let json = json.unwrap();
+        assert_eq!(json.at("b").at("c").text(), "x\n\"y\" é");
+        assert_eq!(json.at("a").items().len(), 4);
+        assert_eq!(json.at("a").items()[1], Json::Number("-2.5e3".to_owned()));
+        assert_eq!(json.at("d"), &Json::Object(BTreeMap::new()));
+        assert_eq!(json.at("missing").at("deeper"), &Json::Null);
+    }
+
+    #[test]
+    fn refuses_what_is_not_json() {
+        for text in ["", "{", "[1,]", "{\"a\" 1}", "nul", "1 2", "\"open"] {
+            assert_eq!(Json::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `cargo xtask setup [--check]`: what the checks need beside Rust, and how this machine gets it.
+
+use crate::check::{Check, Verdict};
+use crate::program::{Echo, Program};
+use crate::stop::{Stop, no_more};
+use crate::table::Table;
+use crate::workspace::Workspace;
+
+const GROUP: &str = "setup";
+
+/// Something that a check needs.
+struct Tool {
+    name: &'static str,
+    /// A command that succeeds where the tool is there.
+    probe: &'static [&'static str],
+    source: Source,
+    needed_by: &'static str,
+}
+
+/// Where a tool comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// A Debian package.
+    Apt(&'static str),
+    /// A component of the Rust toolchain.
+    Rustup(&'static str),
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "rustfmt",
+        probe: &["cargo", "fmt", "--version"],
+        source: Source::Rustup("rustfmt"),
+        needed_by: "lint",
+    },
+    Tool {
+        name: "clippy",
+        probe: &["cargo", "clippy", "--version"],
+        source: Source::Rustup("clippy"),
+        needed_by: "lint",
+    },
+    Tool {
+        name: "a C++ compiler",
+        probe: &["c++", "--version"],
+        source: Source::Apt("g++"),
+        needed_by: "fuzz (it builds libFuzzer)",
+    },
+    Tool {
+        name: "a Redis server",
+        probe: &["redis-server", "--version"],
+        source: Source::Apt("redis-server"),
+        needed_by: "test (limits that machines share)",
+    },
+];
+
+/// Runs the command.
+pub(crate) fn run(_: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    let (only_look, rest) = match arguments.split_first() {
+        Some((first, rest)) if first == "--check" => (true, rest),
+        _ => (false, arguments),
+    };
+    no_more(rest, "setup [--check]")?;
+    print!("{}", table());
+    let missing = missing();
+    if missing.is_empty() {
+        println!("nothing is missing");
+        return Ok(());
+    }
+    if only_look {
+        return Err(Stop::failed(advice(&missing)));
+    }
+    install(&missing)
+}
+
+/// What `ci` does about a missing tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// Install it: the machine is there for nothing else.
+    Install,
+    /// Ask for it: the machine belongs to a person.
+    Ask,
+}
+
+/// Returns the checks of this command: one, which comes first, so that the others find what they need.
+pub(crate) fn checks(what_to_do: Missing) -> Vec<Check> {
+    vec![Check::new(GROUP, "tools that the checks need", move |_| {
+        let missing = missing();
+        if missing.is_empty() {
+            return Verdict::passed();
+        }
+        match what_to_do {
+            Missing::Install => install(&missing).map_or_else(
+                |stop| Verdict::cannot(format!("could not install what is missing: {}", stop.message())),
+                |()| Verdict::passed(),
+            ),
+            Missing::Ask => Verdict::cannot(advice(&missing)),
+        }
+    })]
+}
+
+/// Returns why a group of checks cannot run on this machine, if it lacks a tool.
+pub(crate) fn lacking(group: &str) -> Option<String> {
+    let missing =
+        TOOLS.iter().find(|tool| tool.needed_by.split(' ').next() == Some(group) && !tool.is_there())?;
+    Some(format!("{} is missing: run `cargo xtask setup`", missing.name))
+}
+
+impl Tool {
+    fn is_there(&self) -> bool {
+        let Some((program, arguments)) = self.probe.split_first() else { return false };
+        let program = if *program == "cargo" { Program::cargo() } else { Program::new(program) };
+        program.args(arguments).succeeds()
+    }
+}
+
+fn missing() -> Vec<&'static Tool> {
+    TOOLS.iter().filter(|tool| !tool.is_there()).collect()
+}
+
+fn table() -> Table {
+    let mut table = Table::new(&["tool", "comes from", "needed by", "here"]);
+    for tool in TOOLS {
+        let source = match tool.source {
+            Source::Apt(package) => format!("Debian package {package}"),
+            Source::Rustup(component) => format!("rustup component {component}"),
+        };
+        let here = if tool.is_there() { "yes" } else { "MISSING" };
+        table.row([tool.name.to_owned(), source, tool.needed_by.to_owned(), here.to_owned()]);
+    }
+    table
+}
+
+fn advice(missing: &[&Tool]) -> String {
+    let commands: Vec<String> = commands(missing, "sudo ").iter().map(|(_, shown)| shown.clone()).collect();
+    format!("missing: {}; run: {}", names(missing), commands.join(" && "))
+}
+
+fn names(tools: &[&Tool]) -> String {
+    tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
+}
+
+/// What installs the tools: programs to run with and without a prefix for root's rights, and as a person types them.
+fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
+    let packages: Vec<&str> = missing
+        .iter()
+        .filter_map(|tool| if let Source::Apt(package) = tool.source { Some(package) } else { None })
+        .collect();
+    let components: Vec<&str> = missing
+        .iter()
+        .filter_map(|tool| if let Source::Rustup(component) = tool.source { Some(component) } else { None })
+        .collect();
+    let mut lines = Vec::new();
+    if !packages.is_empty() {
+        lines.push(format!("{prefix}apt-get update"));
+        lines.push(format!("{prefix}apt-get install --yes --no-install-recommends {}", packages.join(" ")));
+    }
+    if !components.is_empty() {
+        lines.push(format!("rustup component add {}", components.join(" ")));
+    }
+    lines.into_iter().map(|line| (line.split_whitespace().map(str::to_owned).collect(), line)).collect()
+}
+
+fn install(missing: &[&Tool]) -> Result<(), Stop> {
+    let needs_root = missing.iter().any(|tool| matches!(tool.source, Source::Apt(_)));
+    let prefix = if needs_root { root_prefix() } else { Some("") };
+    let Some(prefix) = prefix else {
+        return Err(Stop::failed(format!("this needs root's rights. {}", advice(missing))));
+    };
+    for (words, shown) in commands(missing, prefix) {
+        println!("$ {shown}");
+        let Some((program, arguments)) = words.split_first() else { continue };
+        let program = Program::new(program).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        let output = program.run(Echo::Live).map_err(|error| Stop::failed(format!("`{shown}`: {error}")))?;
+        if !output.success {
+            return Err(Stop::failed(format!("`{shown}` failed; {}", advice(missing))));
+        }
+    }
+    let still: Vec<&Tool> = missing.iter().copied().filter(|tool| !tool.is_there()).collect();
+    if still.is_empty() { Ok(()) } else { Err(Stop::failed(format!("still missing: {}", names(&still)))) }
+}
+
+/// How root's rights are got here: nothing to add for root itself, sudo where it asks no password, otherwise not.
+fn root_prefix() -> Option<&'static str> {
+    let is_root = Program::new("id").arg("-u").read().is_ok_and(|id| id.trim() == "0");
+    if is_root {
+        return Some("");
+    }
+    Program::new("sudo").args(["-n", "true"]).succeeds().then_some("sudo -n ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn tool(name: &'static str, source: Source) -> Tool {
+        Tool { name, probe: &["true"], source, needed_by: "fuzz (for an example)" }
+    }
+
+    const COMPILER: Tool = tool("a compiler", Source::Apt("g++"));
+    const LINTER: Tool = tool("a linter", Source::Rustup("clippy"));
+
+    #[test]
+    fn the_advice_is_a_command_that_can_be_pasted() {
+        assert_eq!(
+            advice(&[&LINTER, &COMPILER]),
+            "missing: a linter, a compiler; run: sudo apt-get update && \
+             sudo apt-get install --yes --no-install-recommends g++ && rustup component add clippy"
+        );
+        assert_eq!(advice(&[&LINTER]), "missing: a linter; run: rustup component add clippy");
+    }
+
+    #[test]
+    fn root_needs_no_prefix() {
+        let (words, _) = &commands(&[&COMPILER], "")[0];
+        assert_eq!(words, &["apt-get", "update"]);
+    }
+}

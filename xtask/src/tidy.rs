@@ -1,0 +1,118 @@
+//! `cargo xtask tidy`: facts about the repository that the compiler cannot hold. Reads the sources as text.
+//!
+//! Each check is a function from the files to the problems it finds, with tests on good and bad input beside it. Nothing
+//! is compiled, so it takes a second: whether generated files are fresh is left to tests, and this command checks that
+//! there are such tests.
+
+mod arrows;
+mod fuzz_targets;
+mod generated;
+mod io;
+mod ledger;
+mod leftovers;
+mod lexer;
+mod licences;
+mod manifest;
+mod manifests;
+mod markdown;
+mod paths;
+mod problem;
+mod required;
+mod text;
+pub(crate) mod tree;
+mod unsafety;
+
+use crate::check::{Check, Verdict};
+use crate::program::Program;
+use crate::runner::run_live;
+use crate::stop::{Stop, no_more};
+use crate::workspace::Workspace;
+
+use problem::Problem;
+use tree::Tree;
+
+const GROUP: &str = "tidy";
+
+/// A check of the files.
+type CheckTree = fn(&Tree) -> Vec<Problem>;
+
+/// What is checked, in words.
+const CHECKS: &[(&str, CheckTree)] = &[
+    ("arrows between crates", arrows::check),
+    ("manifests inherit from the workspace", manifests::check),
+    ("unsafe only where allowed", unsafety::check),
+    ("I/O only where declared", io::check),
+    ("nothing is left unfinished or unexplained", leftovers::check),
+    ("fuzz targets are one line, with seeds", fuzz_targets::check),
+    ("generated files have a test", generated::check),
+    ("files that must be there", required::check),
+    ("tests that the ledger names", ledger::check),
+    ("links in Markdown", markdown::check),
+    ("no paths of one machine", paths::check),
+    ("blanks and line ends", text::blanks),
+];
+
+/// What is worth a look, but no failure.
+const WARNINGS: &[(&str, CheckTree)] = &[("long files", text::long_files)];
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    no_more(arguments, "tidy")?;
+    run_live(&checks(workspace))
+}
+
+/// Returns the checks of this command.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let root = workspace.root.clone();
+    let files = Check::new(GROUP, "sources as text", move |_| match Tree::load(&root) {
+        Ok(tree) => judge(&tree),
+        Err(stop) => Verdict::failed(stop.message()),
+    });
+
+    let cargo = workspace.cargo();
+    let deny_file = workspace.root.join("deny.toml");
+    let licences = Check::new(GROUP, "licences and lock file", move |_| {
+        licences::check(&cargo, &std::fs::read_to_string(&deny_file).unwrap_or_default())
+    });
+    vec![files, licences, cargo_deny(workspace)]
+}
+
+fn judge(tree: &Tree) -> Verdict {
+    let mut problems = Vec::new();
+    for (name, check) in CHECKS {
+        problems.extend(check(tree).iter().map(|problem| format!("{problem}  [{name}]")));
+    }
+    for (_, check) in WARNINGS {
+        check(tree).iter().for_each(|problem| println!("warning: {problem}"));
+    }
+    if problems.is_empty() {
+        return Verdict::passed();
+    }
+    Verdict::failed(format!("{}\n{} problems", problems.join("\n"), problems.len()))
+}
+
+/// `cargo deny` where it is installed. Its advisories need the network and are left to whoever asks for them.
+fn cargo_deny(workspace: &Workspace) -> Check {
+    let deny = workspace.cargo().args(["deny", "--offline", "check", "bans", "licenses", "sources"]);
+    let installed = Program::cargo().args(["deny", "--version"]);
+    Check::new(GROUP, "cargo deny", move |echo| {
+        if installed.succeeds() {
+            return crate::check::verdict_of(&deny, echo);
+        }
+        Verdict::cannot("cargo-deny is not installed; licences and origins were checked all the same")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_says_where_and_which_check_found_it() {
+        let Verdict::Failed { output, .. } = judge(&Tree::of(&[("a.rs", "fn f() { todo!() }\n")])) else {
+            panic!("a leftover must fail")
+        };
+        assert!(output.contains("a.rs:1: `todo!`: "), "{output}");
+        assert!(output.contains("[nothing is left unfinished or unexplained]"), "{output}");
+    }
+}

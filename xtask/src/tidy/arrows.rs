@@ -1,0 +1,119 @@
+//! Which crate may depend on which: `cli → guard → the layers`, and nothing else.
+
+use super::manifest::{Entry, entries};
+use super::problem::Problem;
+use super::tree::{File, Tree};
+
+/// Each crate, and the crates of this repository that its manifest may name, for tests and builds too.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("cli", &["guard"]),
+    ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox"]),
+    ("scanner", &[]),
+    ("sanitize", &[]),
+    ("policy", &[]),
+    ("limits", &[]),
+    ("eval", &[]),
+    ("exec-sandbox", &[]),
+];
+
+const PREFIX: &str = "stockade-";
+
+/// Returns the arrows that point where none may.
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let manifests =
+        tree.files.iter().filter(|file| file.path.ends_with("Cargo.toml") && file.path != "Cargo.toml");
+    manifests.flat_map(problems_of).collect()
+}
+
+fn problems_of(manifest: &File) -> Vec<Problem> {
+    // A crate's fuzz targets and peers may name what the crate itself may, and the crate.
+    let (own, helper) = match manifest.path.strip_prefix("crates/").and_then(|path| path.split_once('/')) {
+        Some((name, "Cargo.toml")) => (name, false),
+        Some((name, _)) => (name, true),
+        None => ("xtask", false),
+    };
+    let allowed: &[&str] = match ARROWS.iter().find(|row| row.0 == own) {
+        Some((_, allowed)) => allowed,
+        None if own == "xtask" => &[],
+        None => {
+            let message = format!("crate `{own}` has no row in ARROWS of xtask/src/tidy/arrows.rs; add one");
+            return vec![Problem::new(&manifest.path, 1, message)];
+        }
+    };
+    let permitted = |name: &str| allowed.contains(&name) || (helper && name == own);
+    let dependencies = entries(manifest).into_iter().filter(Entry::is_dependency);
+    dependencies
+        .flat_map(|entry| {
+            let named = crates_named(&format!("{} {}", entry.key, entry.value));
+            let bad = named.into_iter().filter(|name| !permitted(name));
+            bad.map(|name| arrow(&manifest.path, entry.line, own, &name)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
+    let message = format!(
+        "`{own}` depends on `{name}`: arrows go cli → guard → layers, so that each layer can be used alone; give \
+         each its own small type and let guard convert"
+    );
+    Problem::new(path, line, message)
+}
+
+/// The crates of this repository whose packages a line names, under a new name too (`x = { package = … }`).
+fn crates_named(line: &str) -> Vec<String> {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let words = line.split(|c| !in_name(c));
+    words.filter_map(|word| word.strip_prefix(PREFIX)).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::said;
+    use super::*;
+
+    #[test]
+    fn allowed_arrows() {
+        let files = [
+            ("Cargo.toml", "[workspace.dependencies]\nstockade-scanner = \"1\"\n"),
+            (
+                "crates/cli/Cargo.toml",
+                "[package]\nname = \"stockade-cli\"\n[dependencies]\nstockade-guard.workspace = true\n",
+            ),
+            ("crates/guard/Cargo.toml", "[dependencies]\nstockade-scanner = { workspace = true }\n"),
+            ("crates/scanner/fuzz/Cargo.toml", "[dependencies]\nstockade-scanner = { path = \"..\" }\n"),
+            ("xtask/Cargo.toml", "[dependencies]\n"),
+        ];
+        assert!(said(check, &files).is_empty());
+    }
+
+    #[test]
+    fn forbidden_arrows() {
+        for (path, text) in [
+            ("crates/cli/Cargo.toml", "[dependencies]\nstockade-scanner = \"1\"\n"),
+            ("crates/scanner/Cargo.toml", "[dev-dependencies]\nstockade-sanitize = \"1\"\n"),
+            (
+                "crates/policy/Cargo.toml",
+                "[target.'cfg(unix)'.dependencies.stockade-limits]\nversion = \"1\"\n",
+            ),
+            ("crates/scanner/Cargo.toml", "[build-dependencies]\nx = { package = \"stockade-guard\" }\n"),
+            (
+                "crates/scanner/fuzz/Cargo.toml",
+                "[dependencies]\nstockade-guard = { path = \"../../guard\" }\n",
+            ),
+            ("xtask/Cargo.toml", "[dependencies]\nstockade-scanner = \"1\"\n"),
+        ] {
+            let said = said(check, &[(path, text)]);
+            assert_eq!(said.len(), 1, "{path}: {said:?}");
+            assert!(
+                said[0].starts_with(&format!("{path}:2: ")) || said[0].starts_with(&format!("{path}:1: "))
+            );
+        }
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_row() {
+        let said = said(check, &[("crates/new/Cargo.toml", "")]);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].contains("`new` has no row"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Where files, clocks, processes and the environment may be touched.
+//!
+//! The functions that do so are listed in `clippy.toml`, and a file that calls one must relax
+//! `clippy::disallowed_methods` with its reason. This check holds the list of the files that do.
+
+use super::manifest::entries;
+use super::problem::Problem;
+use super::tree::{Tree, numbered};
+
+/// The lint that stands guard.
+const LINT: &str = "clippy::disallowed_methods";
+
+/// Layers that decide from their arguments alone.
+const PURE: &[&str] = &["scanner", "sanitize", "policy", "limits", "eval"];
+
+/// Packages that do I/O themselves, where the lint does not see it.
+const IMPURE_PACKAGES: &[&str] =
+    &["rustix", "libc", "nix", "caps", "landlock", "tempfile", "walkdir", "tokio", "mio", "rusqlite"];
+
+/// The files that do I/O, and what they do. A name that ends in `/` is a folder.
+const IO_FILES: &[(&str, &str)] = &[
+    ("crates/guard/src/files/", "walks folders and reads the files in them"),
+    ("crates/guard/src/in_order.rs", "spreads work over threads"),
+    ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
+    ("crates/guard/src/paths/", "resolves paths on the disk and opens what was granted"),
+    ("crates/cli/src/", "the command talks to a person"),
+];
+
+/// Returns the files that do I/O where none may.
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for file in tree.rust().filter(|file| tree.is_product(file)) {
+        let mut relaxed = numbered(file.code_before_tests()).filter(|(_, line)| line.contains(LINT));
+        let Some((line, _)) = relaxed.next() else { continue };
+        let layer = PURE.iter().find(|layer| file.path.starts_with(&format!("crates/{layer}/")));
+        if let Some(layer) = layer {
+            let message = format!(
+                "`{layer}` does I/O here: it decides from its arguments alone, so that every decision can be tested and \
+                 repeated; take what it needs as an argument"
+            );
+            problems.push(Problem::new(&file.path, line, message));
+        } else if !IO_FILES.iter().any(|(path, _)| file.path.starts_with(path)) {
+            let message = "this file does I/O and is not listed; add it to IO_FILES in xtask/src/tidy/io.rs with what it \
+                           does, or leave I/O to a file that is";
+            problems.push(Problem::new(&file.path, line, message));
+        }
+    }
+    problems.extend(impure_dependencies(tree));
+    problems
+}
+
+/// Dependencies through which a pure layer could do I/O. Its tests may have them.
+fn impure_dependencies(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for layer in PURE {
+        let Some(manifest) = tree.file(&format!("crates/{layer}/Cargo.toml")) else { continue };
+        let used = entries(manifest).into_iter().filter(|entry| entry.table == "dependencies");
+        for entry in used.filter(|entry| IMPURE_PACKAGES.contains(&entry.dependency())) {
+            let message =
+                format!("`{layer}` decides from its arguments alone, and `{}` does I/O", entry.dependency());
+            problems.push(Problem::new(&manifest.path, entry.line, message));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::said;
+    use super::*;
+
+    const RELAXED: &str = "#![expect(clippy::disallowed_methods, reason = \"reads\")]\n";
+
+    #[test]
+    fn a_pure_layer_has_no_io_outside_its_tests() {
+        let in_tests = format!("fn f() {{}}\n#[cfg(test)]\nmod tests {{\n    {RELAXED}}}\n");
+        assert!(said(check, &[("crates/scanner/src/x.rs", &in_tests)]).is_empty());
+        assert!(said(check, &[("crates/scanner/tests/it/main.rs", RELAXED)]).is_empty());
+        let said = said(check, &[("crates/scanner/src/x.rs", RELAXED)]);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("crates/scanner/src/x.rs:1: `scanner` does I/O here"));
+    }
+
+    #[test]
+    fn a_pure_layer_has_no_impure_dependency_outside_its_tests() {
+        let manifest = "[dependencies]\nmemchr.workspace = true\nrustix.workspace = true\n[dev-dependencies]\ntempfile = \"3\"\n";
+        assert_eq!(said(check, &[("crates/guard/Cargo.toml", manifest)]), [""; 0]);
+        assert_eq!(
+            said(check, &[("crates/policy/Cargo.toml", manifest)]),
+            ["crates/policy/Cargo.toml:3: `policy` decides from its arguments alone, and `rustix` does I/O"]
+        );
+    }
+
+    #[test]
+    fn elsewhere_the_file_must_be_listed() {
+        assert!(said(check, &[("crates/guard/src/files/walk.rs", RELAXED)]).is_empty());
+        assert!(said(check, &[("crates/guard/src/admit.rs", RELAXED)])[0].contains("is not listed"));
+    }
+}

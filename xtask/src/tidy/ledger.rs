@@ -1,0 +1,57 @@
+//! The ledger of `SECURITY.md`: an attack without a test that answers it is a promise and no more.
+
+use super::problem::Problem;
+use super::tree::{Tree, has_word, numbered};
+
+const LEDGER: &str = "SECURITY.md";
+
+/// Returns the tests that the ledger names, as `` `crate: test` ``, and that are not there.
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let Some(ledger) = tree.file(LEDGER) else { return Vec::new() };
+    let rows = numbered(&ledger.text).filter(|(_, text)| text.starts_with('|'));
+    let named = rows.flat_map(|(line, text)| tests(text).map(move |test| (line, test)));
+    let missing = named.filter(|&(_, (crate_name, test))| !exists(tree, crate_name, test));
+    missing
+        .map(|(line, (crate_name, test))| {
+            Problem::new(LEDGER, line, format!("there is no test `{test}` in `crates/{crate_name}`"))
+        })
+        .collect()
+}
+
+/// The tests that a line names: code spans of two words with a colon between them.
+fn tests(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_name =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    let spans = line.split('`').skip(1).step_by(2);
+    spans
+        .filter_map(|span| span.split_once(": "))
+        .filter(move |(krate, test)| is_name(krate) && is_name(test))
+}
+
+/// Whether a crate has a test of this name, or a file of tests.
+fn exists(tree: &Tree, crate_name: &str, test: &str) -> bool {
+    let folder = format!("crates/{crate_name}");
+    if test.ends_with(".rs") {
+        return tree.has(&format!("{folder}/tests/it/{test}"));
+    }
+    tree.rust_under(&folder)
+        .any(|file| file.code.lines().any(|line| line.contains("fn ") && has_word(line, test)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::said;
+    use super::*;
+
+    #[test]
+    fn tests_that_are_named_must_exist() {
+        let ledger = (
+            LEDGER,
+            "| a | b | `x: links_end`, `x: gone`, `x: race.rs`, `x: lost.rs` |\n`crate: name` in prose\n",
+        );
+        let test = ("crates/x/tests/it/race.rs", "#[test]\nfn links_end() {} // fn gone()\n");
+        let want = ["no test `gone` in `crates/x`", "no test `lost.rs` in `crates/x`"];
+        let said = said(check, &[ledger, test]);
+        assert_eq!(said, want.map(|what| format!("SECURITY.md:1: there is {what}")));
+    }
+}

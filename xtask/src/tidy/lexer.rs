@@ -1,0 +1,160 @@
+//! Tells code from comments and literals in Rust source, so that a word in a string is not taken for code.
+
+/// What a piece of source is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Code,
+    Comment,
+    Literal,
+}
+
+/// Returns the source with comments and the contents of literals blanked out, and the source with everything but
+/// comments blanked out. Both keep the lines where they were.
+pub(super) fn code_and_comments(source: &str) -> (String, String) {
+    let (mut code, mut comments) = (String::new(), String::new());
+    let mut rest = source;
+    while !rest.is_empty() {
+        let (kind, length) = piece(rest);
+        let (text, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        match kind {
+            Kind::Code => push(&mut code, &mut comments, text),
+            Kind::Comment => push(&mut comments, &mut code, text),
+            Kind::Literal => {
+                // The quotes stay: they show that something stood there.
+                code.push('"');
+                push(&mut String::new(), &mut comments, text);
+                code.extend(text.chars().filter(|&c| c == '\n'));
+                code.push('"');
+            }
+        }
+        rest = after;
+    }
+    (code, comments)
+}
+
+/// Writes a piece to one text and only its line ends to the other.
+fn push(shown: &mut String, blank: &mut String, text: &str) {
+    shown.push_str(text);
+    blank.extend(text.chars().filter(|&c| c == '\n'));
+}
+
+/// The kind and length of the piece that `rest` begins with.
+fn piece(rest: &str) -> (Kind, usize) {
+    if rest.starts_with("//") {
+        (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
+    } else if rest.starts_with("/*") {
+        (Kind::Comment, block_comment(rest))
+    } else if let Some(length) = raw_string(rest) {
+        (Kind::Literal, length)
+    } else if rest.starts_with('"') {
+        (Kind::Literal, quoted(rest, '"'))
+    } else if is_char_literal(rest) {
+        (Kind::Literal, quoted(rest, '\''))
+    } else {
+        (Kind::Code, word_or_char(rest))
+    }
+}
+
+/// The length of a block comment. They nest.
+fn block_comment(rest: &str) -> usize {
+    let mut depth = 0;
+    let mut length = 0;
+    loop {
+        let Some(tail) = rest.get(length..).filter(|tail| !tail.is_empty()) else { return rest.len() };
+        let step = match tail {
+            _ if tail.starts_with("/*") => {
+                depth += 1;
+                2
+            }
+            _ if tail.starts_with("*/") => {
+                depth -= 1;
+                2
+            }
+            _ => tail.chars().next().map_or(1, char::len_utf8),
+        };
+        length += step;
+        if depth == 0 {
+            return length;
+        }
+    }
+}
+
+/// The length of a raw string such as `r#"…"#` or `br"…"`, if there is one. `r#name` is an identifier.
+fn raw_string(rest: &str) -> Option<usize> {
+    let body = ["r", "br", "cr"].iter().find_map(|prefix| rest.strip_prefix(prefix))?;
+    let inside = body.trim_start_matches('#');
+    let hashes = body.len() - inside.len();
+    let inside = inside.strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    let length = inside.find(&end).map_or(inside.len(), |at| at + end.len());
+    Some(rest.len() - inside.len() + length)
+}
+
+/// Whether a quote opens a character, and not a lifetime: `'a'` or `'\n'`, but not `'a`.
+fn is_char_literal(rest: &str) -> bool {
+    let mut chars = rest.chars();
+    chars.next() == Some('\'') && (chars.next() == Some('\\') || chars.next() == Some('\''))
+}
+
+/// The length of a literal between quotes, in which a backslash hides the character after it.
+fn quoted(rest: &str, quote: char) -> usize {
+    let mut hidden = false;
+    for (at, char) in rest.char_indices().skip(1) {
+        match char {
+            _ if hidden => hidden = false,
+            '\\' => hidden = true,
+            _ if char == quote => return at + char.len_utf8(),
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// A whole word at once, so that the `r` at the end of one is not taken for the prefix of a string.
+fn word_or_char(rest: &str) -> usize {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let word = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+    let prefixes = ["b", "c"];
+    let first = rest.chars().next().map_or(1, char::len_utf8);
+    if word == 0 || rest.get(..word).is_some_and(|word| prefixes.contains(&word)) { first } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(source: &str) -> String {
+        code_and_comments(source).0
+    }
+
+    #[test]
+    fn literals_are_blanked() {
+        for (source, want) in [
+            (r#"f("unsafe \" x", 1)"#, r#"f("", 1)"#),
+            (r###"f(r#"unsafe " x"#, 1)"###, r#"f("", 1)"#),
+            (r#"f(br"\", b"\"", c"x")"#, r#"f("", b"", c"")"#),
+            (r#"let c = '"'; let d = '\''; g()"#, r#"let c = ""; let d = ""; g()"#),
+            ("let r#fn: &'a str = x;", "let r#fn: &'a str = x;"),
+            ("for\"x\"", "for\"\""),
+            ("'é' 'a 'b'", "\"\" 'a \"\""),
+        ] {
+            assert_eq!(code(source), want, "{source}");
+        }
+    }
+
+    #[test]
+    fn comments_are_told_apart_and_lines_kept() {
+        let source = "a(); // one \"\nb(); /* two /* deep */\n still */ c(\"x\ny\");\n";
+        let (code, comments) = code_and_comments(source);
+        assert_eq!(code, "a(); \nb(); \n c(\"\n\");\n");
+        assert_eq!(comments, "// one \"\n/* two /* deep */\n still */\n\n");
+    }
+
+    #[test]
+    fn unfinished_source_ends() {
+        for source in ["\"open", "/* open", "r#\"open", "'", "'\\", "\"\\"] {
+            let (code, comments) = code_and_comments(source);
+            assert!(code.len() + comments.len() <= source.len() + 2, "{source}");
+        }
+    }
+}
