@@ -1,0 +1,54 @@
+//! `cargo run --release` in this folder: the scanner beside YARA-X and Node.js.
+//!
+//! Node.js runs twice: with the eighteen documented rules as they are usually written (`documented.mjs`), and with the
+//! patterns of the scanner's own table. YARA-X runs the patterns of the table, as far as it takes them. Only the scanner
+//! reads regions, conditions and disguises; the peers count bare matches, YARA-X only which rules match.
+//!
+//! All run in turn, each measured by its own processor time. `STOCKADE_CORPUS=FOLDER` measures real skills. Building
+//! YARA-X takes many minutes. Without Node.js its rows are left out.
+
+mod node;
+mod yara;
+
+#[path = "../../support/mod.rs"]
+#[expect(dead_code, reason = "shared with the bench")]
+mod support;
+
+use stockade_scanner::{FRAGMENTS, Scanner};
+use support::{Texts, compare, engine};
+
+/// Fewer than in the bench: a round of the slowest peer takes seconds.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let scanner = Scanner::builtin();
+    let patterns: Vec<Pattern> = scanner
+        .rules()
+        .iter()
+        .flat_map(|rule| &rule.shapes)
+        .map(|shape| Pattern::new(&shape.pattern))
+        .collect();
+    let set = support::skills();
+    let mut engines = vec![engine("stockade-scanner", |text| scanner.scan(text).findings.len())];
+    engines.extend(node::engine("Node.js, documented rules", "documented", &set, &patterns));
+    engines.extend(node::engine("Node.js, the same patterns", "same", &set, &patterns));
+    engines.push(yara::engine(&patterns));
+    compare(&set, ROUNDS, &mut engines);
+}
+
+/// A pattern of the table, for engines that know no named fragments and no flags inside a pattern.
+struct Pattern {
+    text: String,
+    ignores_case: bool,
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> Self {
+        // A fragment uses those above it in the table, so the last go first.
+        let expanded = FRAGMENTS.iter().rev().fold(pattern.to_owned(), |pattern, fragment| {
+            pattern.replace(&format!("{{{}}}", fragment.name), fragment.pattern)
+        });
+        let text = expanded.replace("(?i)", "").replace("(?i:", "(?:");
+        Self { ignores_case: text != expanded, text }
+    }
+}

@@ -1,0 +1,103 @@
+//! `cargo bench -p stockade-scanner`: what the sieve saves.
+//!
+//! `STOCKADE_CORPUS=FOLDER` measures the Markdown files in FOLDER in place of made-up ones. The comparison with programs
+//! in other languages is in `benches/peers`.
+#![expect(clippy::print_stdout, reason = "prints tables")]
+#![expect(clippy::expect_used, reason = "a bench may stop")]
+
+#[path = "../tests/it/hostile.rs"]
+mod hostile;
+mod support;
+
+use regex::bytes::{Regex, RegexBuilder};
+use stockade_scanner::{FRAGMENTS, Method, ScanOptions, ScanReport, Scanner, Work};
+use support::{Texts, compare, engine};
+
+const ROUNDS: usize = 9;
+
+fn main() {
+    let scanner = Scanner::builtin();
+    let skills = support::skills();
+    speed(scanner, &skills);
+    let is_clean = |text: &&String| scanner.scan(text).clean();
+    let clean = skills.texts.iter().filter(is_clean).cloned().collect();
+    speed(scanner, &Texts { name: format!("clean {}", skills.name), texts: clean });
+    work(scanner, &skills);
+    floods(scanner);
+}
+
+/// The sieve against doing without.
+fn speed(scanner: &Scanner, set: &Texts) {
+    let patterns = patterns(scanner);
+    let by =
+        |method| move |text: &str| scanner.scan_by(text, &ScanOptions::default(), method).0.findings.len();
+    let mut engines = [
+        engine("scan", by(Method::Best)),
+        engine("scan without vectors", by(Method::Scalar)),
+        engine("every shape on every text", by(Method::Exhaustive)),
+        engine("a loop of regex find_iter", |text| {
+            patterns.iter().map(|regex| regex.find_iter(text.as_bytes()).count()).sum()
+        }),
+        engine("memchr", |text| usize::from(memchr::memchr(0, text.as_bytes()).is_some())),
+    ];
+    compare(set, ROUNDS, &mut engines);
+}
+
+/// The patterns of all shapes, compiled by the regex crate.
+fn patterns(scanner: &Scanner) -> Vec<Regex> {
+    let shapes = scanner.rules().iter().flat_map(|rule| &rule.shapes);
+    let compile = |pattern: &str| {
+        RegexBuilder::new(pattern).unicode(false).multi_line(true).size_limit(1 << 30).build()
+    };
+    shapes.map(|shape| compile(&expand(&shape.pattern)).expect("a pattern of the table")).collect()
+}
+
+/// Replaces named fragments. A fragment uses those above it in the table, so the last go first.
+fn expand(pattern: &str) -> String {
+    let replace = |pattern: String, fragment: &stockade_scanner::Fragment| {
+        pattern.replace(&format!("{{{}}}", fragment.name), fragment.pattern)
+    };
+    FRAGMENTS.iter().rev().fold(pattern.to_owned(), replace)
+}
+
+/// What the scan of all texts cost, in the units of `Work`.
+fn work(scanner: &Scanner, set: &Texts) {
+    let (mut total, mut candidates) = (Work::default(), 0);
+    for text in &set.texts {
+        let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Best);
+        total.sieve += work.sieve;
+        total.exact.searched += work.exact.searched;
+        total.exact.matches += work.exact.matches;
+        total.folded += work.folded;
+        candidates += usize::from(work.exact.searched > 0);
+    }
+    println!("\n{}: work\n  {total:?}\n  texts in which some expression ran: {candidates}", set.name);
+}
+
+/// The hostile generators that cost most for each byte, and how much more a text of double the size costs.
+fn floods(scanner: &Scanner) {
+    println!("\nhostile texts: nanoseconds a byte at 160 kB, and the mean growth a doubling from 10 kB");
+    let time = |text: &str| {
+        let rounds: Vec<f64> = (0..9).map(|_| timed(|| scanner.scan(text))).collect();
+        support::median(rounds)
+    };
+    let mut rows: Vec<(f64, f64, &str)> = Vec::new();
+    for (name, generate) in hostile::GENERATORS {
+        let times: Vec<f64> = hostile::SIZES.iter().map(|&size| time(&generate(size))).collect();
+        if let (Some(first), Some(last)) = (times.first(), times.last()) {
+            rows.push((last * 1e9 / 160e3, (last / first).powf(1.0 / 4.0), name));
+        }
+    }
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    for (per_byte, growth, name) in rows.iter().take(12) {
+        println!("  {per_byte:>8.2} ns/B   x{growth:.2}   {name}");
+    }
+    let steepest = rows.iter().map(|row| row.1).fold(0.0, f64::max);
+    println!("  steepest growth of all {}: x{steepest:.2}", rows.len());
+}
+
+fn timed<'t>(scan: impl FnOnce() -> ScanReport<'t>) -> f64 {
+    let start = support::cpu_seconds();
+    drop(std::hint::black_box(scan()));
+    support::cpu_seconds() - start
+}

@@ -1,0 +1,178 @@
+//! What every rule must pass before it is used: the built-in ones in tests, a user's own when a scanner is made.
+
+use std::collections::HashSet;
+
+use crate::error::{RuleError, RuleProblem};
+use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
+use crate::fold::{Folded, fold};
+use crate::regions::{RegionMap, Syntax};
+use crate::rule::{RuleBuf, ShapeBuf, UnlessBuf};
+
+/// The most characters of an id.
+pub(crate) const LONGEST_ID: usize = 64;
+/// The most characters of a summary, a remedy or a note.
+const LONGEST_PROSE: usize = 400;
+/// The most bytes of a pattern as written.
+const LONGEST_PATTERN: usize = 8192;
+/// The most bytes of an example.
+const LONGEST_EXAMPLE: usize = 16384;
+/// The most shapes of a rule, and conditions of a shape.
+const MOST_SHAPES: usize = 64;
+/// The most examples of each kind.
+const MOST_EXAMPLES: usize = 256;
+
+/// Checks a rule and compiles its shapes. `taken` holds the ids of the rules before it and receives its own.
+pub(crate) fn check(rule: &RuleBuf, taken: &mut HashSet<String>) -> Result<Vec<Compiled>, RuleError> {
+    check_all(rule, taken).map_err(|problem| RuleError { rule: rule.id.clone(), problem })
+}
+
+fn check_all(rule: &RuleBuf, taken: &mut HashSet<String>) -> Result<Vec<Compiled>, RuleProblem> {
+    check_id(&rule.id)?;
+    if !taken.insert(rule.id.clone()) {
+        return Err(RuleProblem::DuplicateId);
+    }
+    check_texts(rule)?;
+    let shapes = (1..).zip(&rule.shapes).map(|(number, shape)| check_shape(number, shape));
+    let compiled = shapes.collect::<Result<Vec<_>, _>>()?;
+    check_examples(rule, &compiled)?;
+    Ok(compiled)
+}
+
+fn check_id(id: &str) -> Result<(), RuleProblem> {
+    let fits = (3..=LONGEST_ID).contains(&id.len())
+        && id.starts_with(|first: char| first.is_ascii_uppercase())
+        && id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    if fits { Ok(()) } else { Err(RuleProblem::Id) }
+}
+
+fn check_texts(rule: &RuleBuf) -> Result<(), RuleProblem> {
+    let proses = [
+        ("summary", &rule.summary, "in one line what was found"),
+        ("remedy", &rule.remedy, "in one sentence what the author of the text can do about it"),
+    ];
+    for (field, text, hint) in proses {
+        if text.trim().is_empty() {
+            return Err(RuleProblem::EmptyText { field, hint });
+        }
+        check_length(field, text.chars().count(), LONGEST_PROSE)?;
+    }
+    check_count("patterns", rule.shapes.len(), MOST_SHAPES)?;
+    check_count("examples in `matches`", rule.matches.len(), MOST_EXAMPLES)?;
+    check_count("examples in `clean`", rule.clean.len(), MOST_EXAMPLES)?;
+    for example in rule.matches.iter().chain(&rule.clean) {
+        check_length("example", example.len(), LONGEST_EXAMPLE)?;
+    }
+    match (rule.shapes.is_empty(), rule.matches.is_empty()) {
+        (true, _) => Err(RuleProblem::NoShapes),
+        (_, true) => Err(RuleProblem::NoExample),
+        _ => Ok(()),
+    }
+}
+
+fn check_length(field: &'static str, length: usize, max: usize) -> Result<(), RuleProblem> {
+    if length > max { Err(RuleProblem::TooLong { field, length, max }) } else { Ok(()) }
+}
+
+fn check_count(field: &'static str, count: usize, max: usize) -> Result<(), RuleProblem> {
+    if count > max { Err(RuleProblem::TooMany { field, count, max }) } else { Ok(()) }
+}
+
+fn check_shape(number: usize, shape: &ShapeBuf) -> Result<Compiled, RuleProblem> {
+    check_length("note", shape.note.chars().count(), LONGEST_PROSE)?;
+    check_length("pattern", shape.pattern.len(), LONGEST_PATTERN)?;
+    check_count("conditions in `unless`", shape.unless.len(), MOST_SHAPES)?;
+    let wrong = |error: PatternError| RuleProblem::Pattern { number, reason: error.to_string() };
+    for unless in &shape.unless {
+        let (UnlessBuf::Match(pattern) | UnlessBuf::Before(pattern) | UnlessBuf::After(pattern)) = unless;
+        check_length("pattern", pattern.len(), LONGEST_PATTERN)?;
+        compile(pattern).map_err(|error| RuleProblem::Unless { number, reason: error.to_string() })?;
+    }
+    let unless = shape.unless.iter().map(UnlessBuf::as_unless);
+    let compiled = Compiled::from_parts(&shape.pattern, shape.regions, unless).map_err(wrong)?;
+    if compiled.regex().is_match("") {
+        return Err(RuleProblem::MatchesEmpty { number });
+    }
+    match look_past_is_bounded(&shape.pattern).map_err(wrong)? {
+        true => Ok(compiled),
+        false => Err(RuleProblem::Quadratic { number }),
+    }
+}
+
+fn check_examples(rule: &RuleBuf, shapes: &[Compiled]) -> Result<(), RuleProblem> {
+    for (number, text) in (1..).zip(&rule.matches) {
+        if first_match(shapes, text).is_none() {
+            return Err(RuleProblem::Silent { number, text: beginning(text) });
+        }
+    }
+    for (number, text) in (1..).zip(&rule.clean) {
+        if let Some(matched) = first_match(shapes, text) {
+            return Err(RuleProblem::Fires { number, matched: beginning(&matched) });
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a rule finds first in an example, as it stands or folded.
+fn first_match(shapes: &[Compiled], text: &str) -> Option<String> {
+    let folded = fold(text);
+    let views = std::iter::once(text).chain(folded.as_ref().map(Folded::text));
+    views.flat_map(|view| shapes.iter().filter_map(move |shape| first_span(shape, view))).next()
+}
+
+fn first_span(shape: &Compiled, text: &str) -> Option<String> {
+    let mut found = None;
+    shape.search(
+        &mut RegionMap::new(text, Syntax::Markdown),
+        0..text.len(),
+        &mut ExactWork::default(),
+        |span| {
+            found = text.get(span).map(str::to_owned);
+            false
+        },
+    );
+    found
+}
+
+/// Messages repeat no more of an example than one line shows.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shape that no example of its rule needs is either dead or untested.
+    #[test]
+    fn every_builtin_shape_is_needed_by_an_example() {
+        let mut idle = Vec::new();
+        for rule in crate::rules::all() {
+            for shape in rule.shapes {
+                let compiled = [Compiled::new(shape).unwrap()];
+                if !rule.matches.iter().any(|text| first_match(&compiled, text).is_some()) {
+                    idle.push(format!("{}: {}", rule.id, shape.note));
+                }
+            }
+        }
+        assert!(idle.is_empty(), "{}", idle.join("\n"));
+    }
+
+    /// All at once, where the check of a user's rule stops at the first.
+    #[test]
+    fn every_builtin_example_does_what_it_says() {
+        let mut wrong = Vec::new();
+        for rule in crate::rules::all() {
+            let shapes: Vec<_> = rule.shapes.iter().map(|shape| Compiled::new(shape).unwrap()).collect();
+            let silent = rule.matches.iter().filter(|text| first_match(&shapes, text).is_none());
+            wrong.extend(silent.map(|text| format!("{} is silent in {text:?}", rule.id)));
+            let fires = rule.clean.iter().filter_map(|text| Some((text, first_match(&shapes, text)?)));
+            wrong
+                .extend(fires.map(|(text, matched)| format!("{} fires in {text:?} on {matched:?}", rule.id)));
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

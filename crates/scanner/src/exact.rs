@@ -1,0 +1,152 @@
+//! The exact engine: runs the real regular expressions. What it says is what a rule means.
+//!
+//! The sieve only says which shapes are worth running. A shape is compiled when it first becomes a candidate, so a
+//! program that meets only clean texts compiles nothing.
+
+mod excuses;
+mod linear;
+mod pattern;
+mod run;
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex_automata::meta::Regex;
+use regex_automata::{Anchored, Input};
+
+use crate::regions::RegionMap;
+use crate::rule::{Regions, Rule, Shape, Unless};
+
+use excuses::Excuses;
+
+pub(crate) use linear::look_past_is_bounded;
+pub(crate) use pattern::{PatternError, compile, dialect, expand};
+pub(crate) use run::{Exact, Hit};
+
+/// One shape of one rule, compiled when it is first needed.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// The number of the rule in the scanner.
+    pub(crate) rule: usize,
+    /// The row to compile from; a shape of the user's own is compiled from the start.
+    row: Option<&'static Shape<'static>>,
+    compiled: OnceLock<Option<Compiled>>,
+}
+
+/// A shape that can search.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    regex: Regex,
+    regions: Regions,
+    excuses: Excuses,
+}
+
+/// What one search cost, in bytes. Look-past is not seen here; `linear` bounds it for every pattern.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExactWork {
+    /// Bytes that the regular expressions of shapes walked over.
+    pub searched: usize,
+    /// Matches that were weighed.
+    pub matches: usize,
+    /// Bytes that conditions looked at.
+    pub excused: usize,
+}
+
+impl Slot {
+    /// Returns the slots of one row of the built-in table.
+    pub(crate) fn of_row(index: usize, rule: &'static Rule<'static>) -> impl Iterator<Item = Self> {
+        rule.shapes.iter().map(move |shape| Self { rule: index, row: Some(shape), compiled: OnceLock::new() })
+    }
+
+    /// Returns the slot of a shape that is already compiled.
+    pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
+        Self { rule, row: None, compiled: OnceLock::from(Some(compiled)) }
+    }
+
+    /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
+    /// a test holds that no built-in shape is like that.
+    pub(crate) fn compiled(&self) -> Option<&Compiled> {
+        let compile = || self.row.and_then(|row| Compiled::new(row).ok());
+        self.compiled.get_or_init(compile).as_ref()
+    }
+}
+
+impl Compiled {
+    /// Compiles a shape.
+    pub(crate) fn new(shape: &Shape<'_>) -> Result<Self, PatternError> {
+        Self::from_parts(shape.pattern, shape.regions, shape.unless.iter().copied())
+    }
+
+    /// Compiles a pattern and its conditions.
+    pub(crate) fn from_parts<'a>(
+        pattern: &str,
+        regions: Regions,
+        unless: impl Iterator<Item = Unless<'a>>,
+    ) -> Result<Self, PatternError> {
+        Ok(Self { regex: compile(pattern)?, regions, excuses: Excuses::new(unless)? })
+    }
+
+    /// Returns the regular expression of the shape.
+    pub(crate) fn regex(&self) -> &Regex {
+        &self.regex
+    }
+
+    /// Hands every match that stands in the right region and has no excuse to `found`, on character borders and in order,
+    /// until `found` says stop by returning false. Every match must lie `within` a stretch of the text.
+    pub(crate) fn search(
+        &self,
+        regions: &mut RegionMap<'_>,
+        within: Range<usize>,
+        work: &mut ExactWork,
+        mut found: impl FnMut(Range<usize>) -> bool,
+    ) {
+        let text = regions.text();
+        let mut at = within.start;
+        while at <= within.end {
+            let input = Input::new(text).range(at..within.end).anchored(Anchored::No);
+            let Some(hit) = self.regex.search(&input) else {
+                work.searched += within.end - at;
+                return;
+            };
+            work.searched += hit.end() - at;
+            work.matches += 1;
+            // No pattern matches the empty text, but the loop must end even if one did.
+            at = hit.end().max(at + 1);
+            let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start())))
+                && !self.excuses.hold(text.as_bytes(), hit.range(), work);
+            if guilty && !found(on_borders(text, hit.range())) {
+                return;
+            }
+        }
+    }
+}
+
+/// Widens a span to whole characters: a pattern over bytes may begin or end inside one.
+fn on_borders(text: &str, span: Range<usize>) -> Range<usize> {
+    text.floor_char_boundary(span.start)..text.ceil_char_boundary(span.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regions::Syntax;
+
+    fn spans(shape: &Shape<'_>, text: &str) -> Vec<Range<usize>> {
+        let mut spans = Vec::new();
+        let mut regions = RegionMap::new(text, Syntax::Markdown);
+        let compiled = Compiled::new(shape).unwrap();
+        compiled.search(&mut regions, 0..text.len(), &mut ExactWork::default(), |span| {
+            spans.push(span);
+            true
+        });
+        spans
+    }
+
+    const PLAIN: Shape<'static> = Shape { note: "", pattern: "x", regions: Regions::ANY, unless: &[] };
+
+    #[test]
+    fn spans_end_on_character_borders() {
+        let shape = Shape { pattern: r"[^a]b[^a]", ..PLAIN };
+        assert_eq!(spans(&shape, "éb😀 éb😀"), [0..7, 8..15]);
+    }
+}

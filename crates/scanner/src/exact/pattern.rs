@@ -1,0 +1,84 @@
+//! From the text of a pattern to something that searches.
+
+use regex_automata::meta::{self, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::util::syntax;
+
+use crate::fragments;
+
+/// The most memory that one compiled pattern may take before its lazy automaton.
+const NFA_BYTES: usize = 1 << 20;
+/// The most memory for the lazy automaton of a pattern, each way.
+const LAZY_DFA_BYTES: usize = 1 << 20;
+
+/// Why a pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PatternError {
+    #[error("there is no fragment called `{{{0}}}`")]
+    UnknownFragment(String),
+    #[error("the pattern is not a regular expression: {0}")]
+    Syntax(String),
+    #[error("the pattern compiles to more than {NFA_BYTES} bytes: shorten its repetitions or classes")]
+    TooLarge,
+}
+
+/// Compiles a pattern with the rules' dialect: bytes, ASCII classes, `^` and `$` at line ends.
+pub(crate) fn compile(pattern: &str) -> Result<Regex, PatternError> {
+    build(&[expand(pattern)?])
+}
+
+/// Compiles patterns into one expression that matches where any of them does; none is nothing to compile.
+pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<Regex>, PatternError> {
+    let expanded = patterns.iter().map(|pattern| expand(pattern)).collect::<Result<Vec<_>, _>>()?;
+    if expanded.is_empty() { Ok(None) } else { build(&expanded).map(Some) }
+}
+
+fn build(patterns: &[String]) -> Result<Regex, PatternError> {
+    let config = meta::Config::new()
+        .utf8_empty(false)
+        .which_captures(WhichCaptures::Implicit)
+        .nfa_size_limit(Some(NFA_BYTES))
+        .hybrid_cache_capacity(LAZY_DFA_BYTES);
+    let built = meta::Builder::new().configure(config).syntax(dialect()).build_many(patterns);
+    built.map_err(|error| match (error.size_limit(), error.syntax_error()) {
+        (Some(_), _) => PatternError::TooLarge,
+        (None, Some(syntax)) => PatternError::Syntax(last_line(&syntax.to_string())),
+        (None, None) => PatternError::Syntax(last_line(&error.to_string())),
+    })
+}
+
+/// Replaces the named fragments of a pattern.
+pub(crate) fn expand(pattern: &str) -> Result<String, PatternError> {
+    fragments::expand(pattern).map_err(|name| PatternError::UnknownFragment(name.to_owned()))
+}
+
+/// Returns the dialect that every pattern of a rule is written in.
+pub(crate) fn dialect() -> syntax::Config {
+    syntax::Config::new().unicode(false).utf8(false).multi_line(true)
+}
+
+/// The parser of patterns draws a picture over several lines and says what is wrong in the last.
+fn last_line(message: &str) -> String {
+    let line = message.lines().last().unwrap_or(message);
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let error = |pattern: &str| compile(pattern).unwrap_err().to_string();
+        assert_eq!(error("a{shel}"), "there is no fragment called `{shel}`");
+        assert_eq!(error("a("), "the pattern is not a regular expression: unclosed group");
+        assert!(error("(?:[a-z]{1000}){1000}").contains("shorten"));
+    }
+
+    #[test]
+    fn classes_are_ascii_and_case_folding_too() {
+        let regex = compile(r"(?i)^\bsk\w$").unwrap();
+        assert!(regex.is_match("x\nSKy\n"));
+        assert!(!regex.is_match("ſky") && !regex.is_match("s\u{212a}y") && !regex.is_match("ské"));
+    }
+}

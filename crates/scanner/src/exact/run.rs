@@ -1,0 +1,163 @@
+//! One scan of one text: shapes are searched, their hits gathered, sorted and merged.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::{Compiled, ExactWork, Slot};
+use crate::candidates::Candidates;
+use crate::regions::{RegionMap, Syntax};
+use crate::report::View;
+use crate::rule::Rule;
+
+/// The shapes of a scanner, by number in table order.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    slots: Vec<Slot>,
+}
+
+/// One place where one rule fires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) span: Range<usize>,
+    pub(crate) rule: usize,
+    pub(crate) view: View,
+}
+
+/// A scan under way.
+#[derive(Debug)]
+pub(crate) struct Run<'e> {
+    exact: &'e Exact,
+    syntax: Syntax,
+    max_findings: usize,
+    hits: Vec<Hit>,
+    truncated: bool,
+    work: ExactWork,
+}
+
+impl Exact {
+    /// Numbers the shapes of built-in rules.
+    pub(crate) fn of_table(rules: &[&'static Rule<'static>]) -> Self {
+        Self { slots: rules.iter().enumerate().flat_map(|(index, rule)| Slot::of_row(index, rule)).collect() }
+    }
+
+    /// Adds the shapes of a rule of the user's own.
+    pub(crate) fn add_rule(&mut self, rule: usize, shapes: Vec<Compiled>) {
+        self.slots.extend(shapes.into_iter().map(|shape| Slot::ready(rule, shape)));
+    }
+
+    /// Returns how many shapes there are.
+    pub(crate) fn shapes(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Begins a scan. Nothing is allocated before the first hit.
+    pub(crate) fn start(&self, syntax: Syntax, max_findings: usize) -> Run<'_> {
+        Run {
+            exact: self,
+            syntax,
+            max_findings,
+            hits: Vec::new(),
+            truncated: false,
+            work: ExactWork::default(),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Searches a view of the text for some shapes. `within` says in which part of it their matches lie, and `origin` where a span of the view stands in the raw text, or
+    /// that it is of no interest.
+    pub(crate) fn search(
+        &mut self,
+        view: &str,
+        shapes: &Candidates,
+        within: impl Fn(usize) -> Range<usize>,
+        origin: impl Fn(Range<usize>) -> Option<(Range<usize>, View)>,
+    ) {
+        let mut regions = RegionMap::new(view, self.syntax);
+        for shape in shapes.iter() {
+            let Some(slot) = self.exact.slots.get(shape) else { continue };
+            // A shape that cannot be looked for leaves the scan incomplete: fail closed.
+            let Some(compiled) = slot.compiled() else {
+                self.truncated = true;
+                continue;
+            };
+            let mut room = self.max_findings;
+            compiled.search(&mut regions, within(shape), &mut self.work, |span| {
+                let Some((span, view)) = origin(span) else { return true };
+                if room == 0 {
+                    self.truncated = true;
+                    return false;
+                }
+                room -= 1;
+                self.hits.push(Hit { span, rule: slot.rule, view });
+                true
+            });
+        }
+    }
+
+    /// Returns what the scan cost so far.
+    pub(crate) fn work(&self) -> ExactWork {
+        self.work
+    }
+
+    /// Returns the hits in the order of the text, at one place in the order of the rules, and whether any were left out.
+    pub(crate) fn finish(mut self) -> (Vec<Hit>, bool) {
+        merge(&mut self.hits);
+        self.hits.sort_unstable_by_key(|hit| (hit.span.start, hit.rule));
+        let truncated = self.truncated || self.hits.len() > self.max_findings;
+        self.hits.truncate(self.max_findings);
+        (self.hits, truncated)
+    }
+}
+
+/// Keeps one of several hits of one rule that overlap: the first, of those the longest; and a folded one only where the
+/// text as it stands shows nothing.
+fn merge(hits: &mut Vec<Hit>) {
+    hits.sort_unstable_by_key(|hit| (hit.view, hit.rule, hit.span.start, Reverse(hit.span.end)));
+    let mut kept: Option<(View, usize, usize)> = None;
+    hits.retain(|hit| {
+        let overlaps = kept
+            .is_some_and(|(view, rule, end)| view == hit.view && rule == hit.rule && hit.span.start < end);
+        if !overlaps {
+            kept = Some((hit.view, hit.rule, hit.span.end));
+        }
+        !overlaps
+    });
+    let folded = hits.split_off(hits.partition_point(|hit| hit.view == View::Raw));
+    let hidden: Vec<Hit> = folded.into_iter().filter(|hit| !overlaps_any(hits, hit)).collect();
+    hits.extend(hidden);
+}
+
+/// Whether `hit` overlaps one of `others` of its rule, which stand by rule and place and do not overlap each other.
+fn overlaps_any(others: &[Hit], hit: &Hit) -> bool {
+    let after = others.partition_point(|other| (other.rule, other.span.end) <= (hit.rule, hit.span.start));
+    others.get(after).is_some_and(|other| other.rule == hit.rule && other.span.start < hit.span.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(hits: &[(usize, Range<usize>, View)]) -> Vec<(usize, Range<usize>, View)> {
+        let mut hits = hits
+            .iter()
+            .map(|(rule, span, view)| Hit { span: span.clone(), rule: *rule, view: *view })
+            .collect();
+        merge(&mut hits);
+        hits.into_iter().map(|hit| (hit.rule, hit.span, hit.view)).collect()
+    }
+
+    #[test]
+    fn overlapping_hits_of_one_rule_become_one() {
+        use View::{Folded, Raw};
+        assert_eq!(
+            merged(&[(1, 4..6, Raw), (1, 0..5, Raw), (1, 0..3, Raw), (1, 5..9, Raw)]),
+            [(1, 0..5, Raw), (1, 5..9, Raw)]
+        );
+        assert_eq!(merged(&[(1, 0..5, Raw), (2, 0..5, Raw)]).len(), 2, "rules do not hide each other");
+        assert_eq!(
+            merged(&[(1, 0..5, Folded), (1, 4..6, Raw), (1, 7..9, Folded)]),
+            [(1, 4..6, Raw), (1, 7..9, Folded)]
+        );
+    }
+}

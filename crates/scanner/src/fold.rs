@@ -1,0 +1,301 @@
+//! The folded view: the text with its disguises taken off.
+//!
+//! `ｂａｓｈ`, `bаsh` (a Cyrillic а), `ba<zero width>sh`, `b''ash` and `curl${IFS}x` are read by some machine as what they
+//! look like. The folded view spells them plainly, so that the same rules see them, and maps every finding back to the
+//! text as it stands. Words that are honestly written in another script stay as they are.
+
+mod quoting;
+mod tables;
+
+use std::ops::Range;
+
+use quoting::{Quoted, unquote};
+use tables::{Glyph, glyph};
+
+/// Byte patterns without which the folded view cannot differ in a way that matters. Written like a shape's pattern.
+///
+/// They are selective on purpose: most real skills hold some non-ASCII text, and nearly all hold quotes and backslashes.
+pub(crate) const TRIGGERS: &[&str] = &[
+    // Full-width letters, and full-width signs that mean something to a shell or to a parser of tags.
+    r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xEF\xBD\x9C[ \t]*[A-Za-z/]|\xEF\xBC[\x84\x9C][A-Za-z/({ ]",
+    // Mathematical letters.
+    r"\xF0\x9D[\x90-\x9F]",
+    // Circled letters, small capitals, small Roman numerals and letter-like signs beside another letter.
+    r"[A-Za-z](?:\xE2\x93[\x90-\xA9\xB6-\xBF]|\xE1\xB4[\x80-\xA2]|\xE2\x85[\xA0-\xBF]|\xE2\x84[\x8A-\xB9])|(?:\xE2\x93[\x90-\xA9\xB6-\xBF]|\xE1\xB4[\x80-\xA2]|\xE2\x85[\xA0-\xBF]|\xE2\x84[\x8A-\xB9])[A-Za-z\xE1\xE2]",
+    // Look-alike letters of Greek, Cyrillic, Armenian and the phonetic alphabet beside an ASCII letter.
+    r"[A-Za-z](?:[\xC9\xCA\xCE-\xD6]|\xC4\xB1|\xC5\xBF)|(?:[\xC9\xCA\xCE-\xD6][\x80-\xBF]|\xC4\xB1|\xC5\xBF)[A-Za-z]",
+    // Words made of look-alikes only need letters that ordinary Russian, Greek or Armenian text does not hold.
+    r"(?:\xD1\x95|\xD2\xBB|\xD4[\x81\x9B\x9D])[\xD0-\xD6]|[\xD0-\xD6][\x80-\xBF](?:\xD1\x95|\xD2\xBB|\xD4[\x81\x9B\x9D])",
+    // Invisible characters beside visible ASCII. Variation selectors belong to emoji unless a letter is next to them.
+    r"[!-~](?:\xC2\xAD|\xCD\x8F|\xD8\x9C|\xE1\x85[\x9F\xA0]|\xE1\x9E[\xB4\xB5]|\xE1\xA0[\x8B-\x8F]|\xE2\x80[\x8B-\x8F\xAA-\xAE]|\xE2\x81[\xA0-\xAF]|\xE3\x85\xA4|\xEF\xBB\xBF|\xEF\xBE\xA0|\xF3\xA0[\x80-\x87])",
+    r"(?:\xC2\xAD|\xCD\x8F|\xD8\x9C|\xE1\x85[\x9F\xA0]|\xE1\x9E[\xB4\xB5]|\xE1\xA0[\x8B-\x8F]|\xE2\x80[\x8B-\x8F\xAA-\xAE]|\xE2\x81[\xA0-\xAF]|\xE3\x85\xA4|\xEF\xBE\xA0|\xF3\xA0[\x80-\x87][\x80-\xBF]|[ \t]\xEF\xBB\xBF)[!-~]",
+    r"[A-Za-z]\xEF\xB8[\x80-\x8F]|\xEF\xB8[\x80-\x8F][A-Za-z]",
+    // Spaces that are not the ASCII space, after visible ASCII.
+    r"[!-~](?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
+    // Idle quoting inside a word of `quoting::WORDS`, at its first place.
+    r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yeh]|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
+    r"\$(?:IFS\b|\{IFS)",
+];
+
+/// A text read as it looks, with the way back.
+#[derive(Debug)]
+pub(crate) struct Folded {
+    text: String,
+    edits: Vec<Edit>,
+}
+
+/// A stretch that reads differently than it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Edit {
+    raw: Range<usize>,
+    folded: Range<usize>,
+}
+
+impl Folded {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns where a span of the folded text stands in the raw text, or `None` if no disguise lies in it or at its
+    /// edge: then the raw view has shown it already.
+    pub(crate) fn raw_span(&self, span: Range<usize>) -> Option<Range<usize>> {
+        let first = self.edits.partition_point(|edit| edit.folded.end < span.start);
+        let touched = self.edits.get(first).is_some_and(|edit| edit.folded.start <= span.end);
+        touched.then(|| self.raw_start(span.start)..self.raw_end(span.end))
+    }
+
+    fn raw_start(&self, folded: usize) -> usize {
+        let after = self.edits.partition_point(|edit| edit.folded.start <= folded);
+        match after.checked_sub(1).and_then(|index| self.edits.get(index)) {
+            Some(edit) if folded < edit.folded.end => edit.raw.start,
+            Some(edit) => edit.raw.end + (folded - edit.folded.end),
+            None => folded,
+        }
+    }
+
+    fn raw_end(&self, folded: usize) -> usize {
+        let after = self.edits.partition_point(|edit| edit.folded.start < folded);
+        match after.checked_sub(1).and_then(|index| self.edits.get(index)) {
+            Some(edit) if folded <= edit.folded.end => edit.raw.end,
+            Some(edit) => edit.raw.end + (folded - edit.folded.end),
+            None => folded,
+        }
+    }
+}
+
+/// Folds a text; `None` if it reads as it stands.
+pub(crate) fn fold(text: &str) -> Option<Folded> {
+    let mut folder = Folder { text, copied: 0, out: String::new(), edits: Vec::new() };
+    let mut at = 0;
+    while let Some(token) = next_token(text, at) {
+        at = token.end;
+        folder.token(token);
+    }
+    folder.finish()
+}
+
+struct Folder<'t> {
+    text: &'t str,
+    /// How much of the raw text is in the output.
+    copied: usize,
+    out: String,
+    edits: Vec<Edit>,
+}
+
+impl Folder<'_> {
+    /// Folds the letters of one word, and if idle quoting hides a word of the rules, the quoting.
+    fn token(&mut self, token: Range<usize>) {
+        let mut at = token.start;
+        while let Some(Quoted { range, plain }) = self.text.get(at..token.end).and_then(unquote) {
+            self.glyphs(at..at + range.start);
+            self.replace(at + range.start..at + range.end, plain);
+            at += range.end;
+        }
+        self.glyphs(at..token.end);
+    }
+
+    fn glyphs(&mut self, token: Range<usize>) {
+        let word = self.text.get(token.clone()).unwrap_or_default();
+        if word.is_ascii() {
+            return;
+        }
+        let look_alikes_count = look_alikes_are_a_disguise(word);
+        for (at, letter) in word.char_indices() {
+            let raw = token.start + at..token.start + at + letter.len_utf8();
+            let mut buffer = [0; 4];
+            match glyph(letter) {
+                Glyph::Plain => {}
+                Glyph::Invisible => self.replace(raw, ""),
+                Glyph::Compatible(ascii) => self.replace(raw, ascii.encode_utf8(&mut buffer)),
+                Glyph::LookAlike(ascii) if look_alikes_count => {
+                    self.replace(raw, ascii.encode_utf8(&mut buffer));
+                }
+                Glyph::LookAlike(_) => {}
+            }
+        }
+    }
+
+    fn replace(&mut self, raw: Range<usize>, plain: &str) {
+        self.out.push_str(self.text.get(self.copied..raw.start).unwrap_or_default());
+        let start = self.out.len();
+        self.out.push_str(plain);
+        self.copied = raw.end;
+        self.edits.push(Edit { raw, folded: start..self.out.len() });
+    }
+
+    fn finish(mut self) -> Option<Folded> {
+        if self.edits.is_empty() {
+            return None;
+        }
+        self.out.push_str(self.text.get(self.copied..).unwrap_or_default());
+        Some(Folded { text: self.out, edits: self.edits })
+    }
+}
+
+/// A word of look-alikes is a disguise if it also holds ASCII letters, or if all of it spells a word of the rules.
+/// A letter that looks like nothing in ASCII makes it an honest word.
+fn look_alikes_are_a_disguise(word: &str) -> bool {
+    let (mut ascii, mut spelled) = (false, String::new());
+    for letter in word.chars() {
+        match glyph(letter) {
+            Glyph::Plain if letter.is_ascii_alphabetic() => {
+                ascii = true;
+                spelled.push(letter);
+            }
+            Glyph::Plain if letter.is_alphabetic() => return false,
+            Glyph::Plain => {}
+            Glyph::Invisible => {}
+            Glyph::Compatible(plain) | Glyph::LookAlike(plain) => spelled.push(plain),
+        }
+    }
+    ascii || quoting::is_word(&spelled)
+}
+
+/// Returns the next stretch of letters, quoting and non-ASCII characters from `at` on.
+fn next_token(text: &str, at: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let start = at + bytes.get(at..)?.iter().position(|&byte| in_token(byte))?;
+    let mut end = start;
+    while let Some(&byte) = bytes.get(end) {
+        if in_token(byte) {
+            end += 1;
+        } else if let Some(length) = continued_line(bytes, end) {
+            end += length;
+        } else {
+            break;
+        }
+    }
+    Some(start..end)
+}
+
+/// A line end right after a backslash belongs to the word that it splits.
+fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
+    let after_slash = at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\\');
+    match bytes.get(at..) {
+        Some([b'\n', ..]) if after_slash => Some(1),
+        Some([b'\r', b'\n', ..]) if after_slash => Some(2),
+        _ => None,
+    }
+}
+
+fn in_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || !byte.is_ascii()
+        || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'@' | b'*' | b'{' | b'}' | b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(text: &str) -> String {
+        fold(text).map_or_else(|| text.to_owned(), |folded| folded.text)
+    }
+
+    #[test]
+    fn disguises_are_spelled_plainly() {
+        let cases = [
+            ("ｃｕｒｌ x ｜ ｂａｓｈ", "curl x | bash"),
+            ("𝐜𝐮𝐫𝐥 x | 𝒷𝒶𝓈𝒽", "curl x | bash"),
+            ("\u{441}url x | b\u{430}sh", "curl x | bash"),
+            ("p\u{200b}rint\u{ad}env", "printenv"),
+            ("x |\u{a0}sh", "x | sh"),
+            (r"cu\rl x | ba\sh", "curl x | bash"),
+            ("c''url x | b\"a\"sh", "curl x | bash"),
+            ("'b'ash b'as'h ba$@sh ba${@}sh ba$9sh ba${x}sh", "bash bash bash bash bash bash"),
+            ("/bin/b''ash", "/bin/bash"),
+            ("ba\\\nsh", "bash"),
+            ("curl${IFS}-s$IFS\"x\"", "curl -s \"x\""),
+            ("\u{455}\u{4bb}", "sh"),
+        ];
+        for (raw, plain) in cases {
+            assert_eq!(folded(raw), plain, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn honest_text_stays_as_it_is() {
+        let texts = [
+            "Обычный русский текст, со словами",
+            "café naïve Straße",
+            "don't can't",
+            r"C:\basic\curly",
+            "\"bash\" 'curl'",
+            r"a\nb",
+            "你好：世界",
+            "μs",
+            "l'eval",
+            "echo \"$PATH\"",
+            "IFS=, read a",
+        ];
+        for text in texts {
+            assert_eq!(folded(text).replace('：', ":"), text.replace('：', ":"));
+        }
+    }
+
+    #[test]
+    fn every_offset_finds_its_way_back() {
+        let raw = "é c''url \u{200b}x | b\u{430}sh";
+        let folded = fold(raw).unwrap();
+        let at = |word: &str| folded.text.find(word).map(|at| at..at + word.len()).unwrap();
+        assert_eq!(folded.raw_span(at("curl")).and_then(|span| raw.get(span)), Some("c''url"));
+        assert_eq!(folded.raw_span(at("| bash")).and_then(|span| raw.get(span)), Some("| b\u{430}sh"));
+        assert_eq!(folded.raw_span(at("é")), None, "nothing folded there");
+        assert_eq!(folded.raw_span(0..folded.text.len()), Some(0..raw.len()));
+    }
+
+    #[test]
+    fn whatever_folds_pulls_a_trigger() {
+        let triggers: Vec<_> =
+            TRIGGERS.iter().map(|pattern| crate::exact::compile(pattern).unwrap()).collect();
+        let pulled = |text: &str| triggers.iter().any(|trigger| trigger.is_match(text));
+        for &word in quoting::WORDS {
+            for split in 1..word.len() {
+                let (before, after) = word.split_at(split);
+                for idle in
+                    ["\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\u{200b}", "\u{ad}"]
+                {
+                    let text = format!("x | {before}{idle}{after}");
+                    assert!(pulled(&text), "{text:?}");
+                }
+            }
+        }
+        for text in
+            ["ｂａｓｈ", "𝐛ash", "b\u{430}sh", "\u{455}\u{4bb}", "curl${IFS}x", "|\u{a0}sh", "b\u{24d0}sh"]
+        {
+            assert!(pulled(text), "{text:?}");
+        }
+        for text in [
+            "Обычный текст",
+            "don't",
+            "a\\nb",
+            "⚠️ **Warning**",
+            "你好，世界",
+            "👩‍💻 code",
+            "x \\\n  -H y",
+            "“quoted” — text…",
+        ] {
+            assert!(!pulled(text), "{text:?}");
+        }
+    }
+}

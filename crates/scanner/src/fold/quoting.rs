@@ -1,0 +1,93 @@
+//! Idle shell quoting: `c''url`, `cu\rl`, `ba$@sh` and `${IFS}` mean `curl`, `bash` and a space to a shell.
+
+use std::ops::Range;
+
+/// The words whose disguise is worth taking off: those that the rules look for as commands.
+pub(super) const WORDS: &[&str] = &[
+    "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
+    "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig",
+];
+/// A longer token is no disguised word.
+const LONGEST_TOKEN: usize = 256;
+
+/// A part of a token that is disguised by quoting.
+pub(super) struct Quoted {
+    pub(super) range: Range<usize>,
+    /// How it reads.
+    pub(super) plain: &'static str,
+}
+
+/// Returns whether `word` is one that the rules look for, in lower or upper case.
+pub(super) fn is_word(word: &str) -> bool {
+    known(word).is_some()
+}
+
+fn known(word: &str) -> Option<&'static str> {
+    WORDS.iter().copied().find(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Finds the first idle quoting in a token; `None` if there is none worth taking off.
+pub(super) fn unquote(token: &str) -> Option<Quoted> {
+    let separator = field_separator(token);
+    let end = separator.as_ref().map_or(token.len(), |range| range.start);
+    match token.get(..end).and_then(unquoted_word) {
+        Some(plain) => Some(Quoted { range: 0..end, plain }),
+        None => separator.map(|range| Quoted { range, plain: " " }),
+    }
+}
+
+/// Finds `$IFS`, `${IFS}` or `${IFS%…}`.
+fn field_separator(token: &str) -> Option<Range<usize>> {
+    const LONGEST: usize = 32;
+    let starts =
+        memchr::memmem::find_iter(token.as_bytes(), "$").map(|at| (at, token.get(at..).unwrap_or_default()));
+    for (at, rest) in starts {
+        if rest.starts_with("${IFS") {
+            let close = rest.bytes().take(LONGEST).position(|byte| byte == b'}')?;
+            return Some(at..at + close + 1);
+        }
+        if rest.starts_with("$IFS") {
+            return Some(at..at + "$IFS".len());
+        }
+    }
+    None
+}
+
+/// Returns the word of the rules that a shell reads, if quoting stands inside it.
+fn unquoted_word(token: &str) -> Option<&'static str> {
+    if token.len() > LONGEST_TOKEN || !token.contains(['\\', '\'', '"', '$']) {
+        return None;
+    }
+    let mut plain = String::new();
+    let (mut idle, mut rest) = (false, token);
+    while let Some(first) = rest.chars().next() {
+        let length = idle_length(rest);
+        if length == 0 {
+            plain.push(first);
+        }
+        // Quotes around the whole word are honest; inside it they hide it.
+        idle |= 0 < length && length < rest.len() && !plain.is_empty();
+        rest = rest.get(length.max(first.len_utf8())..)?;
+    }
+    if idle { known(&plain) } else { None }
+}
+
+/// Returns how many bytes at the beginning of `rest` a shell would drop from a word. Variables count: one that is not
+/// set is nothing.
+fn idle_length(rest: &str) -> usize {
+    const IDLE: &[&str] = &["\\\r\n", "\\\n", "\\", "'", "\"", "$@", "$*", "${@}", "${*}"];
+    const LONGEST_NAME: usize = 16;
+    if let Some(idle) = IDLE.iter().find(|idle| rest.starts_with(**idle)) {
+        return idle.len();
+    }
+    match rest.as_bytes() {
+        [b'$', b'0'..=b'9', ..] => 2,
+        [b'$', b'{', name @ ..] => {
+            let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+            let length = name.iter().take(LONGEST_NAME + 1).take_while(is_name).count();
+            let closed = (1..=LONGEST_NAME).contains(&length) && name.get(length) == Some(&b'}');
+            if closed { length + 3 } else { 0 }
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,171 @@
+//! Named pieces of patterns: `{shell}` in a shape stands for the names of the shells.
+
+/// The fragments, each with its expansion and its meaning. A fragment may use those above it.
+///
+/// They are case-sensitive unless the pattern around them says `(?i)`, and none holds a capturing group.
+pub const FRAGMENTS: &[Fragment] = &[
+    Fragment { name: "shell", meaning: "a Unix shell", pattern: r"(?:ba|z|k|da|a|tc|c|fi)?sh" },
+    Fragment {
+        name: "interpreter",
+        meaning: "a program that runs code from its standard input, shells included",
+        pattern: r"(?:{shell}|python[0-9]{0,2}(?:\.[0-9]{1,3})?|pypy3?|perl|ruby|nodejs|node|deno|bun|tsx|php[0-9]?(?:\.[0-9]{1,2})?|luajit|lua|osascript|rscript|pwsh|powershell(?:\.exe)?)",
+    },
+    Fragment {
+        name: "fetch",
+        meaning: "a program that downloads to its standard output",
+        pattern: r"(?:curl|wget|aria2c|lynx|xh|lwp-request)",
+    },
+    Fragment {
+        name: "wrapper",
+        meaning: "programs that run another program, with their options and assignments",
+        pattern: r"(?:(?:/(?:[\w.+-]+/)*?)??(?:sudo|doas|env|exec|command|nohup|time|nice|setsid|stdbuf|timeout|xargs|busybox|chroot)(?:[ \t]+(?:[-0-9][\w=./-]*|\w+=[\w./:@,-]*|root))*?[ \t]+)",
+    },
+    Fragment {
+        name: "run",
+        meaning: "what may stand between a pipe and the name of the program that it feeds: assignments, wrappers, a folder",
+        pattern: r#"(?:\w+=[\w./:@,-]*[ \t]+)*?{wrapper}*?["']?(?:[~.]{0,2}/(?:[\w.+-]+/)*?)?"#,
+    },
+    Fragment {
+        name: "gap",
+        meaning: "the rest of a command: no bar, semicolon or line end, unless a backslash continues the line",
+        pattern: r"(?:[^\\\n|;]|\\(?:\r?\n|[^\r\n]))*?",
+    },
+    Fragment {
+        name: "pipeline",
+        meaning: "the same, with bars",
+        pattern: r"(?:[^\\\n;]|\\(?:\r?\n|[^\r\n]))*?",
+    },
+    Fragment {
+        name: "pipe",
+        meaning: "a pipe, also as it stands in a table cell or on a continued line",
+        pattern: r"\\?\|&?(?:[ \t]|\\?\r?\n)*",
+    },
+    Fragment {
+        name: "idle",
+        meaning: "quoting inside a word that a shell drops",
+        pattern: r#"(?:\\(?:\r?\n)?|['"]{1,2}|\$[@*0-9]|\$\{(?:[@*]|\w{1,16})\})"#,
+    },
+    Fragment {
+        name: "installer-hosts",
+        meaning: "hosts, with a folder where the host serves more than its installer, of well-known installers",
+        pattern: r"astral\.sh/(?:uv|ruff)|sh\.rustup\.rs|bun\.(?:sh|com)/install|(?:get\.)?deno\.(?:land/install\.sh|com)|get\.docker\.com|get\.pnpm\.io|fnm\.vercel\.app|install\.python-poetry\.org|mise\.(?:run|jdx\.dev)|starship\.rs/install\.sh|ollama\.(?:com|ai)/install\.sh|tailscale\.com/install\.sh|get\.helm\.sh|deb\.nodesource\.com|rpm\.nodesource\.com|cli\.github\.com|get\.sdkman\.io|pyenv\.run|pixi\.sh|fly\.io/install\.sh|get\.k3s\.io|claude\.ai/install\.sh|aka\.ms/InstallAzureCLIDeb|packages\.microsoft\.com|nixos\.org/nix/install|install\.determinate\.systems|get\.volta\.sh|foundry\.paradigm\.xyz|sdk\.cloud\.google\.com|get\.pulumi\.com|cursor\.com/install|opencode\.ai/install|cli\.tavily\.com/install\.sh|fluxcd\.io/install\.sh|run\.linkerd\.io/install|rover\.apollo\.dev/(?:nix|win)|antigravity\.google/cli|istio\.io/downloadIstio|dl\.dagger\.io/dagger|cli\.doppler\.com/install\.sh|sentry\.io/get-cli|temporal\.download/cli\.sh|get-ghcup\.haskell\.org|sh\.vector\.dev|install\.duckdb\.org|install\.meilisearch\.com|code-server\.dev/install\.sh|setup\.atuin\.sh|opam\.ocaml\.org/install\.sh|wasmtime\.dev/install\.sh|railway\.(?:app|com)/install\.sh|zed\.dev/install\.sh|sst\.dev/install|encore\.dev/install\.sh|aider\.chat/install\.sh|community\.chocolatey\.org/install\.ps1|get\.scoop\.sh|dl\.cloudsmith\.io/public|packagecloud\.io/install/repositories|gh\.io/copilot-install",
+    },
+    Fragment {
+        name: "installer-repositories",
+        meaning: "repositories that hold a well-known installer",
+        pattern: r"nvm-sh/nvm|Homebrew/install|ohmyzsh/ohmyzsh|helm/helm|pyenv/pyenv-installer|aquasecurity/trivy|anchore/(?:syft|grype)|golangci/golangci-lint|junegunn/fzf|k3d-io/k3d|kubernetes-sigs/[\w-]+|rustwasm/wasm-pack|ajeetdsouza/zoxide|rbenv/rbenv-installer|asdf-vm/asdf|leanprover/elan|trufflesecurity/trufflehog|jesseduffield/\w+|nektos/act|securego/gosec|rancher/k3d|block/goose|ScoopInstaller/Install|brevdev/brev-cli|exploreomni/cli",
+    },
+    Fragment {
+        name: "installer",
+        meaning: "the address of a vendor's installer that the vendor itself tells people to pipe into a shell",
+        pattern: r#"["']?https://(?:{installer-hosts}|raw\.githubusercontent\.com/(?:{installer-repositories}))(?:/(?:[\w@~+-][\w.@~+-]*/?)*)?["']?"#,
+    },
+    Fragment {
+        name: "sink",
+        meaning: "a program that stores, encodes or sends what it reads",
+        pattern: r"(?:sort|tee|cat|curl|wget|https?|nc|ncat|netcat|socat|telnet|ssh|mail|sendmail|base64|base32|xxd|hexdump|openssl|gpg|gzip|bzip2|xz|zstd|tr|rev|jq|python[0-9]?|perl|ruby|node|xargs|while|pbcopy|xclip)",
+    },
+    Fragment {
+        name: "decoder",
+        meaning: "a command that decodes what it reads, with the option that makes it decode",
+        pattern: r"(?:g?base64|base32|basenc|openssl[ \t]+(?:base64|enc))[ \t](?:[^\n|;]*?[ \t])??(?:-[a-zA-Z]{0,4}[dD][a-zA-Z]{0,4}|--decode)\b",
+    },
+    Fragment {
+        name: "then",
+        meaning: "what separates one command from the next",
+        pattern: r"[ \t]*(?:&&|;|\|\||\r?\n)[ \t\r\n]*",
+    },
+];
+
+/// A named piece of a pattern.
+#[derive(Debug, Clone, Copy)]
+pub struct Fragment {
+    /// The name, written `{name}` in a pattern.
+    pub name: &'static str,
+    /// What it matches.
+    pub meaning: &'static str,
+    /// The regular expression that it stands for, which may use other fragments.
+    pub pattern: &'static str,
+}
+
+/// Replaces every `{name}` in `pattern` by its fragment; an unknown name is the error.
+///
+/// Repetitions (`{2,5}`), escaped braces (`\{`) and braces of escapes (`\x{41}`) are left alone.
+pub(crate) fn expand(pattern: &str) -> Result<String, &str> {
+    let mut out = String::with_capacity(pattern.len() * 2);
+    expand_into(pattern, &mut out)?;
+    Ok(out)
+}
+
+/// Terminates because a fragment only uses fragments above it, which a test holds.
+fn expand_into<'p>(pattern: &'p str, out: &mut String) -> Result<(), &'p str> {
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['\\', '{']) {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        rest = match after.strip_prefix('{') {
+            Some(inside) => expand_brace(inside, out)?,
+            None => copy_escape(after, out),
+        };
+    }
+    out.push_str(rest);
+    Ok(())
+}
+
+/// Handles what follows a `{` and returns the rest.
+fn expand_brace<'p>(inside: &'p str, out: &mut String) -> Result<&'p str, &'p str> {
+    let is_name = inside.starts_with(|first: char| first.is_ascii_alphabetic());
+    let (true, Some((name, rest))) = (is_name, inside.split_once('}')) else {
+        out.push('{');
+        return Ok(inside);
+    };
+    let fragment = FRAGMENTS.iter().find(|fragment| fragment.name == name).ok_or(name)?;
+    expand_into(fragment.pattern, out)?;
+    Ok(rest)
+}
+
+/// Copies an escape such as `\{`, `\x{41}` or `\pL` and returns the rest.
+fn copy_escape<'p>(escape: &'p str, out: &mut String) -> &'p str {
+    let mut chars = escape.chars();
+    out.extend(chars.next());
+    let letter = chars.next();
+    out.extend(letter);
+    let rest = chars.as_str();
+    match (letter, rest.find('}')) {
+        (Some('x' | 'u' | 'U' | 'p' | 'P'), Some(close)) if rest.starts_with('{') => {
+            let (braces, rest) = rest.split_at(close + 1);
+            out.push_str(braces);
+            rest
+        }
+        _ => rest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_use_only_those_above_them() {
+        for (index, fragment) in FRAGMENTS.iter().enumerate() {
+            for later in &FRAGMENTS[index..] {
+                assert!(
+                    !fragment.pattern.contains(&format!("{{{}}}", later.name)),
+                    "{} uses {}",
+                    fragment.name,
+                    later.name
+                );
+            }
+            assert!(expand(fragment.pattern).is_ok(), "{}", fragment.name);
+        }
+    }
+
+    #[test]
+    fn braces_that_are_not_names_stay() {
+        for same in [r"a{2,5}", r"\{shell}", r"\x{41}", r"[{]", r"a\\", r"\", "{", "{shell"] {
+            assert_eq!(expand(same).as_deref(), Ok(same));
+        }
+        assert_eq!(expand(r"x{2}{shell}$").as_deref(), Ok(r"x{2}(?:ba|z|k|da|a|tc|c|fi)?sh$"));
+        assert_eq!(expand("{shel}"), Err("shel"));
+    }
+}

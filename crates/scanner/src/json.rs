@@ -1,0 +1,104 @@
+//! Reports and rules as the command line and the server show them: camel case, in a fixed order.
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use crate::report::{Finding, ScanReport, View};
+use crate::rule::{Category, Region, Regions, RuleBuf, Severity, ShapeBuf, UnlessBuf};
+
+impl Serialize for ScanReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut report = serializer.serialize_struct("ScanReport", 4)?;
+        report.serialize_field("clean", &self.clean())?;
+        report.serialize_field("worst", &self.worst())?;
+        report.serialize_field("findings", &self.findings)?;
+        report.serialize_field("truncated", &self.truncated)?;
+        report.end()
+    }
+}
+
+impl Serialize for Finding<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut finding = serializer.serialize_struct("Finding", 12)?;
+        finding.serialize_field("ruleId", self.rule_id)?;
+        finding.serialize_field("category", &self.category)?;
+        finding.serialize_field("severity", &self.severity)?;
+        finding.serialize_field("description", self.description)?;
+        finding.serialize_field("matchedText", self.matched_text)?;
+        finding.serialize_field("position", &self.position)?;
+        finding.serialize_field("byteOffset", &self.span.start)?;
+        finding.serialize_field("byteEnd", &self.span.end)?;
+        finding.serialize_field("lineNumber", &self.line)?;
+        finding.serialize_field("column", &self.column)?;
+        finding.serialize_field("view", &self.view)?;
+        finding.serialize_field("remediation", self.remedy)?;
+        finding.end()
+    }
+}
+
+impl Serialize for View {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Raw => "raw",
+            Self::Folded => "folded",
+        })
+    }
+}
+
+impl Serialize for Severity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Serialize for Category {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Serialize for Regions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(
+            Region::ALL.iter().filter(|&&region| self.contains(region)).map(|region| region.name()),
+        )
+    }
+}
+
+impl Serialize for RuleBuf {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut rule = serializer.serialize_struct("Rule", 8)?;
+        rule.serialize_field("id", &self.id)?;
+        rule.serialize_field("category", &self.category)?;
+        rule.serialize_field("severity", &self.severity)?;
+        rule.serialize_field("summary", &self.summary)?;
+        rule.serialize_field("remedy", &self.remedy)?;
+        rule.serialize_field("shapes", &self.shapes)?;
+        rule.serialize_field("matches", &self.matches)?;
+        rule.serialize_field("clean", &self.clean)?;
+        rule.end()
+    }
+}
+
+impl Serialize for ShapeBuf {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut shape = serializer.serialize_struct("Shape", 4)?;
+        shape.serialize_field("note", &self.note)?;
+        shape.serialize_field("pattern", &self.pattern)?;
+        shape.serialize_field("regions", &self.regions)?;
+        shape.serialize_field("unless", &self.unless)?;
+        shape.end()
+    }
+}
+
+impl Serialize for UnlessBuf {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (name, pattern) = match self {
+            Self::Match(pattern) => ("match", pattern),
+            Self::Before(pattern) => ("before", pattern),
+            Self::After(pattern) => ("after", pattern),
+        };
+        let mut unless = serializer.serialize_struct("Unless", 1)?;
+        unless.serialize_field(name, pattern)?;
+        unless.end()
+    }
+}

@@ -1,0 +1,158 @@
+//! Which kind of text a byte of a document stands in.
+//!
+//! Only what a rule asks about is told apart, and only as far into the text as somebody asked. Where Markdown is
+//! ambiguous the answer is the one that hides less from the rules: a fence that never closes is no fence, and a line is
+//! a table row only if it looks like one from both ends or follows a header separator.
+
+mod blocks;
+mod spans;
+
+use crate::rule::Region;
+use blocks::Blocks;
+
+/// How a text is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Syntax {
+    /// Prose with fences, code spans and tables.
+    #[default]
+    Markdown,
+    /// A shell script.
+    Shell,
+    /// A program in another language, or a configuration file.
+    Code,
+    /// Nothing but text.
+    Plain,
+}
+
+/// Tells the region of offsets, reading the text at most once.
+#[derive(Debug)]
+pub(crate) struct RegionMap<'t> {
+    text: &'t str,
+    /// What the whole text is, when it is no Markdown.
+    whole: Option<Region>,
+    blocks: Blocks<'t>,
+    /// Where each region begins, ascending; before the first stands prose.
+    borders: Vec<Border>,
+}
+
+/// The beginning of a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Border {
+    start: usize,
+    region: Region,
+}
+
+impl<'t> RegionMap<'t> {
+    /// Returns the map of `text`. Costs nothing until the first question.
+    pub(crate) fn new(text: &'t str, syntax: Syntax) -> Self {
+        let whole = match syntax {
+            Syntax::Markdown => None,
+            Syntax::Shell => Some(Region::Shell),
+            Syntax::Code => Some(Region::Code),
+            Syntax::Plain => Some(Region::Prose),
+        };
+        Self { text, whole, blocks: Blocks::new(text), borders: Vec::new() }
+    }
+
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Returns the region of the byte at `offset`.
+    pub(crate) fn at(&mut self, offset: usize) -> Region {
+        if let Some(region) = self.whole {
+            return region;
+        }
+        while self.blocks.done() <= offset && self.blocks.read_block(&mut self.borders) {}
+        let after = self.borders.partition_point(|border| border.start <= offset);
+        let border = after.checked_sub(1).and_then(|index| self.borders.get(index));
+        border.map_or(Region::Prose, |border| border.region)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Draws the regions of a text under it: one letter for each byte.
+    fn drawn(text: &str) -> String {
+        let mut map = RegionMap::new(text, Syntax::Markdown);
+        let letter = |region| match region {
+            Region::Prose => 'p',
+            Region::TableRow => 't',
+            Region::InlineCode => 'i',
+            Region::Code => 'c',
+            Region::Shell => 's',
+        };
+        let letters = |(at, byte): (usize, u8)| if byte == b'\n' { '\n' } else { letter(map.at(at)) };
+        text.bytes().enumerate().map(letters).collect()
+    }
+
+    fn region_of(text: &str, needle: &str) -> Region {
+        RegionMap::new(text, Syntax::Markdown).at(text.find(needle).unwrap())
+    }
+
+    #[test]
+    fn code_spans_pair_within_a_paragraph() {
+        assert_eq!(drawn("a `b` c"), "ppiippp");
+        assert_eq!(drawn("`a` and `b`"), "iippppppiip");
+        assert_eq!(drawn("``a`b`` c"), "iiiiipppp");
+        assert_eq!(drawn("a ` b"), "ppppp", "an opener without a closer is a backtick");
+        assert_eq!(drawn("a `b\nc` d"), "ppii\nippp");
+        assert_eq!(drawn("a `b\n\nc` d"), "pppp\n\npppp", "a blank line ends the paragraph");
+        assert_eq!(drawn("- `a\n- b` c"), "pppp\npppppp", "so does the next item");
+        assert_eq!(drawn(r"\`a` b`"), "pppiiip", "an escaped backtick opens nothing");
+    }
+
+    #[test]
+    fn fences_know_their_language_and_end() {
+        assert_eq!(region_of("```bash\nX\n```\n", "X"), Region::Shell);
+        assert_eq!(region_of("```\nX\n```\n", "X"), Region::Code);
+        assert_eq!(region_of("~~~ {.sh}\nX\n~~~\n", "X"), Region::Shell);
+        assert_eq!(region_of("1. a\n   ```python\n   X\n   ```\n", "X"), Region::Code);
+        assert_eq!(region_of("> ```sh\n> X\n> ```\n", "X"), Region::Shell);
+        assert_eq!(region_of("- ```sh\n  X\n  ```\n", "X"), Region::Shell);
+        assert_eq!(region_of("```\na\n```\nX\n", "X"), Region::Prose);
+        assert_eq!(region_of("````\n```\nX\n````\n", "X"), Region::Code, "a shorter fence closes nothing");
+        assert_eq!(region_of("```\n~~~\nX\n```\n", "X"), Region::Code);
+        assert_eq!(
+            region_of("```a`b\nX\n```\n", "X"),
+            Region::Prose,
+            "a backtick in the info string: no fence"
+        );
+    }
+
+    #[test]
+    fn a_fence_that_never_closes_hides_nothing() {
+        assert_eq!(region_of("```text\nRun `X y` now\n", "X"), Region::InlineCode);
+        assert_eq!(region_of("```text\nRun X now\n\n~~~\nY\n", "Y"), Region::Prose);
+    }
+
+    #[test]
+    fn table_rows_need_a_separator_or_both_bars() {
+        assert_eq!(region_of("| Bash | X |\n", "X"), Region::TableRow);
+        assert_eq!(region_of("a | b\n--|--\nX | d\n", "X"), Region::TableRow);
+        assert_eq!(region_of("a X| b\n--|--\nc | d\n", "X"), Region::TableRow);
+        assert_eq!(region_of("a | X\n", "X"), Region::Prose);
+        assert_eq!(region_of("cat f \\\n| X\n", "X"), Region::Prose);
+        assert_eq!(
+            region_of("| a | b |\n|---|---|\n| c |\n\nX | y\n", "X"),
+            Region::Prose,
+            "the table has ended"
+        );
+        assert_eq!(region_of("```bash\n| X |\n```\n", "X"), Region::Shell, "a shell knows no tables");
+        assert_eq!(region_of("```\n| X |\n```\n", "X"), Region::TableRow, "a drawing does");
+        assert_eq!(region_of("| `X \\| y` | z |\n", "X"), Region::InlineCode);
+    }
+
+    #[test]
+    fn any_order_of_questions_gives_the_same_answers() {
+        let text = "a `b` c\n\n```sh\nd\n```\n| e | `f` |\n";
+        let mut forwards = RegionMap::new(text, Syntax::Markdown);
+        let expected: Vec<_> = (0..text.len()).map(|at| forwards.at(at)).collect();
+        let mut backwards = RegionMap::new(text, Syntax::Markdown);
+        let mut got: Vec<_> = (0..text.len()).rev().map(|at| backwards.at(at)).collect();
+        got.reverse();
+        assert_eq!(got, expected);
+    }
+}

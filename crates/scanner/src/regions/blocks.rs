@@ -1,0 +1,233 @@
+//! The blocks of a Markdown document: fences, tables and paragraphs.
+
+use super::Border;
+use super::spans::push_code_spans;
+use crate::rule::Region;
+
+/// Languages of fences whose content a shell would run.
+const SHELL_LANGUAGES: &[&str] = &[
+    "sh",
+    "bash",
+    "zsh",
+    "ksh",
+    "dash",
+    "fish",
+    "shell",
+    "shellscript",
+    "shell-script",
+    "shell-session",
+    "shellsession",
+    "sh-session",
+    "console",
+    "terminal",
+    "bash-session",
+    "command",
+    "commandline",
+    "powershell",
+    "pwsh",
+    "ps",
+    "ps1",
+    "bat",
+    "batch",
+    "cmd",
+];
+
+/// Reads a document block by block.
+#[derive(Debug)]
+pub(super) struct Blocks<'t> {
+    text: &'t str,
+    /// Everything before this offset has been read.
+    done: usize,
+    /// Whether a fence was met that never closes: then nothing after it is a fence.
+    fences_over: bool,
+}
+
+/// The line that opens a fenced block.
+struct Fence {
+    marker: u8,
+    length: usize,
+    region: Region,
+}
+
+impl<'t> Blocks<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, done: 0, fences_over: false }
+    }
+
+    pub(super) fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Reads the next block and adds the borders of its regions. Returns false at the end of the text.
+    pub(super) fn read_block(&mut self, borders: &mut Vec<Border>) -> bool {
+        let start = self.done;
+        let Some(line) = self.line_at(start) else { return false };
+        if !self.fences_over
+            && let Some(fence) = Fence::open(line)
+        {
+            match self.end_of_fence(start + line.len(), &fence) {
+                Some(end) => return self.finish_fence(start..end, &fence, borders),
+                None => self.fences_over = true,
+            }
+        }
+        self.done = self.end_of_paragraph(start, line.len());
+        push_paragraph(self.text, start..self.done, borders);
+        true
+    }
+
+    /// Returns the line that begins at `start`, with its end.
+    fn line_at(&self, start: usize) -> Option<&'t str> {
+        let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
+        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        rest.get(..end)
+    }
+
+    /// Returns where the block ends, its closing line included.
+    fn end_of_fence(&self, content: usize, fence: &Fence) -> Option<usize> {
+        let mut at = content;
+        while let Some(line) = self.line_at(at) {
+            at += line.len();
+            if fence.is_closed_by(line) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn finish_fence(
+        &mut self,
+        span: std::ops::Range<usize>,
+        fence: &Fence,
+        borders: &mut Vec<Border>,
+    ) -> bool {
+        borders.push(Border { start: span.start, region: fence.region });
+        if fence.region == Region::Code {
+            push_rows_of_drawing(self.text, span.clone(), borders);
+        }
+        borders.push(Border { start: span.end, region: Region::Prose });
+        self.done = span.end;
+        true
+    }
+
+    /// A paragraph ends before a blank line, a fence, or a line that begins a list item or a heading.
+    fn end_of_paragraph(&self, start: usize, first_line: usize) -> usize {
+        let mut at = start + first_line;
+        while let Some(line) = self.line_at(at) {
+            let opens_fence = !self.fences_over && Fence::open(line).is_some();
+            if line.trim().is_empty() || opens_fence || begins_block(line) {
+                break;
+            }
+            at += line.len();
+        }
+        at
+    }
+}
+
+impl Fence {
+    /// Reads an opening line. Fences stand at any indentation, in quotes and after the marker of a list item.
+    fn open(line: &str) -> Option<Self> {
+        let line = without_list_marker(without_quote(line));
+        let marker = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
+        let length = line.bytes().take_while(|&byte| byte == marker).count();
+        let info = line.get(length..)?.trim();
+        let is_fence = length >= 3 && !(marker == b'`' && info.contains('`'));
+        is_fence.then(|| Self { marker, length, region: region_of_language(info) })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let line = without_quote(line).trim_end();
+        line.len() >= self.length && line.bytes().all(|byte| byte == self.marker)
+    }
+}
+
+/// The language is the first word of the info string, also when written `{.bash}`.
+fn region_of_language(info: &str) -> Region {
+    let info = info.trim_start_matches(['{', '.', ' ']);
+    let end = info.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(info.len());
+    let language = info.get(..end).unwrap_or_default();
+    match SHELL_LANGUAGES.iter().any(|shell| shell.eq_ignore_ascii_case(language)) {
+        true => Region::Shell,
+        false => Region::Code,
+    }
+}
+
+fn without_quote(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t', '>'])
+}
+
+/// Strips `- `, `* `, `+ `, `1. ` or `1) `.
+fn without_list_marker(line: &str) -> &str {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let after = match digits {
+        0 => line.strip_prefix(['-', '*', '+']),
+        _ => line.get(digits..).and_then(|rest| rest.strip_prefix(['.', ')'])),
+    };
+    after.filter(|rest| rest.starts_with([' ', '\t'])).map_or(line, |rest| without_quote(rest))
+}
+
+fn begins_block(line: &str) -> bool {
+    let line = without_quote(line);
+    line.starts_with('#') || without_list_marker(line).len() < line.len()
+}
+
+/// Adds the rows and code spans of a paragraph. Code spans do not reach from one table row into the next.
+fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
+    let table = table_start(text, span.clone()).unwrap_or(span.end);
+    let mut prose = span.start;
+    for line in lines(text, span.clone()) {
+        let content = text.get(line.clone()).unwrap_or_default();
+        let in_table = line.start >= table && content.contains('|');
+        if !in_table && !has_outer_bars(content) {
+            continue;
+        }
+        push_code_spans(text, prose..line.start, Region::Prose, borders);
+        push_code_spans(text, line.clone(), Region::TableRow, borders);
+        prose = line.end;
+    }
+    push_code_spans(text, prose..span.end, Region::Prose, borders);
+}
+
+/// Marks the lines of a block that is no shell's and draws a table.
+fn push_rows_of_drawing(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
+    for line in lines(text, span) {
+        if text.get(line.clone()).is_some_and(has_outer_bars) {
+            borders.push(Border { start: line.start, region: Region::TableRow });
+            borders.push(Border { start: line.end, region: Region::Code });
+        }
+    }
+}
+
+/// Returns where a table begins: at the line before a header separator such as `|---|:--:|`.
+fn table_start(text: &str, span: std::ops::Range<usize>) -> Option<usize> {
+    let mut previous = None;
+    for line in lines(text, span) {
+        if is_header_separator(text.get(line.clone())?) {
+            return previous;
+        }
+        previous = Some(line.start);
+    }
+    None
+}
+
+fn is_header_separator(line: &str) -> bool {
+    let line = without_quote(line).trim();
+    line.contains('|')
+        && line.contains('-')
+        && line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+}
+
+/// A bar at both ends, with something that is no bar next to each: `| a |`, but not `|| a |`.
+fn has_outer_bars(line: &str) -> bool {
+    let line = without_quote(line).trim();
+    let inner = line.strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
+    inner.is_some_and(|inner| !inner.is_empty() && !inner.starts_with('|') && !inner.ends_with(['|', '\\']))
+}
+
+fn lines(text: &str, span: std::ops::Range<usize>) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut start = span.start;
+    text.get(span).unwrap_or_default().split_inclusive('\n').map(move |line| {
+        let from = start;
+        start += line.len();
+        from..start
+    })
+}

@@ -1,0 +1,121 @@
+//! Rules of the user's own, from TOML, YAML or JSON.
+//!
+//! All three hold the same: a list `rule` of tables. Every key is checked by name and kind, then every rule by the same
+//! checks as a built-in one, and whatever is refused is refused with its line and column.
+
+mod edit_distance;
+mod error;
+mod node;
+mod schema;
+mod syntax;
+
+use std::collections::HashSet;
+
+pub use error::{RuleFileError, RuleFileProblem};
+
+use crate::check;
+use crate::error::{RuleError, RuleProblem};
+use crate::rule::RuleBuf;
+use crate::rules;
+use node::At;
+use schema::Places;
+
+/// The most bytes of a rule file.
+pub const MAX_RULE_FILE_BYTES: usize = 1 << 20;
+/// The most rules in a file.
+const MOST_RULES: usize = 1000;
+
+/// A file of rules that can be used.
+#[derive(Debug, Clone)]
+pub struct RuleFile {
+    rules: Vec<RuleBuf>,
+    places: Vec<Places>,
+}
+
+/// The format of a rule file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RuleFormat {
+    /// `[[rule]]` tables.
+    Toml,
+    /// A list under `rule:`.
+    Yaml,
+    /// An object with an array `"rule"`.
+    Json,
+}
+
+impl RuleFormat {
+    /// Returns the format that the ending of a file's name says.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        let formats = [("toml", Self::Toml), ("yaml", Self::Yaml), ("yml", Self::Yaml), ("json", Self::Json)];
+        formats.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, format)| format)
+    }
+}
+
+impl RuleFile {
+    /// Reads and checks a rule file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, where it stands, and how to mend it.
+    pub fn parse(text: &str, format: RuleFormat) -> Result<Self, RuleFileError> {
+        if text.len() > MAX_RULE_FILE_BYTES {
+            return Err(At::START.refuse(RuleFileProblem::TooLarge { bytes: text.len() }));
+        }
+        let parsed = schema::rules(&syntax::parse(text, format)?)?;
+        if let Some((_, places)) = parsed.get(MOST_RULES) {
+            return Err(places.id.refuse(RuleFileProblem::TooManyRules { count: parsed.len() }));
+        }
+        let (rules, places) = parsed.into_iter().unzip();
+        let file = Self { rules, places };
+        file.check()?;
+        Ok(file)
+    }
+
+    /// Returns the rules, in the order of the file.
+    #[must_use]
+    pub fn rules(&self) -> &[RuleBuf] {
+        &self.rules
+    }
+
+    /// Says where in the file an error stands that [`Scanner::with_rules`](crate::Scanner::with_rules) reports for one of
+    /// its rules; `None` if it is none of its rules. That can only be an id that another file has taken.
+    #[must_use]
+    pub fn locate(&self, error: &RuleError) -> Option<RuleFileError> {
+        let index = self.rules.iter().position(|rule| rule.id == error.rule)?;
+        Some(self.places.get(index)?.of(&error.problem).refuse(RuleFileProblem::Rule(error.clone())))
+    }
+
+    fn check(&self) -> Result<(), RuleFileError> {
+        let mut taken: HashSet<String> = rules::all().map(|rule| rule.id.to_owned()).collect();
+        for (rule, places) in self.rules.iter().zip(&self.places) {
+            check::check(rule, &mut taken)
+                .map_err(|error| places.of(&error.problem).refuse(RuleFileProblem::Rule(error)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Places {
+    /// Returns where the part of a rule stands that has the problem.
+    fn of(&self, problem: &RuleProblem) -> At {
+        let nth =
+            |list: &[At], number: &usize| number.checked_sub(1).and_then(|index| list.get(index)).copied();
+        match problem {
+            RuleProblem::Id | RuleProblem::DuplicateId => Some(self.id),
+            RuleProblem::EmptyText { field, .. } | RuleProblem::TooLong { field, .. } => match *field {
+                "summary" => Some(self.summary),
+                "remedy" => Some(self.remedy),
+                _ => None,
+            },
+            RuleProblem::Pattern { number, .. }
+            | RuleProblem::MatchesEmpty { number }
+            | RuleProblem::Quadratic { number } => nth(&self.patterns, number),
+            RuleProblem::Unless { number, .. } => nth(&self.unless, number),
+            RuleProblem::Silent { number, .. } => nth(&self.matches, number),
+            RuleProblem::Fires { number, .. } => nth(&self.clean, number),
+            RuleProblem::TooMany { .. } | RuleProblem::NoShapes | RuleProblem::NoExample => None,
+        }
+        .unwrap_or(self.rule)
+    }
+}

@@ -1,0 +1,215 @@
+//! The scanner: a set of rules, and what they say about a text.
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, OnceLock};
+
+use crate::candidates::Candidates;
+use crate::check::check;
+use crate::error::RuleError;
+use crate::exact::{Exact, Hit, expand};
+use crate::fold::fold;
+use crate::position::Positions;
+use crate::regions::Syntax;
+use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
+use crate::rule::{Rule, RuleBuf};
+use crate::rules;
+use crate::sieve::{Engine, Sieve};
+use crate::work::{Method, Work};
+
+/// A set of rules, ready to scan. Make one and use it for many texts, from many threads.
+#[derive(Debug)]
+pub struct Scanner {
+    builtin: Vec<&'static Rule<'static>>,
+    user: Vec<RuleBuf>,
+    exact: Exact,
+    sieve: Sieve,
+    /// Every rule in one list, made when somebody asks.
+    listed: OnceLock<Vec<RuleBuf>>,
+}
+
+/// How a text is scanned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScanOptions {
+    /// How the text is to be read.
+    pub syntax: Syntax,
+    /// The most findings in the report, and of each rule before they are merged. More make it truncated.
+    pub max_findings: usize,
+    /// Whether to look behind disguises.
+    pub fold: Fold,
+}
+
+/// Whether the folded view of the text is looked at: see [`View::Folded`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Fold {
+    /// Where something in the text can be a disguise.
+    #[default]
+    Suspicious,
+    /// Never.
+    Never,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self { syntax: Syntax::default(), max_findings: 1000, fold: Fold::default() }
+    }
+}
+
+impl Scanner {
+    /// Returns the scanner of the built-in rules. Costs next to nothing: a pattern is compiled when it is first needed.
+    #[must_use]
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: LazyLock<Scanner> = LazyLock::new(|| {
+            let rules: Vec<_> = rules::all().collect();
+            Scanner {
+                exact: Exact::of_table(&rules),
+                sieve: Sieve::builtin(),
+                builtin: rules,
+                user: Vec::new(),
+                listed: OnceLock::new(),
+            }
+        });
+        &BUILTIN
+    }
+
+    /// Returns a scanner of the built-in rules and the given ones, each of which is checked like a built-in rule.
+    ///
+    /// # Errors
+    /// The first rule that cannot be used, and why.
+    pub fn with_rules<R>(rules: impl IntoIterator<Item = R>) -> Result<Self, RuleError>
+    where
+        R: Into<RuleBuf>,
+    {
+        Self::from_rules(rules::all().collect(), Sieve::builtin(), rules)
+    }
+
+    /// Returns a scanner of nothing but the given rules.
+    ///
+    /// # Errors
+    /// The first rule that cannot be used, and why.
+    pub fn only<R>(rules: impl IntoIterator<Item = R>) -> Result<Self, RuleError>
+    where
+        R: Into<RuleBuf>,
+    {
+        Self::from_rules(Vec::new(), Sieve::without_rules(), rules)
+    }
+
+    fn from_rules<R>(
+        builtin: Vec<&'static Rule<'static>>,
+        sieve: Sieve,
+        rules: impl IntoIterator<Item = R>,
+    ) -> Result<Self, RuleError>
+    where
+        R: Into<RuleBuf>,
+    {
+        let user: Vec<RuleBuf> = rules.into_iter().map(Into::into).collect();
+        let mut exact = Exact::of_table(&builtin);
+        let mut taken: HashSet<String> = builtin.iter().map(|rule| rule.id.to_owned()).collect();
+        for (index, rule) in (builtin.len()..).zip(&user) {
+            exact.add_rule(index, check(rule, &mut taken)?);
+        }
+        let patterns =
+            user.iter().flat_map(|rule| &rule.shapes).map(|shape| expand(&shape.pattern).unwrap_or_default());
+        let sieve = sieve.with(patterns);
+        Ok(Self { builtin, user, exact, sieve, listed: OnceLock::new() })
+    }
+
+    /// Returns every rule, in table order: the built-in ones, then the user's own.
+    pub fn rules(&self) -> &[RuleBuf] {
+        self.listed.get_or_init(|| {
+            let builtin = self.builtin.iter().copied().map(RuleBuf::from);
+            builtin.chain(self.user.iter().cloned()).collect()
+        })
+    }
+
+    /// Scans a Markdown text with the default limits.
+    pub fn scan<'t>(&'t self, text: &'t str) -> ScanReport<'t> {
+        self.scan_with(text, &ScanOptions::default())
+    }
+
+    /// Scans a text.
+    pub fn scan_with<'t>(&'t self, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
+        self.scan_by(text, options, Method::Best).0
+    }
+
+    /// Scans a text by trying every shape on it, in every view. Slow: the measure of what [`Self::scan_with`] must find.
+    #[doc(hidden)]
+    pub fn scan_exhaustively<'t>(&'t self, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
+        self.scan_by(text, options, Method::Exhaustive).0
+    }
+
+    /// Scans a text in a given way and counts what it costs.
+    #[doc(hidden)]
+    pub fn scan_by<'t>(
+        &'t self,
+        text: &'t str,
+        options: &ScanOptions,
+        method: Method,
+    ) -> (ScanReport<'t>, Work) {
+        let mut work = Work::default();
+        let mut run = self.exact.start(options.syntax, options.max_findings);
+        let raw = self.candidates(text, method, &mut work);
+        let within = |shape| raw.within(shape, text.len());
+        run.search(text, &raw, within, |span| Some((span, View::Raw)));
+        if raw.fold()
+            && options.fold == Fold::Suspicious
+            && let Some(folded) = fold(text)
+        {
+            let view = folded.text();
+            work.folded += view.len();
+            let shapes = self.candidates(view, method, &mut work);
+            let within = |shape| shapes.within(shape, view.len());
+            run.search(view, &shapes, within, |span| folded.raw_span(span).map(|span| (span, View::Folded)));
+        }
+        work.exact = run.work();
+        let (hits, truncated) = run.finish();
+        (ScanReport { findings: self.findings(text, &hits), truncated }, work)
+    }
+
+    /// Returns the shapes that can match a view of the text, and whether folding could show more.
+    fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
+        let engine = match method {
+            Method::Best => Engine::Best,
+            Method::Scalar => Engine::Scalar,
+            Method::Exhaustive => return Candidates::all(self.exact.shapes()),
+        };
+        let mut found = Candidates::none();
+        work.sieve += self.sieve.sift(view, engine, &mut found);
+        found
+    }
+
+    /// Turns hits, which stand in the order of the text, into findings.
+    fn findings<'t>(&'t self, text: &'t str, hits: &[Hit]) -> Vec<Finding<'t>> {
+        let mut positions = Positions::new(text);
+        let finding = |hit: &Hit| {
+            let facts = self.facts(hit.rule)?;
+            let position = positions.advance(hit.span.start);
+            Some(Finding {
+                rule_id: facts.id,
+                category: facts.category,
+                severity: facts.severity,
+                description: facts.summary,
+                remedy: facts.remedy,
+                matched_text: first_chars(text.get(hit.span.clone()).unwrap_or_default(), MATCHED_TEXT_CHARS),
+                span: hit.span.clone(),
+                position: position.chars,
+                line: position.line,
+                column: position.column,
+                view: hit.view,
+            })
+        };
+        hits.iter().filter_map(finding).collect()
+    }
+
+    /// Returns what findings repeat of a rule.
+    fn facts(&self, rule: usize) -> Option<Rule<'_>> {
+        if let Some(rule) = self.builtin.get(rule) {
+            return Some(**rule);
+        }
+        self.user.get(rule - self.builtin.len()).map(RuleBuf::facts)
+    }
+}
+
+fn first_chars(text: &str, count: usize) -> &str {
+    let end = text.char_indices().nth(count).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or_default()
+}

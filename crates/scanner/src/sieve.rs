@@ -1,0 +1,329 @@
+//! The sieve: says in one quick pass over a text which shapes could match it, and where.
+//!
+//! Most texts are clean, so most of the time of a scan would go into regular expressions that find nothing. The sieve
+//! avoids that. It looks for pieces of text that every match of a shape must contain, and the exact engine then runs
+//! only the shapes whose pieces were seen, near where they were seen. It may see too much, which costs time; it never
+//! misses a match, because the pieces are derived from the patterns and not written by hand.
+//!
+//! **An example.** Let a shape be `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
+//!
+//! 1. [`graph`] reads the pattern's automaton as a graph, one node for each place that takes a byte: `c`, `u`, `r`, `l`,
+//!    two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
+//! 2. [`window`] asks of every node what can stand around it. Around the node `h` that is `[|\s az]`, `s`, `h` and then
+//!    no letter, digit or underscore, in either case. Such a sequence of four sets of bytes is a *window*. Around some
+//!    `[^\n]` it would be nearly anything.
+//! 3. [`frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
+//!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
+//! 4. [`bucket`] and [`tables`] sort the windows of all shapes into sixty-four buckets, so that four table lookups
+//!    tell which buckets could begin at a place ([`scalar`], or thirty-two places at once: [`avx2`]).
+//! 5. At such a place each window of the bucket is checked exactly, and up to twelve bytes around it as well. What
+//!    passes makes the shape a candidate, and its [`reach`] says how far a match could extend from there.
+//!
+//! A shape like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
+//! happens at run time is bounded by a constant for each byte of text and each window.
+//!
+//! The tables of the built-in rules are constants of the program (`sieve/builtin.rs`, which a test keeps fresh): a
+//! clean text costs no compilation and no allocation.
+
+mod bucket;
+mod builtin;
+mod byte_kind;
+mod byte_set;
+mod cut;
+mod fingerprint;
+mod frequency;
+mod graph;
+mod quarry;
+mod reach;
+mod run;
+mod scalar;
+mod sightings;
+#[cfg(test)]
+mod source;
+mod tables;
+mod window;
+
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+mod avx2;
+
+use std::ops::AddAssign;
+use std::sync::LazyLock;
+
+use quarry::{Goal, Quarry};
+use sightings::Sightings;
+use tables::{Packed, Tables};
+use window::WIDTH;
+
+use crate::candidates::Candidates;
+use crate::exact::expand;
+use crate::{fold, rules};
+
+/// How many bytes around windows are looked at, per byte of text.
+const AROUND_PER_BYTE: usize = 4;
+
+/// The same for a short text.
+const AROUND_FOR_ANY_TEXT: usize = 4096;
+
+/// Looks for what the matches of a list of patterns must contain.
+#[derive(Debug, Clone)]
+pub(crate) struct Sieve {
+    tables: Tables,
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    halves: avx2::Halves,
+}
+
+/// What a pass of the sieve cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SieveWork {
+    /// Bytes of text gone through.
+    pub bytes: usize,
+    /// Bytes looked at in search of runs.
+    pub run_bytes: usize,
+    /// Places where some bucket seemed to take the next bytes.
+    pub places: usize,
+    /// Windows checked there.
+    pub windows: usize,
+    /// Windows that passed.
+    pub hits: usize,
+    /// Bytes looked at around those, in search of signs that must be there.
+    pub around: usize,
+}
+
+impl AddAssign for SieveWork {
+    fn add_assign(&mut self, more: Self) {
+        self.bytes += more.bytes;
+        self.run_bytes += more.run_bytes;
+        self.places += more.places;
+        self.windows += more.windows;
+        self.hits += more.hits;
+        self.around += more.around;
+    }
+}
+
+/// Which code goes through the text. Both find the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// The fastest that this machine has.
+    Best,
+    /// The code that runs everywhere.
+    Scalar,
+}
+
+impl Sieve {
+    /// Returns the sieve of the built-in rules.
+    pub(crate) fn builtin() -> Self {
+        Self::of_tables(builtin_tables())
+    }
+
+    /// Returns a sieve of no rules. It still sees where the folded view could differ.
+    pub(crate) fn without_rules() -> Self {
+        static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+            let mut quarry = builtin_tables().unpack();
+            quarry.windows.retain(|(goal, ..)| *goal == Goal::Fold);
+            quarry.runs.retain(|(goal, _)| *goal == Goal::Fold);
+            quarry.reaches.clear();
+            Tables::new(quarry)
+        });
+        Self::of_tables(TABLES.clone())
+    }
+
+    /// Adds shapes, whose patterns must not hold named fragments any more.
+    pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
+        let add = |quarry: &mut Quarry| patterns.for_each(|pattern| quarry.add_shape(&pattern));
+        Self::of_tables(self.tables.with(add))
+    }
+
+    fn of_tables(tables: Tables) -> Self {
+        Self {
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            halves: avx2::Halves::new(&tables.misses),
+            tables,
+        }
+    }
+
+    /// Adds every shape to `found` that can match `text`, and in which stretch of it.
+    pub(crate) fn sift(&self, text: &str, engine: Engine, found: &mut Candidates) -> SieveWork {
+        let (tables, text) = (&self.tables, text.as_bytes());
+        let mut pass = Pass { tables, text, found, seen: Sightings::none(), work: SieveWork::default() };
+        pass.always();
+        pass.runs();
+        // The first place is the line end that is thought to stand before the text.
+        pass.check(0);
+        let next = self.check_blocks(engine, &mut pass);
+        scalar::places(&tables.misses, text, next, |at| pass.check(at + 1));
+        pass.work.bytes = text.len();
+        pass.finish()
+    }
+
+    /// Goes through as much of the text as the vector code can, and returns where it ended.
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    fn check_blocks(&self, engine: Engine, pass: &mut Pass<'_>) -> usize {
+        match engine {
+            Engine::Best => avx2::places(&self.halves, pass.text, |at| pass.check(at + 1)),
+            Engine::Scalar => 0,
+        }
+    }
+
+    #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
+    #[expect(clippy::unused_self, reason = "the vector code needs it")]
+    fn check_blocks(&self, _: Engine, _: &mut Pass<'_>) -> usize {
+        0
+    }
+}
+
+/// The committed tables, unless somebody changed a rule since: then they are made now, which takes a while but misses
+/// nothing. A test refuses that state.
+fn builtin_tables() -> Tables {
+    static DERIVED: LazyLock<Tables> = LazyLock::new(derive);
+    if builtin::RULES == fingerprint::RULES { builtin::TABLES } else { DERIVED.clone() }
+}
+
+/// Makes the tables of the built-in rules.
+fn derive() -> Tables {
+    let mut quarry = Quarry::default();
+    let patterns = rules::all().flat_map(|rule| rule.shapes).map(|shape| shape.pattern);
+    // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
+    patterns.for_each(|pattern| quarry.add_shape(&expand(pattern).unwrap_or_default()));
+    fold::TRIGGERS.iter().for_each(|pattern| quarry.add_fold(&expand(pattern).unwrap_or_default()));
+    Tables::new(quarry)
+}
+
+/// One pass over one text.
+///
+/// Places are counted from the line end that is thought to stand before the text, so byte `n` is at place `n + 1`.
+#[derive(Debug)]
+struct Pass<'p> {
+    tables: &'p Tables,
+    text: &'p [u8],
+    found: &'p mut Candidates,
+    seen: Sightings,
+    work: SieveWork,
+}
+
+impl Pass<'_> {
+    /// Adds what has to be expected everywhere.
+    fn always(&mut self) {
+        for &goal in self.tables.always.iter() {
+            match goal {
+                Goal::Shape(shape) => self.found.insert(shape),
+                Goal::Fold => self.found.insert_fold(),
+            }
+        }
+    }
+
+    /// Looks for runs.
+    fn runs(&mut self) {
+        for (goal, run) in self.tables.runs.iter() {
+            let mut from = 0;
+            while let Some(found) = run.find(self.text, from) {
+                from = found.end;
+                self.add(*goal, 0, found.start);
+                self.add(*goal, 0, found.end - 1);
+            }
+            self.work.run_bytes += self.text.len();
+        }
+    }
+
+    /// Checks the windows of every bucket that takes what stands at `place`.
+    #[inline]
+    fn check(&mut self, place: usize) {
+        self.work.places += 1;
+        let mut buckets = self.buckets_at(place);
+        while buckets != 0 {
+            self.check_bucket(buckets.trailing_zeros() as usize, place);
+            buckets &= buckets - 1;
+        }
+    }
+
+    /// The buckets that take the bytes at `place`, as bits.
+    #[expect(clippy::indexing_slicing, reason = "every byte has an entry")]
+    fn buckets_at(&self, place: usize) -> u64 {
+        let places = self.tables.misses.iter().zip(place..);
+        !places.fold(0, |missing, (misses, place)| missing | misses[byte_at(self.text, place) as usize])
+    }
+
+    fn check_bucket(&mut self, bucket: usize, place: usize) {
+        let end_of = |bucket: usize| self.tables.bucket_ends.get(bucket).map_or(0, |&end| end as usize);
+        let windows = bucket.checked_sub(1).map_or(0, end_of)..end_of(bucket);
+        let mut absent = None;
+        for window in self.tables.windows.get(windows).unwrap_or_default() {
+            let sets = self.tables.fragments.get(window.fragment as usize..).unwrap_or_default();
+            let core = sets.first_chunk::<WIDTH>();
+            if core.is_some() && core == absent {
+                continue;
+            }
+            self.work.windows += 1;
+            if core.is_some_and(|core| !self.takes(core, place..)) {
+                absent = core;
+            } else if self.context_stands_at(window, sets, place) {
+                self.hit(window, place);
+            }
+        }
+    }
+
+    /// Whether what a window asks for around its core is there.
+    fn context_stands_at(&self, window: &Packed, sets: &[u16], place: usize) -> bool {
+        let (before, after) = (usize::from(window.before), usize::from(window.after));
+        let (end_of_before, end) = (WIDTH + before, WIDTH + before + after);
+        let before = sets.get(WIDTH..end_of_before).unwrap_or_default();
+        let after = sets.get(end_of_before..end).unwrap_or_default();
+        before.len() <= place && self.takes(before, (0..place).rev()) && self.takes(after, place + WIDTH..)
+    }
+
+    /// Whether sets of bytes, given by number, take what stands at these places.
+    #[inline]
+    fn takes(&self, sets: &[u16], places: impl Iterator<Item = usize>) -> bool {
+        sets.iter().zip(places).all(|(&set, place)| {
+            // A set that is not there counts as found: see `tables`.
+            self.tables.sets.get(usize::from(set)).is_none_or(|set| set.contains(byte_at(self.text, place)))
+        })
+    }
+
+    fn hit(&mut self, window: &Packed, place: usize) {
+        // The node is a byte of the match itself, so it is none of the line ends around the text.
+        let node = (place + usize::from(window.node)).checked_sub(1).filter(|&at| at < self.text.len());
+        if let Some(at) = node {
+            self.work.hits += 1;
+            self.add(window.goal, window.part.into(), at);
+        }
+    }
+
+    /// Notes that a part of a pattern was seen.
+    fn add(&mut self, goal: Goal, part: usize, at: usize) {
+        let shape = match goal {
+            Goal::Shape(shape) => shape,
+            Goal::Fold => return self.found.insert_fold(),
+        };
+        if self.is_plausible(shape, part, at) && !self.seen.add(shape, part, at) {
+            self.found.insert(shape);
+        }
+    }
+
+    /// Whether the signs are there that must be around a part of a pattern. A text that makes this dear, with one window after
+    /// the other, has spent its share soon, and then everything is plausible.
+    fn is_plausible(&mut self, shape: usize, part: usize, at: usize) -> bool {
+        let reach = self.tables.reaches.get(shape).and_then(|reaches| reaches.get(part)?.as_ref());
+        let Some(reach) =
+            reach.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
+        else {
+            return true;
+        };
+        let (plausible, steps) = reach.is_plausible(self.text, at);
+        self.work.around += steps;
+        plausible
+    }
+
+    /// Makes candidates of what was seen.
+    fn finish(self) -> SieveWork {
+        for (shape, within) in self.seen.matches(self.text, &self.tables.reaches) {
+            self.found.insert_within(shape, within);
+        }
+        self.work
+    }
+}
+
+/// The byte at a place, if the text stands between line ends.
+#[inline]
+fn byte_at(text: &[u8], place: usize) -> u8 {
+    place.checked_sub(1).and_then(|at| text.get(at)).copied().unwrap_or(b'\n')
+}

@@ -1,0 +1,173 @@
+//! The cheapest set of nodes that every walk through a graph must meet.
+//!
+//! Menger and Ford–Fulkerson: the cheapest cut costs as much as the greatest flow, and lies where that flow uses the
+//! nodes up. Flows are found by Dinic's way: shortest ways first, all those of one length at a time.
+
+use std::collections::VecDeque;
+
+/// A price that no cut pays.
+pub(super) const NEVER: u64 = u64::MAX / 4;
+
+/// Returns the nodes of the cheapest cut between `source` and `sink` and its price, or nothing when every cut has
+/// to pay [`NEVER`]. `prices` has one entry a node; `edges` leads from node to node.
+pub(super) fn cheapest(
+    prices: &[u64],
+    edges: &[(usize, usize)],
+    source: usize,
+    sink: usize,
+) -> Option<(Vec<usize>, u64)> {
+    // Each node is a pipe as wide as its price, from its entry to its exit.
+    let mut network = Network::new(prices.len() * 2);
+    for (node, &price) in prices.iter().enumerate() {
+        network.pipe(entry(node), exit(node), price);
+    }
+    for &(from, to) in edges {
+        network.pipe(exit(from), entry(to), NEVER);
+    }
+    let mut flow = 0;
+    while let Some(levels) = network.levels(exit(source), entry(sink)) {
+        flow += network.fill(&levels, exit(source), entry(sink));
+        if flow >= NEVER {
+            return None;
+        }
+    }
+    let wet = network.wet(exit(source));
+    let is_wet = |place: usize| wet.get(place).is_some_and(Option::is_some);
+    let cut = (0..prices.len()).filter(|&node| is_wet(entry(node)) && !is_wet(exit(node)));
+    Some((cut.collect(), flow))
+}
+
+const fn entry(node: usize) -> usize {
+    node * 2
+}
+
+const fn exit(node: usize) -> usize {
+    node * 2 + 1
+}
+
+/// Pipes between places; pipe `i ^ 1` leads back along pipe `i`.
+#[derive(Debug)]
+struct Network {
+    pipes: Vec<Pipe>,
+    leaving: Vec<Vec<usize>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Pipe {
+    to: usize,
+    room: u64,
+}
+
+#[expect(clippy::indexing_slicing, reason = "places and pipes are numbered by this network alone")]
+impl Network {
+    fn new(places: usize) -> Self {
+        Self { pipes: Vec::new(), leaving: vec![Vec::new(); places] }
+    }
+
+    fn pipe(&mut self, from: usize, to: usize, room: u64) {
+        for (from, to, room) in [(from, to, room), (to, from, 0)] {
+            self.leaving[from].push(self.pipes.len());
+            self.pipes.push(Pipe { to, room });
+        }
+    }
+
+    /// How many pipes away from `source` each place is that water still reaches.
+    fn wet(&self, source: usize) -> Vec<Option<u32>> {
+        let mut levels = vec![None; self.leaving.len()];
+        levels[source] = Some(0);
+        let mut queue = VecDeque::from([(source, 0)]);
+        while let Some((place, level)) = queue.pop_front() {
+            for pipe in self.leaving[place].iter().map(|&pipe| self.pipes[pipe]) {
+                if pipe.room > 0 && levels[pipe.to].is_none() {
+                    levels[pipe.to] = Some(level + 1);
+                    queue.push_back((pipe.to, level + 1));
+                }
+            }
+        }
+        levels
+    }
+
+    /// The same, as long as water reaches the sink.
+    fn levels(&self, source: usize, sink: usize) -> Option<Vec<Option<u32>>> {
+        let levels = self.wet(source);
+        levels[sink].is_some().then_some(levels)
+    }
+
+    /// Sends water down every shortest way until none of them has room, and returns how much. It keeps the way on a
+    /// stack of its own, since a pattern can make ways longer than the thread's stack is deep.
+    fn fill(&mut self, levels: &[Option<u32>], source: usize, sink: usize) -> u64 {
+        let mut tried = vec![0; self.leaving.len()];
+        let mut way: Vec<usize> = Vec::new();
+        let mut total = 0;
+        loop {
+            let place = way.last().map_or(source, |&pipe| self.pipes[pipe].to);
+            if place == sink {
+                total += self.send(&mut way);
+                if total >= NEVER {
+                    return total;
+                }
+            } else if let Some(&pipe) = self.leaving[place].get(tried[place]) {
+                let Pipe { to, room } = self.pipes[pipe];
+                if room > 0 && levels[to] == levels[place].map(|level| level + 1) {
+                    way.push(pipe);
+                } else {
+                    tried[place] += 1;
+                }
+            } else if let Some(pipe) = way.pop() {
+                // A dead end: the place before it need not try this pipe again.
+                let before = self.pipes[pipe ^ 1].to;
+                tried[before] += 1;
+            } else {
+                return total;
+            }
+        }
+    }
+
+    /// Sends as much water as fits down a way, and shortens the way to before its first full pipe.
+    fn send(&mut self, way: &mut Vec<usize>) -> u64 {
+        let amount = way.iter().map(|&pipe| self.pipes[pipe].room).min().unwrap_or(0);
+        for &pipe in way.iter() {
+            self.pipes[pipe].room -= amount;
+            self.pipes[pipe ^ 1].room = self.pipes[pipe ^ 1].room.saturating_add(amount);
+        }
+        let full = way.iter().position(|&pipe| self.pipes[pipe].room == 0).unwrap_or(0);
+        way.truncate(full);
+        amount
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENDS: [u64; 2] = [NEVER; 2];
+
+    fn cut(inner: &[u64], edges: &[(usize, usize)]) -> Option<(Vec<usize>, u64)> {
+        cheapest(&[&ENDS, inner].concat(), edges, 0, 1)
+    }
+
+    #[test]
+    fn a_chain_is_cut_at_its_cheapest_node() {
+        let chain = [(0, 2), (2, 3), (3, 4), (4, 1)];
+        assert_eq!(cut(&[5, 3, 4], &chain), Some((vec![3], 3)));
+    }
+
+    #[test]
+    fn branches_are_cut_each_or_where_they_meet() {
+        let fork = [(0, 2), (0, 3), (2, 4), (3, 4), (4, 1)];
+        assert_eq!(cut(&[1, 2, 4], &fork), Some((vec![2, 3], 3)));
+        assert_eq!(cut(&[1, 2, 2], &fork), Some((vec![4], 2)));
+    }
+
+    #[test]
+    fn loops_do_not_matter() {
+        let looped = [(0, 2), (2, 2), (2, 3), (3, 2), (3, 1)];
+        assert_eq!(cut(&[7, 2], &looped), Some((vec![3], 2)));
+    }
+
+    #[test]
+    fn a_way_round_everything_cannot_be_cut() {
+        assert_eq!(cut(&[1], &[(0, 2), (2, 1), (0, 1)]), None);
+        assert_eq!(cut(&[NEVER], &[(0, 2), (2, 1)]), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! A pattern as a graph: one node for each place of the pattern that takes a byte.
+//!
+//! The graph is read off the automaton that the regex engine itself compiles, so the sieve cannot understand a pattern
+//! differently from the engine. Two more nodes stand for the byte before a match and the byte after it; every match
+//! is then a walk from the one to the other, and what `\b`, `^` and `$` ask is a condition on two neighbouring bytes.
+//! The text is thought to stand between two line ends, so that those neighbours always exist.
+
+use std::collections::BTreeMap;
+
+use regex_automata::nfa::thompson::{NFA, State};
+use regex_automata::util::look::{Look, LookSet};
+use regex_automata::util::primitives::StateID;
+
+use super::byte_set::ByteSet;
+
+/// The graph of one pattern.
+#[derive(Debug)]
+pub(super) struct Graph {
+    nodes: Vec<Node>,
+}
+
+/// A place in the pattern that takes one byte.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Node {
+    /// The bytes that it takes.
+    pub(super) bytes: ByteSet,
+    /// The places which the next byte can be at.
+    pub(super) next: Vec<Edge>,
+    /// The places which the byte before can be at.
+    pub(super) previous: Vec<Edge>,
+}
+
+/// A step between neighbours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) to: usize,
+    /// What must hold between the two bytes.
+    pub(super) looks: LookSet,
+}
+
+impl Graph {
+    /// The byte before a match.
+    pub(super) const BEFORE: usize = 0;
+    /// The byte after a match.
+    pub(super) const AFTER: usize = 1;
+
+    /// Reads the graph off an automaton.
+    pub(super) fn new(nfa: &NFA) -> Self {
+        let mut graph = Self { nodes: vec![Node { bytes: ByteSet::ANY, ..Node::default() }; 2] };
+        let mut nodes_of = BTreeMap::<StateID, Vec<usize>>::new();
+        let mut work = vec![(Self::BEFORE, nfa.start_anchored())];
+        while let Some((from, target)) = work.pop() {
+            for (state, looks) in reachable(nfa, target) {
+                if matches!(nfa.state(state), State::Match { .. }) {
+                    graph.connect(from, Self::AFTER, looks);
+                    continue;
+                }
+                let taking = nodes_of.entry(state).or_insert_with(|| {
+                    let transitions = transitions(nfa.state(state));
+                    let nodes = transitions.into_iter().map(|(target, bytes)| (graph.add(bytes), target));
+                    let nodes: Vec<(usize, StateID)> = nodes.collect();
+                    work.extend(&nodes);
+                    nodes.iter().map(|&(node, _)| node).collect()
+                });
+                for &to in taking.iter() {
+                    graph.connect(from, to, looks);
+                }
+            }
+        }
+        graph
+    }
+
+    fn add(&mut self, bytes: ByteSet) -> usize {
+        self.nodes.push(Node { bytes, ..Node::default() });
+        self.nodes.len() - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "node numbers come from this graph alone")]
+    pub(super) fn node(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
+    fn connect(&mut self, from: usize, to: usize, looks: LookSet) {
+        if let Some(node) = self.nodes.get_mut(from) {
+            node.next.push(Edge { to, looks });
+        }
+        if let Some(node) = self.nodes.get_mut(to) {
+            node.previous.push(Edge { to: from, looks });
+        }
+    }
+}
+
+/// Narrows two neighbouring sets of bytes to what `looks` leaves possible. It may leave too much, never too little.
+pub(super) fn narrow(looks: LookSet, left: &mut ByteSet, right: &mut ByteSet) {
+    for look in looks.iter() {
+        match look {
+            Look::Start | Look::StartLF => *left = *left & ByteSet::LINE_END,
+            Look::End | Look::EndLF => *right = *right & ByteSet::LINE_END,
+            Look::WordAscii => differ(left, right),
+            Look::WordAsciiNegate => agree(left, right),
+            Look::WordStartAscii => (*left, *right) = (*left & NOT_WORD, *right & ByteSet::WORD),
+            Look::WordEndAscii => (*left, *right) = (*left & ByteSet::WORD, *right & NOT_WORD),
+            Look::WordStartHalfAscii => *left = *left & NOT_WORD,
+            Look::WordEndHalfAscii => *right = *right & NOT_WORD,
+            _ => {}
+        }
+    }
+}
+
+const NOT_WORD: ByteSet = ByteSet::WORD.not();
+
+/// One of two neighbours belongs to a word and the other does not.
+fn differ(left: &mut ByteSet, right: &mut ByteSet) {
+    for (word, other) in [(ByteSet::WORD, NOT_WORD), (NOT_WORD, ByteSet::WORD)] {
+        if left.is_subset(word) {
+            *right = *right & other;
+        } else if right.is_subset(word) {
+            *left = *left & other;
+        }
+    }
+}
+
+/// Both neighbours belong to a word, or neither does.
+fn agree(left: &mut ByteSet, right: &mut ByteSet) {
+    for kind in [ByteSet::WORD, NOT_WORD] {
+        if left.is_subset(kind) {
+            *right = *right & kind;
+        } else if right.is_subset(kind) {
+            *left = *left & kind;
+        }
+    }
+}
+
+/// The bytes that a state takes, by the state that follows.
+fn transitions(state: &State) -> BTreeMap<StateID, ByteSet> {
+    let mut by_target = BTreeMap::<StateID, ByteSet>::new();
+    let mut add = |target, first, last| {
+        let set = by_target.entry(target).or_default();
+        *set = *set | ByteSet::range(first, last);
+    };
+    match state {
+        State::ByteRange { trans } => add(trans.next, trans.start, trans.end),
+        State::Sparse(sparse) => sparse.transitions.iter().for_each(|t| add(t.next, t.start, t.end)),
+        State::Dense(dense) => {
+            for (byte, &target) in (0..=u8::MAX).zip(&dense.transitions) {
+                if target != StateID::ZERO {
+                    add(target, byte, byte);
+                }
+            }
+        }
+        _ => {}
+    }
+    by_target
+}
+
+/// The states that can be reached without taking a byte, with what every way there asks of the neighbouring bytes.
+fn reachable(nfa: &NFA, start: StateID) -> BTreeMap<StateID, LookSet> {
+    let mut found = BTreeMap::new();
+    let mut work = vec![(start, LookSet::empty())];
+    while let Some((id, looks)) = work.pop() {
+        // Where two ways meet, only what both ask for is sure.
+        let common = found.get(&id).map_or(looks, |known: &LookSet| known.intersect(looks));
+        if found.insert(id, common) == Some(common) {
+            continue;
+        }
+        match nfa.state(id) {
+            State::Look { look, next } => work.push((*next, common.insert(*look))),
+            State::Capture { next, .. } => work.push((*next, common)),
+            State::BinaryUnion { alt1, alt2 } => work.extend([(*alt1, common), (*alt2, common)]),
+            State::Union { alternates } => work.extend(alternates.iter().map(|&next| (next, common))),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,83 @@
+//! What the sieve looks for on behalf of patterns.
+
+use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_syntax::hir::Hir;
+
+use super::graph::Graph;
+use super::reach::Reach;
+use super::run::{self, Run};
+use super::sightings::{PARTS, Reaches};
+use super::window::{self, Window};
+use crate::exact::dialect;
+
+/// Windows that occur more often than this in a million bytes are not worth looking for if there is a long run.
+const OFTEN_PER_MILLION: u64 = 1_000;
+
+/// What it means that something was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// The shape with this number may match.
+    Shape(usize),
+    /// The folded view may differ from the raw one.
+    Fold,
+}
+
+/// Everything that is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Quarry {
+    /// Windows, each with the part of its pattern that it stands for.
+    pub(super) windows: Vec<(Goal, usize, Window)>,
+    pub(super) runs: Vec<(Goal, Run)>,
+    /// What could not be looked for, and so has to be expected everywhere.
+    pub(super) always: Vec<Goal>,
+    /// How far matches extend around each part, shape by shape.
+    pub(super) reaches: Vec<Reaches>,
+}
+
+impl Quarry {
+    /// Adds a shape, whose pattern must not hold named fragments any more.
+    pub(super) fn add_shape(&mut self, pattern: &str) {
+        let shape = self.reaches.len();
+        let reaches = self.add(Goal::Shape(shape), pattern, PARTS);
+        self.reaches.push(reaches);
+    }
+
+    /// Adds what folding needs to see.
+    pub(super) fn add_fold(&mut self, pattern: &str) {
+        self.add(Goal::Fold, pattern, 1);
+    }
+
+    /// A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.
+    fn add(&mut self, goal: Goal, pattern: &str, parts: usize) -> Reaches {
+        let mut reaches = Reaches::default();
+        let graph = compile(pattern);
+        let cuts = graph.as_ref().map_or_else(Vec::new, window::of);
+        let rare = cuts.first().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
+        let run = if rare { None } else { parse(pattern).as_ref().and_then(run::of) };
+        match (graph, run) {
+            (_, Some(run)) => {
+                self.runs.push((goal, run));
+                reaches = [Some(run.reach), None];
+            }
+            (Some(graph), None) if !cuts.is_empty() => {
+                for (part, (cut, reach)) in cuts.into_iter().take(parts).zip(&mut reaches).enumerate() {
+                    *reach = Some(Reach::around(&graph, &cut.nodes));
+                    self.windows.extend(cut.windows.into_iter().map(|window| (goal, part, window)));
+                }
+            }
+            _ => self.always.push(goal),
+        }
+        reaches
+    }
+}
+
+/// Compiles a pattern just as the exact engine does.
+fn compile(pattern: &str) -> Option<Graph> {
+    let config = thompson::Config::new().which_captures(WhichCaptures::None).utf8(false);
+    let nfa = thompson::Compiler::new().configure(config).syntax(dialect()).build(pattern);
+    nfa.ok().map(|nfa| Graph::new(&nfa))
+}
+
+fn parse(pattern: &str) -> Option<Hir> {
+    regex_syntax::ParserBuilder::new().unicode(false).utf8(false).multi_line(true).build().parse(pattern).ok()
+}

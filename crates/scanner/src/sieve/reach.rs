@@ -1,0 +1,190 @@
+//! What a match must hold around the place where the sieve saw it, and how far it can extend there, so that the exact
+//! engine need not read the whole text for it.
+
+use std::ops::Range;
+
+use super::byte_set::ByteSet;
+use super::cut::{self, NEVER};
+use super::frequency::frequency;
+use super::graph::{Edge, Graph, Node};
+
+/// How many bytes are looked at for one that ends the reach. If there is none, the reach is bounded by its length only.
+const PATIENCE: usize = 256;
+
+/// A reach over more different bytes than this is hardly ever ended by one.
+const WIDE: usize = 192;
+
+/// The most bytes of a mark, and how often they may occur, per byte of text.
+const MARK_BYTES: usize = 8;
+const MARK_FREQUENCY: f64 = 0.05;
+
+/// How far a match can extend around a stretch of text that it contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reach {
+    pub(crate) before: Side,
+    pub(crate) after: Side,
+}
+
+/// How far a match can extend on one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Side {
+    /// The most bytes; `u32::MAX` stands for any number.
+    pub(crate) most: u32,
+    /// The only bytes that it extends over.
+    pub(crate) over: ByteSet,
+    /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if there
+    /// are no such signs.
+    pub(crate) mark: ByteSet,
+}
+
+impl Reach {
+    /// Returns a reach of so many bytes of any kind.
+    pub(super) const fn bytes(before: u32, after: u32) -> Self {
+        Self { before: Side::bytes(before), after: Side::bytes(after) }
+    }
+
+    /// Returns how far a match of `graph` can extend around whichever of `nodes` it passes.
+    pub(super) fn around(graph: &Graph, nodes: &[usize]) -> Self {
+        Self {
+            before: Side::new(graph, nodes, Graph::BEFORE, |node| (&node.next, &node.previous)),
+            after: Side::new(graph, nodes, Graph::AFTER, |node| (&node.previous, &node.next)),
+        }
+    }
+
+    /// Whether what must be around a byte of a match is around the one at `place`, and how many bytes were looked at for it.
+    pub(crate) fn is_plausible(&self, text: &[u8], place: usize) -> (bool, usize) {
+        let (left, right) =
+            (text.get(..place).unwrap_or_default(), text.get(place + 1..).unwrap_or_default());
+        let (before, steps) = self.before.is_marked(left.iter().rev());
+        if !before {
+            return (false, steps);
+        }
+        let (after, more_steps) = self.after.is_marked(right.iter());
+        (after, steps + more_steps)
+    }
+
+    /// Returns the part of `text` in which every match lies that contains something of `seen`.
+    pub(crate) fn widen(&self, text: &[u8], seen: Range<usize>) -> Range<usize> {
+        let left = text.get(..seen.start).unwrap_or_default();
+        let right = text.get(seen.end..).unwrap_or_default();
+        let before = self.before.length(left.len(), left.iter().rev());
+        let after = self.after.length(right.len(), right.iter());
+        seen.start - before..seen.end + after
+    }
+}
+
+impl Side {
+    /// Returns a reach over so many bytes of any kind.
+    pub(super) const fn bytes(most: u32) -> Self {
+        Self { most, over: ByteSet::ANY, mark: ByteSet::ANY }
+    }
+
+    /// The reach from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
+    fn new(graph: &Graph, nodes: &[usize], end: usize, edges: impl Fn(&Node) -> (&[Edge], &[Edge])) -> Self {
+        let lengths = longest_walks(graph, end, &edges);
+        let most = nodes.iter().filter_map(|&node| lengths.get(node)).copied().max().unwrap_or(u32::MAX);
+        let mut seen = vec![false; graph.len()];
+        let mut work = nodes.to_vec();
+        let mut over = ByteSet::default();
+        while let Some(node) = work.pop() {
+            for edge in edges(graph.node(node)).1 {
+                if edge.to != end && seen.get_mut(edge.to).is_some_and(|seen| !std::mem::replace(seen, true))
+                {
+                    over = over | graph.node(edge.to).bytes;
+                    work.push(edge.to);
+                }
+            }
+        }
+        let mark = mark(graph, nodes, end, &edges).unwrap_or(ByteSet::ANY);
+        Self { most, over, mark }
+    }
+
+    /// Whether no byte can end the reach, or hardly any.
+    fn is_open(&self) -> bool {
+        self.over.len() > WIDE && self.over.contains(b'\n')
+    }
+
+    /// Whether a mark is among these bytes or can be behind them, and how many bytes were looked at.
+    fn is_marked<'t>(&self, bytes: impl Iterator<Item = &'t u8>) -> (bool, usize) {
+        if self.mark == ByteSet::ANY || self.is_open() {
+            return (true, 0);
+        }
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
+        let mut steps = 0;
+        for &byte in bytes.take(most) {
+            steps += 1;
+            if self.mark.contains(byte) || steps == PATIENCE {
+                return (true, steps);
+            }
+            if !self.over.contains(byte) {
+                break;
+            }
+        }
+        (false, steps)
+    }
+
+    /// How far it extends over `bytes`, of which there are `available`.
+    fn length<'t>(&self, available: usize, bytes: impl Iterator<Item = &'t u8>) -> usize {
+        let most = available.min(usize::try_from(self.most).unwrap_or(usize::MAX));
+        let end = if self.is_open() {
+            None
+        } else {
+            bytes.take(most.min(PATIENCE)).position(|&byte| !self.over.contains(byte))
+        };
+        end.unwrap_or(most)
+    }
+}
+
+/// The rarest signs of which every walk between `end` and `nodes` passes one.
+fn mark(
+    graph: &Graph,
+    nodes: &[usize],
+    end: usize,
+    edges: &impl Fn(&Node) -> (&[Edge], &[Edge]),
+) -> Option<ByteSet> {
+    let bytes = |node: usize| graph.node(node).bytes;
+    let is_sign = |set: ByteSet| set.len() <= MARK_BYTES && (set & NO_SIGNS).is_empty();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a thousand million")]
+    let price =
+        |node: usize| if is_sign(bytes(node)) { (frequency(&[bytes(node)]) * 1e9) as u64 + 1 } else { NEVER };
+    let prices: Vec<u64> = (0..graph.len()).map(price).collect();
+    // Whichever of the nodes a walk comes to first, that is where it ends.
+    let other_end = Graph::BEFORE + Graph::AFTER - end;
+    let target = |to: usize| if nodes.contains(&to) { other_end } else { to };
+    let walks = (0..graph.len()).filter(|from| !nodes.contains(from));
+    let walks =
+        walks.flat_map(|from| edges(graph.node(from)).0.iter().map(move |edge| (from, target(edge.to))));
+    let (cut, _) = cut::cheapest(&prices, &walks.collect::<Vec<_>>(), end, other_end)?;
+    let mark = cut.into_iter().fold(ByteSet::default(), |mark, node| mark | bytes(node));
+    Some(mark).filter(|mark| !mark.is_empty() && frequency(&[*mark]) <= MARK_FREQUENCY)
+}
+
+/// Letters, digits and white space are everywhere.
+const NO_SIGNS: ByteSet = ByteSet::WORD.or(ByteSet::range(0, b' '));
+
+/// The most nodes that a walk from `start` to each node passes in between; `u32::MAX` where a loop is on the way.
+///
+/// Nodes are done in topological order: when all edges into a node are accounted for. Behind a loop that never comes.
+fn longest_walks(graph: &Graph, start: usize, edges: &impl Fn(&Node) -> (&[Edge], &[Edge])) -> Vec<u32> {
+    let mut done = vec![u32::MAX; graph.len()];
+    let mut longest = vec![0; graph.len()];
+    let mut missing: Vec<usize> = (0..graph.len()).map(|node| edges(graph.node(node)).1.len()).collect();
+    let mut ready = vec![start];
+    while let Some(node) = ready.pop() {
+        let length = longest.get(node).copied().unwrap_or(0);
+        if let Some(done) = done.get_mut(node) {
+            *done = length;
+        }
+        let further = if node == start { 0 } else { length + 1 };
+        for edge in edges(graph.node(node)).0 {
+            if let (Some(longest), Some(missing)) = (longest.get_mut(edge.to), missing.get_mut(edge.to)) {
+                *longest = further.max(*longest);
+                *missing -= 1;
+                if *missing == 0 {
+                    ready.push(edge.to);
+                }
+            }
+        }
+    }
+    done
+}

@@ -1,0 +1,38 @@
+//! The first step of the sieve, one place after the other.
+
+use super::tables::Misses;
+
+/// How many places are looked at before anything is decided.
+const BLOCK: usize = 8;
+
+/// Hands every place from `from` on to `found` where some bucket takes the next four bytes; past the end of the text
+/// there is a line end for ever.
+pub(super) fn places(misses: &Misses, text: &[u8], from: usize, mut found: impl FnMut(usize)) {
+    let rest = text.get(from..).unwrap_or_default();
+    let mut next = from;
+    // The windows that begin in a block end three bytes behind it.
+    for block in rest.windows(BLOCK + 3).step_by(BLOCK) {
+        let missing: [u64; BLOCK] = std::array::from_fn(|offset| missing(misses, block, offset));
+        if missing.iter().any(|&missing| missing != u64::MAX) {
+            let hits = missing.iter().zip(next..).filter(|(missing, _)| **missing != u64::MAX);
+            hits.for_each(|(_, place)| found(place));
+        }
+        next += BLOCK;
+    }
+    let mut tail = [b'\n'; BLOCK * 2 + 3];
+    let left = text.get(next..).unwrap_or_default();
+    for (slot, &byte) in tail.iter_mut().zip(left) {
+        *slot = byte;
+    }
+    let hits = (0..left.len()).filter(|&offset| missing(misses, &tail, offset) != u64::MAX);
+    hits.for_each(|offset| found(next + offset));
+}
+
+/// The buckets that do not take the four bytes at `offset`.
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "every byte has an entry")]
+fn missing(misses: &Misses, bytes: &[u8], offset: usize) -> u64 {
+    let Some(&[a, b, c, d]) = bytes.get(offset..).and_then(<[u8]>::first_chunk) else { return 0 };
+    let [first, second, third, fourth] = misses;
+    first[a as usize] | second[b as usize] | third[c as usize] | fourth[d as usize]
+}

@@ -1,0 +1,174 @@
+//! The tables that the sieve runs on: windows, sorted into buckets and packed.
+//!
+//! Those of the built-in rules are constants of the program, in `builtin.rs`. A scanner with rules of the user's own
+//! makes its tables when it is built, by the same code.
+
+use std::borrow::Cow;
+use std::ops::Not;
+
+use super::bucket::{self, BUCKETS, Bucket, Core};
+use super::byte_set::ByteSet;
+use super::quarry::{Goal, Quarry};
+use super::run::Run;
+use super::sightings::Reaches;
+use super::window::{WIDTH, Window};
+
+/// For each place of a window and each byte, the buckets that do not take it there, one bit each.
+pub(crate) type Misses = [[u64; 256]; WIDTH];
+
+/// Everything that the sieve looks for on behalf of one list of patterns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tables {
+    /// For each place of a window and each byte, the buckets that do not take it there.
+    pub(crate) misses: Cow<'static, Misses>,
+    /// The windows, bucket by bucket.
+    pub(crate) windows: Cow<'static, [Packed]>,
+    /// Where each bucket ends in `windows`.
+    pub(crate) bucket_ends: [u32; BUCKETS],
+    /// The sets of bytes of each window, as numbers in `sets`.
+    pub(crate) fragments: Cow<'static, [u16]>,
+    /// The different sets.
+    pub(crate) sets: Cow<'static, [ByteSet]>,
+    /// The runs, with what they are looked for.
+    pub(crate) runs: Cow<'static, [(Goal, Run)]>,
+    /// What has to be expected everywhere.
+    pub(crate) always: Cow<'static, [Goal]>,
+    /// How far matches extend around what is looked for, for each shape.
+    pub(crate) reaches: Cow<'static, [Reaches]>,
+}
+
+/// A window, packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packed {
+    pub(crate) goal: Goal,
+    /// The part of the pattern that it stands for.
+    pub(crate) part: u8,
+    /// Where its sets begin in `fragments`: those of the core, then those before it, nearest first, then those after.
+    pub(crate) fragment: u32,
+    pub(crate) before: u8,
+    pub(crate) after: u8,
+    /// The place in the core from which the reach counts.
+    pub(crate) node: u8,
+}
+
+impl Tables {
+    /// Packs what to look for.
+    pub(super) fn new(quarry: Quarry) -> Self {
+        Self::pack(quarry, Vec::new())
+    }
+
+    /// Returns the tables with more to look for, which `add` adds. What was there stays in its buckets.
+    pub(super) fn with(&self, add: impl FnOnce(&mut Quarry)) -> Self {
+        let mut quarry = self.unpack();
+        add(&mut quarry);
+        Self::pack(quarry, self.buckets())
+    }
+
+    /// The buckets as they are filled now, the windows numbered as `unpack` lists them.
+    fn buckets(&self) -> Vec<Bucket> {
+        let starts = std::iter::once(0).chain(self.bucket_ends.iter().map(|&end| end as usize));
+        let ranges = starts.zip(&self.bucket_ends).map(|(start, &end)| start..end as usize);
+        let core = |window: usize| self.windows.get(window).map(|packed| self.unpack_window(packed).core);
+        ranges.map(|windows| Bucket::of(windows.clone().collect(), windows.filter_map(core))).collect()
+    }
+
+    fn pack(quarry: Quarry, buckets: Vec<Bucket>) -> Self {
+        let cores: Vec<Core> = quarry.windows.iter().map(|(_, _, window)| window.core).collect();
+        let buckets = bucket::fill(buckets, &cores);
+        let mut packer = Packer::default();
+        let mut misses = [[u64::MAX; 256]; WIDTH];
+        let mut bucket_ends = [0; BUCKETS];
+        for (index, end) in bucket_ends.iter_mut().enumerate() {
+            if let Some(bucket) = buckets.get(index) {
+                clear_misses(&mut misses, index, &bucket.core);
+                let windows = bucket.windows.iter().filter_map(|&window| quarry.windows.get(window));
+                let mut windows: Vec<_> = windows.collect();
+                // Neighbours with the same core are checked as one.
+                windows.sort_by_key(|(_, _, window)| window.core);
+                windows.iter().for_each(|(goal, part, window)| packer.add(*goal, *part, window));
+            }
+            *end = fit(packer.windows.len());
+        }
+        Self {
+            misses: Cow::Owned(misses),
+            windows: packer.windows.into(),
+            bucket_ends,
+            fragments: packer.fragments.into(),
+            sets: packer.sets.into(),
+            runs: quarry.runs.into(),
+            always: quarry.always.into(),
+            reaches: quarry.reaches.into(),
+        }
+    }
+
+    /// Returns what was packed.
+    pub(super) fn unpack(&self) -> Quarry {
+        Quarry {
+            windows: self
+                .windows
+                .iter()
+                .map(|packed| (packed.goal, packed.part.into(), self.unpack_window(packed)))
+                .collect(),
+            runs: self.runs.to_vec(),
+            always: self.always.to_vec(),
+            reaches: self.reaches.to_vec(),
+        }
+    }
+
+    fn unpack_window(&self, packed: &Packed) -> Window {
+        let numbers = self.fragments.get(packed.fragment as usize..).unwrap_or_default();
+        // A set that is not there counts as found: see `fit`.
+        let set = |&number: &u16| self.sets.get(usize::from(number)).copied().unwrap_or(ByteSet::ANY);
+        let mut sets = numbers.iter().map(set);
+        let core = std::array::from_fn(|_| sets.next().unwrap_or(ByteSet::ANY));
+        let before = sets.by_ref().take(packed.before.into()).collect();
+        let after = sets.by_ref().take(packed.after.into()).collect();
+        Window { core, before, after, node: packed.node.into() }
+    }
+}
+
+/// Collects the windows of [`Tables`].
+#[derive(Debug, Default)]
+struct Packer {
+    windows: Vec<Packed>,
+    fragments: Vec<u16>,
+    sets: Vec<ByteSet>,
+}
+
+impl Packer {
+    fn add(&mut self, goal: Goal, part: usize, window: &Window) {
+        let fragment = fit(self.fragments.len());
+        for &set in window.core.iter().chain(&window.before).chain(&window.after) {
+            let set = self.numbered(set);
+            self.fragments.push(set);
+        }
+        let (before, after, node) = (fit(window.before.len()), fit(window.after.len()), fit(window.node));
+        self.windows.push(Packed { goal, part: fit(part), fragment, before, after, node });
+    }
+
+    /// The number of a set among the different ones.
+    fn numbered(&mut self, set: ByteSet) -> u16 {
+        let known = self.sets.iter().position(|&other| other == set);
+        fit(known.unwrap_or_else(|| {
+            self.sets.push(set);
+            self.sets.len() - 1
+        }))
+    }
+}
+
+/// A number as small as its field. One that does not fit becomes the largest, which stands for nothing that is there;
+/// and what is not there counts as found, so that even then no match would be lost.
+fn fit<T: TryFrom<usize> + From<u8> + Not<Output = T>>(number: usize) -> T {
+    T::try_from(number).unwrap_or_else(|_| !T::from(0))
+}
+
+/// Says which bytes a bucket takes.
+fn clear_misses(misses: &mut Misses, bucket: usize, core: &Core) {
+    for (set, misses) in core.iter().zip(misses) {
+        for (byte, misses) in (0..=u8::MAX).zip(misses.iter_mut()) {
+            if set.contains(byte) {
+                *misses &= !(1 << bucket);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Time is linear in the text, whoever wrote it: proven by counting steps, which no busy machine can falsify.
+
+use stockade_scanner::{Method, ScanOptions, Scanner, Work};
+
+use crate::hostile::{GENERATORS, SIZES};
+
+/// The most steps a byte, for any text and the built-in rules. A step is a byte that somebody looked at, or a window. Most of
+/// them are taken by conditions, which look at 256 bytes of the line around every match; without those it is a dozen.
+const STEPS_PER_BYTE: usize = 250;
+
+/// What a text costs even if it is short.
+const STEPS_FOR_ANY_TEXT: usize = 20_000;
+
+fn work(text: &str, method: Method) -> Work {
+    Scanner::builtin().scan_by(text, &ScanOptions::default(), method).1
+}
+
+#[test]
+fn work_is_bounded_by_the_size_of_the_text() {
+    for (name, generate) in GENERATORS {
+        let text = generate(160_000);
+        let work = work(&text, Method::Best);
+        let limit = STEPS_PER_BYTE * text.len() + STEPS_FOR_ANY_TEXT;
+        assert!(work.steps() <= limit, "{name}: {} steps for {} bytes: {work:?}", work.steps(), text.len());
+    }
+}
+
+#[test]
+fn twice_the_text_is_at_most_little_more_than_twice_the_work() {
+    for (name, generate) in GENERATORS {
+        let steps = SIZES.map(|size| work(&generate(size), Method::Best).steps());
+        for (smaller, larger) in steps.iter().zip(&steps[1..]) {
+            let limit = smaller * 22 / 10 + STEPS_FOR_ANY_TEXT;
+            assert!(*larger <= limit, "{name}: {steps:?}");
+        }
+    }
+}
+
+#[test]
+fn without_vectors_it_is_no_more() {
+    for (name, generate) in GENERATORS {
+        let text = generate(20_000);
+        let (best, scalar) = (work(&text, Method::Best), work(&text, Method::Scalar));
+        assert!(
+            scalar.sieve.places <= best.sieve.places,
+            "{name}: vectors look at places too many, never too few"
+        );
+        assert_eq!((scalar.sieve.hits, scalar.exact), (best.sieve.hits, best.exact), "{name}");
+    }
+}
+
+#[test]
+fn an_ordinary_text_costs_little_more_than_reading_it() {
+    let text = "Use the skill when the user asks for a report. It reads `data.json` and writes a summary.\n"
+        .repeat(500);
+    let work = work(&text, Method::Best);
+    assert_eq!((work.sieve.hits, work.exact.searched, work.folded), (0, 0, 0));
+    assert!(work.steps() < 4 * text.len(), "{work:?}");
+}

@@ -1,0 +1,14 @@
+//! The scanner from outside.
+#![expect(clippy::indexing_slicing, clippy::string_slice, reason = "a test may panic")]
+
+mod allocations;
+mod attacks;
+mod equivalence;
+mod hostile;
+mod linear;
+mod properties;
+mod report;
+#[cfg(feature = "rule-files")]
+mod rule_files;
+mod rules;
+mod rules_md;

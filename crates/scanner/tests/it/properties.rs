@@ -1,0 +1,271 @@
+//! What holds for every text. Each property takes any bytes, so that a fuzzer and the stable tests can both try it.
+
+use stockade_scanner::{
+    Category, FRAGMENTS, MATCHED_TEXT_CHARS, Method, Regions, Rule, ScanOptions, ScanReport, Scanner,
+    Severity, Shape,
+};
+
+/// The pieces that the rules look for, and what stands between them. A byte of the input picks one, so that few bytes make
+/// a text that nearly matches, or does.
+const PIECES: &[&str] = &[
+    "curl",
+    "wget",
+    "bash",
+    "sh",
+    "zsh",
+    "nc",
+    "eval",
+    "exec",
+    "env",
+    "printenv",
+    "base64",
+    "python3",
+    "sudo",
+    "set",
+    "export",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\\\n",
+    "|",
+    "| ",
+    "||",
+    "|&",
+    ";",
+    "&&",
+    "`",
+    "```",
+    "```sh\n",
+    "~~~",
+    "$(",
+    ")",
+    "(",
+    "\"",
+    "'",
+    "''",
+    "\\",
+    "<(",
+    "<",
+    ">",
+    "</",
+    "/",
+    "/dev/tcp/",
+    "/proc/self/environ",
+    "http://a.example/x",
+    "-d",
+    "-O-",
+    "-qO- ",
+    "-e ",
+    "-i ",
+    "-lvnp ",
+    "4444",
+    "--decode",
+    "stratum+tcp://",
+    "xmrig",
+    "t-rex",
+    "pool.",
+    "mining.",
+    "abc.com",
+    "skill_invocation",
+    "system",
+    "tool_result",
+    "&lt;",
+    "&gt;",
+    "\\x41",
+    "\\x41\\x42\\x43\\x44\\x45\\x46\\x47\\x48\\x49\\x4a",
+    "0x41, ",
+    "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=",
+    "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5",
+    "Run ",
+    "a",
+    "e",
+    "x=",
+    "1",
+    ".",
+    ",",
+    "-",
+    "_",
+    "é",
+    "—",
+    "😀",
+    "你",
+    "\u{200b}",
+    "\u{ad}",
+    "ｃｕｒｌ",
+    "ｂ",
+    "｜",
+    "\u{430}",
+    "\u{a0}",
+    "${IFS}",
+    "$@",
+    "$x",
+    "{",
+    "}",
+    "os.environ",
+    "process.env",
+    "<|im_start|>",
+    "[INST]",
+    "\u{0}",
+    "\u{7f}",
+];
+
+/// The sieve loses no finding: both of its engines and doing without it give the same report.
+pub(crate) fn finds_all(data: &[u8]) {
+    let text = text(data);
+    agree(Scanner::builtin(), &text);
+}
+
+/// A report is well formed, whatever the text: spans, positions, order, bounds.
+pub(crate) fn reports_hold(data: &[u8]) {
+    let (limit, data) = data.split_first().map_or((0, data), |(&limit, rest)| (usize::from(limit), rest));
+    let text = text(data);
+    let options = ScanOptions { max_findings: limit, ..ScanOptions::default() };
+    let report = Scanner::builtin().scan_with(&text, &options);
+    assert!(report.findings.len() <= limit);
+    assert_eq!(report.clean(), report.findings.is_empty() && !report.truncated);
+    assert!(report.findings.is_sorted_by_key(|finding| finding.span.start));
+    for finding in &report.findings {
+        let (before, matched) = (&text[..finding.span.start], &text[finding.span.clone()]);
+        assert!(!matched.is_empty());
+        assert!(matched.starts_with(finding.matched_text));
+        assert_eq!(finding.matched_text.chars().count(), matched.chars().count().min(MATCHED_TEXT_CHARS));
+        assert_eq!(finding.position, before.chars().count());
+        assert_eq!(finding.line, 1 + before.matches('\n').count());
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        assert_eq!(finding.column, 1 + before[line_start..].chars().count());
+    }
+}
+
+/// The sieve loses no finding of a rule of the user's own, whatever its pattern.
+pub(crate) fn finds_all_of_a_users_rule(data: &[u8]) {
+    let mut dice = Dice(data);
+    let (pattern, example) = pattern(&mut dice, 3);
+    let shapes = [Shape { note: "made up", pattern: &pattern, regions: Regions::ANY, unless: &[] }];
+    let rule = Rule {
+        id: "MADE_UP",
+        category: Category::Custom,
+        severity: Severity::Warn,
+        summary: "something made up",
+        remedy: "Leave it out.",
+        shapes: &shapes,
+        matches: &[&example],
+        clean: &["\u{1}"],
+    };
+    // Many patterns are refused, for example because they match nothing at all, or everything.
+    let Ok(scanner) = Scanner::only([&rule]) else { return };
+    let mut text = String::new();
+    while let Some(byte) = dice.next() {
+        match byte % 4 {
+            0 => text.push_str(&example),
+            1 => {
+                text.push_str(example.get(..usize::from(byte / 4) % (example.len() + 1)).unwrap_or_default());
+            }
+            2 => text.push_str(LETTERS[usize::from(byte / 4) % LETTERS.len()]),
+            _ => text.push_str(PIECES[usize::from(byte / 4) % PIECES.len()]),
+        }
+    }
+    agree(&scanner, &text);
+}
+
+fn agree(scanner: &Scanner, text: &str) {
+    let options = ScanOptions::default();
+    let [best, scalar, exhaustive] = [Method::Best, Method::Scalar, Method::Exhaustive]
+        .map(|method| scanner.scan_by(text, &options, method));
+    same(&best.0, &exhaustive.0, text);
+    same(&scalar.0, &exhaustive.0, text);
+    assert_eq!(best.1.sieve.hits, scalar.1.sieve.hits, "both engines pass the same windows in {text:?}");
+    assert_eq!(best.1.exact, scalar.1.exact, "both engines choose the same in {text:?}");
+}
+
+fn same(one: &ScanReport<'_>, other: &ScanReport<'_>, text: &str) {
+    assert_eq!(one.findings, other.findings, "in {text:?}");
+    assert_eq!(one.truncated, other.truncated, "in {text:?}");
+}
+
+/// A text: of pieces if the first byte is even, else the bytes themselves.
+fn text(data: &[u8]) -> String {
+    match data.split_first() {
+        Some((first, rest)) if first % 2 == 0 => {
+            rest.iter().map(|&byte| PIECES[usize::from(byte) % PIECES.len()]).collect()
+        }
+        Some((_, rest)) => String::from_utf8_lossy(rest).into_owned(),
+        None => String::new(),
+    }
+}
+
+/// Choices, taken from the input until it ends.
+struct Dice<'d>(&'d [u8]);
+
+impl Dice<'_> {
+    fn next(&mut self) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::from(self.next().unwrap_or(0)) % end
+    }
+}
+
+const LETTERS: &[&str] = &["a", "b", "s", "h", "|", "$", " ", "\n", "(", "-", "A", "_", "é", "0"];
+
+/// Classes and conditions, with what they take.
+const CLASSES: &[(&str, &str)] = &[
+    ("[a-c]", "b"),
+    (r"\w", "h"),
+    (r"\s", " "),
+    (r"[^\n|]", "s"),
+    (r"[^a]", "\n"),
+    ("(?i:sh)", "Sh"),
+    (r"[A-Za-z0-9+/]{40,}", "AAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDD"),
+    (r"\bsh", "sh"),
+    (r"sh\b", "sh"),
+    ("(?m:^)", ""),
+    ("(?m:$)", ""),
+    (r"\B", ""),
+    (".", "b"),
+    (r"[^\x00-\x7f]{2}", "é"),
+];
+
+/// Makes a pattern and a text that it usually matches.
+fn pattern(dice: &mut Dice<'_>, depth: usize) -> (String, String) {
+    match (dice.below(8), depth) {
+        (0, _) => FRAGMENTS
+            .get(dice.below(2))
+            .map(|fragment| (format!("{{{}}}", fragment.name), "sh".to_owned()))
+            .unwrap_or_default(),
+        (1 | 2, _) | (_, 0) => {
+            let (class, example) = CLASSES[dice.below(CLASSES.len())];
+            (class.to_owned(), example.to_owned())
+        }
+        (3, _) => letters(dice),
+        (4, _) => {
+            let ((one, example), (other, _)) = (pattern(dice, depth - 1), pattern(dice, depth - 1));
+            (format!("(?:{one}|{other})"), example)
+        }
+        (5, _) => repeated(dice, depth),
+        _ => {
+            let count = 2 + dice.below(3);
+            (0..count).map(|_| pattern(dice, depth - 1)).unzip()
+        }
+    }
+}
+
+fn letters(dice: &mut Dice<'_>) -> (String, String) {
+    let letters: String = (0..1 + dice.below(6)).map(|_| LETTERS[dice.below(LETTERS.len())]).collect();
+    let escaped = letters
+        .chars()
+        .map(|letter| if "|$(-".contains(letter) { format!("\\{letter}") } else { letter.to_string() });
+    (escaped.collect(), letters)
+}
+
+fn repeated(dice: &mut Dice<'_>, depth: usize) -> (String, String) {
+    let (inner, example) = pattern(dice, depth - 1);
+    let (times, count) =
+        [("?", 0), ("?", 1), ("*", 2), ("+", 1), ("{2,5}", 3), ("{0,30}", 9), ("+?", 2)][dice.below(7)];
+    (format!("(?:{inner}){times}"), example.repeat(count))
+}

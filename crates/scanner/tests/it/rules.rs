@@ -1,0 +1,55 @@
+//! The built-in rules keep what they promise.
+
+use stockade_scanner::{Scanner, Severity};
+
+#[test]
+fn every_builtin_rule_passes_the_checks_of_a_users_own() {
+    let errors: Vec<String> = Scanner::builtin()
+        .rules()
+        .iter()
+        .filter_map(|rule| Scanner::only([rule]).err())
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+#[test]
+fn every_rule_has_examples_of_both_kinds() {
+    for rule in Scanner::builtin().rules() {
+        assert!(rule.matches.len() >= 3 && rule.clean.len() >= 3, "{}", rule.id);
+        assert!(rule.shapes.iter().all(|shape| !shape.note.is_empty()), "{}", rule.id);
+    }
+}
+
+#[test]
+fn the_eighteen_documented_rules_are_there() {
+    let listed: Vec<(&str, &str, Severity)> = Scanner::builtin()
+        .rules()
+        .iter()
+        .map(|rule| (rule.id.as_str(), rule.category.name(), rule.severity))
+        .collect();
+    let (critical, warn) = (Severity::Critical, Severity::Warn);
+    assert_eq!(
+        listed,
+        [
+            ("EXEC_SUBSHELL", "exec_injection", critical),
+            ("EXEC_BACKTICK", "exec_injection", critical),
+            ("EXEC_EVAL", "exec_injection", critical),
+            ("EXEC_PIPE_BASH", "exec_injection", critical),
+            ("ENV_PRINTENV", "env_harvesting", warn),
+            ("ENV_PROC_ENVIRON", "env_harvesting", warn),
+            ("ENV_MASS_DUMP", "env_harvesting", warn),
+            ("CRYPTO_STRATUM", "crypto_mining", critical),
+            ("CRYPTO_MINER_BINARY", "crypto_mining", critical),
+            ("CRYPTO_POOL_DOMAIN", "crypto_mining", warn),
+            ("NET_CURL_PIPE", "network_exfiltration", warn),
+            ("NET_WGET_EXEC", "network_exfiltration", warn),
+            ("NET_REVERSE_SHELL", "network_exfiltration", critical),
+            ("OBF_BASE64_LONG", "obfuscated_encoding", warn),
+            ("OBF_HEX_LONG", "obfuscated_encoding", warn),
+            ("OBF_BASE64_DECODE_PIPE", "obfuscated_encoding", critical),
+            ("XML_SKILL_CLOSE", "xml_breakout", critical),
+            ("XML_SYSTEM_TAG", "xml_breakout", critical),
+        ]
+    );
+}
