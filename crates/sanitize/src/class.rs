@@ -1,0 +1,113 @@
+//! What each character means for normalisation: a lookup in a generated table.
+
+mod table;
+
+#[cfg(test)]
+mod generate;
+
+use unicode_normalization::char::decompose_compatible;
+
+/// The four kinds of characters that one walk over the text tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Stays as it is and begins a new stretch for normalisation: nothing before it changes because of it.
+    Inert = 0,
+    /// Goes, unless its neighbours say otherwise ([`crate::invisible::kept_len`]).
+    Stripped = 1,
+    /// Becomes a fixed row of inert characters ([`expand`]).
+    Mapped = 2,
+    /// Needs the whole normalisation: combining marks, Hangul vowels, what decomposes and composes again.
+    Complex = 3,
+}
+
+/// Returns the class of `c`.
+pub(crate) fn class(c: char) -> Class {
+    let code = c as usize;
+    // A code point past the table means a bug in it; the slow way is right for every character.
+    let bits = match table::INDEX.get(code / 64) {
+        Some(&block) => table::BLOCKS.get(usize::from(block)).and_then(|block| block.get(code % 64 / 4)),
+        None => return class_of_high_planes(c),
+    };
+    match bits.map(|bits| bits >> (code % 4 * 2) & 3) {
+        Some(0) => Class::Inert,
+        Some(1) => Class::Stripped,
+        Some(2) => Class::Mapped,
+        _ => Class::Complex,
+    }
+}
+
+/// The planes after the third hold nothing but private use, the tag and selector block, and noncharacters.
+fn class_of_high_planes(c: char) -> Class {
+    let code = u32::from(c);
+    match code {
+        0xE_0000..=0xE_0FFF => Class::Stripped,
+        _ if code & 0xFFFE == 0xFFFE => Class::Stripped,
+        _ => Class::Inert,
+    }
+}
+
+/// Calls `each` with what the mapped character `c` stands for.
+pub(crate) fn expand(c: char, each: impl FnMut(char)) {
+    match replacement(c) {
+        Some(other) => Some(other).into_iter().for_each(each),
+        None => decompose_compatible(c, each),
+    }
+}
+
+/// Returns the one character that `c` becomes where that is known without the decomposition tables.
+///
+/// Line ends are not NFKC's business, but a text whose lines join when an invisible character goes reads differently.
+pub(crate) fn replacement(c: char) -> Option<char> {
+    match c {
+        '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0),
+        _ => None,
+    }
+}
+
+/// Returns whether `c` is a pictograph or symbol that may be followed by a presentation selector. Digits, `#` and `*`
+/// are not among them, nor is what normalisation turns into something else.
+pub(crate) fn is_emoji(c: char) -> bool {
+    let code = u32::from(c);
+    let after = table::EMOJI.partition_point(|&(first, _)| first <= code);
+    after.checked_sub(1).and_then(|nth| table::EMOJI.get(nth)).is_some_and(|&(_, last)| code <= last)
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_normalization::UnicodeNormalization;
+
+    use super::{Class, class, expand, is_emoji};
+
+    fn every_char() -> impl Iterator<Item = char> {
+        '\0'..=char::MAX
+    }
+
+    #[test]
+    fn every_class_is_what_normalisation_and_the_list_of_invisible_characters_say() {
+        for c in every_char() {
+            assert_eq!(class(c), super::generate::class_from_unicode(c), "U+{:04X}", u32::from(c));
+        }
+    }
+
+    #[test]
+    fn mapped_characters_become_inert_ones_just_as_nfkc_says() {
+        for c in every_char().filter(|&c| class(c) == Class::Mapped) {
+            let mut mapped = String::new();
+            expand(c, |part| mapped.push(part));
+            assert!(mapped.chars().all(|part| class(part) == Class::Inert), "U+{:04X}", u32::from(c));
+            if !matches!(c, '\r' | '\u{2028}' | '\u{2029}') {
+                assert_eq!(mapped, c.to_string().nfkc().collect::<String>());
+            }
+        }
+    }
+
+    #[test]
+    fn emoji_are_inert_and_never_the_end_of_a_decomposition() {
+        for c in every_char() {
+            let last = c.to_string().nfkd().last().unwrap();
+            assert!(!is_emoji(c) || class(c) == Class::Inert);
+            assert!(last == c || !is_emoji(last), "U+{:04X}", u32::from(c));
+        }
+    }
+}

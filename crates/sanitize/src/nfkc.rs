@@ -1,0 +1,207 @@
+//! Steps 2 and 3 in one walk: NFKC, with the invisible characters left out.
+//!
+//! The two can share a walk because an invisible character is a starter that never composes with its neighbours: to
+//! normalise, strip and normalise again (which the fixed point asks for) gives what normalising the visible characters
+//! gives. Tests in `invisible/names.rs` hold the fact for every character.
+
+mod compose;
+mod writer;
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+pub(crate) use compose::compose;
+use writer::Writer;
+
+use crate::class::{Class, class, expand};
+use crate::html_comments::{CommentFree, find_opener};
+use crate::invisible::{kept_len, visible};
+use crate::notes::may_look_alike;
+use crate::pipeline::Options;
+use crate::plain::skip_plain;
+use crate::work;
+
+/// A text after the walk, or its beginning when the walk stopped at the bound.
+#[derive(Debug)]
+pub(crate) struct Cleaned<'t> {
+    /// Borrowed, and then the whole text, when nothing changed.
+    pub(crate) text: Cow<'t, str>,
+    /// Whether there may be letters that look like Latin ones.
+    pub(crate) maybe_look_alikes: bool,
+    /// Whether something stayed away, so that a survey is worth its time.
+    pub(crate) survey_needed: bool,
+    /// Combining marks beyond the limit that were left out.
+    pub(crate) marks_clipped: usize,
+    /// Comments that only came to be through normalisation.
+    pub(crate) comments: usize,
+    /// Whether the last of those was never closed.
+    pub(crate) unterminated: bool,
+}
+
+/// Normalises `text` and leaves out what is invisible, until there are `bound` characters.
+pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &Options) -> Cleaned<'t> {
+    let mut walk = Walk::new(text, bound, options);
+    walk.run();
+    let full = walk.writer.is_full();
+    let (stripped, look_alikes, clipped) = (walk.stripped, walk.look_alikes, walk.clipped.get());
+    let cleaned = walk.writer.finish();
+    if matches!(&cleaned, Cow::Owned(owned) if find_opener(owned).is_some()) {
+        // Not both results at a time: memory is bounded by the limit.
+        drop(cleaned);
+        return clean_reformed(text, bound, options);
+    }
+    Cleaned {
+        // What became of a changed text was not looked at.
+        maybe_look_alikes: look_alikes || matches!(cleaned, Cow::Owned(_)),
+        text: cleaned,
+        survey_needed: stripped || full,
+        marks_clipped: clipped,
+        comments: 0,
+        unterminated: false,
+    }
+}
+
+/// The same for a text in which normalisation made comments: `＜!-- … --＞`. They are cut out of the stream and the
+/// seams are normalised once more. That is enough: composing what was normal on both sides of a seam can make `≮` of
+/// `<`, but nothing makes a `<`, `!` or `-`.
+fn clean_reformed<'t>(text: &str, bound: usize, options: &Options) -> Cleaned<'t> {
+    let clipped = Cell::new(0);
+    let mut comment_free = CommentFree::new(compose(visible(text, options), &clipped));
+    let seams_clipped = Cell::new(0);
+    let cleaned: String = compose(comment_free.by_ref(), &seams_clipped).take(bound).collect();
+    let (comments, unterminated) = (comment_free.count, comment_free.unterminated);
+    Cleaned {
+        text: Cow::Owned(cleaned),
+        maybe_look_alikes: true,
+        survey_needed: true,
+        marks_clipped: clipped.get() + seams_clipped.get(),
+        comments,
+        unterminated,
+    }
+}
+
+/// One walk over the text: long inert stretches are copied as they are, or not at all.
+struct Walk<'t, 'o> {
+    text: &'t str,
+    options: &'o Options,
+    writer: Writer<'t>,
+    stripped: bool,
+    look_alikes: bool,
+    clipped: Cell<usize>,
+}
+
+impl<'t, 'o> Walk<'t, 'o> {
+    fn new(text: &'t str, bound: usize, options: &'o Options) -> Self {
+        let writer = Writer::new(text, bound);
+        Self { text, options, writer, stripped: false, look_alikes: false, clipped: Cell::new(0) }
+    }
+
+    fn run(&mut self) {
+        let mut at = 0;
+        while let Some((start, c, class)) = self.next_change(at) {
+            let end = start + c.len_utf8();
+            at = match class {
+                Class::Inert => end,
+                Class::Stripped => self.strip(start, end),
+                Class::Mapped => self.map(start, end, c),
+                Class::Complex => self.compose(start),
+            };
+            if self.writer.is_full() {
+                return;
+            }
+        }
+    }
+
+    /// Returns the next character from `at` on that is not inert, and where it stands.
+    fn next_change(&mut self, at: usize) -> Option<(usize, char, Class)> {
+        let mut at = at;
+        loop {
+            at = skip_plain(self.text.as_bytes(), at);
+            for c in self.text.get(at..)?.chars() {
+                let class = class(c);
+                if class != Class::Inert {
+                    return Some((at, c, class));
+                }
+                at += c.len_utf8();
+                if c.is_ascii() {
+                    break;
+                }
+                self.look_alikes |= may_look_alike(c);
+            }
+            if at >= self.text.len() {
+                return None;
+            }
+        }
+    }
+
+    fn strip(&mut self, start: usize, end: usize) -> usize {
+        let kept = kept_len(self.text, start, self.options);
+        if kept > 0 {
+            return start + kept;
+        }
+        self.stripped = true;
+        self.writer.skip(start, end);
+        end
+    }
+
+    fn map(&mut self, start: usize, end: usize, c: char) -> usize {
+        // Of a CR LF, the LF stays.
+        if c == '\r' && self.text.as_bytes().get(end) == Some(&b'\n') {
+            self.writer.skip(start, end);
+            return end;
+        }
+        self.writer.skip(start, end);
+        expand(c, |part| self.writer.push(part));
+        end
+    }
+
+    /// Normalises the stretch around `at`: the starter before it and everything up to the next inert character.
+    fn compose(&mut self, at: usize) -> usize {
+        let end = self.end_of_stretch(at);
+        let start = self.writer.last_unchanged(at).unwrap_or(at);
+        let stretch = |from, to| self.text.get(from..to).unwrap_or_default();
+        let visible = stretch(at, end).chars().filter(|&c| class(c) != Class::Stripped);
+        let source = stretch(start, at).chars().chain(visible);
+        if self.writer.is_untouched()
+            && compose(source.clone(), &Cell::new(0)).eq(stretch(start, end).chars())
+        {
+            return end;
+        }
+        let popped = if start == at { self.writer.pop() } else { None };
+        self.stripped |= stretch(at, end).chars().any(|c| class(c) == Class::Stripped);
+        self.writer.skip(start, end);
+        for c in compose(popped.into_iter().chain(source), &self.clipped) {
+            self.writer.push(c);
+            if self.writer.is_full() {
+                break;
+            }
+        }
+        end
+    }
+
+    fn end_of_stretch(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let stops = |&(offset, c): &(usize, char)| {
+            work::step();
+            match class(c) {
+                Class::Inert | Class::Mapped => true,
+                Class::Stripped => kept_len(self.text, at + offset, self.options) > 0,
+                Class::Complex => false,
+            }
+        };
+        rest.char_indices().find(stops).map_or(self.text.len(), |(offset, _)| at + offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+    use crate::pipeline::Options;
+
+    #[test]
+    fn what_is_beyond_the_bound_is_not_normalised() {
+        let bomb = "\u{fdfa}".repeat(300_000);
+        let cleaned = clean(&bomb, 1_000, &Options::default());
+        assert_eq!(cleaned.text.chars().count(), 1_000);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a person should look at although the text keeps it, or because it is gone.
+
+mod look_alikes;
+mod markup;
+
+pub(crate) use look_alikes::may_look_alike;
+
+/// Something noteworthy about a text. No note changes the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Note {
+    /// A comment was never closed; the rest of the text went with it.
+    UnterminatedComment,
+    /// Characters that reorder text on the screen were removed.
+    Bidi,
+    /// Letters of another script stand for Latin ones in a word: `pаypal` with a Cyrillic `а`.
+    Confusable,
+    /// A link definition that leads nowhere holds text which no renderer shows: `[//]: # (text)`.
+    HiddenMarkdown,
+    /// An HTML element is set to be invisible.
+    HiddenHtml,
+    /// More combining marks than any language uses stood in a row; the rest of them was removed.
+    CombiningMarks,
+}
+
+impl Note {
+    /// Returns the name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnterminatedComment => "unterminated_comment",
+            Self::Bidi => "bidi",
+            Self::Confusable => "confusable",
+            Self::HiddenMarkdown => "hidden_markdown",
+            Self::HiddenHtml => "hidden_html",
+            Self::CombiningMarks => "combining_marks",
+        }
+    }
+
+    /// Returns what it means, in one line.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::UnterminatedComment => "an HTML comment was never closed and hid the rest of the text",
+            Self::Bidi => "characters that reorder text on the screen were removed",
+            Self::Confusable => "a word mixes Latin letters with look-alikes of another script",
+            Self::HiddenMarkdown => "a link definition holds text that no renderer shows",
+            Self::HiddenHtml => "an HTML element is set to be invisible",
+            Self::CombiningMarks => "more combining marks than any language uses stood in a row",
+        }
+    }
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Note {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What the steps noticed on their way.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) unterminated: bool,
+    pub(crate) bidi: bool,
+    /// Whether it is worth looking for letters that pose as others.
+    pub(crate) maybe_look_alikes: bool,
+    pub(crate) marks_clipped: bool,
+}
+
+/// Returns the notes on a cleaned text.
+pub(crate) fn take_notes(body: &str, seen: &Seen) -> Vec<Note> {
+    let notes = [
+        (seen.unterminated, Note::UnterminatedComment),
+        (seen.bidi, Note::Bidi),
+        (seen.maybe_look_alikes && look_alikes::any(body), Note::Confusable),
+        (markup::has_hidden_markdown(body), Note::HiddenMarkdown),
+        (markup::has_hidden_html(body), Note::HiddenHtml),
+        (seen.marks_clipped, Note::CombiningMarks),
+    ];
+    notes.into_iter().filter_map(|(noted, note)| noted.then_some(note)).collect()
+}
