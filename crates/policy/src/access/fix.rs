@@ -1,0 +1,170 @@
+//! The narrowest change of a configuration that takes one obstacle away.
+
+use std::fmt;
+use std::path::Path;
+
+use super::violation::Rule;
+use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
+use crate::paths::globs;
+use crate::paths::jail::Workspace;
+use crate::paths::{Access, ResolvedPath};
+use crate::shown::Shown;
+
+/// One change of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fix {
+    /// Name the path relative to the workspace; no change of the configuration is needed.
+    UseRelativePath {
+        /// The path from the workspace.
+        path: String,
+    },
+    /// Accept absolute paths.
+    AcceptAbsolutePaths,
+    /// Let paths lead out of the workspace.
+    TurnJailOff,
+    /// Accept files with further names.
+    AcceptHardLinks,
+    /// Take a forbidden glob away.
+    RemoveForbiddenGlob {
+        /// The glob.
+        glob: String,
+    },
+    /// Take a deny glob away.
+    RemoveDenyGlob {
+        /// Of which path policy.
+        access: Access,
+        /// The glob.
+        glob: String,
+    },
+    /// Allow one path.
+    AddAllowGlob {
+        /// In which path policy.
+        access: Access,
+        /// A glob that matches the path and nothing else.
+        glob: String,
+    },
+    /// Take a pattern out of the command policy that has it.
+    RemoveCommandPattern {
+        /// The policy.
+        policy: String,
+        /// The pattern.
+        pattern: String,
+    },
+    /// Change or remove a policy that the host added.
+    ChangePolicy {
+        /// The policy.
+        policy: String,
+    },
+    /// Allow commands on which no policy decides.
+    AllowCommandsByDefault,
+    /// Connect somebody who can answer.
+    ConnectAsker,
+}
+
+impl Fix {
+    /// Makes the change. Returns whether it is one that a configuration can hold.
+    pub fn apply(&self, config: &mut SandboxConfig) -> bool {
+        match self {
+            Self::AcceptAbsolutePaths => config.absolute_paths = AbsolutePaths::Accepted,
+            Self::TurnJailOff => config.jail = Jail::Off,
+            Self::AcceptHardLinks => config.hard_links = HardLinks::Accepted,
+            Self::RemoveForbiddenGlob { glob } => config.forbidden_globs.retain(|other| other != glob),
+            Self::RemoveDenyGlob { access, glob } => {
+                policy(config, *access).deny.retain(|other| other != glob);
+            }
+            Self::AddAllowGlob { access, glob } => policy(config, *access).allow.push(glob.clone()),
+            Self::AllowCommandsByDefault => config.execute = Answer::Allow,
+            Self::UseRelativePath { .. }
+            | Self::RemoveCommandPattern { .. }
+            | Self::ChangePolicy { .. }
+            | Self::ConnectAsker => return false,
+        }
+        true
+    }
+
+    /// The change for a path that a rule did not let through.
+    pub(crate) fn for_path(
+        rule: &Rule,
+        access: Access,
+        located: &Path,
+        found: Option<&ResolvedPath>,
+        allowed: impl Fn(&Path) -> bool,
+        workspace: &Workspace,
+    ) -> Option<Self> {
+        Some(match rule {
+            Rule::AbsolutePaths => match workspace.place(located).inside {
+                Some(path) => Self::UseRelativePath { path: path.to_str()?.to_owned() },
+                None => Self::AcceptAbsolutePaths,
+            },
+            Rule::Jail => Self::TurnJailOff,
+            Rule::HardLink => Self::AcceptHardLinks,
+            Rule::ForbiddenGlob { glob } => Self::RemoveForbiddenGlob { glob: glob.clone() },
+            Rule::DenyGlob { glob, .. } => Self::RemoveDenyGlob { access, glob: glob.clone() },
+            Rule::Default { .. } => {
+                let real = found.map(|found| found.real.as_path()).filter(|real| *real != located);
+                let missing = if allowed(located) { real? } else { located };
+                let place = workspace.place(missing);
+                let path = place.inside.as_deref().unwrap_or(missing);
+                Self::AddAllowGlob { access, glob: globs::escape(path.to_str()?) }
+            }
+            Rule::Custom { policy } => Self::ChangePolicy { policy: policy.clone() },
+            _ => return None,
+        })
+    }
+
+    /// The change for a command that a rule did not let through.
+    pub(crate) fn for_command(rule: &Rule) -> Option<Self> {
+        Some(match rule {
+            Rule::CommandPattern { policy, pattern } => {
+                Self::RemoveCommandPattern { policy: policy.clone(), pattern: pattern.clone() }
+            }
+            Rule::Custom { policy } => Self::ChangePolicy { policy: policy.clone() },
+            Rule::NothingDecided => Self::AllowCommandsByDefault,
+            _ => return None,
+        })
+    }
+}
+
+fn policy(config: &mut SandboxConfig, access: Access) -> &mut crate::paths::config::PathPolicy {
+    match access {
+        Access::Read => &mut config.read,
+        Access::Write => &mut config.write,
+    }
+}
+
+fn list(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+    }
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UseRelativePath { path } => write!(formatter, "name it relative to the workspace: `{}`", Shown(path)),
+            Self::AcceptAbsolutePaths => formatter.write_str("accept absolute paths (allowAbsolutePaths: true)"),
+            Self::TurnJailOff => formatter.write_str(
+                "copy the file into the workspace, or turn the jail off (jail: false), which opens the whole disk to the \
+                 other rules",
+            ),
+            Self::AcceptHardLinks => formatter.write_str("accept files with several names (hardLinks: accepted)"),
+            Self::RemoveForbiddenGlob { glob } => {
+                write!(formatter, "take `{}` out of forbiddenGlobs", Shown(glob))
+            }
+            Self::RemoveDenyGlob { access, glob } => {
+                write!(formatter, "take `{}` out of {}.deny", Shown(glob), list(*access))
+            }
+            Self::AddAllowGlob { access, glob } => write!(formatter, "add `{}` to {}.allow", Shown(glob), list(*access)),
+            Self::RemoveCommandPattern { policy, pattern } => {
+                write!(formatter, "take `{}` out of {policy}", Shown(pattern))
+            }
+            Self::ChangePolicy { policy } => write!(formatter, "change or remove the policy {policy}"),
+            Self::AllowCommandsByDefault => {
+                formatter.write_str("allow commands on which no policy decides (execute: allow)")
+            }
+            Self::ConnectAsker => formatter.write_str("connect somebody who can answer questions"),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Decides what may run.
+
+pub(crate) mod validator;

@@ -1,0 +1,278 @@
+//! Rejects commands that hide other commands in substitutions.
+//!
+//! This is the first gate in front of a shell: a command that passes runs what it shows and nothing else. It is a
+//! view of what the shell reader found, so quotes, comments, here-documents and arithmetic mean what they mean to
+//! the shell: `echo '$(id)'` passes and `echo $'\'' $(id)` does not.
+
+use std::fmt;
+
+use crate::shell::{
+    Actions, HazardKind, Obstacle, ReadOptions, Script, Shell, Span, SubstitutionForm, Unanalysable,
+    refused_character,
+};
+
+/// What the validator makes of a command.
+#[derive(Debug, Clone)]
+#[must_use]
+pub enum Validation<'t> {
+    /// Nothing in it runs a hidden command.
+    Accepted(Validated<'t>),
+    /// Something in it does, or may.
+    Rejected(Rejection),
+}
+
+impl<'t> Validation<'t> {
+    /// Returns the reason for a rejection.
+    #[must_use]
+    pub const fn rejection(&self) -> Option<&Rejection> {
+        match self {
+            Self::Accepted(_) => None,
+            Self::Rejected(rejection) => Some(rejection),
+        }
+    }
+
+    /// Returns the command when it was accepted.
+    #[must_use]
+    pub fn accepted(self) -> Option<Validated<'t>> {
+        match self {
+            Self::Accepted(validated) => Some(validated),
+            Self::Rejected(_) => None,
+        }
+    }
+}
+
+/// A command that the validator accepted: holding one proves that its text was read.
+#[derive(Debug, Clone)]
+pub struct Validated<'t> {
+    text: &'t str,
+    script: Script<'t>,
+}
+
+impl<'t> Validated<'t> {
+    /// Returns the text to run.
+    #[must_use]
+    pub const fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Returns what was read.
+    #[must_use]
+    pub const fn script(&self) -> &Script<'t> {
+        &self.script
+    }
+}
+
+/// Why a command was rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejection {
+    /// What was found.
+    pub kind: RejectionKind,
+    /// Where it was found.
+    pub span: Span,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (bytes {} to {})", self.kind, self.span.start, self.span.end)
+    }
+}
+
+/// What the validator rejects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RejectionKind {
+    /// `$(…)`
+    CommandSubstitution,
+    /// `` `…` ``
+    Backtick,
+    /// `<(…)` and `>(…)`
+    ProcessSubstitution,
+    /// zsh: `=(…)`
+    ZshProcessSubstitution,
+    /// zsh: `=name`
+    ZshEquals,
+    /// Quoted text that a builtin evaluates: `eval 'id'`, `test -v 'a[$(id)]'`.
+    EvaluatedText,
+    /// A value that is expanded as a prompt: `${x@P}`.
+    PromptTransform,
+    /// zsh: `${(e)x}`
+    ZshEvalFlag,
+    /// zsh: a glob qualifier that runs code.
+    ZshGlobExec,
+    /// A character that a person does not see as the shell reads it.
+    ControlCharacter,
+    /// A quote, a substitution or a command without its end.
+    Unterminated,
+    /// Something that was not read, with the reason.
+    Unreadable(Obstacle),
+}
+
+impl RejectionKind {
+    /// Returns the stable name, for machines.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::CommandSubstitution => "command_substitution",
+            Self::Backtick => "backtick",
+            Self::ProcessSubstitution => "process_substitution",
+            Self::ZshProcessSubstitution => "zsh_process_substitution",
+            Self::ZshEquals => "zsh_equals",
+            Self::EvaluatedText => "arith_eval",
+            Self::PromptTransform => "prompt_transform",
+            Self::ZshEvalFlag => "zsh_eval_flag",
+            Self::ZshGlobExec => "zsh_glob_exec",
+            Self::ControlCharacter => "control_char",
+            Self::Unterminated => "unterminated",
+            Self::Unreadable(reason) => reason.code(),
+        }
+    }
+}
+
+impl fmt::Display for RejectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CommandSubstitution => "command substitution $(…) runs another command",
+            Self::Backtick => "backticks run another command",
+            Self::ProcessSubstitution => "process substitution <(…) or >(…) runs another command",
+            Self::ZshProcessSubstitution => "zsh replaces =(…) by the output of a command",
+            Self::ZshEquals => "zsh replaces =name by the path of a program",
+            Self::EvaluatedText => "a builtin evaluates text that is quoted as if it were data",
+            Self::PromptTransform => "a value is expanded as a prompt, which runs what is in it",
+            Self::ZshEvalFlag => "zsh evaluates the value of this parameter",
+            Self::ZshGlobExec => "zsh may run code in a glob qualifier",
+            Self::ControlCharacter => "a character is not shown as the shell reads it",
+            Self::Unterminated => "the command is not complete",
+            Self::Unreadable(reason) => reason.message(),
+        })
+    }
+}
+
+/// What the validator looks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ValidatorOptions {
+    /// The shell that will run the command, and limits.
+    pub read: ReadOptions,
+    /// Which kinds are rejected.
+    pub checks: ValidatorChecks,
+}
+
+/// Which kinds the validator rejects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ValidatorChecks {
+    /// Everything that can run a hidden command.
+    #[default]
+    All,
+    /// Substitutions, and what was not read: quoted text that a builtin evaluates passes.
+    Substitutions,
+}
+
+/// Decides whether `text` may be given to a shell as it is.
+pub fn validate<'t>(text: &'t str, options: &ValidatorOptions) -> Validation<'t> {
+    match check(text, options) {
+        Ok(script) => Validation::Accepted(Validated { text, script }),
+        Err(rejection) => Validation::Rejected(rejection),
+    }
+}
+
+fn check<'t>(text: &'t str, options: &ValidatorOptions) -> Result<Script<'t>, Rejection> {
+    // A substitution is the better explanation, so it is looked for before characters that deceive.
+    let script =
+        Script::read_despite_appearance(text, &options.read).map_err(|refusal| refused(text, refusal))?;
+    let actions = script.actions();
+    if let Some(first) = actions.substitutions.iter().min_by_key(|found| found.span) {
+        let evaluated = first_hazard(&actions).filter(|_| options.checks == ValidatorChecks::All);
+        return Err(match evaluated {
+            Some(hazard) if hazard.span.start <= first.span.start => hazard,
+            _ => Rejection { kind: kind_of(first.form), span: first.span },
+        });
+    }
+    if let Some(refusal) = refused_character(text) {
+        return Err(refused(text, refusal));
+    }
+    let script = Script::read(text, &options.read).map_err(|refusal| refused(text, refusal))?;
+    if options.checks == ValidatorChecks::All {
+        if let Some(rejection) = first_hazard(&actions) {
+            return Err(rejection);
+        }
+        if let Some(rejection) = evaluating_builtin(&actions, options.read.shell) {
+            return Err(rejection);
+        }
+    }
+    Ok(script)
+}
+
+const fn kind_of(form: SubstitutionForm) -> RejectionKind {
+    match form {
+        SubstitutionForm::Dollar => RejectionKind::CommandSubstitution,
+        SubstitutionForm::Backtick => RejectionKind::Backtick,
+        SubstitutionForm::Process => RejectionKind::ProcessSubstitution,
+    }
+}
+
+/// Returns the first text that is evaluated although it is quoted.
+fn first_hazard(actions: &Actions<'_>) -> Option<Rejection> {
+    let rejected = actions.hazards.iter().filter_map(|hazard| {
+        let kind = match hazard.kind {
+            HazardKind::EvaluatedText => RejectionKind::EvaluatedText,
+            HazardKind::PromptText => RejectionKind::PromptTransform,
+            _ => return None,
+        };
+        Some(Rejection { kind, span: hazard.span })
+    });
+    rejected.min_by_key(|rejection| rejection.span)
+}
+
+/// Returns the first builtin that runs text given to it.
+fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> {
+    let evaluates = |name: &str| match name {
+        "eval" => true,
+        "print" => shell == Shell::Zsh,
+        _ => false,
+    };
+    let through = |via: &str| {
+        matches!(via, "eval" | "trap" | "mapfile" | "readarray" | "complete" | "compgen" | "bind")
+    };
+    actions.runs.iter().find_map(|run| {
+        let name = run.program()?;
+        let prompts = || {
+            run.argv
+                .iter()
+                .any(|arg| arg.known().is_some_and(|word| word.starts_with('-') && word.contains('P')))
+        };
+        let evaluated = evaluates(name) && run.argv.len() > 1 && (name == "eval" || prompts());
+        if evaluated || run.via.iter().any(|via| through(via)) {
+            let kind =
+                if name == "print" { RejectionKind::ZshEvalFlag } else { RejectionKind::EvaluatedText };
+            return Some(Rejection { kind, span: run.span });
+        }
+        None
+    })
+}
+
+/// Translates a refusal of the reader.
+fn refused(text: &str, refusal: Unanalysable) -> Rejection {
+    let kind = match refusal.reason {
+        Obstacle::UnterminatedQuote
+        | Obstacle::UnterminatedSubstitution
+        | Obstacle::UnterminatedExpansion
+        | Obstacle::UnterminatedHeredoc
+        | Obstacle::UnterminatedCommand
+        | Obstacle::TrailingBackslash => RejectionKind::Unterminated,
+        Obstacle::ControlCharacter | Obstacle::DeceptiveCharacter | Obstacle::InvisibleCharacter => {
+            RejectionKind::ControlCharacter
+        }
+        // Where arithmetic does not end in `))`, shells read the same text as nested substitutions.
+        Obstacle::AmbiguousArithmetic
+        | Obstacle::ArithmeticSubstitution
+        | Obstacle::HeredocInSubstitution => RejectionKind::CommandSubstitution,
+        Obstacle::QuoteInBraces if text.contains("$(") => RejectionKind::CommandSubstitution,
+        Obstacle::QuoteInBraces if text.contains('`') => RejectionKind::Backtick,
+        Obstacle::ZshProcessSubstitution => RejectionKind::ZshProcessSubstitution,
+        Obstacle::ZshEquals => RejectionKind::ZshEquals,
+        Obstacle::ZshEvalFlag => RejectionKind::ZshEvalFlag,
+        Obstacle::ZshGlobQualifier => RejectionKind::ZshGlobExec,
+        reason => RejectionKind::Unreadable(reason),
+    };
+    Rejection { kind, span: refusal.span }
+}

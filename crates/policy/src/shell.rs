@@ -1,0 +1,46 @@
+//! Reads shell commands, and finds out what they do.
+//!
+//! [`Script::read`] reads a text as bash, sh or zsh does, or refuses it: there is no guessing. What it read is a
+//! tree of lists, pipelines, commands and words (`tree`), from which [`Script::actions`] lists every program that
+//! can run, through wrappers and nested texts, every file that is opened and every variable that is set (`runs`).
+//!
+//! To follow a text through the files: `admission` (which characters), `parser` and `text` (the state), `grammar`,
+//! `compound`, `test` and `simple` (commands), `word`, `expansion`, `ansi` and `heredoc` (words); then `runs`,
+//! `braces` (words become arguments), `payload` with the table in `wrappers` (programs that run programs), and
+//! `evaluated` (builtins that evaluate quoted text). `render` spells what was read in one canonical way.
+
+mod actions;
+mod admission;
+mod ansi;
+mod braces;
+mod compound;
+mod evaluated;
+mod expansion;
+mod grammar;
+mod heredoc;
+mod options;
+mod parser;
+mod payload;
+mod refusal;
+mod render;
+mod runs;
+mod script;
+mod simple;
+mod span;
+mod test;
+mod text;
+mod tree;
+mod word;
+mod words;
+mod wrappers;
+
+pub use actions::{
+    Actions, Arg, Assignment, AssignmentScope, Called, Hazard, HazardKind, Redirect, Run, Substitution,
+    SubstitutionForm, WordCount,
+};
+pub(crate) use admission::refused as refused_character;
+pub use options::{ReadOptions, Shell};
+pub use refusal::{Obstacle, Unanalysable};
+pub use script::Script;
+pub use span::Span;
+pub use tree::RedirectOperator;

@@ -1,0 +1,55 @@
+//! How a text is to be read.
+
+/// The shell that will run the text.
+///
+/// A text is read for the shell that runs it: `cat =(id)` runs a command in zsh and is an error in bash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Shell {
+    /// GNU bash 4 and 5.
+    #[default]
+    Bash,
+    /// `/bin/sh`, which may be dash, busybox or bash: what they read differently is refused.
+    Sh,
+    /// zsh without a configuration, as `zsh -f -c` runs it.
+    Zsh,
+}
+
+impl Shell {
+    /// Returns the shell that a program of this name is.
+    #[must_use]
+    pub fn named(program: &str) -> Option<Self> {
+        match program {
+            "bash" | "rbash" => Some(Self::Bash),
+            "sh" | "dash" | "ash" | "ksh" | "mksh" | "posh" | "yash" => Some(Self::Sh),
+            "zsh" | "rzsh" => Some(Self::Zsh),
+            _ => None,
+        }
+    }
+}
+
+/// Limits on what is read, and for whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The shell that will run the text.
+    pub shell: Shell,
+    /// The longest text in bytes. 65,536 by default.
+    pub max_bytes: usize,
+    /// How deep substitutions, groups, loops and quotes may be nested in one text. 48 by default.
+    pub max_depth: usize,
+    /// How many texts may be nested in texts (`bash -c "bash -c …"`). 8 by default.
+    pub max_texts: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { shell: Shell::Bash, max_bytes: 64 * 1024, max_depth: 48, max_texts: 8 }
+    }
+}
+
+impl ReadOptions {
+    /// Returns the default limits for a text that `shell` runs.
+    #[must_use]
+    pub fn for_shell(shell: Shell) -> Self {
+        Self { shell, ..Self::default() }
+    }
+}

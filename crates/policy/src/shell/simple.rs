@@ -1,0 +1,384 @@
+//! Simple commands: assignments, words and redirections.
+
+use std::borrow::Cow;
+
+use super::expansion::{expansions, is_name};
+use super::options::Shell;
+use super::parser::{Parser, Read};
+use super::refusal::Obstacle;
+use super::tree::{
+    Assigned, AssignedValue, Command, Compound, Kind, Marks, Piece, Pieces, RedirectOperator, Redirected,
+    Simple, Word,
+};
+use super::word::{Builder, Place};
+
+impl<'t> Parser<'t, '_, '_, '_> {
+    /// Reads a simple command, or a function that is defined in the form `name() …`.
+    pub(super) fn simple(&mut self) -> Read<Command<'t>> {
+        let start = self.text.at;
+        let mut command = Simple {
+            span: self.text.span(start, start),
+            assignments: Vec::new(),
+            words: Vec::new(),
+            redirects: Vec::new(),
+        };
+        let mut end = start;
+        while self.simple_part(&mut command)? {
+            end = self.text.at;
+        }
+        if command.assignments.is_empty() && command.words.is_empty() && command.redirects.is_empty() {
+            return Err(self.refuse_missing_command());
+        }
+        if self.text.peek() == b'(' {
+            return self.function_after_name(command);
+        }
+        command.span = self.text.span(start, end);
+        Ok(Command::Simple(command))
+    }
+
+    /// Reads one assignment, word or redirection. Returns whether there was one.
+    fn simple_part(&mut self, command: &mut Simple<'t>) -> Read<bool> {
+        self.skip_blanks();
+        if let Some(redirect) = self.redirect()? {
+            command.redirects.push(redirect);
+            return Ok(true);
+        }
+        if command.words.is_empty()
+            && let Some(assignment) = self.assignment()?
+        {
+            command.assignments.push(assignment);
+            return Ok(true);
+        }
+        if self.shell() == Shell::Zsh && self.is_bare_close_brace() {
+            return Ok(false);
+        }
+        let start = self.text.at;
+        let Some(word) = self.word(Place::Argument)? else { return Ok(false) };
+        if self.shell() == Shell::Zsh && command.words.is_empty() && self.text.slice(start, start + 1) == "{"
+        {
+            return Err(self.refuse(Obstacle::ZshSyntax, start));
+        }
+        let declares = command.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
+        command.words.push(word);
+        if declares && self.text.peek() == b'(' {
+            self.declared_array(command)?;
+        }
+        Ok(true)
+    }
+
+    /// zsh ends a group at a `}` that stands alone, also after arguments.
+    fn is_bare_close_brace(&mut self) -> bool {
+        self.text.peek() == b'}'
+            && matches!(self.text.peek_second(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')')
+    }
+
+    /// Reads the `( … )` of `declare name=( … )`.
+    fn declared_array(&mut self, command: &mut Simple<'t>) -> Read<()> {
+        let Some(word) = command.words.pop() else { return Ok(()) };
+        let name = word
+            .bare()
+            .and_then(|text| text.strip_suffix('='))
+            .map(|name| name.strip_suffix('+').unwrap_or(name));
+        if !name.is_some_and(is_name) {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        }
+        let start = self.text.at;
+        let mut pieces: Vec<Piece<'t>> = word.pieces().to_vec();
+        for element in self.array()? {
+            // What the elements hold is kept; the text of the array is not an argument of the command.
+            pieces.extend(
+                element.pieces().iter().filter(|piece| matches!(piece, Piece::Expansion(_))).cloned(),
+            );
+            pieces.push(Piece::Bare(Cow::Borrowed(" ")));
+        }
+        pieces.push(Piece::Bare(self.cow(start, self.text.at)));
+        let mut marks = word.marks;
+        marks.add(Marks::GLOB);
+        command.words.push(Word { span: word.span, marks, pieces: Pieces::Many(pieces) });
+        Ok(())
+    }
+
+    /// Reads `name=value`, where one begins here.
+    fn assignment(&mut self) -> Read<Option<Assigned<'t>>> {
+        let start = self.text.at;
+        let Some(after_name) = self.assigned_name()? else { return Ok(None) };
+        let name = self.cow(start, after_name);
+        self.text.at = after_name;
+        let mut subscript = Builder::default();
+        if self.text.raw(0) == b'[' {
+            self.text.at += 1;
+            let inside = self.text.at;
+            self.evaluated(&mut subscript, b'[', b']', start)?;
+            let blank =
+                self.text.slice(inside, self.text.at).contains([' ', '\t', '\n', ';', '&', '|', '<', '>']);
+            if blank && subscript.is_empty() || !matches!(self.text.raw(0), b'=' | b'+') {
+                return Err(self.refuse(Obstacle::AssignmentName, start));
+            }
+        }
+        let appends = self.text.raw(0) == b'+';
+        if appends {
+            self.text.at += 1;
+        }
+        if self.text.raw(0) != b'=' {
+            return Err(self.refuse(Obstacle::AssignmentName, start));
+        }
+        self.text.at += 1;
+        let value = self.assigned_value()?;
+        let span = self.text.span(start, self.text.at);
+        Ok(Some(Assigned { span, name, subscript: expansions(subscript), appends, value }))
+    }
+
+    /// Returns where the name ends, when what stands here is an assignment.
+    fn assigned_name(&self) -> Read<Option<usize>> {
+        let rest = self.text.rest();
+        let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let is_named = rest.get(..length).is_some_and(is_name);
+        let mut after = rest.get(length..).unwrap_or_default();
+        if !is_named {
+            return Ok(None);
+        }
+        // A name broken by an escaped line end is read as an assignment by some shells only.
+        while let Some(more) = after.strip_prefix("\\\n") {
+            after = more.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            if after.starts_with(['=', '[']) || after.starts_with("+=") {
+                return Err(self.refuse(Obstacle::AssignmentName, self.text.at));
+            }
+        }
+        let rest = rest.get(length..).unwrap_or_default();
+        let is_assigned = rest.starts_with('=') || rest.starts_with("+=") || rest.starts_with('[');
+        Ok(is_assigned.then_some(self.text.at + length))
+    }
+
+    fn assigned_value(&mut self) -> Read<AssignedValue<'t>> {
+        let start = self.text.at;
+        if self.text.peek() == b'(' {
+            return Ok(AssignedValue::Array(self.array()?));
+        }
+        let word = self.word(Place::Argument)?;
+        if self.text.peek() == b'(' {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        }
+        let span = self.text.span(start, self.text.at);
+        let empty = || Word { span, marks: Marks::default(), pieces: Pieces::Many(Vec::new()) };
+        let word = word.unwrap_or_else(empty);
+        if self.shell() == Shell::Zsh && self.text.slice(start, self.text.at).contains(":=") {
+            return Err(self.refuse(Obstacle::ZshEquals, start));
+        }
+        Ok(AssignedValue::Word(word))
+    }
+
+    /// Reads `( … )`, the elements of an array.
+    pub(super) fn array(&mut self) -> Read<Vec<Word<'t>>> {
+        let start = self.text.at;
+        if self.shell() == Shell::Sh {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        self.text.eat(b'(');
+        let mut elements = Vec::new();
+        loop {
+            self.skip_line_ends()?;
+            if self.text.eat(b')') {
+                // What follows directly would be part of the same word.
+                return if self.is_word_end() {
+                    Ok(elements)
+                } else {
+                    Err(self.refuse_here(Obstacle::Syntax))
+                };
+            }
+            match self.word(Place::Argument)? {
+                Some(word) => elements.push(word),
+                None if self.text.is_at_end() => {
+                    return Err(self.refuse(Obstacle::UnterminatedCommand, start));
+                }
+                None => return Err(self.refuse_here(Obstacle::Syntax)),
+            }
+        }
+    }
+
+    /// Returns whether no word goes on here.
+    fn is_word_end(&mut self) -> bool {
+        matches!(self.text.peek(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
+    }
+
+    /// Reads the redirections after a compound command.
+    pub(super) fn redirects(&mut self) -> Read<Vec<Redirected<'t>>> {
+        let mut redirects = Vec::new();
+        self.skip_blanks();
+        while let Some(redirect) = self.redirect()? {
+            redirects.push(redirect);
+            self.skip_blanks();
+        }
+        Ok(redirects)
+    }
+
+    /// Reads a redirection, where one begins here.
+    fn redirect(&mut self) -> Read<Option<Redirected<'t>>> {
+        let start = self.text.at;
+        let Some(descriptor) = self.descriptor() else { return Ok(None) };
+        let Some(operator) = self.operator_of_redirect()? else {
+            self.text.at = start;
+            return Ok(None);
+        };
+        self.skip_blanks();
+        let strips_tabs =
+            operator == RedirectOperator::Heredoc && self.text.slice(start, self.text.at).contains("<<-");
+        let (target, heredoc) = if operator == RedirectOperator::Heredoc {
+            let (word, index) = self.announce_heredoc(strips_tabs)?;
+            (word, Some(index))
+        } else {
+            self.check_closing(operator)?;
+            let Some(word) = self.word(Place::Argument)? else { return Err(self.refuse_missing_command()) };
+            (word, None)
+        };
+        let span = self.text.span(start, self.text.at);
+        let operator = self.with_target(operator, descriptor.as_deref(), &target, start)?;
+        Ok(Some(Redirected { span, descriptor, operator, target, heredoc }))
+    }
+
+    /// bash takes the `-` of `<&-` for a word of its own, whatever follows it.
+    fn check_closing(&mut self, operator: RedirectOperator) -> Read<()> {
+        let copies = matches!(operator, RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput);
+        let ends = matches!(
+            self.text.peek_second(),
+            0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
+        );
+        if copies && self.text.peek() == b'-' && !ends {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        Ok(())
+    }
+
+    /// Returns what an operator means before this target: `>&word` writes both outputs to a file.
+    fn with_target(
+        &self,
+        operator: RedirectOperator,
+        descriptor: Option<&str>,
+        target: &Word<'t>,
+        start: usize,
+    ) -> Read<RedirectOperator> {
+        let is_known = target.pieces().iter().all(|piece| !matches!(piece, Piece::Expansion(_)));
+        match (operator, descriptor) {
+            (RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput, _)
+                if target.bare().is_some_and(|text| is_descriptor(text)) =>
+            {
+                Ok(operator)
+            }
+            (RedirectOperator::DuplicateOutput, None) if self.shell() != Shell::Sh => {
+                Ok(RedirectOperator::WriteBoth)
+            }
+            (RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput, _) if is_known => {
+                Err(self.refuse(Obstacle::Dialect, start))
+            }
+            _ => Ok(operator),
+        }
+    }
+
+    /// Reads the number or the `{name}` before an operator. Returns nothing when no redirection begins here.
+    #[expect(clippy::option_option, reason = "no redirection, one without a descriptor, one with it")]
+    fn descriptor(&mut self) -> Option<Option<Cow<'t, str>>> {
+        let first = self.text.peek();
+        if matches!(first, b'<' | b'>') || (first == b'&' && self.text.peek_second() == b'>') {
+            return Some(None);
+        }
+        let start = self.text.at;
+        let rest = self.text.rest();
+        let length = match first {
+            b'0'..=b'9' => rest.bytes().take_while(u8::is_ascii_digit).count(),
+            b'{' => 1 + rest.find('}').filter(|end| rest.get(1..*end).is_some_and(is_name))?,
+            _ => return None,
+        };
+        let mut after = self.text;
+        after.at += length;
+        if !matches!(after.peek(), b'<' | b'>') || after.peek_second() == b'(' {
+            return None;
+        }
+        self.text.at = start + length;
+        Some(Some(self.cow(start, start + length)))
+    }
+
+    /// Reads the operator of a redirection. `<(` and `>(` are none.
+    fn operator_of_redirect(&mut self) -> Read<Option<RedirectOperator>> {
+        if self.text.peek_second() == b'(' {
+            return Ok(None);
+        }
+        if self.text.eat(b'&') {
+            if self.shell() == Shell::Sh {
+                return Err(self.refuse_here(Obstacle::Dialect));
+            }
+            self.text.eat(b'>');
+            return Ok(Some(if self.text.eat(b'>') {
+                RedirectOperator::AppendBoth
+            } else {
+                RedirectOperator::WriteBoth
+            }));
+        }
+        let operator = if self.text.eat(b'<') { self.input_operator() } else { self.output_operator() };
+        if operator == RedirectOperator::HereString && self.shell() == Shell::Sh {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        Ok(Some(operator))
+    }
+
+    fn input_operator(&mut self) -> RedirectOperator {
+        match self.text.peek() {
+            b'<' => {
+                self.text.eat(b'<');
+                if self.text.eat(b'<') {
+                    return RedirectOperator::HereString;
+                }
+                self.text.eat(b'-');
+                RedirectOperator::Heredoc
+            }
+            b'&' => self.then(b'&', RedirectOperator::DuplicateInput),
+            b'>' => self.then(b'>', RedirectOperator::ReadWrite),
+            _ => RedirectOperator::Read,
+        }
+    }
+
+    fn output_operator(&mut self) -> RedirectOperator {
+        self.text.eat(b'>');
+        let operator = match self.text.peek() {
+            b'>' => self.then(b'>', RedirectOperator::Append),
+            b'|' => self.then(b'|', RedirectOperator::Clobber),
+            b'&' => self.then(b'&', RedirectOperator::DuplicateOutput),
+            _ => RedirectOperator::Write,
+        };
+        let forces = self.shell() == Shell::Zsh
+            && matches!(operator, RedirectOperator::Write | RedirectOperator::Append);
+        if forces && matches!(self.text.peek(), b'!' | b'|') {
+            self.text.at += 1;
+        }
+        operator
+    }
+
+    fn then(&mut self, byte: u8, operator: RedirectOperator) -> RedirectOperator {
+        self.text.eat(byte);
+        operator
+    }
+
+    /// Reads `() …` after the name of a function.
+    fn function_after_name(&mut self, command: Simple<'t>) -> Read<Command<'t>> {
+        let Simple { assignments, words, redirects, .. } = command;
+        let only_name = assignments.is_empty() && redirects.is_empty() && words.len() == 1;
+        let name = words.first().and_then(Word::bare).filter(|_| only_name).cloned();
+        self.text.eat(b'(');
+        self.skip_blanks();
+        if name.is_none() || !self.text.eat(b')') {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        }
+        let body = self.function_body()?;
+        let kind = Kind::Function { name, body };
+        Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
+    }
+}
+
+/// Returns whether a target is the number of a descriptor, perhaps one that is moved, or closes one.
+fn is_descriptor(target: &str) -> bool {
+    let digits = target.strip_suffix('-').unwrap_or(target);
+    digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether a builtin takes assignments as arguments.
+pub(crate) fn is_declaration(name: &str) -> bool {
+    matches!(name, "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float")
+}

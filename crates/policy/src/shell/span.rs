@@ -1,0 +1,33 @@
+//! Places in the text of a command.
+
+/// A range of bytes in the text that was read.
+///
+/// Text that had to be decoded before it could be read again (a backtick substitution with escapes, the
+/// text of `bash -c '…'`) has no place of its own: what was found in it carries the place of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// Returns the range from `start` to `end`.
+    #[must_use]
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// Returns the part of `text` that the span covers, or nothing when it lies outside.
+    #[must_use]
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Returns the smallest span that holds both.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}

@@ -1,0 +1,151 @@
+//! How an entry of a list names tools: exactly, by group, by wildcard, or as everything of one MCP server.
+
+use super::groups::{self, Group};
+
+/// What every tool of an MCP server is prefixed with.
+const MCP: &str = "mcp__";
+
+/// One entry of an allow list, a deny list or a skill's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    text: String,
+    pattern: Pattern,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// One tool, by its exact name.
+    Name,
+    /// Every tool of a built-in group.
+    Group(&'static Group),
+    /// Every tool whose name fits; `*` stands for any text.
+    Wildcard,
+    /// `mcp__server`: every tool of that server.
+    Server,
+}
+
+impl Entry {
+    /// Reads an entry. Every text is an entry: one that names nothing known is found by the caller, who knows the
+    /// tools.
+    pub(crate) fn parse(text: &str) -> Self {
+        Self { text: text.to_owned(), pattern: Pattern::of(text) }
+    }
+
+    /// Whether the entry names this tool.
+    pub(crate) fn matches(&self, tool: &str) -> bool {
+        match self.pattern {
+            Pattern::Name => self.text == tool,
+            Pattern::Group(group) => group.tools.contains(&tool),
+            Pattern::Wildcard => fits(&self.text, tool),
+            Pattern::Server => tool
+                .strip_prefix(self.text.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with("__")),
+        }
+    }
+
+    /// Returns the entry as it was written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    /// Whether the entry speaks of tools of this MCP server, by name or as the beginning of a wildcard.
+    pub(crate) fn concerns_server(&self, server: &str) -> bool {
+        let Some(rest) = self.text.strip_prefix(MCP) else { return false };
+        rest.strip_prefix(server).is_some_and(|tool| tool.is_empty() || tool == "*" || tool.starts_with("__"))
+    }
+
+    /// Whether the entry means every tool, or every tool of every MCP server: never a slip, even when it matches
+    /// nothing yet.
+    pub(crate) fn is_sweeping(&self) -> bool {
+        matches!(self.text.as_str(), "*" | "mcp__*")
+    }
+
+    /// Whether the entry looks like the name of a group.
+    pub(crate) fn claims_to_be_group(&self) -> bool {
+        self.text.starts_with(groups::PREFIX)
+    }
+}
+
+impl Pattern {
+    fn of(text: &str) -> Self {
+        if let Some(group) = Group::from_name(text) {
+            Self::Group(group)
+        } else if text.contains('*') {
+            Self::Wildcard
+        } else if text.strip_prefix(MCP).is_some_and(|server| !server.is_empty() && !server.contains("__")) {
+            Self::Server
+        } else {
+            Self::Name
+        }
+    }
+}
+
+/// Whether `name` fits a pattern in which `*` stands for any text. Linear: the pieces between the stars are looked
+/// for one after the other, never again from the start.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(mut body) = name.strip_prefix(head).and_then(|body| body.strip_suffix(tail)) else {
+        return false;
+    };
+    middle.split('*').all(|piece| match body.split_once(piece) {
+        Some((_, after)) => {
+            body = after;
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_name_tools() {
+        for (entry, tool, expected) in [
+            ("exec", "exec", true),
+            ("exec", "EXEC", false),
+            ("exec", "execute", false),
+            ("group:web", "browser", true),
+            ("group:web", "group:web", false),
+            ("group:nope", "group:nope", true),
+            ("browser*", "browser", true),
+            ("browser_*", "browser", false),
+            ("*_manage", "memory_manage", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "acb", false),
+            ("a*a", "a", false),
+            ("**", "", true),
+            ("*", "anything", true),
+            ("mcp__github", "mcp__github", true),
+            ("mcp__github", "mcp__github__search", true),
+            ("mcp__github", "mcp__github2__search", false),
+            ("mcp__github--search", "mcp__github--search", true),
+            ("mcp__github__*", "mcp__github__search", true),
+            ("mcp__*__search", "mcp__github__search", true),
+            ("mcp__github__search", "mcp__github__search", true),
+            ("mcp__github__search", "mcp__github__search__deep", false),
+        ] {
+            assert_eq!(Entry::parse(entry).matches(tool), expected, "{entry} {tool}");
+        }
+    }
+
+    #[test]
+    fn entries_concern_servers() {
+        for (entry, server, expected) in [
+            ("mcp__github", "github", true),
+            ("mcp__github__search", "github", true),
+            ("mcp__github__*", "github", true),
+            ("mcp__github*", "github", true),
+            ("mcp__github", "git", false),
+            ("github", "github", false),
+        ] {
+            assert_eq!(Entry::parse(entry).concerns_server(server), expected, "{entry} {server}");
+        }
+    }
+}

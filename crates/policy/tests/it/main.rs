@@ -1,0 +1,25 @@
+//! The crate through its public interface.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "helpers of tests fail by panicking, and the seeds are files"
+)]
+
+mod access;
+mod paths;
+mod properties;
+mod replay;
+mod shell_follows;
+mod shell_linear;
+mod shell_properties;
+mod shell_reads;
+mod shell_refuses;
+mod shell_replay;
+mod shell_support;
+mod shell_validates;
+mod support;
+mod tools;
+mod traits;

@@ -1,0 +1,79 @@
+//! Work is proportional to the text, whatever is in it.
+
+use stockade_policy::{ReadOptions, Script, Shell};
+
+/// Texts that make careless readers slow, by the number of repetitions.
+const GENERATORS: &[(&str, &str, &str)] = &[
+    ("", "a|", "a"),
+    ("", "a;", ""),
+    ("", "a && ", "a"),
+    ("a ", "b ", ""),
+    ("a ", "'b'", ""),
+    ("a ", "\"$x\"", ""),
+    ("a ", "$", ""),
+    ("a ", "\\b", ""),
+    ("a ", "\\\n", ""),
+    ("a ", "$(b) ", ""),
+    ("a ", "`b` ", ""),
+    ("a ", "${x:-b} ", ""),
+    ("a ", "$((1)) ", ""),
+    ("a ", ">f ", ""),
+    ("", "x=1 ", "a"),
+    ("", "# b\n", "a"),
+    ("a <<E\n", "b $x\n", "E"),
+    ("", "a <<E\nE\n", ""),
+    ("a ", "{b,c} ", ""),
+    ("a ", "{", ""),
+    ("a ", "}", ""),
+    ("a {", "b,", "}"),
+    ("", "! ", "a"),
+    ("", "case a in b) c;; esac;", ""),
+    ("[[ a ", "&& b ", "]]"),
+    ("x=(", "a ", ")"),
+    ("a ", "*", ""),
+    ("a ", "<(b)", ""),
+    ("a \"", "\\`", "\""),
+    ("a `", "\\\\", "`"),
+    ("env ", "A=1 ", "b"),
+    ("xargs ", "-0 ", "b"),
+    ("find ", "-exec a \\; ", ""),
+];
+
+#[test]
+fn twice_the_text_takes_twice_the_steps() {
+    let options = |shell| ReadOptions { max_bytes: usize::MAX, ..ReadOptions::for_shell(shell) };
+    for (start, repeated, end) in GENERATORS {
+        let steps = |count: usize| {
+            let text = format!("{start}{}{end}", repeated.repeat(count));
+            let script = Script::read(&text, &options(Shell::Bash)).ok()?;
+            let actions = script.actions();
+            let listed = actions.runs.iter().map(|run| run.argv.len()).sum::<usize>();
+            Some((script.steps(), listed, text.len()))
+        };
+        let (Some(small), Some(large)) = (steps(1_000), steps(2_000)) else { continue };
+        assert!(large.0 * 10 <= small.0 * 22 + 100, "{repeated:?}: {} then {} steps", small.0, large.0);
+        assert!(large.1 * 10 <= small.1 * 22 + 100, "{repeated:?}: {} then {} words", small.1, large.1);
+        assert!(large.1 <= 4 * large.2 + 1024, "{repeated:?} lists {} words", large.1);
+    }
+}
+
+#[test]
+fn braces_do_not_multiply_without_end() {
+    let text = format!("a {}", "{b,c}".repeat(40));
+    let script = Script::read(&text, &ReadOptions::default()).unwrap();
+    let actions = script.actions();
+    assert_eq!(actions.runs[0].argv.len(), 2);
+    assert!(!actions.runs[0].is_known());
+}
+
+#[test]
+fn nested_texts_share_one_budget() {
+    // Every level is read once more; the whole stays within the limit of the options.
+    let mut text = "a".repeat(20_000);
+    for _ in 0..7 {
+        text = format!("eval '{}'", text.replace('\'', r"'\''"));
+    }
+    let options = ReadOptions { max_bytes: text.len(), max_texts: 3, ..ReadOptions::default() };
+    let script = Script::read(&text, &options).unwrap();
+    assert!(script.actions().runs.len() <= 4);
+}
