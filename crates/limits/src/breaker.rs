@@ -1,0 +1,312 @@
+//! Stops calling a service that keeps failing, and tries again with one call.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// When the breaker opens and how it closes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
+pub struct BreakerSettings {
+    /// How many failures in a row open it.
+    pub failure_threshold: NonZeroU32,
+    /// How long it stays open before one call may try.
+    #[cfg_attr(feature = "serde", serde(rename = "resetTimeoutMs", with = "crate::millis"))]
+    pub cooldown: Duration,
+    /// How long that call may take before it counts as failed.
+    #[cfg_attr(feature = "serde", serde(rename = "halfOpenTimeoutMs", with = "crate::millis"))]
+    pub probe_timeout: Duration,
+}
+
+/// What the breaker is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+pub enum BreakerPhase {
+    /// Calls are let through.
+    Closed,
+    /// Calls are refused.
+    Open,
+    /// The cooldown is over: one call at a time may try.
+    HalfOpen,
+}
+
+/// A circuit breaker: closed, open after some failures in a row, half-open after a cooldown.
+///
+/// ```
+/// use std::time::Duration;
+/// use stockade_limits::{Admission, Breaker, BreakerSettings, Outcome};
+///
+/// let mut breaker = Breaker::new(BreakerSettings::default());
+/// let now = Duration::from_secs(1);
+/// for _ in 0..5 {
+///     let Admission::Admitted(permit) = breaker.admit(now) else { panic!() };
+///     breaker.report(permit, Outcome::Failure, now);
+/// }
+/// assert!(matches!(breaker.admit(now), Admission::Refused { .. }));
+///
+/// let later = now + Duration::from_secs(60);
+/// let Admission::Admitted(probe) = breaker.admit(later) else { panic!() };
+/// assert!(matches!(breaker.admit(later), Admission::Refused { .. }), "only one call may try");
+/// breaker.report(probe, Outcome::Success, later);
+/// assert!(matches!(breaker.admit(later), Admission::Admitted(_)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Breaker {
+    settings: BreakerSettings,
+    state: BreakerState,
+}
+
+/// Everything a [`Breaker`] remembers, for keeping it across restarts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
+pub struct BreakerState {
+    clock: Clock,
+    phase: Phase,
+    /// How often the breaker has opened; tells a call that began before from one that began after.
+    generation: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+enum Phase {
+    Closed {
+        failures: u32,
+    },
+    Open {
+        #[cfg_attr(feature = "serde", serde(with = "crate::millis"))]
+        since: Duration,
+    },
+    /// Nobody tries yet.
+    HalfOpen,
+    Probing {
+        #[cfg_attr(feature = "serde", serde(with = "crate::millis"))]
+        since: Duration,
+    },
+}
+
+/// The answer to [`Breaker::admit`].
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Admission {
+    /// The call may be made; report how it went.
+    Admitted(BreakerPermit),
+    /// The call must not be made.
+    Refused {
+        /// When it is worth asking again. With a probe in flight: when that probe will have timed out.
+        retry_at: Duration,
+    },
+}
+
+/// Leave to make one call. It cannot be copied, so its outcome is reported once.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a call whose outcome is never reported is taken as failed if it was the probe"]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BreakerPermit {
+    generation: u64,
+    role: Role,
+}
+
+impl BreakerPermit {
+    /// Returns whether this is the one call that tries whether the service works again.
+    #[must_use]
+    pub fn is_probe(&self) -> bool {
+        self.role == Role::Probe
+    }
+
+    /// Returns the same permit for another attempt at the same change.
+    pub(crate) fn again(&self) -> Self {
+        Self { generation: self.generation, role: self.role }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Role {
+    Ordinary,
+    Probe,
+}
+
+/// How a call went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The service answered.
+    Success,
+    /// It did not.
+    Failure,
+}
+
+impl Default for BreakerSettings {
+    fn default() -> Self {
+        Self {
+            failure_threshold: NonZeroU32::MIN.saturating_add(4),
+            cooldown: Duration::from_secs(60),
+            probe_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Closed { failures: 0 }
+    }
+}
+
+impl Breaker {
+    /// Returns a closed breaker.
+    #[must_use]
+    pub fn new(settings: BreakerSettings) -> Self {
+        Self::resume(settings, BreakerState::default())
+    }
+
+    /// Returns a breaker that goes on where another stopped.
+    #[must_use]
+    pub fn resume(settings: BreakerSettings, state: BreakerState) -> Self {
+        Self { settings, state }
+    }
+
+    /// Returns what the breaker remembers.
+    #[must_use]
+    pub fn state(&self) -> &BreakerState {
+        &self.state
+    }
+
+    /// Returns what the breaker remembers, and ends it.
+    #[must_use]
+    pub fn into_state(self) -> BreakerState {
+        self.state
+    }
+
+    /// Lets a call through, or refuses it. While half-open, exactly one call is let through at a time.
+    pub fn admit(&mut self, now: Duration) -> Admission {
+        let now = self.tick(now);
+        let role = match self.state.phase {
+            Phase::Closed { .. } => Role::Ordinary,
+            Phase::HalfOpen => {
+                self.state.phase = Phase::Probing { since: now };
+                Role::Probe
+            }
+            Phase::Open { since } => {
+                return Admission::Refused { retry_at: since.saturating_add(self.settings.cooldown) };
+            }
+            Phase::Probing { since } => {
+                return Admission::Refused { retry_at: since.saturating_add(self.settings.probe_timeout) };
+            }
+        };
+        Admission::Admitted(BreakerPermit { generation: self.state.generation, role })
+    }
+
+    /// Takes note of how an admitted call went.
+    ///
+    /// A call that was admitted before the breaker last opened says nothing about the service now, so it neither closes
+    /// the breaker nor prolongs its cooldown. Only the probe decides while half-open.
+    #[expect(clippy::needless_pass_by_value, reason = "takes the permit away, so that it is reported once")]
+    pub fn report(&mut self, permit: BreakerPermit, outcome: Outcome, now: Duration) {
+        let now = self.tick(now);
+        if permit.generation != self.state.generation {
+            return;
+        }
+        match (self.state.phase, permit.role, outcome) {
+            (Phase::Closed { .. }, Role::Ordinary, _) => self.count(outcome, now),
+            (Phase::Probing { .. }, Role::Probe, Outcome::Success) => self.close(),
+            (Phase::Probing { .. }, Role::Probe, Outcome::Failure) => self.open(now),
+            _ => {}
+        }
+    }
+
+    /// Gives back the permit of a call that was never made, so that another may try.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "takes the permit away, so that it is not used after all"
+    )]
+    pub fn withdraw(&mut self, permit: BreakerPermit, now: Duration) {
+        self.tick(now);
+        let is_probing = matches!(self.state.phase, Phase::Probing { .. });
+        if permit.generation == self.state.generation && permit.is_probe() && is_probing {
+            self.state.phase = Phase::HalfOpen;
+        }
+    }
+
+    /// Takes note of the outcome of a call of which only that is known.
+    ///
+    /// Such a failure may have happened just now, so it restarts the cooldown of an open breaker; such a success may
+    /// be old, so it closes a breaker only while half-open and only when no probe is under way.
+    pub fn observe(&mut self, outcome: Outcome, now: Duration) {
+        let now = self.state.clock.advance(now);
+        match (self.state.phase, outcome) {
+            (Phase::Closed { .. }, _) => self.count(outcome, now),
+            (Phase::HalfOpen, Outcome::Success) => self.close(),
+            (Phase::Open { .. } | Phase::HalfOpen | Phase::Probing { .. }, Outcome::Failure) => {
+                self.open(now);
+            }
+            (Phase::Open { .. } | Phase::Probing { .. }, Outcome::Success) => {}
+        }
+    }
+
+    /// Returns what the breaker is doing at `now`.
+    pub fn phase(&mut self, now: Duration) -> BreakerPhase {
+        self.tick(now);
+        match self.state.phase {
+            Phase::Closed { .. } => BreakerPhase::Closed,
+            Phase::Open { .. } => BreakerPhase::Open,
+            Phase::HalfOpen | Phase::Probing { .. } => BreakerPhase::HalfOpen,
+        }
+    }
+
+    /// Returns how many failures in a row a closed breaker has seen.
+    #[must_use]
+    pub fn failures(&self) -> u32 {
+        match self.state.phase {
+            Phase::Closed { failures } => failures,
+            Phase::Open { .. } | Phase::HalfOpen | Phase::Probing { .. } => {
+                self.settings.failure_threshold.get()
+            }
+        }
+    }
+
+    /// Closes the breaker by hand. Calls still under way from before are not counted.
+    pub fn reset(&mut self) {
+        self.state.generation = self.state.generation.wrapping_add(1);
+        self.close();
+    }
+
+    /// Moves on to `now`: a probe that took too long has failed, and a cooldown that is over makes room for a probe.
+    fn tick(&mut self, now: Duration) -> Duration {
+        let now = self.state.clock.advance(now);
+        if let Phase::Probing { since } = self.state.phase
+            && now > since.saturating_add(self.settings.probe_timeout)
+        {
+            self.open(since.saturating_add(self.settings.probe_timeout));
+        }
+        if let Phase::Open { since } = self.state.phase
+            && now >= since.saturating_add(self.settings.cooldown)
+        {
+            self.state.phase = Phase::HalfOpen;
+        }
+        now
+    }
+
+    fn count(&mut self, outcome: Outcome, now: Duration) {
+        let failures = match outcome {
+            Outcome::Success => 0,
+            Outcome::Failure => self.failures().saturating_add(1),
+        };
+        self.state.phase = Phase::Closed { failures };
+        if failures >= self.settings.failure_threshold.get() {
+            self.open(now);
+        }
+    }
+
+    fn open(&mut self, since: Duration) {
+        self.state.generation = self.state.generation.wrapping_add(1);
+        self.state.phase = Phase::Open { since };
+    }
+
+    fn close(&mut self) {
+        self.state.phase = Phase::Closed { failures: 0 };
+    }
+}
