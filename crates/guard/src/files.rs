@@ -1,0 +1,187 @@
+//! Files from strangers: what to read, how much of it, and what could not be read.
+
+use std::fmt;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+mod folder;
+mod link;
+mod read;
+mod text;
+mod walk;
+
+pub(crate) use folder::{Named, open_named};
+pub(crate) use read::Reader;
+pub(crate) use text::{Nature, Readings};
+pub(crate) use walk::{Stop, Walk, What};
+
+/// Something to scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file, or a folder with everything in it.
+    Path(PathBuf),
+    /// Standard input, read to its end.
+    Stdin {
+        /// What to call it in reports. The ending tells how to read it, as that of a file does.
+        name: PathBuf,
+    },
+}
+
+/// Limits on what is read. Each one that is hit becomes a [`Gap`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileOptions {
+    /// Bytes of one file. More of it is not read.
+    pub max_file_bytes: usize,
+    /// Files, links and other entries of all folders together.
+    pub max_entries: usize,
+    /// Folders within folders.
+    pub max_depth: usize,
+    /// Threads that read and scan. `None` takes one for each processor.
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        Self { max_file_bytes: 16 << 20, max_entries: 1_000_000, max_depth: 100, threads: None }
+    }
+}
+
+/// What was not scanned, and why.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Gap {
+    /// Binary data: only the plain text inside it was scanned.
+    Binary,
+    /// A store of compressed git history beyond the size limit: only its beginning was scanned.
+    GitPack,
+    /// The system refused to read it.
+    Unreadable(io::Error),
+    /// A pipe, a socket or a device. These are never opened.
+    Special,
+    /// A link to something outside the scanned folder.
+    LinkOutside {
+        /// What the link says.
+        target: PathBuf,
+    },
+    /// More bytes than [`FileOptions::max_file_bytes`]: only the beginning was scanned.
+    TooLarge {
+        /// The limit.
+        max_file_bytes: usize,
+    },
+    /// A folder deeper than [`FileOptions::max_depth`].
+    TooDeep {
+        /// The limit.
+        max_depth: usize,
+    },
+    /// More entries than [`FileOptions::max_entries`]: the walk stopped here.
+    TooMany {
+        /// The limit.
+        max_entries: usize,
+    },
+}
+
+/// What a [`Gap`] means for the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coverage {
+    /// Nothing was expected to be found there; it is listed so that a person can judge.
+    Listed,
+    /// Text may be there that nobody looked at: the whole must not be called clean.
+    Incomplete,
+}
+
+impl Gap {
+    /// What the gap means for the answer.
+    #[must_use]
+    pub const fn coverage(&self) -> Coverage {
+        match self {
+            Self::Binary | Self::GitPack => Coverage::Listed,
+            Self::Unreadable(_)
+            | Self::Special
+            | Self::LinkOutside { .. }
+            | Self::TooLarge { .. }
+            | Self::TooDeep { .. }
+            | Self::TooMany { .. } => Coverage::Incomplete,
+        }
+    }
+
+    /// A stable name for programs.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::GitPack => "gitPack",
+            Self::Unreadable(_) => "unreadable",
+            Self::Special => "special",
+            Self::LinkOutside { .. } => "linkOutside",
+            Self::TooLarge { .. } => "tooLarge",
+            Self::TooDeep { .. } => "tooDeep",
+            Self::TooMany { .. } => "tooMany",
+        }
+    }
+}
+
+/// A phrase for people. A link's target is repeated with its control characters escaped.
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Binary => f.write_str("binary data, only the plain text inside was scanned"),
+            Self::GitPack => f.write_str("compressed git history, only the beginning was scanned"),
+            Self::Unreadable(error) => write!(f, "could not be read: {}", Cause(error)),
+            Self::Special => f.write_str("a pipe, socket or device, never opened"),
+            Self::LinkOutside { target } => write!(f, "links out of the scanned folder, to {target:?}"),
+            Self::TooLarge { max_file_bytes } => {
+                write!(f, "larger than {max_file_bytes} bytes, only the beginning was scanned")
+            }
+            Self::TooDeep { max_depth } => write!(f, "more than {max_depth} folders deep, not entered"),
+            Self::TooMany { max_entries } => {
+                write!(f, "more than {max_entries} files in all, the scan stopped here")
+            }
+        }
+    }
+}
+
+/// The cause of an I/O error without the number that `std` appends.
+struct Cause<'e>(&'e io::Error);
+
+impl fmt::Display for Cause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Errno::from_io_error(self.0) {
+            Some(Errno::NOENT) => f.write_str("no such file or folder"),
+            Some(Errno::ACCESS | Errno::PERM) => f.write_str("permission denied"),
+            Some(Errno::NOTDIR) => f.write_str("part of the path is not a folder"),
+            Some(Errno::LOOP) => f.write_str("too many links"),
+            Some(Errno::MFILE | Errno::NFILE) => f.write_str("too many files are open"),
+            _ => self.0.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cause, Gap};
+    use std::io;
+
+    #[test]
+    fn causes_are_plain_words() {
+        let cases = [
+            (2, "no such file or folder"),
+            (13, "permission denied"),
+            (20, "part of the path is not a folder"),
+            (40, "too many links"),
+            (24, "too many files are open"),
+            (5, "Input/output error (os error 5)"),
+        ];
+        for (errno, words) in cases {
+            assert_eq!(Cause(&io::Error::from_raw_os_error(errno)).to_string(), words);
+        }
+    }
+
+    #[test]
+    fn a_target_cannot_write_to_the_terminal() {
+        let gap = Gap::LinkOutside { target: "/etc/\u{1b}[2J\u{202e}".into() };
+        assert!(gap.to_string().chars().all(|c| c.is_ascii_graphic() || c == ' '));
+    }
+}

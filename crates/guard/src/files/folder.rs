@@ -1,0 +1,100 @@
+//! One open folder and its names, in order.
+#![expect(clippy::disallowed_methods, reason = "opens folders and files, each from the one above it")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::path::Arg;
+
+/// What every open here asks for: no waiting for the other end of a pipe, no becoming the controlling terminal.
+const CAREFUL: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// An open folder. Names are opened relative to it, so that nobody can swap a folder above for a link.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder(Arc<OwnedFd>);
+
+/// One name in a folder.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: CString,
+    pub(crate) kind: FileType,
+}
+
+impl Folder {
+    /// Opens the folder `name` of this one, never through a link.
+    pub(crate) fn enter<P: Arg>(&self, name: P) -> io::Result<Self> {
+        let flags = CAREFUL | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        Ok(Self(Arc::new(openat(&self.0, name, flags, Mode::empty())?)))
+    }
+
+    /// Opens the file `name` of this folder, never through a link.
+    pub(crate) fn open<P: Arg>(&self, name: P) -> io::Result<OwnedFd> {
+        Ok(openat(&self.0, name, CAREFUL | OFlags::NOFOLLOW, Mode::empty())?)
+    }
+
+    /// Returns what the link `name` of this folder says.
+    pub(crate) fn link_target<P: Arg>(&self, name: P) -> io::Result<CString> {
+        Ok(rustix::fs::readlinkat(&self.0, name, Vec::new())?)
+    }
+
+    /// Returns the names, sorted by their bytes; only some `limit` of them where there are more.
+    pub(crate) fn entries(&self, limit: usize) -> io::Result<Vec<Entry>> {
+        // The stream owns what it reads from, and this folder lives on for `openat`: so it reads from a duplicate.
+        let mut stream = Dir::new(rustix::io::fcntl_dupfd_cloexec(&self.0, 0)?)?;
+        let mut entries = Vec::new();
+        while let Some(entry) = stream.read() {
+            let entry = entry?;
+            if matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                continue;
+            }
+            if entries.len() == limit {
+                break;
+            }
+            entries.push(Entry { name: entry.file_name().to_owned(), kind: entry.file_type() });
+        }
+        self.settle_kinds(&mut entries);
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// Asks for the kinds that the file system did not tell with the names.
+    fn settle_kinds(&self, entries: &mut [Entry]) {
+        for entry in entries.iter_mut().filter(|entry| entry.kind == FileType::Unknown) {
+            if let Ok(stat) = statat(&self.0, &entry.name, AtFlags::SYMLINK_NOFOLLOW) {
+                entry.kind = FileType::from_raw_mode(stat.st_mode);
+            }
+        }
+    }
+}
+
+/// What a path that a person named turned out to be.
+#[derive(Debug)]
+pub(crate) enum Named {
+    File(OwnedFd),
+    Folder(Folder),
+    Special,
+}
+
+/// Opens a path that a person named. Here alone links are followed: whoever names a link means what it leads to.
+pub(crate) fn open_named<P: Arg + Copy>(path: P) -> io::Result<Named> {
+    // A look before the open, since merely opening some devices makes them act.
+    match FileType::from_raw_mode(statat(CWD, path, AtFlags::empty())?.st_mode) {
+        FileType::RegularFile | FileType::Directory => {}
+        _ => return Ok(Named::Special),
+    }
+    let fd = openat(CWD, path, CAREFUL, Mode::empty())?;
+    // And again after it, in case somebody swapped the file in between.
+    Ok(match kind_of(&fd)? {
+        FileType::RegularFile => Named::File(fd),
+        FileType::Directory => Named::Folder(Folder(Arc::new(fd))),
+        _ => Named::Special,
+    })
+}
+
+/// Returns the kind of an open file.
+pub(crate) fn kind_of<Fd: AsFd>(fd: Fd) -> io::Result<FileType> {
+    Ok(FileType::from_raw_mode(fstat(fd)?.st_mode))
+}

@@ -1,0 +1,102 @@
+//! Bounded reading into a buffer that is used again.
+#![expect(clippy::disallowed_methods, reason = "reads standard input when asked to")]
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::FileType;
+
+use super::folder::kind_of;
+use super::walk::What;
+use super::{FileOptions, Gap};
+
+/// The least room that a read is given, so that a small file takes one read and one to see its end.
+const ROOM: usize = 64 << 10;
+
+/// What packs of git begin with.
+const GIT_PACK: &[u8] = b"PACK";
+
+/// Reads files one after another. Each thread has its own.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    buffer: Vec<u8>,
+    max_file_bytes: usize,
+}
+
+impl Reader {
+    pub(crate) fn new(options: &FileOptions) -> Self {
+        Self { buffer: Vec::new(), max_file_bytes: options.max_file_bytes }
+    }
+
+    /// Returns what could be read, and what could not.
+    pub(crate) fn read(&mut self, what: What, path: &Path) -> (&[u8], Option<Gap>) {
+        self.buffer.clear();
+        let gap = match self.fill(what) {
+            Err(gap) => Some(gap),
+            Ok(()) if self.buffer.len() > self.max_file_bytes => Some(self.cut(path)),
+            Ok(()) => None,
+        };
+        (&self.buffer, gap)
+    }
+
+    fn fill(&mut self, what: What) -> Result<(), Gap> {
+        match what {
+            What::Gap(gap) => return Err(gap),
+            What::Stdin => self.fill_from(io::stdin()),
+            What::Open(file) => self.fill_from(file),
+            What::Entry(folder, entry) => {
+                let file = folder.open(&entry.name).map_err(Gap::Unreadable)?;
+                // Whatever the folder said before, only what is open now counts.
+                match kind_of(&file).map_err(Gap::Unreadable)? {
+                    FileType::RegularFile => self.fill_from(file),
+                    FileType::Directory => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+                    _ => return Err(Gap::Special),
+                }
+            }
+        }
+        .map_err(Gap::Unreadable)
+    }
+
+    /// Reads to the end, or one byte past the limit.
+    fn fill_from<Fd: AsFd>(&mut self, file: Fd) -> io::Result<()> {
+        while self.buffer.len() <= self.max_file_bytes {
+            self.buffer.reserve(ROOM.min(self.max_file_bytes - self.buffer.len() + 1));
+            match rustix::io::read(&file, spare_capacity(&mut self.buffer)) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what is over the limit.
+    fn cut(&mut self, path: &Path) -> Gap {
+        self.buffer.truncate(self.max_file_bytes);
+        if self.buffer.starts_with(GIT_PACK) && in_git_pack_folder(path) {
+            return Gap::GitPack;
+        }
+        Gap::TooLarge { max_file_bytes: self.max_file_bytes }
+    }
+}
+
+/// Whether a file stands where git keeps its packs. Every larger repository has one; they hold compressed data only.
+fn in_git_pack_folder(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with(".git/objects/pack"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_git_pack_folder;
+    use std::path::Path;
+
+    #[test]
+    fn git_packs_stand_in_one_place() {
+        assert!(in_git_pack_folder(Path::new("x/.git/objects/pack/pack-1.pack")));
+        assert!(!in_git_pack_folder(Path::new("x/objects/pack/pack-1.pack")));
+        assert!(!in_git_pack_folder(Path::new("pack-1.pack")));
+    }
+}

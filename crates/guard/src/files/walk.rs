@@ -1,0 +1,161 @@
+//! Every file of every source, one at a time, in an order that depends on names alone.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::vec;
+
+use rustix::fs::FileType;
+
+use super::folder::{Entry, Folder, Named, open_named};
+use super::link::leads_outside;
+use super::{FileOptions, Gap, Source};
+
+/// The walk. It holds one open folder for each level it is down, and the names not yet visited there.
+///
+/// No name is left out: hidden files, ignored files and `.git` are all visited, since an agent could read any of them.
+#[derive(Debug)]
+pub(crate) struct Walk<'s> {
+    sources: slice::Iter<'s, Source>,
+    levels: Vec<Level>,
+    /// How many more entries may be taken in.
+    budget: usize,
+    options: FileOptions,
+}
+
+#[derive(Debug)]
+struct Level {
+    folder: Folder,
+    path: PathBuf,
+    entries: vec::IntoIter<Entry>,
+}
+
+/// One stop of the walk.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    pub(crate) path: PathBuf,
+    pub(crate) what: What,
+}
+
+/// What to do at a stop.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// Open this name and read it.
+    Entry(Folder, Entry),
+    /// Read this open file.
+    Open(OwnedFd),
+    /// Read standard input.
+    Stdin,
+    /// Nothing can be read here.
+    Gap(Gap),
+}
+
+impl<'s> Walk<'s> {
+    pub(crate) fn new(sources: &'s [Source], options: &FileOptions) -> Self {
+        Self { sources: sources.iter(), levels: Vec::new(), budget: options.max_entries, options: *options }
+    }
+
+    /// Takes the next source.
+    fn start(&mut self, source: &Source) -> Option<Stop> {
+        let path = match source {
+            Source::Stdin { name } => return Some(Stop { path: name.clone(), what: What::Stdin }),
+            Source::Path(path) => path.clone(),
+        };
+        match open_named(&path) {
+            Ok(Named::File(file)) => Some(Stop { path, what: What::Open(file) }),
+            Ok(Named::Folder(folder)) => self.descend(folder, path),
+            Ok(Named::Special) => Some(Stop::gap(path, Gap::Special)),
+            Err(error) => Some(Stop::gap(path, Gap::Unreadable(error))),
+        }
+    }
+
+    /// Makes `folder` the current one, unless that fails or is more than the walk may hold.
+    fn descend(&mut self, folder: Folder, path: PathBuf) -> Option<Stop> {
+        let entries = match folder.entries(self.budget.saturating_add(1)) {
+            Ok(entries) => entries,
+            Err(error) => return Some(Stop::gap(path, Gap::Unreadable(error))),
+        };
+        let Some(budget) = self.budget.checked_sub(entries.len()) else {
+            self.levels.clear();
+            self.sources = slice::Iter::default();
+            return Some(Stop::gap(path, Gap::TooMany { max_entries: self.options.max_entries }));
+        };
+        self.budget = budget;
+        self.levels.push(Level { folder, path, entries: entries.into_iter() });
+        None
+    }
+
+    /// Visits one entry of the current folder.
+    fn visit(&mut self, folder: Folder, path: PathBuf, entry: Entry) -> Option<Stop> {
+        match entry.kind {
+            // An entry of unknown kind is opened like a file: what it is shows then.
+            FileType::RegularFile | FileType::Unknown => {
+                Some(Stop { path, what: What::Entry(folder, entry) })
+            }
+            FileType::Directory => self.visit_folder(&folder, path, &entry),
+            FileType::Symlink => self.visit_link(&folder, path, &entry),
+            _ => Some(Stop::gap(path, Gap::Special)),
+        }
+    }
+
+    fn visit_folder(&mut self, folder: &Folder, path: PathBuf, entry: &Entry) -> Option<Stop> {
+        if self.levels.len() > self.options.max_depth {
+            return Some(Stop::gap(path, Gap::TooDeep { max_depth: self.options.max_depth }));
+        }
+        match folder.enter(&entry.name) {
+            Ok(inner) => self.descend(inner, path),
+            Err(error) => Some(Stop::gap(path, Gap::Unreadable(error))),
+        }
+    }
+
+    /// A link inside the folder needs no stop: what it leads to is visited under its own name.
+    fn visit_link(&self, folder: &Folder, path: PathBuf, entry: &Entry) -> Option<Stop> {
+        let target = match folder.link_target(&entry.name) {
+            Ok(target) => PathBuf::from(OsStr::from_bytes(target.as_bytes())),
+            Err(error) => return Some(Stop::gap(path, Gap::Unreadable(error))),
+        };
+        let depth = self.levels.len().saturating_sub(1);
+        leads_outside(&target, depth).then(|| Stop::gap(path, Gap::LinkOutside { target }))
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Stop;
+
+    fn next(&mut self) -> Option<Stop> {
+        loop {
+            let stop = match self.levels.last_mut() {
+                None => {
+                    let source = self.sources.next()?;
+                    self.start(source)
+                }
+                Some(level) => match level.entries.next() {
+                    None => {
+                        self.levels.pop();
+                        None
+                    }
+                    Some(entry) => {
+                        let path = join(&level.path, &entry);
+                        let folder = level.folder.clone();
+                        self.visit(folder, path, entry)
+                    }
+                },
+            };
+            if stop.is_some() {
+                return stop;
+            }
+        }
+    }
+}
+
+impl Stop {
+    fn gap(path: PathBuf, gap: Gap) -> Self {
+        Self { path, what: What::Gap(gap) }
+    }
+}
+
+fn join(folder: &Path, entry: &Entry) -> PathBuf {
+    folder.join(OsStr::from_bytes(entry.name.as_bytes()))
+}

@@ -1,0 +1,204 @@
+//! Work on many threads, results in order, a bounded number of them waiting.
+#![expect(clippy::disallowed_methods, reason = "spreads work over scoped threads")]
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How many results may wait for an earlier one.
+const WINDOW: usize = 256;
+
+/// How many jobs the calling thread does before it looks for help: a few files are done sooner than a thread starts.
+const ALONE: usize = 16;
+
+/// Does every job on one of `threads` threads, each with a `scratch` of its own, and hands the results to `take` in
+/// the order of the jobs, until there are no more or `take` says to stop. `None` means a thread for each processor.
+pub(crate) fn in_order<J, S, R: Send>(
+    threads: Option<NonZeroUsize>,
+    jobs: impl Iterator<Item = J> + Send,
+    scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> R + Sync,
+    take: impl FnMut(R) -> ControlFlow<()> + Send,
+) {
+    let queue = Queue {
+        jobs: Mutex::new(jobs.enumerate()),
+        results: Mutex::new(Results { waiting: BTreeMap::new(), next: 0, ended: false, take: Some(take) }),
+        progress: Condvar::new(),
+    };
+    let run = |limit: usize| {
+        let mut scratch = scratch();
+        queue.run(limit, |job| work(&mut scratch, job));
+    };
+    run(ALONE);
+    if queue.results().ended {
+        return;
+    }
+    // Asking for the processors costs as much as scanning several files, so it comes only now.
+    let threads = threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    thread::scope(|scope| {
+        for _ in 1..threads.get() {
+            // A thread that cannot be had is no failure: the others do its share.
+            if thread::Builder::new().spawn_scoped(scope, || run(usize::MAX)).is_err() {
+                break;
+            }
+        }
+        run(usize::MAX);
+    });
+}
+
+struct Queue<I, R, T> {
+    jobs: Mutex<I>,
+    results: Mutex<Results<R, T>>,
+    /// Told whenever a result was taken.
+    progress: Condvar,
+}
+
+struct Results<R, T> {
+    /// Results that came before their turn, by number.
+    waiting: BTreeMap<usize, R>,
+    /// The number of the result to be taken next.
+    next: usize,
+    /// There are no more jobs, or nobody wants their results.
+    ended: bool,
+    /// `None` once it said to stop.
+    take: Option<T>,
+}
+
+impl<J, I, R, T> Queue<I, R, T>
+where
+    I: Iterator<Item = (usize, J)>,
+    T: FnMut(R) -> ControlFlow<()>,
+{
+    /// Does up to `limit` jobs.
+    fn run(&self, limit: usize, mut work: impl FnMut(J) -> R) {
+        // If work should panic, the other threads must not wait for its result for ever.
+        let _end = EndOnPanic(self);
+        for _ in 0..limit {
+            let Some((number, job)) = self.next_job() else { return };
+            let result = work(job);
+            self.hand_in(number, result);
+        }
+    }
+
+    fn next_job(&self) -> Option<(usize, J)> {
+        // The earliest job not yet done is always in the hands of a thread that does not wait here.
+        let results = self.progress.wait_while(self.results(), |r| !r.ended && r.waiting.len() >= WINDOW);
+        if results.unwrap_or_else(PoisonError::into_inner).ended {
+            return None;
+        }
+        let job = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+        if job.is_none() {
+            self.end();
+        }
+        job
+    }
+
+    fn hand_in(&self, number: usize, result: R) {
+        let mut results = self.results();
+        results.waiting.insert(number, result);
+        let Results { waiting, next, ended, take } = &mut *results;
+        while let Some(result) = waiting.remove(next) {
+            *next += 1;
+            if take.as_mut().is_none_or(|take| take(result).is_break()) {
+                *take = None;
+                *ended = true;
+            }
+        }
+        drop(results);
+        self.progress.notify_all();
+    }
+}
+
+impl<I, R, T> Queue<I, R, T> {
+    fn results(&self) -> MutexGuard<'_, Results<R, T>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        self.results().ended = true;
+        self.progress.notify_all();
+    }
+}
+
+struct EndOnPanic<'q, I, R, T>(&'q Queue<I, R, T>);
+
+impl<I, R, T> Drop for EndOnPanic<'_, I, R, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+    use std::num::NonZeroUsize;
+    use std::ops::ControlFlow;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    /// Jobs that take turns in being slow, so that results come in the wrong order.
+    fn squares(threads: usize, jobs: usize, stop_after: usize) -> Vec<usize> {
+        let mut taken = Vec::new();
+        in_order(
+            NonZeroUsize::new(threads),
+            0..jobs,
+            || (),
+            |(), job| {
+                if job % 7 == 0 {
+                    std::thread::sleep(Duration::from_micros(300));
+                }
+                job * job
+            },
+            |square| {
+                taken.push(square);
+                if taken.len() == stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        taken
+    }
+
+    #[test]
+    fn results_come_in_order() {
+        for threads in [1, 2, 7] {
+            for jobs in [0, 1, 15, 16, 17, 1000] {
+                let expected: Vec<usize> = (0..jobs).map(|job| job * job).collect();
+                assert_eq!(squares(threads, jobs, usize::MAX), expected, "{threads} threads, {jobs} jobs");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_after_a_stop() {
+        for (jobs, stop_after) in [(10, 3), (1000, 1), (1000, 20), (1000, 999)] {
+            assert_eq!(squares(4, jobs, stop_after).len(), stop_after);
+        }
+    }
+
+    #[test]
+    fn few_results_wait_for_a_slow_one() {
+        let (started, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut most = 0;
+        in_order(
+            NonZeroUsize::new(4),
+            0..5000,
+            || (),
+            |(), job| {
+                if job == super::ALONE {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                let started = started.fetch_add(1, Ordering::Relaxed) + 1;
+                started.saturating_sub(taken.load(Ordering::Relaxed))
+            },
+            |ahead| {
+                taken.fetch_add(1, Ordering::Relaxed);
+                most = most.max(ahead);
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(most <= super::WINDOW + 8, "{most} were ahead");
+    }
+}

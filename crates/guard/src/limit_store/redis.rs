@@ -1,0 +1,161 @@
+//! Limits on a Redis server.
+#![expect(clippy::disallowed_methods, reason = "talks to the server on which limits are kept")]
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use redis::{Client, Connection, RedisError, Script, ScriptInvocation};
+use stockade_limits::{
+    AgentState, Change, LimitStore, StoreError, Swap, Versioned, VersionedStore, update_optimistically,
+};
+
+/// Reads version and state of an agent, and the clock of the server, which all its users share.
+const LOAD: &str = "
+local stored = redis.call('HMGET', KEYS[1], 'version', 'state')
+return {stored[1] or '0', stored[2] or '', redis.call('TIME')}
+";
+
+/// Keeps a state if nobody changed it since it was read. The server runs this in one step.
+const SWAP: &str = "
+local version = redis.call('HGET', KEYS[1], 'version') or '0'
+if version ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3])
+return 1
+";
+
+/// How to reach the server.
+#[derive(Clone)]
+pub struct RedisOptions {
+    /// Where it is, as `redis://[user:password@]host[:port][/database]` or `unix:///path`.
+    pub url: String,
+    /// What the names of all keys begin with.
+    pub prefix: String,
+    /// How long to wait for each answer. A server that takes longer refuses the call.
+    pub timeout: Duration,
+}
+
+/// Keeps limits on a Redis server, for machines that share them.
+///
+/// The server compares and keeps each change in one step and tells the time, so it does not matter how many machines ask
+/// or what their clocks say. A connection that is lost refuses; the next call tries to connect anew. States never expire.
+///
+/// A server that may drop keys when memory is short (`maxmemory-policy` other than `noeviction`), or that loses what it
+/// confirmed when it restarts, forgets what was used.
+pub struct RedisStore {
+    client: Client,
+    options: RedisOptions,
+    connection: Mutex<Option<Connection>>,
+    load: Script,
+    swap: Script,
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self {
+            url: "redis://127.0.0.1".to_owned(),
+            prefix: "stockade:limits:".to_owned(),
+            timeout: Duration::from_secs(2),
+        }
+    }
+}
+
+impl RedisStore {
+    /// Connects to the server.
+    ///
+    /// # Errors
+    /// When the address cannot be read or the server cannot be reached.
+    pub fn connect(options: RedisOptions) -> Result<Self, StoreError> {
+        let client =
+            Client::open(options.url.as_str()).map_err(|error| unavailable("reading the address", error))?;
+        let connection = connect(&client, &options)?;
+        Ok(Self {
+            client,
+            options,
+            connection: Mutex::new(Some(connection)),
+            load: Script::new(LOAD),
+            swap: Script::new(SWAP),
+        })
+    }
+
+    /// Asks the server. After any error the connection is not used again, since a late answer could be taken for the next.
+    fn ask<T: redis::FromRedisValue>(
+        &self,
+        doing: &'static str,
+        question: &ScriptInvocation<'_>,
+    ) -> Result<T, StoreError> {
+        let mut slot = self.connection.lock().map_err(|_| StoreError::Unavailable {
+            doing,
+            source: "a thread panicked while it asked the server".into(),
+        })?;
+        let mut connection = match slot.take() {
+            Some(connection) => connection,
+            None => connect(&self.client, &self.options)?,
+        };
+        let answer = question.invoke(&mut connection).map_err(|error| unavailable(doing, error))?;
+        *slot = Some(connection);
+        Ok(answer)
+    }
+
+    fn key(&self, agent: &str) -> String {
+        format!("{}{agent}", self.options.prefix)
+    }
+}
+
+impl VersionedStore for RedisStore {
+    fn load(&self, agent: &str) -> Result<Versioned, StoreError> {
+        let (version, state, (seconds, micros)): (u64, String, (u64, u64)) =
+            self.ask("reading limits from the server", self.load.prepare_invoke().key(self.key(agent)))?;
+        let state = super::read(agent, Some(state.as_str()).filter(|state| !state.is_empty()))?;
+        let now = Duration::from_secs(seconds).saturating_add(Duration::from_micros(micros));
+        Ok(Versioned { version, state, now })
+    }
+
+    fn swap(&self, agent: &str, expected: u64, state: &AgentState) -> Result<Swap, StoreError> {
+        let state = super::write(state)?;
+        let mut question = self.swap.prepare_invoke();
+        question.key(self.key(agent)).arg(expected).arg(expected.wrapping_add(1)).arg(state);
+        let kept: bool = self.ask("keeping limits on the server", &question)?;
+        Ok(if kept { Swap::Kept } else { Swap::Stale })
+    }
+
+    /// Waits up to a millisecond, a different time for each client that it collided with.
+    fn back_off(&self, attempt: u32) {
+        let spread = std::process::id().wrapping_mul(0x9e37_79b9).rotate_left(attempt % 32) % 1_000;
+        std::thread::sleep(Duration::from_micros(u64::from(spread)));
+    }
+}
+
+impl LimitStore for RedisStore {
+    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
+        update_optimistically(self, agent, change)
+    }
+}
+
+/// Shows everything but the address, which may hold a password.
+impl std::fmt::Debug for RedisOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("RedisOptions");
+        shown.field("prefix", &self.prefix).field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RedisStore").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+fn connect(client: &Client, options: &RedisOptions) -> Result<Connection, StoreError> {
+    const DOING: &str = "connecting to the server";
+    let connect = || -> Result<Connection, RedisError> {
+        let connection = client.get_connection_with_timeout(options.timeout)?;
+        connection.set_read_timeout(Some(options.timeout))?;
+        connection.set_write_timeout(Some(options.timeout))?;
+        Ok(connection)
+    };
+    connect().map_err(|error| unavailable(DOING, error))
+}
+
+fn unavailable(doing: &'static str, source: RedisError) -> StoreError {
+    StoreError::Unavailable { doing, source: source.into() }
+}

@@ -1,0 +1,201 @@
+//! Paths: finds out where a path really leads, has the policy decide, and opens what was decided on.
+//!
+//! Between a decision and its use anybody may put a link in a path's place. So a decision is made on handles: every
+//! folder on the way is held open, and what is opened is compared with what was judged. A tool gets the open file,
+//! never a name to open again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use stockade_policy::{
+    Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Trouble,
+    Verdict, Violation, Workspace,
+};
+use thiserror::Error;
+
+mod granted;
+mod hard_links;
+mod place;
+mod resolve;
+mod workspace;
+
+pub use granted::Granted;
+pub use resolve::Resolver;
+
+use granted::Opened;
+use place::Place;
+use resolve::{Disk, Found};
+
+/// How often a path that changes under the hands of the guard is looked at again before it is refused.
+const ATTEMPTS: usize = 4;
+
+/// A sandbox with a disk: decides on paths and opens them.
+#[derive(Debug)]
+pub struct PathGuard {
+    sandbox: Sandbox,
+    disk: Disk,
+}
+
+/// A request of a tool for a path.
+#[derive(Debug, Clone, Copy)]
+pub struct PathRequest<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// What it wants to do.
+    pub access: Access,
+    /// The path, as the tool was given it.
+    pub path: &'a Path,
+    /// Who asks.
+    pub caller: Caller<'a>,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
+pub enum Authorization {
+    /// The tool may go ahead, with this and nothing else.
+    Granted(Box<Granted>),
+    /// A person must be asked first: see [`PathGuard::answer`].
+    Pending(Box<PendingPath>),
+    /// No.
+    Denied(Box<Violation>),
+}
+
+/// A request that waits for an answer. It holds on to what was asked about, so that nothing can be put in its place
+/// while a person thinks.
+#[derive(Debug)]
+#[must_use = "a request that waits for an answer is not allowed"]
+pub struct PendingPath {
+    ask: Box<Ask>,
+    tool: String,
+    access: Access,
+    path: PathBuf,
+    facts: PathFacts,
+    place: Place,
+}
+
+/// Why a workspace cannot be guarded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PathGuardError {
+    /// The workspace cannot be opened.
+    #[error("cannot open the workspace {}", path.display())]
+    Workspace {
+        /// The workspace.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] SandboxError),
+}
+
+impl PathGuard {
+    /// Opens a workspace under a configuration. A relative `cwd` is taken from the current folder.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened or the configuration cannot be used.
+    pub fn open(config: &SandboxConfig, cwd: &Path, resolver: Resolver) -> Result<Self, PathGuardError> {
+        let fail = |source| PathGuardError::Workspace { path: cwd.to_owned(), source };
+        let (workspace, folder) = workspace::open(cwd).map_err(fail)?;
+        let disk = Disk::new(&workspace, folder, resolver).map_err(fail)?;
+        Ok(Self { sandbox: Sandbox::compile(config, &workspace)?, disk })
+    }
+
+    /// Returns the sandbox, to add policies for a tool or to decide on commands.
+    pub fn sandbox(&mut self) -> &mut Sandbox {
+        &mut self.sandbox
+    }
+
+    /// Returns the workspace as it was found.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        self.sandbox.workspace()
+    }
+
+    /// Decides on a request; when it is allowed, with what it leads to already open.
+    pub fn authorize(&mut self, request: &PathRequest<'_>) -> Authorization {
+        let PathRequest { tool, access, path, caller } = *request;
+        for _ in 0..ATTEMPTS {
+            let Found { facts, place } = self.find(path);
+            let guard = self.sandbox.guard_for(tool);
+            let place =
+                match (guard.decide(&AccessRequest::Path { access, path, facts: &facts }, &caller), place) {
+                    (Verdict::Denied(violation), _) => return Authorization::Denied(violation),
+                    (Verdict::Allowed(_), Some(place)) => place,
+                    (Verdict::Pending(ask), Some(place)) => {
+                        let (tool, path) = (tool.to_owned(), path.to_owned());
+                        let pending = PendingPath { ask, tool, access, path, facts, place };
+                        return Authorization::Pending(Box::new(pending));
+                    }
+                    // Nothing was found that could be opened, so nothing is allowed.
+                    (_, _) => return Authorization::Denied(guard.refuse(access, path, Trouble::Unreadable)),
+                };
+            if let Opened::As(granted) = granted::open(place, access, &facts) {
+                return Authorization::Granted(granted);
+            }
+        }
+        self.refuse_changed(tool, access, path)
+    }
+
+    /// Decides on a request whose question has been answered. The answer is about what the person was shown: when
+    /// the path leads elsewhere by now, it is worth nothing.
+    pub fn answer(&mut self, pending: PendingPath, reply: Reply) -> Authorization {
+        let PendingPath { ask, tool, access, path, facts, place } = pending;
+        let unchanged = self.find(&path).facts == facts;
+        match self.sandbox.guard_for(&tool).answer(&ask, reply) {
+            Verdict::Denied(violation) => Authorization::Denied(violation),
+            Verdict::Allowed(_) if unchanged => match granted::open(place, access, &facts) {
+                Opened::As(granted) => Authorization::Granted(granted),
+                Opened::Changed => self.refuse_changed(&tool, access, &path),
+            },
+            _ => self.refuse_changed(&tool, access, &path),
+        }
+    }
+
+    /// Whether a path is allowed without asking anybody. For walking folders, where what is not allowed is skipped;
+    /// what is used afterwards must be authorised.
+    #[must_use]
+    pub fn can_access(&mut self, tool: &str, access: Access, path: &Path) -> bool {
+        let facts = self.find(path).facts;
+        self.sandbox.guard_for(tool).can_access(&AccessRequest::Path { access, path, facts: &facts })
+    }
+
+    /// Returns what the disk says about a path.
+    #[must_use]
+    pub fn facts(&self, path: &Path) -> PathFacts {
+        self.find(path).facts
+    }
+
+    fn find(&self, path: &Path) -> Found {
+        match self.sandbox.locate(path) {
+            Some(located) => self.disk.find(&located),
+            // It is refused whatever is there, so nothing is looked at.
+            None => Found::trouble(Trouble::Unreadable),
+        }
+    }
+
+    fn refuse_changed(&mut self, tool: &str, access: Access, path: &Path) -> Authorization {
+        Authorization::Denied(self.sandbox.guard_for(tool).refuse(access, path, Trouble::Changed))
+    }
+}
+
+impl PendingPath {
+    /// Returns the question, to be shown to a person.
+    pub fn ask(&self) -> &Ask {
+        &self.ask
+    }
+}
+
+impl Authorization {
+    /// Returns the grant, if there is one now.
+    #[must_use]
+    pub fn granted(self) -> Option<Box<Granted>> {
+        match self {
+            Self::Granted(granted) => Some(granted),
+            Self::Pending(_) | Self::Denied(_) => None,
+        }
+    }
+}

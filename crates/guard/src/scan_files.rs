@@ -1,0 +1,80 @@
+//! Files in, reports out.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use stockade_scanner::{ScanOptions, ScanReport, Scanner};
+
+use crate::files::{FileOptions, Gap, Nature, Reader, Readings, Source, Stop, Walk};
+use crate::in_order::in_order;
+use crate::syntax::syntax_of;
+
+/// What was found in one file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FileScan<'t> {
+    /// The file, named as it was reached: the source and the way from there.
+    pub path: &'t Path,
+    /// The file as text, which all positions in the report count in. This is the file itself where it is UTF-8; else
+    /// it is decoded, NUL bytes are dropped, and U+FFFD stands for bytes that are no text.
+    pub text: &'t str,
+    /// What the scanner says about the text.
+    pub report: ScanReport<'t>,
+    /// What was not scanned of it, if anything.
+    pub gap: Option<Gap>,
+}
+
+impl FileScan<'_> {
+    /// Whether there was a text to scan, be it the beginning of a longer one.
+    #[must_use]
+    pub fn has_text(&self) -> bool {
+        matches!(self.gap, None | Some(Gap::Binary | Gap::GitPack | Gap::TooLarge { .. }))
+            || !self.text.is_empty()
+    }
+}
+
+/// Scans every file of every source.
+///
+/// `look` sees each file on the thread that scanned it and says what to keep. What it returns is handed to `take` in the
+/// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the texts in memory
+/// are at most as many as the threads, so the size of a folder does not matter.
+pub fn scan_files<R: Send>(
+    sources: &[Source],
+    scanner: &Scanner,
+    options: &FileOptions,
+    look: impl Fn(FileScan<'_>) -> R + Sync,
+    take: impl FnMut(R) -> ControlFlow<()> + Send,
+) {
+    let stops = Walk::new(sources, options);
+    let new_reader = || Reader::new(options);
+    let scan_stop = |reader: &mut Reader, stop: Stop| {
+        let (bytes, gap) = reader.read(stop.what, &stop.path);
+        look_at(&stop.path, bytes, gap, scanner, &look)
+    };
+    in_order(options.threads, stops, new_reader, scan_stop, take);
+}
+
+/// Scans what was read of one file.
+fn look_at<R>(
+    path: &Path,
+    bytes: &[u8],
+    gap: Option<Gap>,
+    scanner: &Scanner,
+    look: impl Fn(FileScan<'_>) -> R,
+) -> R {
+    let readings = Readings::of(bytes);
+    let gap = gap.or((readings.nature == Nature::Binary).then_some(Gap::Binary));
+    let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
+        .into_iter()
+        .flatten()
+        .map(|text| (text, scan_text(scanner, path, text)))
+        // The first of equals: the better reading, unless more shows in the other one.
+        .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
+        .unwrap_or_default();
+    look(FileScan { path, text, report, gap })
+}
+
+fn scan_text<'t>(scanner: &'t Scanner, path: &Path, text: &'t str) -> ScanReport<'t> {
+    scanner.scan_with(text, &ScanOptions { syntax: syntax_of(path, text), ..ScanOptions::default() })
+}

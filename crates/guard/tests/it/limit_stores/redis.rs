@@ -1,0 +1,108 @@
+//! Limits on a real Redis server, which each test starts for itself on a socket in a folder of its own.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "starts a server, and says so when there is none"
+)]
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use stockade_guard::limits::{CallRefusal, CallVerdict, Outcome, SharedLimits, Usage};
+use stockade_guard::{RedisOptions, RedisStore};
+use tempfile::TempDir;
+
+use super::{CALL, assert_shared, limits};
+
+/// A server that ends with the test.
+struct Server {
+    process: Child,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Starts a server, or says loudly that there is none to start.
+    fn start() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let started = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket", "redis.sock"])
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .spawn();
+        let Ok(process) = started else {
+            assert!(std::env::var_os("CI").is_none(), "`redis-server` is missing: run `cargo xtask setup`");
+            println!("skipped: there is no `redis-server` on this machine");
+            return None;
+        };
+        let server = Self { process, folder };
+        for _ in 0..500 {
+            if RedisStore::connect(server.options()).is_ok() {
+                return Some(server);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the server did not start");
+    }
+
+    fn options(&self) -> RedisOptions {
+        options(self.folder.path())
+    }
+
+    fn stop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _killed = self.process.kill();
+        let _ended = self.process.wait();
+    }
+}
+
+fn options(folder: &Path) -> RedisOptions {
+    let url = format!("unix://{}", folder.join("redis.sock").display());
+    RedisOptions { url, timeout: Duration::from_millis(500), ..RedisOptions::default() }
+}
+
+#[test]
+fn many_clients_share_a_server() {
+    let Some(server) = Server::start() else { return };
+    assert_shared(24, || RedisStore::connect(server.options()).unwrap());
+}
+
+#[test]
+fn a_lost_connection_refuses_and_a_new_one_is_tried() {
+    let Some(mut server) = Server::start() else { return };
+    let limits = SharedLimits::new(limits(), RedisStore::connect(server.options()).unwrap());
+    let CallVerdict::Granted(permit) = limits.admit("agent", "task", Usage::tokens(CALL)) else { panic!() };
+    server.stop();
+    assert!(limits.settle(permit, Usage::tokens(CALL), Outcome::Success).is_err());
+    for _ in 0..2 {
+        let verdict = limits.admit("agent", "task", Usage::tokens(CALL));
+        assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Store(_))), "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_answer_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let _silent = std::os::unix::net::UnixListener::bind(folder.path().join("redis.sock")).unwrap();
+    let connected = RedisStore::connect(options(folder.path()));
+    let Ok(store) = connected else { return };
+    let verdict = SharedLimits::new(limits(), store).admit("agent", "task", Usage::tokens(CALL));
+    assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Store(_))), "{verdict:?}");
+}
+
+#[test]
+fn the_password_is_not_shown() {
+    let Some(server) = Server::start() else { return };
+    let mut options = server.options();
+    assert!(!format!("{:?}", RedisStore::connect(options.clone()).unwrap()).contains("redis.sock"));
+    options.url.push_str("?user=someone&pass=hush");
+    let error = RedisStore::connect(options.clone()).unwrap_err();
+    assert!(!format!("{options:?} {error:?}").contains("hush"), "{error:?}");
+}

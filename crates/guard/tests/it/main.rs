@@ -1,0 +1,9 @@
+//! The public face of guard: files from strangers.
+
+mod disguises;
+mod folders;
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+mod limit_stores;
+mod paths;
+#[cfg(test)]
+mod support;
