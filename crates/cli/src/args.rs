@@ -1,0 +1,101 @@
+//! What can be typed. Each command has its own file; this is what they share and how their help reads.
+
+use std::ops::ControlFlow;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands::{check, limits, rules, sanitize, scan};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::escape::escape_lines;
+
+/// Examples come first: they answer most questions.
+pub(crate) const HELP: &str = "\
+{about}
+
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}
+";
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade scan skills/              look for attacks in a folder of skills
+  stockade scan --format json a.md   the same, for programs
+  stockade sanitize SKILL.md         print the text without what a person cannot see
+  stockade rules show NET_REVERSE_SHELL
+                                     say what a rule means and what it looks for";
+
+/// Defence in depth for AI agents: finds attacks in skills, and cleans their text.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stockade",
+    version,
+    help_template = HELP,
+    before_help = EXAMPLES,
+    after_help = "Run 'stockade COMMAND --help' for the options of a command and its exit codes.",
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colours; auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    pub(crate) color: ColorChoice,
+}
+
+impl Args {
+    /// Reads the command line. Where that asks for help, or is wrong, this says so and returns how to end.
+    pub(crate) fn read() -> Result<Self, Exit> {
+        let error = match Self::try_parse() {
+            Ok(args) => return Ok(args),
+            Err(error) => error,
+        };
+        // What was typed is repeated in the message, and may have come from somewhere else than a keyboard.
+        let message = escape_lines(&error.render().to_string());
+        if error.use_stderr() {
+            return Err(Failure::print(&message, Exit::Usage));
+        }
+        let mut output = Output::new();
+        let _: ControlFlow<()> = output.write(&message);
+        Err(output.finish(Exit::Clean).unwrap_or_else(|failure| failure.report()))
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Scan(scan::ScanArgs),
+    Sanitize(sanitize::SanitizeArgs),
+    Rules(rules::RulesArgs),
+    Limits(limits::LimitsArgs),
+    Check(check::CheckArgs),
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
+/// How to print: for people, or one document for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Args::command().debug_assert();
+    }
+}

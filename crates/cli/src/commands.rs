@@ -1,0 +1,7 @@
+//! One file for each command: its arguments, what it does, and its exit code.
+
+pub(crate) mod check;
+pub(crate) mod limits;
+pub(crate) mod rules;
+pub(crate) mod sanitize;
+pub(crate) mod scan;

@@ -1,0 +1,105 @@
+//! `stockade check`: what a policy says about a tool or a path, which rule says it, and what would change that.
+
+use std::ops::ControlFlow;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::check_text;
+use crate::render::json::to_json;
+
+mod path;
+mod skill;
+mod tool;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade check tool exec browser --profile minimal --allow group:web
+                                             which of these tools may an agent use?
+  stockade check path .env --preset default  may a tool read this file?
+  stockade check path --write ../notes.md    may it write that one?";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  allowed, all of them
+  1  refused, or a person would have to be asked, for at least one
+  2  the command line is wrong, or a policy has a slip in it
+  3  something that is needed to answer could not be read
+
+Nothing is run, opened or changed.";
+
+/// Say what a policy decides about tools and paths, and why
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct CheckArgs {
+    #[command(subcommand)]
+    command: CheckCommand,
+
+    /// How to print
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+enum CheckCommand {
+    Tool(tool::ToolArgs),
+    Path(path::PathArgs),
+}
+
+/// What was decided about one thing.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    /// The tool, or the path as it was typed.
+    pub(crate) name: String,
+    pub(crate) decision: Decision,
+    /// The kind of refusal, in the words of the documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What decided, in a sentence.
+    pub(crate) rule: String,
+    /// Where a path really leads, when that is elsewhere.
+    #[serde(rename = "realPath", skip_serializing_if = "Option::is_none")]
+    pub(crate) real_path: Option<String>,
+    /// What its arguments must keep to, for a tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) limits: Vec<String>,
+    /// The changes that together would allow it, each as narrow as can be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fixes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Decision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CheckArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let answers = match &args.command {
+        CheckCommand::Tool(tool) => tool::check(tool)?,
+        CheckCommand::Path(path) => path::check(path)?,
+    };
+    let printed = match args.format {
+        Format::Text => check_text::answers(&answers, styles(color)),
+        Format::Json => json(&answers),
+    };
+    let all = answers.iter().all(|answer| answer.decision == Decision::Allow);
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&printed);
+    output.finish(if all { Exit::Clean } else { Exit::Found })
+}
+
+fn json(answers: &[Answer]) -> String {
+    #[derive(Serialize)]
+    struct List<'a> {
+        results: &'a [Answer],
+    }
+    format!("{}\n", to_json(&List { results: answers }))
+}

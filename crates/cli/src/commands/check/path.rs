@@ -1,0 +1,173 @@
+//! `stockade check path`: what really is there, and what the rules say about it.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use stockade_guard::policy::{
+    self, Access, AccessRequest, Caller, Fix, PathFacts, PathPolicy, Preset, SandboxConfig, Verdict,
+};
+use stockade_guard::{PathGuard, Resolver};
+
+use super::{Answer, Decision};
+use crate::failure::Failure;
+use crate::render::escape::escape_path;
+
+/// Say whether a tool may read or write paths
+#[derive(Debug, clap::Args)]
+pub(super) struct PathArgs {
+    /// The paths, as a tool would be given them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// May a tool read it? This is what is asked by default
+    #[arg(long, conflicts_with = "write")]
+    read: bool,
+
+    /// May a tool write, create, rename or delete it?
+    #[arg(long)]
+    write: bool,
+
+    /// The workspace that relative paths and globs start from
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    cwd: PathBuf,
+
+    /// The configuration to start from
+    #[arg(long, value_name = "PRESET", default_value = "default")]
+    preset: PresetChoice,
+
+    /// A glob to allow as well; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
+
+    /// A glob to deny as well, whatever allows it; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    deny: Vec<String>,
+
+    /// A glob that nothing overrides; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    forbid: Vec<String>,
+
+    /// The answer where no glob matches
+    #[arg(long, value_name = "ANSWER")]
+    otherwise: Option<AnswerChoice>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PresetChoice {
+    Default,
+    Permissive,
+    Daemon,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum AnswerChoice {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// How many obstacles are looked behind.
+const MOST_FIXES: usize = 8;
+
+/// Under which name the tool is asked for that does not exist.
+const TOOL: &str = "check";
+
+pub(super) fn check(args: &PathArgs) -> Result<Vec<Answer>, Failure> {
+    let access = if args.write { Access::Write } else { Access::Read };
+    let config = config(args, access);
+    args.paths.iter().map(|path| answer(&config, &args.cwd, access, path)).collect()
+}
+
+fn config(args: &PathArgs, access: Access) -> SandboxConfig {
+    let mut config = SandboxConfig::from(match args.preset {
+        PresetChoice::Default => Preset::Default,
+        PresetChoice::Permissive => Preset::Permissive,
+        PresetChoice::Daemon => Preset::Daemon,
+    });
+    config.forbidden_globs.extend_from_slice(&args.forbid);
+    let policy: &mut PathPolicy = match access {
+        Access::Read => &mut config.read,
+        Access::Write => &mut config.write,
+    };
+    policy.allow.extend_from_slice(&args.allow);
+    policy.deny.extend_from_slice(&args.deny);
+    match args.otherwise {
+        Some(AnswerChoice::Allow) => policy.default = policy::Answer::Allow,
+        Some(AnswerChoice::Ask) => policy.default = policy::Answer::Ask,
+        Some(AnswerChoice::Deny) => policy.default = policy::Answer::Deny,
+        None => {}
+    }
+    config
+}
+
+fn answer(config: &SandboxConfig, cwd: &Path, access: Access, path: &Path) -> Result<Answer, Failure> {
+    let (verdict, real) = decide(config, cwd, access, path)?;
+    let (decision, reason, rule) = match &verdict {
+        Verdict::Allowed(permit) => (Decision::Allow, None, permit.rule.to_string()),
+        Verdict::Pending(ask) => (Decision::Ask, Some(ask.reason().to_owned()), ask.rule().to_string()),
+        Verdict::Denied(refused) => {
+            (Decision::Deny, Some(refused.reason.name().to_owned()), refused.rule.to_string())
+        }
+        _ => (Decision::Deny, None, "no rule of this program knows the verdict".to_owned()),
+    };
+    let fixes = fixes(config.clone(), cwd, access, path, verdict)?;
+    let name = escape_path(path);
+    Ok(Answer { name, decision, reason, rule, real_path: real, limits: Vec::new(), fixes })
+}
+
+/// What is decided, and where the path really leads when that is elsewhere.
+fn decide(
+    config: &SandboxConfig,
+    cwd: &Path,
+    access: Access,
+    path: &Path,
+) -> Result<(Verdict, Option<String>), Failure> {
+    let mut guard = PathGuard::open(config, cwd, Resolver::Kernel).map_err(|error| failure(&error))?;
+    let facts = guard.facts(path);
+    let real = match &facts {
+        PathFacts::Resolved(found) if Some(&found.real) != guard.sandbox().locate(path).as_ref() => {
+            Some(escape_path(&found.real))
+        }
+        _ => None,
+    };
+    let request = AccessRequest::Path { access, path, facts: &facts };
+    Ok((guard.sandbox().guard_for(TOOL).decide(&request, &Caller::default()), real))
+}
+
+/// The changes that lead to a permission, one obstacle after the other.
+fn fixes(
+    mut config: SandboxConfig,
+    cwd: &Path,
+    access: Access,
+    path: &Path,
+    mut verdict: Verdict,
+) -> Result<Vec<String>, Failure> {
+    let mut path = path.to_owned();
+    let mut fixes = Vec::new();
+    while fixes.len() < MOST_FIXES {
+        let fix = match &verdict {
+            Verdict::Pending(ask) => ask.fix().cloned(),
+            Verdict::Denied(violation) => violation.fix.clone(),
+            _ => return Ok(fixes),
+        };
+        let Some(fix) = fix else { return Ok(Vec::new()) };
+        fixes.push(fix.to_string());
+        match fix {
+            Fix::UseRelativePath { path: relative } => path = relative.into(),
+            fix if fix.apply(&mut config) => {}
+            _ => return Ok(fixes),
+        }
+        verdict = decide(&config, cwd, access, &path)?.0;
+    }
+    Ok(fixes)
+}
+
+fn failure(error: &dyn std::error::Error) -> Failure {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    Failure::usage(message)
+}

@@ -1,0 +1,140 @@
+//! `stockade rules`: what the scanner looks for, and checks for rules of one's own.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde::Serialize;
+use stockade_guard::scanner::RuleBuf;
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::json::to_json;
+use crate::render::rule_text;
+use crate::rule_files::Rules;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade rules                           list all rules
+  stockade rules show NET_REVERSE_SHELL    say everything about one
+  stockade rules test team.toml            check a file of your own rules";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  2  there is no such rule, or a rule file is wrong";
+
+/// How alike two ids have to be for one to be a likely slip of the other.
+const ALIKE: f64 = 0.75;
+
+/// Show the rules of the scanner, or test rules of your own
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct RulesArgs {
+    #[command(subcommand)]
+    command: Option<RulesCommand>,
+
+    /// How to print
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// A file of your own rules, added to the built-in ones; may be repeated
+    #[arg(long, global = true, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum RulesCommand {
+    /// List the rules, one on a line
+    List,
+    /// Say what a rule means, what it looks for, and what it leaves alone
+    Show {
+        /// The rule
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Check a file of rules: every pattern is compiled and every example tried
+    Test {
+        /// A rule file in TOML, YAML or JSON
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let mut output = Output::new();
+    let printed = match &args.command {
+        None | Some(RulesCommand::List) => {
+            let rules = Rules::load(&args.rules)?;
+            let rules = rules.scanner().rules();
+            match args.format {
+                Format::Text => rule_text::list(rules, styles(color)),
+                Format::Json => list_json(rules),
+            }
+        }
+        Some(RulesCommand::Show { id }) => {
+            let rules = Rules::load(&args.rules)?;
+            let rule = find(rules.scanner().rules(), id)?;
+            match args.format {
+                Format::Text => rule_text::show(rule, styles(color)),
+                Format::Json => format!("{}\n", to_json(rule)),
+            }
+        }
+        Some(RulesCommand::Test { file }) => {
+            let tested = Rules::test(file, &args.rules)?;
+            match args.format {
+                Format::Text => rule_text::tested(&tested, styles(color)),
+                Format::Json => list_json(&tested),
+            }
+        }
+    };
+    let _: std::ops::ControlFlow<()> = output.write(&printed);
+    output.finish(Exit::Clean)
+}
+
+/// Returns the rule with this id, in any case of letters.
+fn find<'r>(rules: &'r [RuleBuf], id: &str) -> Result<&'r RuleBuf, Failure> {
+    rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id)).ok_or_else(|| {
+        let help = match nearest(rules, id) {
+            Some(near) => format!("did you mean {near}? 'stockade rules' lists all of them"),
+            None => "'stockade rules' lists all of them".to_owned(),
+        };
+        Failure::usage(format_args!("there is no rule {id}")).with_help(help)
+    })
+}
+
+fn nearest<'r>(rules: &'r [RuleBuf], id: &str) -> Option<&'r str> {
+    let id = id.to_ascii_uppercase();
+    let likeness = |rule: &'r RuleBuf| (strsim::jaro_winkler(&rule.id, &id), rule.id.as_str());
+    let (best, near) = rules.iter().map(likeness).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best >= ALIKE).then_some(near)
+}
+
+fn list_json(rules: &[RuleBuf]) -> String {
+    #[derive(Serialize)]
+    struct List<'r> {
+        rules: &'r [RuleBuf],
+    }
+    format!("{}\n", to_json(&List { rules }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+    use stockade_guard::scanner::Scanner;
+
+    #[test]
+    fn slips_are_forgiven() {
+        let rules = Scanner::builtin().rules();
+        let cases = [
+            ("NET_REVERSE_SHEL", Some("NET_REVERSE_SHELL")),
+            ("net_reverse_shell", Some("NET_REVERSE_SHELL")),
+            ("qqqq", None),
+        ];
+        for (id, near) in cases {
+            assert_eq!(nearest(rules, id), near, "{id}");
+        }
+    }
+}

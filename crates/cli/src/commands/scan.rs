@@ -1,0 +1,187 @@
+//! `stockade scan`: looks for attacks in files, folders and standard input.
+#![expect(clippy::disallowed_methods, reason = "asks whether standard input is a terminal")]
+
+mod page;
+pub(crate) mod tally;
+
+use std::io::{self, IsTerminal as _};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use stockade_guard::scanner::{Scanner, Severity};
+use stockade_guard::{FileOptions, Source, scan_files};
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::styles;
+use crate::rule_files::Rules;
+use page::{Page, Printer};
+use tally::Tally;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade scan                            scan what is piped in
+  stockade scan skills/ AGENTS.md          scan folders and files
+  stockade scan --fail-on warn skills/     let suspicious text fail, too
+  stockade scan --rules team.toml skills/  add rules of your own";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  clean: everything was scanned, and nothing at or above --fail-on was found
+  1  found: something at or above --fail-on, whether or not everything could be scanned
+  2  the command line or a rule file is wrong
+  3  incomplete: nothing found, but something could not be scanned
+
+What is scanned: every file of a folder, hidden and ignored ones and .git too. Links are not followed; one that leads
+out of the folder makes the scan incomplete, and so do pipes, devices and whatever cannot be read. Of binary data, the
+plain text inside is scanned.";
+
+/// The largest `--max-file-size`. A file is held in memory while it is scanned, decoded if need be.
+const MAX_FILE_SIZE: usize = 1 << 30;
+
+/// The most `--threads`. Each may hold a whole file in memory.
+const MAX_THREADS: usize = 256;
+
+/// Look for attacks in skills: files, folders or standard input
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct ScanArgs {
+    /// Files and folders to scan; - is standard input, and so is nothing at all where something is piped in
+    paths: Vec<PathBuf>,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// The mildest finding that makes the exit code 1
+    #[arg(long, value_name = "SEVERITY", default_value = "critical")]
+    fail_on: FailOn,
+
+    /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+
+    /// Bytes of a file to scan at most, such as 500K or 64M; a larger one makes the scan incomplete
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
+    max_file_size: usize,
+
+    /// How many threads to use [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    threads: Option<NonZeroUsize>,
+
+    /// A file name for standard input; its ending tells how to read it
+    #[arg(long, value_name = "NAME", default_value = "stdin")]
+    stdin_path: PathBuf,
+
+    /// Print nothing; the exit code is the answer
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Which findings make a scan fail: attempts to attack, suspicious text too, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    Critical,
+    Warn,
+    Never,
+}
+
+impl FailOn {
+    /// Whether a finding of this severity makes the scan fail.
+    pub(crate) fn covers(self, severity: Severity) -> bool {
+        match self {
+            Self::Critical => severity >= Severity::Critical,
+            Self::Warn => severity >= Severity::Warn,
+            Self::Never => false,
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let sources = sources(args)?;
+    let rules = Rules::load(&args.rules)?;
+    let page = scan(args, &sources, rules.scanner(), color);
+    // Nothing was named and nothing came: "clean" would be an answer to a question that nobody asked.
+    if args.paths.is_empty() && page.tally.bytes == 0 && page.tally.complete() {
+        return Err(nothing_to_scan("no path was named and standard input is empty"));
+    }
+    let (output, tally) = page.end();
+    output.finish(tally.exit(args.fail_on))
+}
+
+fn scan(args: &ScanArgs, sources: &[Source], scanner: &Scanner, color: ColorChoice) -> Page {
+    let options =
+        FileOptions { max_file_bytes: args.max_file_size, threads: args.threads, ..FileOptions::default() };
+    let printer = Printer::new(args.format, args.quiet, styles(color));
+    let mut page = Page::new(printer);
+    scan_files(
+        sources,
+        scanner,
+        &options,
+        |file| (printer.file(&file), Tally::of(&file)),
+        |(printed, tally)| page.add(&printed, tally),
+    );
+    page
+}
+
+/// Returns what to scan.
+fn sources(args: &ScanArgs) -> Result<Vec<Source>, Failure> {
+    let stdin = || Source::Stdin { name: args.stdin_path.clone() };
+    if args.paths.is_empty() {
+        return match io::stdin().is_terminal() {
+            true => Err(nothing_to_scan("no path was named and nothing is piped in")),
+            false => Ok(vec![stdin()]),
+        };
+    }
+    let source = |path: &PathBuf| match path.as_path() == Path::new("-") {
+        true => stdin(),
+        false => Source::Path(path.clone()),
+    };
+    Ok(args.paths.iter().map(source).collect())
+}
+
+fn nothing_to_scan(why: &str) -> Failure {
+    Failure::usage(format_args!("nothing to scan: {why}")).with_help(
+        "name a file or a folder, 'stockade scan skills/', or pipe a text in, 'stockade scan < SKILL.md'",
+    )
+}
+
+/// Reads a number of threads.
+fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.parse::<NonZeroUsize>().ok().filter(|threads| threads.get() <= MAX_THREADS);
+    threads.ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
+}
+
+/// Reads a number of bytes: `4096`, `500K`, `64M`, `1G`.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 1 << 10),
+        Some((at, 'm' | 'M')) => (text.get(..at), 1 << 20),
+        Some((at, 'g' | 'G')) => (text.get(..at), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    let bytes =
+        number.and_then(|number| number.parse::<usize>().ok()).and_then(|number| number.checked_mul(unit));
+    bytes
+        .filter(|bytes| *bytes <= MAX_FILE_SIZE)
+        .ok_or_else(|| "expected a number of bytes up to 1G, such as 4096, 500K or 64M".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_size;
+
+    #[test]
+    fn sizes() {
+        let good = [("0", 0), ("4096", 4096), ("500K", 512_000), ("64m", 64 << 20), ("1G", 1 << 30)];
+        for (text, bytes) in good {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "K", "-1", "1.5M", "1 M", "2G", "99999999999999999999", "1KB", "µ"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a scan adds up to.
+
+use serde::Serialize;
+use stockade_guard::scanner::Severity;
+use stockade_guard::{Coverage, FileScan, Gap};
+
+use super::FailOn;
+use crate::exit::Exit;
+use crate::render::escape::{escape, escape_path};
+use crate::render::scan_json::{is_false, path_text};
+
+/// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
+const MAX_ROWS: usize = 1000;
+
+/// Numbers of a whole scan, or of one file before it is added.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Files that were scanned, even if only in part.
+    pub(crate) files: usize,
+    pub(crate) bytes: usize,
+    pub(crate) critical: usize,
+    pub(crate) warn: usize,
+    /// Whether some file has more findings than a report holds.
+    pub(crate) truncated: bool,
+    pub(crate) incomplete: Gaps,
+    pub(crate) listed: Gaps,
+}
+
+/// A bounded list of what was not scanned.
+#[derive(Debug, Default)]
+pub(crate) struct Gaps {
+    pub(crate) rows: Vec<GapRow>,
+    pub(crate) total: usize,
+}
+
+/// One of them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GapRow {
+    path: String,
+    #[serde(skip_serializing_if = "is_false")]
+    path_is_lossy: bool,
+    kind: &'static str,
+    pub(crate) reason: String,
+    /// The path for people.
+    #[serde(skip)]
+    pub(crate) shown: String,
+}
+
+impl Tally {
+    /// Returns the numbers of one file.
+    pub(crate) fn of(scan: &FileScan<'_>) -> Self {
+        let of =
+            |severity| scan.report.findings.iter().filter(|finding| finding.severity == severity).count();
+        let mut tally = Self {
+            files: usize::from(scan.has_text()),
+            bytes: scan.text.len(),
+            critical: of(Severity::Critical),
+            warn: of(Severity::Warn),
+            truncated: scan.report.truncated,
+            ..Self::default()
+        };
+        match &scan.gap {
+            None => {}
+            Some(gap) if gap.coverage() == Coverage::Listed => tally.listed.push(GapRow::of(scan, gap)),
+            Some(gap) => tally.incomplete.push(GapRow::of(scan, gap)),
+        }
+        tally
+    }
+
+    /// Adds the numbers of one file.
+    pub(crate) fn add(&mut self, file: Self) {
+        self.files += file.files;
+        self.bytes = self.bytes.saturating_add(file.bytes);
+        self.critical += file.critical;
+        self.warn += file.warn;
+        self.truncated |= file.truncated;
+        self.incomplete.append(file.incomplete);
+        self.listed.append(file.listed);
+    }
+
+    /// Returns the worst severity of all.
+    pub(crate) const fn worst(&self) -> Option<Severity> {
+        match (self.critical, self.warn) {
+            (0, 0) => None,
+            (0, _) => Some(Severity::Warn),
+            _ => Some(Severity::Critical),
+        }
+    }
+
+    /// Whether everything was scanned as far as a scanner can.
+    pub(crate) const fn complete(&self) -> bool {
+        self.incomplete.total == 0 && !self.truncated
+    }
+
+    /// Whether everything was scanned and nothing was found.
+    pub(crate) const fn clean(&self) -> bool {
+        self.worst().is_none() && self.complete()
+    }
+
+    /// Returns the exit code. Findings come first, since they hold whatever else could not be read.
+    pub(crate) fn exit(&self, fail_on: FailOn) -> Exit {
+        match self.worst() {
+            Some(worst) if fail_on.covers(worst) => Exit::Found,
+            _ if self.complete() => Exit::Clean,
+            _ => Exit::Incomplete,
+        }
+    }
+}
+
+impl Gaps {
+    /// Returns how many there are beyond the rows.
+    pub(crate) const fn unlisted(&self) -> usize {
+        self.total - self.rows.len()
+    }
+
+    fn push(&mut self, row: GapRow) {
+        self.total += 1;
+        if self.rows.len() < MAX_ROWS {
+            self.rows.push(row);
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        other.rows.into_iter().for_each(|row| self.push(row));
+    }
+}
+
+impl GapRow {
+    fn of(scan: &FileScan<'_>, gap: &Gap) -> Self {
+        let (path, path_is_lossy) = path_text(scan.path);
+        Self {
+            path: path.into_owned(),
+            path_is_lossy,
+            kind: gap.name(),
+            reason: escape(&gap.to_string()).into_owned(),
+            shown: escape_path(scan.path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FailOn, GapRow, Gaps, MAX_ROWS, Tally};
+    use crate::exit::Exit;
+
+    fn gap() -> GapRow {
+        GapRow {
+            path: String::new(),
+            path_is_lossy: false,
+            kind: "",
+            reason: String::new(),
+            shown: String::new(),
+        }
+    }
+
+    #[test]
+    fn exit_codes() {
+        use Exit::{Clean, Found, Incomplete};
+        use FailOn::{Critical, Never, Warn};
+        let cases = [
+            // critical, warn, gaps  fail on    exit
+            (0, 0, 0, Critical, Clean),
+            (0, 0, 1, Critical, Incomplete),
+            (0, 1, 0, Critical, Clean),
+            (0, 1, 0, Warn, Found),
+            (0, 1, 1, Critical, Incomplete),
+            (0, 1, 1, Warn, Found),
+            (1, 0, 1, Critical, Found),
+            (1, 1, 0, Never, Clean),
+            (1, 1, 1, Never, Incomplete),
+        ];
+        for (critical, warn, gaps, fail_on, exit) in cases {
+            let mut tally = Tally { critical, warn, ..Tally::default() };
+            (0..gaps).for_each(|_| tally.incomplete.push(gap()));
+            assert_eq!(tally.exit(fail_on), exit, "{critical} {warn} {gaps} {fail_on:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_list_of_findings_is_not_clean() {
+        let tally = Tally { warn: 1, truncated: true, ..Tally::default() };
+        assert_eq!(tally.exit(FailOn::Critical), Exit::Incomplete);
+        assert!(!tally.clean());
+    }
+
+    #[test]
+    fn lists_are_bounded() {
+        let mut gaps = Gaps::default();
+        (0..MAX_ROWS + 7).for_each(|_| gaps.push(gap()));
+        assert_eq!((gaps.rows.len(), gaps.total, gaps.unlisted()), (MAX_ROWS, MAX_ROWS + 7, 7));
+    }
+}

@@ -1,0 +1,32 @@
+//! The `stockade` command. See `stockade --help`.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod output;
+mod render;
+mod rule_files;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = match Args::read() {
+        Ok(args) => args,
+        Err(exit) => return exit.into(),
+    };
+    let outcome = match &args.command {
+        Command::Scan(scan) => commands::scan::run(scan, args.color),
+        Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
+        Command::Limits(limits) => commands::limits::run(limits),
+        Command::Rules(rules) => commands::rules::run(rules, args.color),
+        Command::Check(check) => commands::check::run(check, args.color),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report().into(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Standard output: where colours are fit, and what happens when nobody reads on.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes to standard output and asks the environment about colours"
+)]
+
+use std::env;
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+use std::ops::ControlFlow;
+
+use crate::args::ColorChoice;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::style::Styles;
+
+/// Buffered standard output that remembers its first error.
+#[derive(Debug)]
+pub(crate) struct Output {
+    to: BufWriter<Stdout>,
+    error: Option<io::Error>,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { to: BufWriter::with_capacity(64 << 10, io::stdout()), error: None }
+    }
+
+    /// Writes `text`, and says to stop once that is of no use.
+    pub(crate) fn write(&mut self, text: &str) -> ControlFlow<()> {
+        match self.to.write_all(text.as_bytes()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error.get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Ends with `exit`, unless what was written did not arrive.
+    ///
+    /// A reader that has seen enough (`stockade scan … | head`) is no error to tell anybody about. But an answer that
+    /// was cut short is not "clean".
+    pub(crate) fn finish(mut self, exit: Exit) -> Result<Exit, Failure> {
+        let outcome = match self.error.take() {
+            Some(error) => Err(error),
+            None => self.to.flush(),
+        };
+        match outcome {
+            Ok(()) => Ok(exit),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe && exit == Exit::Found => Ok(exit),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Incomplete),
+            Err(error) => Err(Failure::incomplete(format_args!("cannot write the answer: {error}"))),
+        }
+    }
+}
+
+/// Returns the styles that are fit for standard output.
+pub(crate) fn styles(choice: ColorChoice) -> Styles {
+    let on = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if is_set("NO_COLOR") => false,
+        ColorChoice::Auto if is_set("CLICOLOR_FORCE") => true,
+        ColorChoice::Auto => {
+            io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    };
+    if on { Styles::COLOURED } else { Styles::PLAIN }
+}
+
+/// Whether a variable says yes, by the conventions of no-color.org and bixense.com/clicolors.
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+}

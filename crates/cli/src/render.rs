@@ -1,0 +1,12 @@
+//! How results look: for people as text, for programs as JSON.
+
+pub(crate) mod check_text;
+pub(crate) mod escape;
+pub(crate) mod invisible;
+pub(crate) mod json;
+pub(crate) mod rule_text;
+pub(crate) mod sanitize_text;
+pub(crate) mod scan_json;
+pub(crate) mod scan_text;
+pub(crate) mod snippet;
+pub(crate) mod style;

@@ -1,0 +1,39 @@
+//! What `stockade check` says, for a person.
+
+use std::fmt::Write as _;
+
+use super::escape::escape;
+use super::style::Styles;
+use crate::commands::check::{Answer, Decision};
+
+/// Returns the answers: the decision and its rule, and what would change it.
+pub(crate) fn answers(answers: &[Answer], styles: Styles) -> String {
+    answers.iter().fold(String::new(), |mut out, answer| {
+        push_answer(&mut out, answer, styles);
+        out
+    })
+}
+
+fn push_answer(out: &mut String, answer: &Answer, styles: Styles) {
+    let Styles { critical, warn, good, strong, frame, reset } = styles;
+    let (color, word) = match answer.decision {
+        Decision::Allow => (good, "allowed"),
+        Decision::Ask => (warn, "ask"),
+        Decision::Deny => (critical, "refused"),
+    };
+    write!(out, "{color}{word}{reset} {strong}{}{reset}", escape(&answer.name)).ok();
+    if let Some(reason) = &answer.reason {
+        write!(out, " ({})", escape(reason)).ok();
+    }
+    writeln!(out, ": {}", escape(&answer.rule)).ok();
+    if let Some(real) = &answer.real_path {
+        writeln!(out, "  {frame}-->{reset} really {}", escape(real)).ok();
+    }
+    for limit in &answer.limits {
+        writeln!(out, "  {frame}={reset} {}", escape(limit)).ok();
+    }
+    for (number, fix) in (1..).zip(&answer.fixes) {
+        let label = if number == 1 { "to allow it" } else { "and then" };
+        writeln!(out, "  {frame}={reset} {label}: {}", escape(fix)).ok();
+    }
+}

@@ -1,0 +1,101 @@
+//! Rules for people.
+
+use std::fmt::Write as _;
+
+use stockade_guard::scanner::{Region, Regions, RuleBuf, ShapeBuf, UnlessBuf};
+
+use super::escape::escape;
+use super::scan_text::severity_style;
+use super::style::Styles;
+
+/// Returns one line for each rule.
+pub(crate) fn list(rules: &[RuleBuf], styles: Styles) -> String {
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
+    rules.iter().fold(String::new(), |mut out, rule| {
+        let (colour, Styles { strong, reset, .. }) = (severity_style(rule.severity, styles), styles);
+        let (id, severity, category) = (&rule.id, rule.severity, rule.category);
+        let summary = escape(&rule.summary);
+        let columns =
+            format_args!("{strong}{id:width$}{reset}  {colour}{severity:8}{reset}  {category:20}  {summary}");
+        writeln!(out, "{columns}").ok();
+        out
+    })
+}
+
+/// Returns everything about one rule.
+pub(crate) fn show(rule: &RuleBuf, styles: Styles) -> String {
+    let (colour, Styles { strong, reset, .. }) = (severity_style(rule.severity, styles), styles);
+    let mut out = format!("{strong}{}{reset}: {}\n\n", rule.id, escape(&rule.summary));
+    let facts = [
+        ("severity", format!("{colour}{}{reset}", rule.severity)),
+        ("category", rule.category.to_string()),
+        ("fix", escape(&rule.remedy).into_owned()),
+    ];
+    for (name, value) in facts {
+        writeln!(out, "{name:9} {value}").ok();
+    }
+    writeln!(out, "\n{strong}Looks for{reset}").ok();
+    for (number, shape) in (1..).zip(&rule.shapes) {
+        push_shape(&mut out, number, shape);
+    }
+    push_examples(&mut out, "Finds, for example", &rule.matches, styles);
+    push_examples(&mut out, "Leaves alone", &rule.clean, styles);
+    out
+}
+
+fn push_shape(out: &mut String, number: usize, shape: &ShapeBuf) {
+    let texts = [&shape.note, &shape.pattern].into_iter().filter(|text| !text.is_empty());
+    for (at, text) in texts.enumerate() {
+        let number = if at == 0 { format!("{number:3}. ") } else { "     ".to_owned() };
+        writeln!(out, "{number}{}", escape(text)).ok();
+    }
+    if let Some(places) = places(shape.regions) {
+        writeln!(out, "     only in {places}").ok();
+    }
+    for unless in &shape.unless {
+        let (place, pattern) = match unless {
+            UnlessBuf::Match(pattern) => ("in the match", pattern),
+            UnlessBuf::Before(pattern) => ("before it on the line", pattern),
+            UnlessBuf::After(pattern) => ("after it on the line", pattern),
+        };
+        writeln!(out, "     unless {place}: {}", escape(pattern)).ok();
+    }
+}
+
+/// Returns the kinds of text that a shape is looked for in; nothing where it is looked for everywhere.
+fn places(regions: Regions) -> Option<String> {
+    if regions == Regions::ANY {
+        return None;
+    }
+    let named = Region::ALL.iter().filter(|region| regions.contains(**region)).map(|region| region.name());
+    Some(named.collect::<Vec<_>>().join(", "))
+}
+
+/// Texts of several lines are set off by bars.
+fn push_examples(out: &mut String, heading: &str, examples: &[String], styles: Styles) {
+    if examples.is_empty() {
+        return;
+    }
+    let Styles { strong, frame, reset, .. } = styles;
+    writeln!(out, "\n{strong}{heading}{reset}").ok();
+    for example in examples {
+        for (at, line) in example.lines().enumerate() {
+            let mark = if at == 0 { "-" } else { "|" };
+            writeln!(out, "  {frame}{mark}{reset} {}", escape(line)).ok();
+        }
+    }
+}
+
+/// Returns what was checked of each rule of a file. A rule that fails a check never gets here.
+pub(crate) fn tested(rules: &[RuleBuf], styles: Styles) -> String {
+    let Styles { good, strong, reset, .. } = styles;
+    rules.iter().fold(String::new(), |mut out, rule| {
+        let (id, patterns) = (&rule.id, rule.shapes.len());
+        let (matches, clean) = (rule.matches.len(), rule.clean.len());
+        let counts = format_args!(
+            "patterns {patterns}, finds {matches} of {matches}, leaves alone {clean} of {clean}"
+        );
+        writeln!(out, "{good}ok{reset} {strong}{id}{reset}: {counts}").ok();
+        out
+    })
+}

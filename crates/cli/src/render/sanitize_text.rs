@@ -1,0 +1,44 @@
+//! What `sanitize` did, for people.
+
+use std::fmt::Write as _;
+
+use stockade_guard::sanitize::Sanitized;
+
+use super::escape::escape;
+
+/// What became of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is the same as before.
+    Untouched,
+    /// Its clean form was printed.
+    Cleaned,
+    /// It was only looked at.
+    NeedsCleaning,
+}
+
+/// Returns the verdict, and a line for each thing that was found.
+pub(crate) fn report(name: &str, cleaned: &Sanitized<'_>, verdict: Verdict) -> String {
+    let verdict = match verdict {
+        Verdict::Untouched => "nothing to clean",
+        Verdict::Cleaned => "cleaned",
+        Verdict::NeedsCleaning => "needs cleaning",
+    };
+    let mut out = format!("{}: {verdict}\n", escape(name));
+    if cleaned.html_comments_stripped > 0 {
+        writeln!(out, "  HTML comments: {}", cleaned.html_comments_stripped).ok();
+    }
+    for (kind, count) in &cleaned.invisible_stripped.by_name {
+        writeln!(out, "  {kind}: {count}").ok();
+    }
+    if let Some(hidden) = &cleaned.hidden_text {
+        writeln!(out, "  hidden message: {}", escape(hidden)).ok();
+    }
+    if cleaned.truncated {
+        writeln!(out, "  too long: only the first --max-chars characters were kept").ok();
+    }
+    for note in &cleaned.notes {
+        writeln!(out, "  note: {}", note.description()).ok();
+    }
+    out
+}

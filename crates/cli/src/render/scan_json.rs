@@ -1,0 +1,80 @@
+//! The answer of `scan` for programs: one document, written as the files come, so that its size does not matter.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde::Serialize;
+use stockade_guard::FileScan;
+use stockade_guard::scanner::{Finding, Severity};
+
+use super::json::to_json;
+use crate::commands::scan::tally::{GapRow, Tally};
+
+/// How the document begins. The findings of each file follow.
+pub(crate) const HEAD: &str = "{\"findings\":[";
+
+/// A finding and the file that it is in.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "is_false")]
+    path_is_lossy: bool,
+    #[serde(flatten)]
+    finding: &'a Finding<'a>,
+}
+
+/// What follows the findings.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tail<'a> {
+    incomplete: &'a [GapRow],
+    not_scanned: &'a [GapRow],
+    /// How many more rows the two lists above would have, had they no limit.
+    #[serde(skip_serializing_if = "is_zero")]
+    unlisted: usize,
+    files: usize,
+    clean: bool,
+    worst: Option<Severity>,
+    truncated: bool,
+}
+
+/// Returns the findings of one file, each on a line and with a comma before it.
+pub(crate) fn file(scan: &FileScan<'_>) -> String {
+    let (path, path_is_lossy) = path_text(scan.path);
+    scan.report.findings.iter().fold(String::new(), |mut out, finding| {
+        out.push_str(",\n");
+        out.push_str(&to_json(&Row { path: &path, path_is_lossy, finding }));
+        out
+    })
+}
+
+/// Returns the end of the document.
+pub(crate) fn tail(tally: &Tally) -> String {
+    let tail = Tail {
+        incomplete: &tally.incomplete.rows,
+        not_scanned: &tally.listed.rows,
+        unlisted: tally.incomplete.unlisted() + tally.listed.unlisted(),
+        files: tally.files,
+        clean: tally.clean(),
+        worst: tally.worst(),
+        truncated: tally.truncated,
+    };
+    let tail = to_json(&tail);
+    format!("\n],{}\n", tail.strip_prefix('{').unwrap_or_default())
+}
+
+/// Returns a path as text, and whether that lost something.
+pub(crate) fn path_text(path: &Path) -> (Cow<'_, str>, bool) {
+    (path.to_string_lossy(), path.to_str().is_none())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+pub(crate) fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}

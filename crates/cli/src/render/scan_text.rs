@@ -1,0 +1,125 @@
+//! The answer of `scan` for people, in the manner of a compiler.
+
+use std::fmt::Write as _;
+
+use stockade_guard::scanner::{Finding, Severity, View};
+use stockade_guard::{Coverage, FileScan};
+
+use super::escape::{escape, escape_path};
+use super::snippet::Snippet;
+use super::style::Styles;
+use crate::commands::scan::tally::Tally;
+
+/// Files that are listed by name at the end. Programs find all of them in the JSON.
+const LISTED: usize = 10;
+
+/// Returns what there is to say about one file; nothing where all is well.
+pub(crate) fn file(scan: &FileScan<'_>, styles: Styles) -> String {
+    let mut out = String::new();
+    if scan.report.clean() && scan.gap.is_none() {
+        return out;
+    }
+    let path = escape_path(scan.path);
+    for found in &scan.report.findings {
+        finding(&mut out, &path, scan.text, found, styles);
+    }
+    let Styles { warn, strong, reset, .. } = styles;
+    if scan.report.truncated {
+        let n = scan.report.findings.len();
+        line(
+            &mut out,
+            format_args!(
+                "{warn}INCOMPLETE{reset} {strong}{path}{reset}: only the first {n} findings are shown\n"
+            ),
+        );
+    }
+    if let Some(gap) = scan.gap.as_ref().filter(|gap| gap.coverage() == Coverage::Incomplete) {
+        line(
+            &mut out,
+            format_args!("{warn}INCOMPLETE{reset} {strong}{path}{reset}: {}\n", escape(&gap.to_string())),
+        );
+    }
+    out
+}
+
+fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styles: Styles) {
+    let Styles { strong, frame, reset, .. } = styles;
+    let severity = severity_style(finding.severity, styles);
+    let snippet = Snippet::of(text, &finding.span);
+    let number = finding.line.to_string();
+    let margin = " ".repeat(number.len());
+    let on = if snippet.goes_on { " …" } else { "" };
+
+    let (id, description) = (escape(finding.rule_id), escape(finding.description));
+    line(out, format_args!("{severity}{}{reset} {strong}{id}{reset}: {description}", finding.severity));
+    line(out, format_args!("{margin}{frame}-->{reset} {path}:{}:{}", finding.line, finding.column));
+    line(out, format_args!("{margin} {frame}|{reset}"));
+    line(out, format_args!("{frame}{number} |{reset} {}", snippet.line));
+    let (indent, marks) = (" ".repeat(snippet.indent), "^".repeat(snippet.width));
+    line(out, format_args!("{margin} {frame}|{reset} {indent}{severity}{marks}{on}{reset}"));
+    if finding.view == View::Folded {
+        line(
+            out,
+            format_args!(
+                "{margin} {frame}={reset} note: disguised by look-alike or invisible characters or by quoting"
+            ),
+        );
+    }
+    line(out, format_args!("{margin} {frame}={reset} fix: {}\n", escape(finding.remedy)));
+}
+
+/// Returns the last lines: which files were only listed, and the numbers.
+pub(crate) fn summary(tally: &Tally, styles: Styles) -> String {
+    let mut out = String::new();
+    for row in tally.listed.rows.iter().take(LISTED) {
+        line(&mut out, format_args!("note: {}: {}", row.shown, row.reason));
+    }
+    let more = tally.listed.total.saturating_sub(LISTED);
+    if more > 0 {
+        line(&mut out, format_args!("note: {more} more files like these; --format json names them"));
+    }
+    line(&mut out, format_args!("{}", verdict(tally, styles)));
+    out
+}
+
+/// Returns the one line that says it all.
+fn verdict(tally: &Tally, styles: Styles) -> String {
+    let Styles { critical, warn, good, reset, .. } = styles;
+    let files = count(tally.files, "file");
+    let mut parts = Vec::new();
+    if tally.critical > 0 {
+        parts.push(format!("{critical}{} critical{reset}", tally.critical));
+    }
+    if tally.warn > 0 {
+        parts.push(format!("{warn}{}{reset}", count(tally.warn, "warning")));
+    }
+    if tally.incomplete.total > 0 {
+        parts.push(format!(
+            "{warn}incomplete{reset}: {} not fully scanned",
+            count(tally.incomplete.total, "path")
+        ));
+    }
+    match parts.is_empty() {
+        true => format!("{good}clean{reset}: {files} scanned"),
+        false => format!("{}; {files} scanned", parts.join(", ")),
+    }
+}
+
+/// Returns the number with its noun.
+fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// Returns the colour of a severity.
+pub(crate) const fn severity_style(severity: Severity, styles: Styles) -> &'static str {
+    match severity {
+        Severity::Critical => styles.critical,
+        Severity::Warn => styles.warn,
+    }
+}
+
+/// Appends one line.
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    writeln!(out, "{text}").ok();
+}

@@ -1,0 +1,26 @@
+//! Colours, or none.
+
+/// What to write before and after a piece of text of each kind. Only ANSI's basic colours, which every theme has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Styles {
+    pub(crate) critical: &'static str,
+    pub(crate) warn: &'static str,
+    pub(crate) good: &'static str,
+    pub(crate) strong: &'static str,
+    pub(crate) frame: &'static str,
+    pub(crate) reset: &'static str,
+}
+
+impl Styles {
+    pub(crate) const PLAIN: Self =
+        Self { critical: "", warn: "", good: "", strong: "", frame: "", reset: "" };
+
+    pub(crate) const COLOURED: Self = Self {
+        critical: "\u{1b}[1;31m",
+        warn: "\u{1b}[1;33m",
+        good: "\u{1b}[1;32m",
+        strong: "\u{1b}[1m",
+        frame: "\u{1b}[34m",
+        reset: "\u{1b}[0m",
+    };
+}

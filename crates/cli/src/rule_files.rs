@@ -1,0 +1,69 @@
+//! The rules that a command works with: the built-in ones and the user's own.
+
+use std::path::{Path, PathBuf};
+
+use stockade_guard::scanner::{
+    MAX_RULE_FILE_BYTES, RuleBuf, RuleError, RuleFile, RuleFileError, RuleFormat, Scanner,
+};
+use stockade_guard::{FileOptions, Source, read_text};
+
+use crate::failure::Failure;
+use crate::render::escape::escape_path;
+
+/// A set of rules.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// `None` for just the built-in rules, which cost nothing to have.
+    with_own: Option<Scanner>,
+}
+
+impl Rules {
+    /// Adds the rules of these files to the built-in ones.
+    pub(crate) fn load(paths: &[PathBuf]) -> Result<Self, Failure> {
+        if paths.is_empty() {
+            return Ok(Self { with_own: None });
+        }
+        let files = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+        let rules = files.iter().flat_map(RuleFile::rules);
+        match Scanner::with_rules(rules) {
+            Ok(scanner) => Ok(Self { with_own: Some(scanner) }),
+            Err(error) => Err(clash(paths, &files, &error)),
+        }
+    }
+
+    /// Checks a rule file together with others, and returns its rules.
+    pub(crate) fn test(path: &Path, others: &[PathBuf]) -> Result<Vec<RuleBuf>, Failure> {
+        let paths: Vec<PathBuf> = others.iter().cloned().chain([path.to_path_buf()]).collect();
+        Self::load(&paths)?;
+        Ok(read(path)?.rules().to_vec())
+    }
+
+    pub(crate) fn scanner(&self) -> &Scanner {
+        self.with_own.as_ref().unwrap_or_else(|| Scanner::builtin())
+    }
+}
+
+fn read(path: &Path) -> Result<RuleFile, Failure> {
+    let Some(format) = path.to_str().and_then(RuleFormat::of_name) else {
+        let message = format_args!("{}: not the name of a rule file", escape_path(path));
+        return Err(Failure::usage(message).with_help("the name must end in .toml, .yaml, .yml or .json"));
+    };
+    // A little more than allowed, so that the file is refused for what it is: too large.
+    let options = FileOptions { max_file_bytes: MAX_RULE_FILE_BYTES + 1, ..FileOptions::default() };
+    let file = read_text(&Source::Path(path.to_path_buf()), &options)
+        .map_err(|gap| Failure::usage(format_args!("{}: {gap}", escape_path(path))))?;
+    RuleFile::parse(&file.text, format).map_err(|error| wrong(path, &error))
+}
+
+/// Two files have a rule of the same id, which each of them alone could not know. The later one is to blame.
+fn clash(paths: &[PathBuf], files: &[RuleFile], error: &RuleError) -> Failure {
+    let place = |(path, file): (&PathBuf, &RuleFile)| Some(wrong(path, &file.locate(error)?));
+    paths.iter().zip(files).rev().find_map(place).unwrap_or_else(|| Failure::usage(error))
+}
+
+fn wrong(path: &Path, error: &RuleFileError) -> Failure {
+    let RuleFileError { line, column, problem, .. } = error;
+    Failure::usage(format_args!("{}:{line}:{column}: {problem}", escape_path(path))).with_help(
+        "'stockade rules test FILE' checks a rule file; 'stockade rules show ID' shows how a rule looks",
+    )
+}

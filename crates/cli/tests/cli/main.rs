@@ -1,0 +1,12 @@
+//! The real `stockade` binary, run as people and programs run it.
+//!
+//! The folders beside this file hold transcripts: Markdown that reads as documentation and is true, since it is run.
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod transcripts;
