@@ -132,7 +132,17 @@ struct List {
     texts: Vec<String>,
     relative: Set,
     absolute: Set,
+    /// In a list that refuses, the globs that count characters, once more.
+    unfolded: Option<Box<Unfolded>>,
     negated: Vec<Negated>,
+}
+
+/// Globs with `?` or brackets, tried on paths as they are written: folding a path may drop a character or make two of
+/// one. The matcher counts bytes, so here every character outside ASCII stands as one byte, the same for all.
+#[derive(Debug, Clone)]
+struct Unfolded {
+    relative: Set,
+    absolute: Set,
 }
 
 /// A glob with a leading `!`: it matches what the rest does not. The rest is read with the opposite sense, so that
@@ -159,6 +169,7 @@ struct Set {
 impl List {
     fn compile(globs: &[String], workspace: &Workspace, sense: Sense) -> Result<Self, GlobError> {
         let (mut relative, mut absolute) = (Vec::new(), Vec::new());
+        let (mut unfolded_relative, mut unfolded_absolute) = (Vec::new(), Vec::new());
         let mut negated = Vec::new();
         for (index, text) in globs.iter().enumerate() {
             let fail = |kind| GlobError { glob: text.chars().take(200).collect(), kind };
@@ -173,11 +184,23 @@ impl List {
             }
             let compiled = compile_one(&glob.body, sense).map_err(fail)?;
             if glob.absolute { &mut absolute } else { &mut relative }.push((index, compiled));
+            if sense == Sense::Deny && glob.body.contains(['?', '[']) {
+                let compiled = compile_unfolded(&glob.body).map_err(fail)?;
+                if glob.absolute { &mut unfolded_absolute } else { &mut unfolded_relative }
+                    .push((index, compiled));
+            }
         }
+        let unfolded = if unfolded_relative.is_empty() && unfolded_absolute.is_empty() {
+            None
+        } else {
+            let (relative, absolute) = (Set::new(unfolded_relative)?, Set::new(unfolded_absolute)?);
+            Some(Box::new(Unfolded { relative, absolute }))
+        };
         Ok(Self {
             texts: globs.to_vec(),
             relative: Set::new(relative)?,
             absolute: Set::new(absolute)?,
+            unfolded,
             negated,
         })
     }
@@ -193,8 +216,26 @@ impl List {
         self.relative
             .find_above(relative)
             .or_else(|| self.absolute.find_above(place.absolute))
+            .or_else(|| self.unfolded.as_ref()?.find_above(relative, place.absolute))
             .and_then(|index| self.text(index))
     }
+}
+
+impl Unfolded {
+    fn find_above(&self, relative: &Path, absolute: &Path) -> Option<usize> {
+        let above = |set: &Set, path: &Path| {
+            itself_and_above(&counted(&path.to_string_lossy())).find_map(|path| set.find(path.as_bytes()))
+        };
+        above(&self.relative, relative).or_else(|| above(&self.absolute, absolute))
+    }
+}
+
+/// Writes one and the same byte for every character outside ASCII.
+fn counted(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|character| if character.is_ascii() { character } else { '\u{1}' }).collect())
 }
 
 impl Negated {
@@ -307,6 +348,7 @@ fn tidied(body: &str) -> String {
 }
 
 fn compile_one(body: &str, sense: Sense) -> Result<globset::Glob, GlobErrorKind> {
+    brackets::are_ascii(body)?;
     let body = match sense {
         Sense::Deny => Cow::Borrowed(whole(body)),
         Sense::Allow(_) => brackets::within_names(body)?,
@@ -316,7 +358,17 @@ fn compile_one(body: &str, sense: Sense) -> Result<globset::Glob, GlobErrorKind>
     let folds = sense != Sense::Allow(Case::Sensitive);
     let ignore_case = folds && body.contains('[');
     let body = if folds && !ignore_case { Cow::Owned(fold::fold(&body).into_owned()) } else { body };
-    let mut builder = GlobBuilder::new(&body);
+    build(&body, ignore_case)
+}
+
+/// A negated bracket says what is excepted, and an exception is as narrow as it is written: `[!a]` refuses `A`.
+fn compile_unfolded(body: &str) -> Result<globset::Glob, GlobErrorKind> {
+    let excepts = body.contains("[!") || body.contains("[^");
+    build(&counted(whole(body)), !excepts)
+}
+
+fn build(body: &str, ignore_case: bool) -> Result<globset::Glob, GlobErrorKind> {
+    let mut builder = GlobBuilder::new(body);
     builder
         .literal_separator(true)
         .backslash_escape(true)
@@ -419,6 +471,15 @@ mod tests {
             ("**/*.pem", "a.pem.txt", false),
             ("**/.env*", ".e\u{200d}nv", true),
             ("**/[A-C].txt", "b.TXT", true),
+            ("src/[!a]*", "src/b", true),
+            ("src/[!a]*", "src/A", true),
+            ("src/[!a]*", "src/a", false),
+            ("[!?-u]", "x", true),
+            ("a?", "a\u{200d}", true),
+            ("A?", "a\u{200d}", true),
+            ("?", "\u{fb01}", true),
+            ("?", "ä", true),
+            ("[!x]", "ä", true),
             ("!src/**", "src/x", false),
             ("!src/**", "SRC/x", true),
             ("!src/**", "lib", true),

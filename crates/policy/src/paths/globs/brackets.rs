@@ -1,4 +1,4 @@
-//! Keeps `[…]` from matching the slash between names.
+//! Keeps `[…]` from matching the slash between names, and to the characters it can match at all.
 //!
 //! The matcher's `*` and `?` stay within a name, but its brackets do not: `src[!a]x` would match `src/x`. In a list
 //! that refuses that is harmless; in a list that allows it opens more than was written.
@@ -55,6 +55,30 @@ fn bracket(rest: &mut std::str::Chars<'_>, kept: &mut String) -> Result<(), Glob
     if seen_slash && !negated { Err(crosses()) } else { Ok(()) }
 }
 
+/// Refuses brackets with characters outside ASCII: the matcher reads them byte by byte, so they would never match.
+pub(super) fn are_ascii(glob: &str) -> Result<(), GlobErrorKind> {
+    let mut rest = glob.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' => drop(rest.next()),
+            '[' => {
+                let inside = rest.as_str().trim_start_matches(['!', '^']);
+                let skipped = inside.chars().next().map_or(0, char::len_utf8);
+                let end = inside
+                    .get(skipped..)
+                    .and_then(|after| after.find(']'))
+                    .map_or(inside.len(), |at| skipped + at);
+                if !inside.get(..end).unwrap_or(inside).is_ascii() {
+                    return Err(GlobErrorKind::Syntax("brackets take ASCII only; write `{ä,ö}`".to_owned()));
+                }
+                rest = inside.get(end..).unwrap_or_default().chars();
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn crosses() -> GlobErrorKind {
     GlobErrorKind::Syntax("brackets may not match `/`; write the folders as `{a,b}/…`".to_owned())
 }
@@ -62,6 +86,23 @@ fn crosses() -> GlobErrorKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn brackets_take_ascii_only() {
+        for (glob, taken) in [
+            ("ä", true),
+            ("[a]ä", true),
+            ("\\[ä]", true),
+            ("[!]a]ä[b]", true),
+            ("[ä]", false),
+            ("[!ä]", false),
+            ("[]ä]", false),
+            ("[a][b-ä]", false),
+            ("[ä", false),
+        ] {
+            assert_eq!(are_ascii(glob).is_ok(), taken, "{glob}");
+        }
+    }
 
     #[test]
     fn negated_brackets_exclude_the_slash() {
