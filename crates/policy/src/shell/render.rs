@@ -11,8 +11,8 @@ use super::expansion::is_name;
 use super::grammar::is_reserved;
 use super::options::Shell;
 use super::tree::{
-    Assigned, AssignedValue, Command, Item, Join, Kind, List, Marks, Pipeline, Prefix, RedirectOperator,
-    Redirected, Simple, Word,
+    Assigned, AssignedValue, Command, Item, Join, Kind, List, Marks, Piece, Pipeline, Prefix,
+    RedirectOperator, Redirected, Simple, Word,
 };
 
 /// Returns the canonical text, when every word is certain.
@@ -155,9 +155,13 @@ fn tilde(word: &Word<'_>) -> Option<Option<String>> {
     }
     let arg = single(word.pieces());
     let text = arg.known()?;
-    let bare = word.bare()?;
-    if bare == "~" {
-        return Some(Some(bare.to_string()));
+    if word.bare().is_some_and(|bare| bare == "~") {
+        return Some(Some("~".to_owned()));
+    }
+    // A quoted slash (`~'/x'`) leaves the tilde as it is.
+    let Some(Piece::Bare(start)) = word.pieces().first() else { return None };
+    if !start.starts_with("~/") {
+        return None;
     }
     let rest = text.strip_prefix("~/")?;
     let is_plain = !rest.contains('~') && !word.marks.has(Marks::GLOB) && !word.marks.has(Marks::BRACE);
@@ -189,6 +193,11 @@ mod tests {
             ("X=1 make", Some("X=1 make")),
             ("cp {a,b} ~/c", Some("cp a b ~/c")),
             ("echo '~' \"\"", Some("echo '~' ''")),
+            ("ls ~/\"a b\"", Some("ls ~/'a b'")),
+            ("ls ~/'a b'", Some("ls ~/'a b'")),
+            ("ls ~", Some("ls ~")),
+            ("ls ~\"\"", None),
+            ("ls ~'/x'", None),
             ("((1))", None),
             ("(ls; (pwd)) >f", Some("( ls; ( pwd ) ) > f")),
             ("{ ls & }", Some("{ ls & }")),
