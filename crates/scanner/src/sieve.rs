@@ -51,7 +51,7 @@ use std::sync::LazyLock;
 
 use quarry::{Goal, Quarry};
 use sightings::Sightings;
-use tables::{Packed, Tables};
+use tables::{Packed, Sketch, Tables};
 use window::WIDTH;
 
 use crate::candidates::Candidates;
@@ -228,37 +228,50 @@ impl Pass<'_> {
     #[inline]
     fn check(&mut self, place: usize) {
         self.work.places += 1;
-        let mut buckets = self.buckets_at(place);
+        let bytes = self.bytes_at(place);
+        let mut buckets = self.buckets_at(bytes);
         while buckets != 0 {
-            self.check_bucket(buckets.trailing_zeros() as usize, place);
+            self.check_bucket(buckets.trailing_zeros() as usize, place, bytes);
             buckets &= buckets - 1;
         }
     }
 
-    /// The buckets that take the bytes at `place`, as bits.
+    /// The buckets that take the first of these bytes, as bits.
     #[expect(clippy::indexing_slicing, reason = "every byte has an entry")]
-    fn buckets_at(&self, place: usize) -> u64 {
-        let places = self.tables.misses.iter().zip(place..);
-        !places.fold(0, |missing, (misses, place)| missing | misses[byte_at(self.text, place) as usize])
+    fn buckets_at(&self, bytes: u64) -> u64 {
+        let places = self.tables.misses.iter().zip(bytes.to_le_bytes());
+        !places.fold(0, |missing, (misses, byte)| missing | misses[byte as usize])
     }
 
-    fn check_bucket(&mut self, bucket: usize, place: usize) {
+    fn check_bucket(&mut self, bucket: usize, place: usize, bytes: u64) {
         let end_of = |bucket: usize| self.tables.bucket_ends.get(bucket).map_or(0, |&end| end as usize);
         let windows = bucket.checked_sub(1).map_or(0, end_of)..end_of(bucket);
-        let mut absent = None;
-        for window in self.tables.windows.get(windows).unwrap_or_default() {
-            let sets = self.tables.fragments.get(window.fragment as usize..).unwrap_or_default();
-            let core = sets.first_chunk::<WIDTH>();
-            if core.is_some() && core == absent {
-                continue;
-            }
-            self.work.windows += 1;
-            if core.is_some_and(|core| !self.takes(core, place..)) {
-                absent = core;
-            } else if self.context_stands_at(window, sets, place) {
-                self.hit(window, place);
+        let sketches = self.tables.sketches.get(windows.clone()).unwrap_or_default();
+        self.work.windows += sketches.len();
+        for (sketch, window) in sketches.iter().zip(windows) {
+            if sketch.fits(bytes) {
+                self.check_window(window, place);
             }
         }
+    }
+
+    fn check_window(&mut self, window: usize, place: usize) {
+        let Some(window) = self.tables.windows.get(window) else { return };
+        let sets = self.tables.fragments.get(window.fragment as usize..).unwrap_or_default();
+        let core = sets.get(..WIDTH).unwrap_or_default();
+        if self.takes(core, place..) && self.context_stands_at(window, sets, place) {
+            self.hit(window, place);
+        }
+    }
+
+    /// The next bytes from `place` on, the first one lowest.
+    fn bytes_at(&self, place: usize) -> u64 {
+        let whole =
+            place.checked_sub(1).and_then(|at| self.text.get(at..)?.first_chunk::<{ Sketch::WIDTH }>());
+        u64::from_le_bytes(match whole {
+            Some(bytes) => *bytes,
+            None => std::array::from_fn(|offset| byte_at(self.text, place + offset)),
+        })
     }
 
     /// Whether what a window asks for around its core is there.

@@ -10,6 +10,9 @@ use super::reach::Reach;
 /// A shorter run than this is everywhere.
 const SHORTEST: u32 = 32;
 
+/// How many bytes are looked at together.
+const LAST: usize = 8;
+
 /// A run which every match of a pattern contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -62,14 +65,20 @@ fn of_concat(parts: &[Hir]) -> Option<Run> {
 }
 
 impl Run {
-    /// Returns the first place from `from` on where the run can be, as far as it goes on both sides. It looks at no byte
-    /// twice, and skips most of them: if the byte that would end the shortest run is not of the set, no run ends
-    /// before it, and so on backwards, as Boyer and Moore do with words.
+    /// Returns the first place from `from` on where the run can be, as far as it goes on both sides. It skips most bytes:
+    /// if the byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as
+    /// Boyer and Moore do with words. The last few bytes are looked at together, since where words end is hard to
+    /// predict; but for those it looks at no byte twice.
     pub(super) fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         let shortest = self.shortest as usize;
         let (mut start, mut known) = (from, from);
         loop {
             let end = start.checked_add(shortest)?;
+            let outside = self.outside(text.get(end - LAST..end)?.first_chunk()?);
+            if outside != 0 {
+                (start, known) = (end - outside.leading_zeros() as usize, end);
+                continue;
+            }
             let unknown = text.get(known..end)?;
             match unknown.iter().rposition(|&byte| !self.bytes.contains(byte)) {
                 // Everything after that byte was found to be of the set.
@@ -81,6 +90,15 @@ impl Run {
                 }
             }
         }
+    }
+}
+
+impl Run {
+    /// Which of these bytes are not of the set, as bits.
+    #[inline]
+    fn outside(&self, bytes: &[u8; LAST]) -> u8 {
+        let bit = |(place, &byte): (usize, &u8)| u8::from(!self.bytes.contains(byte)) << place;
+        bytes.iter().enumerate().map(bit).fold(0, |outside, bit| outside | bit)
     }
 }
 

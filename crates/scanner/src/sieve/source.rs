@@ -5,7 +5,7 @@
 use std::fmt::{Debug, Write};
 use std::{env, fs};
 
-use super::tables::Tables;
+use super::tables::{Sketch, Tables};
 use super::{builtin, derive, fingerprint};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sieve/builtin.rs");
@@ -21,7 +21,7 @@ use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
 use super::run::Run;
 use super::sightings::Reaches;
-use super::tables::{Misses, Packed, Tables};
+use super::tables::{Misses, Packed, Sketch, Tables};
 ";
 
 fn source(tables: &Tables) -> String {
@@ -31,6 +31,16 @@ fn source(tables: &Tables) -> String {
         "MISSES",
         "Misses",
         tables.misses.iter().map(|misses| format!("{misses:#x?}").replace(['\n', ' '], "")),
+        1,
+    );
+    list(
+        &mut out,
+        "SKETCHES",
+        "&[Sketch]",
+        tables
+            .sketches
+            .iter()
+            .map(|Sketch { bits, certain }| format!("Sketch {{ bits: {bits:#x}, certain: {certain:#x} }}")),
         1,
     );
     list(&mut out, "WINDOWS", "&[Packed]", rows(&tables.windows), 1);
@@ -47,6 +57,7 @@ pub(super) const RULES: u64 = {:#x};
 
 pub(super) const TABLES: Tables = Tables {{
     misses: Cow::Borrowed(&MISSES),
+    sketches: Cow::Borrowed(SKETCHES),
     windows: Cow::Borrowed(WINDOWS),
     bucket_ends: {:?},
     fragments: Cow::Borrowed(FRAGMENTS),

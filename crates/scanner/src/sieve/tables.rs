@@ -21,6 +21,8 @@ pub(crate) type Misses = [[u64; 256]; WIDTH];
 pub(crate) struct Tables {
     /// For each place of a window and each byte, the buckets that do not take it there.
     pub(crate) misses: Cow<'static, Misses>,
+    /// What is certain about each window.
+    pub(crate) sketches: Cow<'static, [Sketch]>,
     /// The windows, bucket by bucket.
     pub(crate) windows: Cow<'static, [Packed]>,
     /// Where each bucket ends in `windows`.
@@ -35,6 +37,36 @@ pub(crate) struct Tables {
     pub(crate) always: Cow<'static, [Goal]>,
     /// How far matches extend around what is looked for, for each shape.
     pub(crate) reaches: Cow<'static, [Reaches]>,
+}
+
+/// What is certain about eight bytes, as one word: the bits that are the same in every byte that may stand there.
+/// One comparison turns away nearly everything that a bucket takes and a window does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sketch {
+    pub(crate) bits: u64,
+    pub(crate) certain: u64,
+}
+
+impl Sketch {
+    /// How many bytes it looks at: those of the core, and the first few behind it.
+    pub(super) const WIDTH: usize = 8;
+
+    /// Returns the sketch of sets that stand one after the other. Where there is none, nothing is certain.
+    fn of<'s>(sets: impl Iterator<Item = &'s ByteSet>) -> Self {
+        let mut sketch = Self { bits: 0, certain: 0 };
+        for (set, place) in sets.zip((0..Self::WIDTH).map(|place| 8 * place)) {
+            let (all, any) = set.bytes().fold((u8::MAX, 0), |(all, any), byte| (all & byte, any | byte));
+            sketch.bits |= u64::from(all) << place;
+            sketch.certain |= u64::from(!(all ^ any)) << place;
+        }
+        sketch
+    }
+
+    /// Whether these eight bytes may be meant.
+    #[inline]
+    pub(super) const fn fits(self, bytes: u64) -> bool {
+        (bytes ^ self.bits) & self.certain == 0
+    }
 }
 
 /// A window, packed.
@@ -82,15 +114,13 @@ impl Tables {
             if let Some(bucket) = buckets.get(index) {
                 clear_misses(&mut misses, index, &bucket.core);
                 let windows = bucket.windows.iter().filter_map(|&window| quarry.windows.get(window));
-                let mut windows: Vec<_> = windows.collect();
-                // Neighbours with the same core are checked as one.
-                windows.sort_by_key(|(_, _, window)| window.core);
-                windows.iter().for_each(|(goal, part, window)| packer.add(*goal, *part, window));
+                windows.for_each(|(goal, part, window)| packer.add(*goal, *part, window));
             }
             *end = fit(packer.windows.len());
         }
         Self {
             misses: Cow::Owned(misses),
+            sketches: packer.sketches.into(),
             windows: packer.windows.into(),
             bucket_ends,
             fragments: packer.fragments.into(),
@@ -130,6 +160,7 @@ impl Tables {
 /// Collects the windows of [`Tables`].
 #[derive(Debug, Default)]
 struct Packer {
+    sketches: Vec<Sketch>,
     windows: Vec<Packed>,
     fragments: Vec<u16>,
     sets: Vec<ByteSet>,
@@ -143,6 +174,7 @@ impl Packer {
             self.fragments.push(set);
         }
         let (before, after, node) = (fit(window.before.len()), fit(window.after.len()), fit(window.node));
+        self.sketches.push(Sketch::of(window.core.iter().chain(&window.after)));
         self.windows.push(Packed { goal, part: fit(part), fragment, before, after, node });
     }
 
