@@ -32,6 +32,8 @@ pub(crate) struct Side {
     pub(crate) most: u32,
     /// The only bytes that it extends over.
     pub(crate) over: ByteSet,
+    /// The bytes after which it extends over a line end too: often just the backslash that continues a line.
+    pub(crate) breaks: ByteSet,
     /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if there
     /// are no such signs.
     pub(crate) mark: ByteSet,
@@ -53,22 +55,18 @@ impl Reach {
 
     /// Whether what must be around a byte of a match is around the one at `place`, and how many bytes were looked at for it.
     pub(crate) fn is_plausible(&self, text: &[u8], place: usize) -> (bool, usize) {
-        let (left, right) =
-            (text.get(..place).unwrap_or_default(), text.get(place + 1..).unwrap_or_default());
-        let (before, steps) = self.before.is_marked(left.iter().rev());
+        let (before, steps) = self.before.is_marked(text, (0..place).rev());
         if !before {
             return (false, steps);
         }
-        let (after, more_steps) = self.after.is_marked(right.iter());
+        let (after, more_steps) = self.after.is_marked(text, place + 1..text.len());
         (after, steps + more_steps)
     }
 
     /// Returns the part of `text` in which every match lies that contains something of `seen`.
     pub(crate) fn widen(&self, text: &[u8], seen: Range<usize>) -> Range<usize> {
-        let left = text.get(..seen.start).unwrap_or_default();
-        let right = text.get(seen.end..).unwrap_or_default();
-        let before = self.before.length(left.len(), left.iter().rev());
-        let after = self.after.length(right.len(), right.iter());
+        let before = self.before.length(text, (0..seen.start).rev());
+        let after = self.after.length(text, seen.end..text.len());
         seen.start - before..seen.end + after
     }
 }
@@ -76,7 +74,7 @@ impl Reach {
 impl Side {
     /// Returns a reach over so many bytes of any kind.
     pub(super) const fn bytes(most: u32) -> Self {
-        Self { most, over: ByteSet::ANY, mark: ByteSet::ANY }
+        Self { most, over: ByteSet::ANY, breaks: ByteSet::ANY, mark: ByteSet::ANY }
     }
 
     /// The reach from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
@@ -95,44 +93,60 @@ impl Side {
                 }
             }
         }
+        let passed = (0..graph.len()).filter(|&node| seen.get(node) == Some(&true));
+        let breaks = before_line_ends(graph, passed);
         let mark = mark(graph, nodes, end, &edges).unwrap_or(ByteSet::ANY);
-        Self { most, over, mark }
+        Self { most, over, breaks, mark }
     }
 
     /// Whether no byte can end the reach, or hardly any.
     fn is_open(&self) -> bool {
-        self.over.len() > WIDE && self.over.contains(b'\n')
+        self.over.len() > WIDE && self.over.contains(b'\n') && self.breaks.len() > WIDE
     }
 
-    /// Whether a mark is among these bytes or can be behind them, and how many bytes were looked at.
-    fn is_marked<'t>(&self, bytes: impl Iterator<Item = &'t u8>) -> (bool, usize) {
+    /// Whether it ends before the byte at this place.
+    fn ends_at(&self, text: &[u8], at: usize) -> bool {
+        let byte = |at: usize| text.get(at).copied().unwrap_or(b'\n');
+        !self.over.contains(byte(at))
+            || byte(at) == b'\n'
+                && at.checked_sub(1).is_some_and(|before| !self.breaks.contains(byte(before)))
+    }
+
+    /// Whether a mark is at one of these places or can be behind them, and at how many was looked.
+    fn is_marked(&self, text: &[u8], places: impl Iterator<Item = usize>) -> (bool, usize) {
         if self.mark == ByteSet::ANY || self.is_open() {
             return (true, 0);
         }
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         let mut steps = 0;
-        for &byte in bytes.take(most) {
+        for at in places.take(most) {
             steps += 1;
-            if self.mark.contains(byte) || steps == PATIENCE {
+            if steps == PATIENCE || text.get(at).is_none_or(|&byte| self.mark.contains(byte)) {
                 return (true, steps);
             }
-            if !self.over.contains(byte) {
+            if self.ends_at(text, at) {
                 break;
             }
         }
         (false, steps)
     }
 
-    /// How far it extends over `bytes`, of which there are `available`.
-    fn length<'t>(&self, available: usize, bytes: impl Iterator<Item = &'t u8>) -> usize {
-        let most = available.min(usize::try_from(self.most).unwrap_or(usize::MAX));
+    /// How far it extends over these places.
+    fn length(&self, text: &[u8], places: impl ExactSizeIterator<Item = usize>) -> usize {
+        let most = places.len().min(usize::try_from(self.most).unwrap_or(usize::MAX));
         let end = if self.is_open() {
             None
         } else {
-            bytes.take(most.min(PATIENCE)).position(|&byte| !self.over.contains(byte))
+            places.take(most.min(PATIENCE)).position(|at| self.ends_at(text, at))
         };
         end.unwrap_or(most)
     }
+}
+
+/// The bytes that can stand before a line end which one of these nodes takes.
+fn before_line_ends(graph: &Graph, nodes: impl Iterator<Item = usize>) -> ByteSet {
+    let ends = nodes.map(|node| graph.node(node)).filter(|node| node.bytes.contains(b'\n'));
+    ends.flat_map(|node| &node.previous).fold(ByteSet::default(), |all, edge| all | graph.node(edge.to).bytes)
 }
 
 /// The rarest signs of which every walk between `end` and `nodes` passes one.
