@@ -33,6 +33,7 @@ mod cut;
 mod fingerprint;
 mod frequency;
 mod graph;
+mod loops;
 mod quarry;
 mod reach;
 mod run;

@@ -7,10 +7,13 @@
 //! price of the node is how often they are expected in ordinary text; and the windows of the cheapest cut are the
 //! windows of the pattern.
 
+use std::collections::BTreeSet;
+
 use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
 use super::frequency::frequency;
 use super::graph::{Edge, Graph, Node, narrow};
+use super::loops::on_loops;
 
 /// How many neighbouring bytes the sieve looks at in its first step.
 pub(super) const WIDTH: usize = 4;
@@ -24,8 +27,10 @@ const MAX_WAYS: usize = 64;
 /// A node that takes more bytes than this is in no rare window that its neighbours are not in as well.
 const MAX_BYTES: usize = 128;
 
-/// A second set of windows must be rarer than this to be worth looking for.
+/// A second set of windows must cost less than this to be worth looking for: so often may one be expected in a million
+/// bytes of text, each window counting for some more, since it makes its bucket take more.
 const SECOND_PER_MILLION: u64 = 500;
+const MORE_PER_WINDOW: u64 = 200;
 
 /// A stretch of text that stands in every match that passes one node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +55,12 @@ pub(super) struct Windows {
     pub(super) nodes: Vec<usize>,
 }
 
+impl Windows {
+    fn are_worth_it(&self) -> bool {
+        self.per_million + MORE_PER_WINDOW * self.windows.len() as u64 <= SECOND_PER_MILLION
+    }
+}
+
 /// Returns up to two sets of windows, of each of which every match contains one. The second comes from another part of the
 /// pattern than the first: a text with `curl` in one place and nothing like `| sh` after it needs no closer look.
 ///
@@ -65,7 +76,7 @@ pub(super) fn of(graph: &Graph) -> Vec<Windows> {
             *choice = None;
         }
     }
-    let second = cheapest(graph, &choices).filter(|second| second.per_million <= SECOND_PER_MILLION);
+    let second = cheapest(graph, &choices).filter(Windows::are_worth_it);
     std::iter::once(first).chain(second).collect()
 }
 
@@ -91,22 +102,34 @@ fn cheapest(graph: &Graph, choices: &[Option<Choice>]) -> Option<Windows> {
     Some(Windows { windows, per_million: (expected * 1e6).ceil() as u64, nodes })
 }
 
-/// The nodes of the same words: all that can be reached from `nodes` without crossing a loop or a wide set.
+/// The nodes of the same words: those between which and `nodes` no loop and no wide set can stand.
 fn neighbours(graph: &Graph, nodes: &[usize]) -> Vec<usize> {
-    let crossable = |node: usize| {
-        let Node { bytes, next, .. } = graph.node(node);
-        bytes.len() <= MAX_BYTES && !next.iter().any(|edge| edge.to == node)
-    };
-    let mut seen = nodes.to_vec();
-    for direction in [|node: &Node| node.next.clone(), |node: &Node| node.previous.clone()] {
-        let mut work = nodes.to_vec();
-        let mut done = vec![false; graph.len()];
-        while let Some(node) = work.pop() {
-            for Edge { to, .. } in direction(graph.node(node)) {
-                if done.get_mut(to).is_some_and(|done| !std::mem::replace(done, true)) {
-                    seen.push(to);
-                    work.extend(Some(to).filter(|&to| to > Graph::AFTER && crossable(to)));
-                }
+    let looped = on_loops(graph);
+    let crossable =
+        |node: usize| graph.node(node).bytes.len() <= MAX_BYTES && looped.get(node) == Some(&false);
+    let mut near = nodes.to_vec();
+    for edges in [|node: &Node| node.next.clone(), |node: &Node| node.previous.clone()] {
+        let around = reached(graph, nodes, edges, crossable);
+        let borders: Vec<usize> = around.iter().copied().filter(|&node| !crossable(node)).collect();
+        let beyond = reached(graph, &borders, edges, |_| true);
+        near.extend(around.into_iter().filter(|node| !beyond.contains(node)));
+    }
+    near
+}
+
+/// The nodes that can be reached from `nodes`, behind which it goes on only where they can be crossed.
+fn reached(
+    graph: &Graph,
+    nodes: &[usize],
+    edges: impl Fn(&Node) -> Vec<Edge>,
+    crossable: impl Fn(usize) -> bool,
+) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    let mut work = nodes.to_vec();
+    while let Some(node) = work.pop() {
+        for Edge { to, .. } in edges(graph.node(node)) {
+            if seen.insert(to) {
+                work.extend(Some(to).filter(|&to| to > Graph::AFTER && crossable(to)));
             }
         }
     }

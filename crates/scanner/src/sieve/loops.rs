@@ -1,0 +1,80 @@
+//! Which nodes of a graph lie on a loop.
+//!
+//! Two nodes lie on a common loop if each can be reached from the other. Kosaraju's way to find such sets: walk the
+//! graph, note where walks end, and walk back from the last end to the first; whatever is met on one walk back, and
+//! belongs to no set yet, belongs together.
+
+use super::graph::{Edge, Graph, Node};
+
+/// Returns for each node whether some walk from it comes back to it.
+pub(super) fn on_loops(graph: &Graph) -> Vec<bool> {
+    let mut seen = vec![false; graph.len()];
+    let mut ends = Vec::new();
+    for node in 0..graph.len() {
+        walk(graph, node, |node| &node.next, &mut seen, &mut ends);
+    }
+    let mut looped = vec![false; graph.len()];
+    seen.fill(false);
+    for node in ends.into_iter().rev() {
+        let mut together = Vec::new();
+        walk(graph, node, |node| &node.previous, &mut seen, &mut together);
+        let is_loop = together.len() > 1 || graph.node(node).next.iter().any(|edge| edge.to == node);
+        for node in together {
+            if let Some(looped) = looped.get_mut(node) {
+                *looped = is_loop;
+            }
+        }
+    }
+    looped
+}
+
+/// Adds to `ends` all nodes that can be reached from `start` and were not seen before, each after those behind it. It
+/// keeps the way on a stack of its own: a pattern can make ways longer than the thread's stack is deep.
+fn walk(
+    graph: &Graph,
+    start: usize,
+    edges: impl Fn(&Node) -> &[Edge],
+    seen: &mut [bool],
+    ends: &mut Vec<usize>,
+) {
+    let mut is_new = |node: usize| seen.get_mut(node).is_some_and(|seen| !std::mem::replace(seen, true));
+    let mut way = Vec::from_iter(Some((start, 0)).filter(|&(start, _)| is_new(start)));
+    while let Some((node, tried)) = way.last_mut() {
+        match edges(graph.node(*node)).get(*tried) {
+            Some(edge) => {
+                *tried += 1;
+                way.extend(Some((edge.to, 0)).filter(|&(to, _)| is_new(to)));
+            }
+            None => {
+                ends.push(*node);
+                way.pop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex_automata::nfa::thompson::NFA;
+
+    use super::*;
+
+    /// The first bytes of the nodes that lie on loops.
+    fn looped(pattern: &str) -> String {
+        let graph = Graph::new(&NFA::new(pattern).unwrap());
+        let looped = on_loops(&graph);
+        let nodes = (Graph::AFTER + 1..graph.len()).filter(|&node| looped.get(node) == Some(&true));
+        let mut bytes: Vec<u8> = nodes.filter_map(|node| graph.node(node).bytes.bytes().next()).collect();
+        bytes.sort_unstable();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn loops_are_found_and_what_stands_between_them_is_not() {
+        for (pattern, expected) in
+            [("abc", ""), ("ab*c", "b"), ("a(?:bc)+d", "bc"), ("a*bc*", "ac"), ("(?:a(?:b|cd)*e)+f", "abcde")]
+        {
+            assert_eq!(looped(pattern), expected, "{pattern}");
+        }
+    }
+}
