@@ -32,8 +32,7 @@ fn speed(scanner: &Scanner, set: &Texts) {
     let by =
         |method| move |text: &str| scanner.scan_by(text, &ScanOptions::default(), method).0.findings.len();
     let mut engines = [
-        engine("scan", by(Method::Best)),
-        engine("scan without vectors", by(Method::Scalar)),
+        engine("scan", by(Method::Sieved)),
         engine("every shape on every text", by(Method::Exhaustive)),
         engine("a loop of regex find_iter", |text| {
             patterns.iter().map(|regex| regex.find_iter(text.as_bytes()).count()).sum()
@@ -64,7 +63,7 @@ fn expand(pattern: &str) -> String {
 fn work(scanner: &Scanner, set: &Texts) {
     let (mut total, mut candidates) = (Work::default(), 0);
     for text in &set.texts {
-        let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Best);
+        let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Sieved);
         total.sieve += work.sieve;
         total.exact.searched += work.exact.searched;
         total.exact.matches += work.exact.matches;

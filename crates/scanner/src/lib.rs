@@ -32,12 +32,10 @@
 //!
 //! # Features
 //!
-//! - `simd` (default): goes through thirty-two bytes at once where the processor can. The only `unsafe` of the crate.
 //! - `serde`: reports and rules serialise as the JSON interface shows them.
 //! - `rule-files`: rules from TOML, YAML and JSON files, with the line and column of everything that is wrong.
 
-#![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
-#![cfg_attr(feature = "simd", deny(unsafe_code))]
+#![forbid(unsafe_code)]
 
 mod candidates;
 mod check;

@@ -13,7 +13,7 @@ use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
 use crate::rule::{Rule, RuleBuf};
 use crate::rules;
-use crate::sieve::{Engine, Sieve};
+use crate::sieve::Sieve;
 use crate::work::{Method, Work};
 
 /// A set of rules, ready to scan. Make one and use it for many texts, from many threads.
@@ -128,7 +128,7 @@ impl Scanner {
 
     /// Scans a text.
     pub fn scan_with<'t>(&'t self, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
-        self.scan_by(text, options, Method::Best).0
+        self.scan_by(text, options, Method::Sieved).0
     }
 
     /// Scans a text by trying every shape on it, in every view. Slow: the measure of what [`Self::scan_with`] must find.
@@ -167,13 +167,11 @@ impl Scanner {
 
     /// Returns the shapes that can match a view of the text, and whether folding could show more.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
-        let engine = match method {
-            Method::Best => Engine::Best,
-            Method::Scalar => Engine::Scalar,
-            Method::Exhaustive => return Candidates::all(self.exact.shapes()),
-        };
+        if method == Method::Exhaustive {
+            return Candidates::all(self.exact.shapes());
+        }
         let mut found = Candidates::none();
-        work.sieve += self.sieve.sift(view, engine, &mut found);
+        work.sieve += self.sieve.sift(view, &mut found);
         found
     }
 

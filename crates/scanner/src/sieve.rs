@@ -15,9 +15,9 @@
 //! 3. [`frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
 //!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
 //! 4. [`bucket`] and [`tables`] sort the windows of all shapes into sixty-four buckets, so that four table lookups
-//!    tell which buckets could begin at a place ([`scalar`], or thirty-two places at once: [`avx2`]).
-//! 5. At such a place each window of the bucket is checked exactly, and up to twelve bytes around it as well. What
-//!    passes makes the shape a candidate, and its [`reach`] says how far a match could extend from there.
+//!    tell which buckets could begin at a place ([`places`]).
+//! 5. There the windows of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
+//!    checked exactly, up to twelve bytes around it as well. What passes makes the shape a candidate, and its [`reach`] says how far a match could extend from there.
 //!
 //! A shape like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
 //! happens at run time is bounded by a constant for each byte of text and each window.
@@ -34,18 +34,15 @@ mod fingerprint;
 mod frequency;
 mod graph;
 mod loops;
+mod places;
 mod quarry;
 mod reach;
 mod run;
-mod scalar;
 mod sightings;
 #[cfg(test)]
 mod source;
 mod tables;
 mod window;
-
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-mod avx2;
 
 use std::ops::AddAssign;
 use std::sync::LazyLock;
@@ -69,8 +66,6 @@ const AROUND_FOR_ANY_TEXT: usize = 4096;
 #[derive(Debug, Clone)]
 pub(crate) struct Sieve {
     tables: Tables,
-    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    halves: avx2::Halves,
 }
 
 /// What a pass of the sieve cost.
@@ -101,19 +96,10 @@ impl AddAssign for SieveWork {
     }
 }
 
-/// Which code goes through the text. Both find the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// The fastest that this machine has.
-    Best,
-    /// The code that runs everywhere.
-    Scalar,
-}
-
 impl Sieve {
     /// Returns the sieve of the built-in rules.
     pub(crate) fn builtin() -> Self {
-        Self::of_tables(builtin_tables())
+        Self { tables: builtin_tables() }
     }
 
     /// Returns a sieve of no rules. It still sees where the folded view could differ.
@@ -125,50 +111,26 @@ impl Sieve {
             quarry.reaches.clear();
             Tables::new(quarry)
         });
-        Self::of_tables(TABLES.clone())
+        Self { tables: TABLES.clone() }
     }
 
     /// Adds shapes, whose patterns must not hold named fragments any more.
     pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
         let add = |quarry: &mut Quarry| patterns.for_each(|pattern| quarry.add_shape(&pattern));
-        Self::of_tables(self.tables.with(add))
-    }
-
-    fn of_tables(tables: Tables) -> Self {
-        Self {
-            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-            halves: avx2::Halves::new(&tables.misses),
-            tables,
-        }
+        Self { tables: self.tables.with(add) }
     }
 
     /// Adds every shape to `found` that can match `text`, and in which stretch of it.
-    pub(crate) fn sift(&self, text: &str, engine: Engine, found: &mut Candidates) -> SieveWork {
+    pub(crate) fn sift(&self, text: &str, found: &mut Candidates) -> SieveWork {
         let (tables, text) = (&self.tables, text.as_bytes());
         let mut pass = Pass { tables, text, found, seen: Sightings::none(), work: SieveWork::default() };
         pass.always();
         pass.runs();
         // The first place is the line end that is thought to stand before the text.
         pass.check(0);
-        let next = self.check_blocks(engine, &mut pass);
-        scalar::places(&tables.misses, text, next, |at| pass.check(at + 1));
+        places::taken(&tables.misses, text, |at| pass.check(at + 1));
         pass.work.bytes = text.len();
         pass.finish()
-    }
-
-    /// Goes through as much of the text as the vector code can, and returns where it ended.
-    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    fn check_blocks(&self, engine: Engine, pass: &mut Pass<'_>) -> usize {
-        match engine {
-            Engine::Best => avx2::places(&self.halves, pass.text, |at| pass.check(at + 1)),
-            Engine::Scalar => 0,
-        }
-    }
-
-    #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
-    #[expect(clippy::unused_self, reason = "the vector code needs it")]
-    fn check_blocks(&self, _: Engine, _: &mut Pass<'_>) -> usize {
-        0
     }
 }
 

@@ -6,11 +6,9 @@ use crate::sieve::SieveWork;
 /// A way of scanning. All of them find the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Method {
-    /// Sieves with the fastest code that this machine runs.
+    /// Sieves, and runs the shapes that come through.
     #[default]
-    Best,
-    /// Sieves with the code that every machine runs.
-    Scalar,
+    Sieved,
     /// Tries every shape on the whole text, in every view.
     Exhaustive,
 }

@@ -7,20 +7,10 @@ use super::tree::{File, Tree, has_word, numbered};
 const ALLOWED: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/sys.rs", "one system call a function"),
     ("crates/exec-sandbox/src/sys/", "one system call a function"),
-    ("crates/scanner/src/sieve/avx2.rs", "the vector twin of the safe sieve, fuzzed against it"),
 ];
 
 /// Crates whose root cannot forbid unsafe code altogether, and the lines that it says instead.
-const ROOTS: &[(&str, &[&str])] = &[
-    (
-        "crates/scanner/src/lib.rs",
-        &[
-            "#![cfg_attr(not(feature = \"simd\"), forbid(unsafe_code))]",
-            "#![cfg_attr(feature = \"simd\", deny(unsafe_code))]",
-        ],
-    ),
-    ("crates/exec-sandbox/src/lib.rs", &["#![deny(unsafe_code)]"]),
-];
+const ROOTS: &[(&str, &[&str])] = &[("crates/exec-sandbox/src/lib.rs", &["#![deny(unsafe_code)]"])];
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
@@ -80,7 +70,7 @@ mod tests {
     fn unsafe_is_allowed_where_the_table_says() {
         let text = "unsafe fn f() {}";
         let files =
-            [("crates/exec-sandbox/src/sys/mount.rs", text), ("crates/scanner/src/sieve/avx2.rs", text)];
+            [("crates/exec-sandbox/src/sys/mount.rs", text), ("crates/exec-sandbox/src/sys.rs", text)];
         assert!(said(check, &files).is_empty());
         assert_eq!(said(check, &[("crates/exec-sandbox/src/system.rs", text)]).len(), 1);
     }
@@ -99,11 +89,10 @@ mod tests {
                 "crates/policy/src/lib.rs:1: the crate root does not forbid unsafe code; write `#![forbid(unsafe_code)]`"
             ]
         );
-        let half = "#![cfg_attr(not(feature = \"simd\"), forbid(unsafe_code))]\n";
-        let whole = format!("{half}#![cfg_attr(feature = \"simd\", deny(unsafe_code))]\n");
-        let manifest_of_scanner = ("crates/scanner/Cargo.toml", "");
-        assert_eq!(said(check, &[manifest_of_scanner, ("crates/scanner/src/lib.rs", half)]).len(), 1);
-        assert!(said(check, &[manifest_of_scanner, ("crates/scanner/src/lib.rs", &whole)]).is_empty());
+        let sandbox = ("crates/exec-sandbox/Cargo.toml", "");
+        let denied = ("crates/exec-sandbox/src/lib.rs", "#![deny(unsafe_code)]\n");
+        assert!(said(check, &[sandbox, denied]).is_empty());
+        assert_eq!(said(check, &[manifest, ("crates/policy/src/lib.rs", denied.1)]).len(), 1);
         // Saying it in a comment is not enough.
         assert_eq!(
             said(check, &[manifest, ("crates/policy/src/lib.rs", "// #![forbid(unsafe_code)]\n")]).len(),

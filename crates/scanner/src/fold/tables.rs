@@ -170,12 +170,19 @@ fn mathematical(letter: char) -> Glyph {
     }
 }
 
+/// Most letters that are no ASCII stand in neither table, and need not be looked for there.
 fn from_tables(letter: char) -> Glyph {
-    if let Some(&(_, ascii)) = LETTER_LIKE.iter().find(|(like, _)| *like == letter) {
-        return Glyph::Compatible(ascii);
+    match letter {
+        '\u{131}'..='\u{1D22}' => {
+            let look_alike = LOOK_ALIKES.iter().find(|(letters, _)| letters.contains(letter));
+            look_alike.map_or(Glyph::Plain, |&(_, ascii)| Glyph::LookAlike(ascii))
+        }
+        '\u{2100}'..='\u{217F}' => {
+            let letter_like = LETTER_LIKE.iter().find(|(like, _)| *like == letter);
+            letter_like.map_or(Glyph::Plain, |&(_, ascii)| Glyph::Compatible(ascii))
+        }
+        _ => Glyph::Plain,
     }
-    let look_alike = LOOK_ALIKES.iter().find(|(letters, _)| letters.contains(letter));
-    look_alike.map_or(Glyph::Plain, |&(_, ascii)| Glyph::LookAlike(ascii))
 }
 
 #[cfg(test)]
@@ -196,6 +203,16 @@ mod tests {
             ('ⓩ', 'z'),
         ] {
             assert_eq!(glyph(form), Glyph::Compatible(ascii), "{form}");
+        }
+    }
+
+    #[test]
+    fn every_letter_of_the_tables_is_found() {
+        for (letters, ascii) in LOOK_ALIKES {
+            assert!(letters.chars().all(|letter| glyph(letter) == Glyph::LookAlike(*ascii)), "{letters}");
+        }
+        for (letter, ascii) in LETTER_LIKE {
+            assert_eq!(glyph(*letter), Glyph::Compatible(*ascii), "{letter}");
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Bucket {
 /// The first windows may be in buckets already.
 pub(super) fn fill(mut buckets: Vec<Bucket>, cores: &[Core]) -> Vec<Bucket> {
     let done = buckets.iter().map(|bucket| bucket.windows.len()).sum();
-    let mut order: Vec<(f64, usize)> = cores.iter().map(frequency_taken).zip(0..).skip(done).collect();
+    let mut order: Vec<(f64, usize)> = cores.iter().map(|core| frequency(core)).zip(0..).skip(done).collect();
     order.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     for (_, window) in order {
         if let Some(core) = cores.get(window) {
@@ -40,7 +40,7 @@ pub(super) fn fill(mut buckets: Vec<Bucket>, cores: &[Core]) -> Vec<Bucket> {
 }
 
 fn put(buckets: &mut Vec<Bucket>, window: usize, core: &Core) {
-    let alone = Bucket { windows: vec![window], core: *core, expected: frequency_taken(core) };
+    let alone = Bucket { windows: vec![window], core: *core, expected: frequency(core) };
     let joined = buckets.iter().map(|bucket| bucket.joined(&alone));
     let added: Vec<f64> =
         joined.zip(&*buckets).map(|(joined, bucket)| joined.expected - bucket.expected).collect();
@@ -59,13 +59,13 @@ impl Bucket {
         for core in cores {
             taken = union(&taken, &core);
         }
-        Self { windows, core: taken, expected: frequency_taken(&taken) }
+        Self { windows, core: taken, expected: frequency(&taken) }
     }
 
     fn joined(&self, other: &Self) -> Self {
         let core = union(&self.core, &other.core);
         let windows = [self.windows.as_slice(), &other.windows].concat();
-        Self { windows, core, expected: frequency_taken(&core) }
+        Self { windows, core, expected: frequency(&core) }
     }
 }
 
@@ -73,18 +73,4 @@ fn union(one: &Core, other: &Core) -> Core {
     std::array::from_fn(|place| {
         one.get(place).copied().unwrap_or_default() | other.get(place).copied().unwrap_or_default()
     })
-}
-
-/// How often a bucket with this core takes a place.
-fn frequency_taken(core: &Core) -> f64 {
-    frequency(&core.map(as_taken))
-}
-
-/// What the vector code takes for `set`: it knows the high and the low halves of its bytes, but not which go together.
-fn as_taken(set: ByteSet) -> ByteSet {
-    let halves = |half: fn(u8) -> u8| set.bytes().fold(0_u16, |seen, byte| seen | 1 << half(byte));
-    let (high, low) = (halves(|byte| byte >> 4), halves(|byte| byte & 15));
-    let ones = |halves: u16| (0_u8..16).filter(move |half| halves >> half & 1 != 0);
-    let taken = ones(high).flat_map(|high| ones(low).map(move |low| high << 4 | low));
-    taken.fold(ByteSet::default(), |all, byte| all | ByteSet::range(byte, byte))
 }

@@ -19,7 +19,7 @@ fn work(text: &str, method: Method) -> Work {
 fn work_is_bounded_by_the_size_of_the_text() {
     for (name, generate) in GENERATORS {
         let text = generate(160_000);
-        let work = work(&text, Method::Best);
+        let work = work(&text, Method::Sieved);
         let limit = STEPS_PER_BYTE * text.len() + STEPS_FOR_ANY_TEXT;
         assert!(work.steps() <= limit, "{name}: {} steps for {} bytes: {work:?}", work.steps(), text.len());
     }
@@ -28,7 +28,7 @@ fn work_is_bounded_by_the_size_of_the_text() {
 #[test]
 fn twice_the_text_is_at_most_little_more_than_twice_the_work() {
     for (name, generate) in GENERATORS {
-        let steps = SIZES.map(|size| work(&generate(size), Method::Best).steps());
+        let steps = SIZES.map(|size| work(&generate(size), Method::Sieved).steps());
         for (smaller, larger) in steps.iter().zip(&steps[1..]) {
             let limit = smaller * 22 / 10 + STEPS_FOR_ANY_TEXT;
             assert!(*larger <= limit, "{name}: {steps:?}");
@@ -37,23 +37,10 @@ fn twice_the_text_is_at_most_little_more_than_twice_the_work() {
 }
 
 #[test]
-fn without_vectors_it_is_no_more() {
-    for (name, generate) in GENERATORS {
-        let text = generate(20_000);
-        let (best, scalar) = (work(&text, Method::Best), work(&text, Method::Scalar));
-        assert!(
-            scalar.sieve.places <= best.sieve.places,
-            "{name}: vectors look at places too many, never too few"
-        );
-        assert_eq!((scalar.sieve.hits, scalar.exact), (best.sieve.hits, best.exact), "{name}");
-    }
-}
-
-#[test]
 fn an_ordinary_text_costs_little_more_than_reading_it() {
     let text = "Use the skill when the user asks for a report. It reads `data.json` and writes a summary.\n"
         .repeat(500);
-    let work = work(&text, Method::Best);
+    let work = work(&text, Method::Sieved);
     assert_eq!((work.sieve.hits, work.exact.searched, work.folded), (0, 0, 0));
     assert!(work.steps() < 4 * text.len(), "{work:?}");
 }
