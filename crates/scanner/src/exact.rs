@@ -30,7 +30,8 @@ pub(crate) struct Slot {
     pub(crate) rule: usize,
     /// The row to compile from; a shape of the user's own is compiled from the start.
     row: Option<&'static Shape<'static>>,
-    compiled: OnceLock<Option<Compiled>>,
+    /// In a box, since most slots stay empty: a scanner that finds nothing touches little memory.
+    compiled: OnceLock<Option<Box<Compiled>>>,
 }
 
 /// A shape that can search.
@@ -60,19 +61,26 @@ impl Slot {
 
     /// Returns the slot of a shape that is already compiled.
     pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
-        Self { rule, row: None, compiled: OnceLock::from(Some(compiled)) }
+        Self { rule, row: None, compiled: OnceLock::from(Some(Box::new(compiled))) }
     }
 
     /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
     /// a test holds that no built-in shape is like that.
     pub(crate) fn compiled(&self) -> Option<&Compiled> {
-        let compile = || self.row.and_then(|row| Compiled::new(row).ok());
-        self.compiled.get_or_init(compile).as_ref()
+        let compile = || Compiled::of_row(self.row?).ok().map(Box::new);
+        self.compiled.get_or_init(compile).as_deref()
     }
 }
 
 impl Compiled {
-    /// Compiles a shape.
+    /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
+    fn of_row(row: &'static Shape<'static>) -> Result<Self, PatternError> {
+        let excuses = Excuses::of_row(row.unless);
+        Ok(Self { regex: compile(row.pattern)?, regions: row.regions, excuses })
+    }
+
+    /// Compiles a shape and its conditions.
+    #[cfg(test)]
     pub(crate) fn new(shape: &Shape<'_>) -> Result<Self, PatternError> {
         Self::from_parts(shape.pattern, shape.regions, shape.unless.iter().copied())
     }

@@ -1,6 +1,7 @@
 //! What makes a match innocent after all.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex_automata::meta::Regex;
 
@@ -13,9 +14,16 @@ use crate::rule::Unless;
 /// A fixed bound keeps a flood of matches on one endless line linear.
 const REACH: usize = 256;
 
-/// The conditions of a shape. All that look at the same stretch of text are one expression, and read it once.
+/// The conditions of a shape. Those of a row of the table are compiled when a match is first weighed.
 #[derive(Debug)]
 pub(super) struct Excuses {
+    row: &'static [Unless<'static>],
+    compiled: OnceLock<Option<Conditions>>,
+}
+
+/// Compiled conditions. All that look at the same stretch of text are one expression, and read it once.
+#[derive(Debug)]
+struct Conditions {
     within: Option<Regex>,
     before: Option<Regex>,
     after: Option<Regex>,
@@ -24,6 +32,23 @@ pub(super) struct Excuses {
 impl Excuses {
     /// Compiles conditions.
     pub(super) fn new<'a>(unless: impl Iterator<Item = Unless<'a>>) -> Result<Self, PatternError> {
+        Ok(Self { row: &[], compiled: OnceLock::from(Some(Conditions::new(unless)?)) })
+    }
+
+    /// Keeps conditions for later.
+    pub(super) fn of_row(row: &'static [Unless<'static>]) -> Self {
+        Self { row, compiled: OnceLock::new() }
+    }
+
+    /// Whether any condition holds for a match. One that cannot be compiled excuses nothing: fail closed.
+    pub(super) fn hold(&self, text: &[u8], hit: Range<usize>, work: &mut ExactWork) -> bool {
+        let compile = || Conditions::new(self.row.iter().copied()).ok();
+        self.compiled.get_or_init(compile).as_ref().is_some_and(|conditions| conditions.hold(text, hit, work))
+    }
+}
+
+impl Conditions {
+    fn new<'a>(unless: impl Iterator<Item = Unless<'a>>) -> Result<Self, PatternError> {
         let (mut within, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
         for condition in unless {
             match condition {
@@ -35,8 +60,7 @@ impl Excuses {
         Ok(Self { within: compile_any(&within)?, before: compile_any(&before)?, after: compile_any(&after)? })
     }
 
-    /// Whether any condition holds for a match.
-    pub(super) fn hold(&self, text: &[u8], hit: Range<usize>, work: &mut ExactWork) -> bool {
+    fn hold(&self, text: &[u8], hit: Range<usize>, work: &mut ExactWork) -> bool {
         let mut occurs = |regex: &Regex, context: &[u8]| {
             work.excused += context.len();
             regex.is_match(context)
@@ -80,6 +104,20 @@ mod tests {
         assert!(!holds(Unless::After("no"), "X\nno", "X"));
         assert!(holds(Unless::Match("-"), "X-X", "X-X"));
         assert!(!holds(Unless::Match("-"), "-X-", "X"));
+    }
+
+    #[test]
+    fn conditions_of_a_row_are_compiled_when_a_match_is_weighed() {
+        let excuses = Excuses::of_row(&[Unless::After("^no")]);
+        assert!(excuses.compiled.get().is_none());
+        assert!(excuses.hold(b"Xno", 0..1, &mut ExactWork::default()));
+        assert!(excuses.compiled.get().is_some());
+    }
+
+    #[test]
+    fn conditions_that_cannot_be_compiled_excuse_nothing() {
+        let excuses = Excuses::of_row(&[Unless::After("^no"), Unless::After("(")]);
+        assert!(!excuses.hold(b"Xno", 0..1, &mut ExactWork::default()));
     }
 
     #[test]

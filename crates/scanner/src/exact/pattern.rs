@@ -34,7 +34,12 @@ pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<Regex>, PatternErr
 }
 
 fn build(patterns: &[String]) -> Result<Regex, PatternError> {
+    // The sieve has looked for literals already, and what it leaves to search is short. Everything that only makes
+    // long searches faster costs more to build than it saves.
     let config = meta::Config::new()
+        .auto_prefilter(false)
+        .dfa(false)
+        .onepass(false)
         .utf8_empty(false)
         .which_captures(WhichCaptures::Implicit)
         .nfa_size_limit(Some(NFA_BYTES))

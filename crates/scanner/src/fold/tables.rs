@@ -143,7 +143,10 @@ pub(super) fn glyph(letter: char) -> Glyph {
         '\u{24D0}'..='\u{24E9}' => shifted(letter, '\u{24D0}', 'a', 26),
         '\u{1D400}'..='\u{1D6A3}' => mathematical(letter),
         '\u{1D7CE}'..='\u{1D7FF}' => shifted(letter, '\u{1D7CE}', '0', 10),
-        _ => from_tables(letter),
+        // The tables lie in these blocks, and most characters of honest texts do not.
+        '\u{2100}'..='\u{218F}' => letter_like(letter),
+        '\u{80}'..='\u{58F}' | '\u{1D00}'..='\u{1D7F}' => look_alike(letter),
+        _ => Glyph::Plain,
     }
 }
 
@@ -170,19 +173,14 @@ fn mathematical(letter: char) -> Glyph {
     }
 }
 
-/// Most letters that are no ASCII stand in neither table, and need not be looked for there.
-fn from_tables(letter: char) -> Glyph {
-    match letter {
-        '\u{131}'..='\u{1D22}' => {
-            let look_alike = LOOK_ALIKES.iter().find(|(letters, _)| letters.contains(letter));
-            look_alike.map_or(Glyph::Plain, |&(_, ascii)| Glyph::LookAlike(ascii))
-        }
-        '\u{2100}'..='\u{217F}' => {
-            let letter_like = LETTER_LIKE.iter().find(|(like, _)| *like == letter);
-            letter_like.map_or(Glyph::Plain, |&(_, ascii)| Glyph::Compatible(ascii))
-        }
-        _ => Glyph::Plain,
-    }
+fn letter_like(letter: char) -> Glyph {
+    let row = LETTER_LIKE.iter().find(|(like, _)| *like == letter);
+    row.map_or(Glyph::Plain, |&(_, ascii)| Glyph::Compatible(ascii))
+}
+
+fn look_alike(letter: char) -> Glyph {
+    let row = LOOK_ALIKES.iter().find(|(letters, _)| letters.contains(letter));
+    row.map_or(Glyph::Plain, |&(_, ascii)| Glyph::LookAlike(ascii))
 }
 
 #[cfg(test)]
@@ -207,12 +205,12 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_of_the_tables_is_found() {
-        for (letters, ascii) in LOOK_ALIKES {
-            assert!(letters.chars().all(|letter| glyph(letter) == Glyph::LookAlike(*ascii)), "{letters}");
+    fn every_row_is_found() {
+        for &(letter, ascii) in LETTER_LIKE {
+            assert_eq!(glyph(letter), Glyph::Compatible(ascii), "{letter}");
         }
-        for (letter, ascii) in LETTER_LIKE {
-            assert_eq!(glyph(*letter), Glyph::Compatible(*ascii), "{letter}");
+        for &(letters, ascii) in LOOK_ALIKES {
+            assert!(letters.chars().all(|letter| glyph(letter) == Glyph::LookAlike(ascii)), "{letters}");
         }
     }
 
