@@ -1,7 +1,7 @@
 //! Work on many threads, results in order, a bounded number of them waiting.
 #![expect(clippy::disallowed_methods, reason = "spreads work over scoped threads")]
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub(crate) fn in_order<J, S, R: Send>(
 ) {
     let queue = Queue {
         jobs: Mutex::new(jobs.enumerate()),
-        results: Mutex::new(Results { waiting: BTreeMap::new(), next: 0, ended: false, take: Some(take) }),
+        results: Mutex::new(Results::new(take)),
         progress: Condvar::new(),
     };
     let run = |limit: usize| {
@@ -56,12 +56,14 @@ struct Queue<I, R, T> {
 }
 
 struct Results<R, T> {
-    /// Results that came before their turn, by number.
-    waiting: BTreeMap<usize, R>,
+    /// Results that came before their turn. The first place is that of the result to be taken next.
+    waiting: VecDeque<Option<R>>,
     /// The number of the result to be taken next.
     next: usize,
     /// There are no more jobs, or nobody wants their results.
     ended: bool,
+    /// How many threads wait for progress. Waking nobody would still be a system call for every job.
+    blocked: usize,
     /// `None` once it said to stop.
     take: Option<T>,
 }
@@ -83,11 +85,17 @@ where
     }
 
     fn next_job(&self) -> Option<(usize, J)> {
+        let mut results = self.results();
         // The earliest job not yet done is always in the hands of a thread that does not wait here.
-        let results = self.progress.wait_while(self.results(), |r| !r.ended && r.waiting.len() >= WINDOW);
-        if results.unwrap_or_else(PoisonError::into_inner).ended {
+        while !results.ended && results.waiting.len() >= WINDOW {
+            results.blocked += 1;
+            results = self.progress.wait(results).unwrap_or_else(PoisonError::into_inner);
+            results.blocked -= 1;
+        }
+        if results.ended {
             return None;
         }
+        drop(results);
         let job = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
         if job.is_none() {
             self.end();
@@ -97,17 +105,42 @@ where
 
     fn hand_in(&self, number: usize, result: R) {
         let mut results = self.results();
-        results.waiting.insert(number, result);
-        let Results { waiting, next, ended, take } = &mut *results;
-        while let Some(result) = waiting.remove(next) {
-            *next += 1;
-            if take.as_mut().is_none_or(|take| take(result).is_break()) {
-                *take = None;
-                *ended = true;
+        results.put(number, result);
+        results.take_ready();
+        let blocked = results.blocked;
+        drop(results);
+        if blocked > 0 {
+            self.progress.notify_all();
+        }
+    }
+}
+
+impl<R, T: FnMut(R) -> ControlFlow<()>> Results<R, T> {
+    fn new(take: T) -> Self {
+        Self { waiting: VecDeque::new(), next: 0, ended: false, blocked: 0, take: Some(take) }
+    }
+
+    /// Keeps a result until it is its turn.
+    fn put(&mut self, number: usize, result: R) {
+        let place = number - self.next;
+        if self.waiting.len() <= place {
+            self.waiting.resize_with(place + 1, || None);
+        }
+        if let Some(slot) = self.waiting.get_mut(place) {
+            *slot = Some(result);
+        }
+    }
+
+    /// Takes every result whose turn it is.
+    fn take_ready(&mut self) {
+        while let Some(result) = self.waiting.front_mut().and_then(Option::take) {
+            self.waiting.pop_front();
+            self.next += 1;
+            if self.take.as_mut().is_none_or(|take| take(result).is_break()) {
+                self.take = None;
+                self.ended = true;
             }
         }
-        drop(results);
-        self.progress.notify_all();
     }
 }
 

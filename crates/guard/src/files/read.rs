@@ -12,8 +12,11 @@ use super::folder::kind_of;
 use super::walk::What;
 use super::{FileOptions, Gap};
 
-/// The least room that a read is given, so that a small file takes one read and one to see its end.
+/// How much room is made at a time, so that a small file takes one read and one to see its end.
 const ROOM: usize = 64 << 10;
+
+/// With less room than this, more is made.
+const LEAST_ROOM: usize = 4 << 10;
 
 /// What packs of git begin with.
 const GIT_PACK: &[u8] = b"PACK";
@@ -62,7 +65,9 @@ impl Reader {
     /// Reads to the end, or one byte past the limit.
     fn fill_from<Fd: AsFd>(&mut self, file: Fd) -> io::Result<()> {
         while self.buffer.len() <= self.max_file_bytes {
-            self.buffer.reserve(ROOM.min(self.max_file_bytes - self.buffer.len() + 1));
+            if self.buffer.capacity() - self.buffer.len() < LEAST_ROOM {
+                self.buffer.reserve(ROOM.min(self.max_file_bytes - self.buffer.len() + 1));
+            }
             match rustix::io::read(&file, spare_capacity(&mut self.buffer)) {
                 Ok(0) => break,
                 Ok(_) => {}
