@@ -1,8 +1,9 @@
-//! What one `stockade scan FILE` costs as a whole process, beside `cat FILE` and a program that does nothing.
+//! What one `stockade scan FILE` costs as a whole process, beside `cat FILE` and programs that do nothing.
 //!
-//! `cargo bench -p stockade-cli --bench cold`, with `STOCKADE_BINARY=…` for a binary that was built in another way.
-//! The programs take turns, so that whatever else the machine does meets all of them. The first quartile of the times
-//! stands for an undisturbed run.
+//! `cargo bench -p stockade-cli --bench cold`, with `STOCKADE_BINARY=…` for a binary that was built in another way and
+//! `STOCKADE_CORPUS=FOLDER` for real skills besides the two made ones: a different file each round. The programs take
+//! turns, so that whatever else the machine does meets all of them. Times are medians of the rounds, and so are the ratios
+//! to the `cat` of the same round; `9 in 10` is what nine of ten rounds stay below.
 #![expect(clippy::disallowed_methods, reason = "runs programs and takes their time")]
 #![expect(
     clippy::expect_used,
@@ -11,11 +12,14 @@
 )]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 300;
+const ROUNDS: usize = 400;
+
+/// With this argument the bench itself is the Rust program that does nothing.
+const NOTHING: &str = "--do-nothing";
 
 /// Two texts of the usual size of a skill, 3.4 KB, with nothing to find. The second has commands in it that the scanner
 /// has to look at twice.
@@ -36,56 +40,106 @@ make test | tee log.txt
 
 ";
 
+/// What is run in each round, and with which files, one after the other; without any, it is run alone.
+struct Program<'f> {
+    name: &'static str,
+    command: Vec<String>,
+    files: &'f [PathBuf],
+}
+
 fn main() {
+    if std::env::args().any(|arg| arg == NOTHING) {
+        return;
+    }
     let folder = std::env::temp_dir().join(format!("stockade-cold-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder for the files");
     let [prose, commands] = [("prose.md", PROSE), ("commands.md", COMMANDS)].map(|(name, paragraph)| {
         let file = folder.join(name);
         fs::write(&file, paragraph.repeat(3400 / paragraph.len())).expect("a file to scan");
-        file
+        [file]
     });
+    let skills = std::env::var_os("STOCKADE_CORPUS").map(|corpus| skills(Path::new(&corpus)));
     let stockade =
         std::env::var("STOCKADE_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_stockade").to_owned());
+    let bench = std::env::current_exe().expect("this program").display().to_string();
 
-    let programs = [
-        ("/bin/true", command("/bin/true", &[], None)),
-        ("cat FILE", command("cat", &[], Some(&prose))),
-        ("stockade --version", command(&stockade, &["--version"], None)),
-        ("stockade scan, prose", command(&stockade, &["scan"], Some(&prose))),
-        ("stockade scan, commands", command(&stockade, &["scan"], Some(&commands))),
+    let mut programs = vec![
+        Program::new("cat FILE", &["cat"], &prose),
+        Program::new("/bin/true", &["/bin/true"], &[]),
+        Program::new("Rust that does nothing", &[&bench, NOTHING], &[]),
+        Program::new("stockade --version", &[&stockade, "--version"], &[]),
+        Program::new("stockade scan, prose", &[&stockade, "scan"], &prose),
+        Program::new("stockade scan, commands", &[&stockade, "scan"], &commands),
     ];
-    let times = measure(programs.each_ref().map(|(_, command)| command));
-    let cat = times.get(1).copied().unwrap_or_default().as_secs_f64();
-    println!("{:24}{:>10}{:>10}", "whole process", "µs", "× cat");
-    for ((name, _), time) in programs.iter().zip(times) {
-        println!("{name:24}{:>10.0}{:>10.2}", time.as_secs_f64() * 1e6, time.as_secs_f64() / cat);
+    if let Some(skills) = &skills {
+        programs.push(Program::new("stockade scan, skills", &[&stockade, "scan"], skills));
     }
+    print(&programs, &measure(&programs));
     fs::remove_dir_all(&folder).ok();
 }
 
-/// What to run: a program, its arguments, and perhaps the file.
-type Run = (String, Vec<String>);
+impl<'f> Program<'f> {
+    fn new(name: &'static str, command: &[&str], files: &'f [PathBuf]) -> Self {
+        Self { name, command: command.iter().map(|&word| word.to_owned()).collect(), files }
+    }
 
-fn command(program: &str, args: &[&str], file: Option<&Path>) -> Run {
-    let file = file.map(|file| file.display().to_string());
-    (program.to_owned(), args.iter().map(|arg| (*arg).to_owned()).chain(file).collect())
+    /// Runs the program in a round, and returns how long that took.
+    fn run(&self, round: usize) -> Duration {
+        let file = round.checked_rem(self.files.len()).and_then(|at| self.files.get(at));
+        let (program, args) = self.command.split_first().expect("a program");
+        let mut command = Command::new(program);
+        command.args(args).args(file).stdin(Stdio::null()).stdout(Stdio::null());
+        let start = Instant::now();
+        let status = command.status().expect("a program that runs");
+        let time = start.elapsed();
+        assert!(status.code().is_some_and(|code| code != 2), "{command:?}: {status}");
+        time
+    }
 }
 
-/// Returns the first quartile of each program's times.
-fn measure<const N: usize>(runs: [&Run; N]) -> [Duration; N] {
-    let mut times = [const { Vec::new() }; N];
-    for _ in 0..ROUNDS {
-        for ((program, args), times) in runs.into_iter().zip(&mut times) {
-            let mut command = Command::new(program);
-            command.args(args).stdin(Stdio::null()).stdout(Stdio::null());
-            let start = Instant::now();
-            let status = command.status().expect("a program that runs");
-            times.push(start.elapsed());
-            assert!(status.success(), "{program} {args:?}: {status}");
+/// Returns the texts of a folder that have the size of a skill, spread over the whole of it.
+fn skills(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => folders.push(entry.path()),
+                Ok(metadata) if (500..60_000).contains(&metadata.len()) => files.push(entry.path()),
+                _ => {}
+            }
         }
     }
-    times.map(|mut times| {
-        times.sort_unstable();
-        times.get(ROUNDS / 4).copied().unwrap_or_default()
-    })
+    files.sort_unstable();
+    let step = (files.len() / ROUNDS).max(1);
+    files.into_iter().step_by(step).take(ROUNDS).collect()
+}
+
+/// Returns the times of each program in seconds, round by round.
+fn measure(programs: &[Program<'_>]) -> Vec<Vec<f64>> {
+    let mut times = vec![Vec::with_capacity(ROUNDS); programs.len()];
+    for round in 0..ROUNDS {
+        for (program, times) in programs.iter().zip(&mut times) {
+            times.push(program.run(round).as_secs_f64());
+        }
+    }
+    times
+}
+
+fn print(programs: &[Program<'_>], times: &[Vec<f64>]) {
+    let cat = times.first().map(Vec::as_slice).unwrap_or_default();
+    println!("{:26}{:>10}{:>10}{:>10}", "whole process", "µs", "× cat", "9 in 10");
+    for (program, times) in programs.iter().zip(times) {
+        let ratios = || times.iter().zip(cat).map(|(own, cat)| own / cat);
+        let (time, ratio, most) =
+            (quantile(times.iter().copied(), 0.5), quantile(ratios(), 0.5), quantile(ratios(), 0.9));
+        println!("{:26}{:>10.0}{ratio:>10.2}{most:>10.2}", program.name, time * 1e6);
+    }
+}
+
+fn quantile(values: impl Iterator<Item = f64>, part: f64) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "part of a small number")]
+    let at = (values.len() as f64 * part) as usize;
+    values.get(at).copied().unwrap_or_default()
 }

@@ -1,8 +1,10 @@
 //! What scanning a folder costs, beside opening and reading its files.
 //!
 //! `cargo bench -p stockade-guard --bench tree`, with `STOCKADE_CORPUS=FOLDER` for a folder of real skills; else one of
-//! 12,000 files is made. The ways take turns in one process. Ratios are medians of the rounds: of processor time for one
-//! thread, of wall time for two.
+//! 12,000 files is made. `-- NAME…` keeps the ways whose names hold one of these words. The ways take turns in one
+//! process, so that whatever else the machine does meets all of them; times and ratios are medians of the rounds. A way
+//! is compared with the floor of as many threads: every file opened by its known name, read into one buffer that is used
+//! again, and closed. Finding the names is no part of the floor; what it costs at least has a line of its own.
 #![expect(clippy::disallowed_methods, reason = "makes a folder, reads it and takes the time")]
 #![expect(
     clippy::expect_used,
@@ -15,14 +17,30 @@ use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use stockade_guard::scanner::{RuleBuf, Scanner};
 use stockade_guard::{FileOptions, Source, scan_files};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 25;
 const FILES: usize = 12_000;
+
+/// One way to go through the folder.
+struct Way<'w> {
+    name: &'static str,
+    /// Which way it is compared with.
+    floor: &'static str,
+    run: &'w dyn Fn() -> usize,
+}
+
+/// What one way of one round took.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    cpu: Duration,
+    wall: Duration,
+}
 
 fn main() {
     let made = std::env::temp_dir().join(format!("stockade-tree-{}", std::process::id()));
@@ -33,46 +51,61 @@ fn main() {
     println!("{} files, {:.1} MB", files.len(), bytes as f64 / 1e6);
 
     let no_rules = Scanner::only(Vec::<RuleBuf>::new()).expect("no rule that could be wrong");
-    let scan = |scanner: &Scanner, threads| {
-        let options = FileOptions { threads: NonZeroUsize::new(threads), ..FileOptions::default() };
-        let mut found = 0;
-        let sources = [Source::Path(folder.clone())];
-        let look = |file: stockade_guard::FileScan<'_>| file.report.findings.len();
-        scan_files(&sources, scanner, &options, look, |n| {
-            found += n;
-            ControlFlow::Continue(())
-        });
-        found
-    };
-    let ways: [(&str, &dyn Fn() -> usize); 5] = [
-        ("open, read; names known", &|| read_all(&files)),
-        ("list folders, open, read", &|| read_all(&list(&folder))),
-        ("scan, one thread, no rules", &|| scan(&no_rules, 1)),
-        ("scan, one thread", &|| scan(Scanner::builtin(), 1)),
-        ("scan, two threads", &|| scan(Scanner::builtin(), 2)),
+    let ways: [Way<'_>; 7] = [
+        Way { name: "open, read", floor: "open, read", run: &|| read_all(&files, 1) },
+        Way { name: "list, open, read", floor: "open, read", run: &|| read_all(&list(&folder), 1) },
+        Way { name: "scan, no rules", floor: "open, read", run: &|| scan(&folder, &no_rules, 1) },
+        Way { name: "scan", floor: "open, read", run: &|| scan(&folder, Scanner::builtin(), 1) },
+        Way {
+            name: "two threads: open, read",
+            floor: "two threads: open, read",
+            run: &|| read_all(&files, 2),
+        },
+        Way {
+            name: "two threads: scan, no rules",
+            floor: "two threads: open, read",
+            run: &|| scan(&folder, &no_rules, 2),
+        },
+        Way {
+            name: "two threads: scan",
+            floor: "two threads: open, read",
+            run: &|| scan(&folder, Scanner::builtin(), 2),
+        },
     ];
-    let rounds: Vec<Vec<Times>> =
-        (0..ROUNDS).map(|_| ways.iter().map(|(_, way)| time(way)).collect()).collect();
+    print(&measure(&chosen(ways)));
+    fs::remove_dir_all(&made).ok();
+}
+
+/// Keeps the ways that were asked for.
+fn chosen(ways: [Way<'_>; 7]) -> Vec<Way<'_>> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let asked_for = |way: &Way<'_>| words.is_empty() || words.iter().any(|word| way.name.contains(word));
+    ways.into_iter().filter(asked_for).collect()
+}
+
+/// Runs every way once a round, and returns the times of each.
+fn measure<'w>(ways: &[Way<'w>]) -> Vec<(&'static str, &'static str, Vec<Times>)> {
+    let mut measured: Vec<_> = ways.iter().map(|way| (way.name, way.floor, Vec::new())).collect();
+    for _ in 0..ROUNDS {
+        for (way, (_, _, times)) in ways.iter().zip(&mut measured) {
+            times.push(time(way.run));
+        }
+    }
+    measured
+}
+
+fn print(measured: &[(&str, &str, Vec<Times>)]) {
     println!("{:30}{:>9}{:>9}{:>11}{:>11}", "", "cpu ms", "wall ms", "cpu ratio", "wall ratio");
-    for (at, (name, _)) in ways.iter().enumerate() {
-        let of = |measure: fn(&Times) -> Duration| {
-            let own = |round: &Vec<Times>| round.get(at).map_or(0.0, |times| measure(times).as_secs_f64());
-            let floor = |round: &Vec<Times>| round.first().map_or(1.0, |times| measure(times).as_secs_f64());
-            (
-                median(rounds.iter().map(own)) * 1e3,
-                median(rounds.iter().map(|round| own(round) / floor(round))),
-            )
+    for (name, floor, own) in measured {
+        let base = measured.iter().find(|(name, ..)| name == floor).map_or(own, |(_, _, times)| times);
+        let of = |part: fn(&Times) -> Duration| {
+            let milliseconds = own.iter().map(|times| part(times).as_secs_f64() * 1e3);
+            let ratios = own.iter().zip(base).map(|(a, b)| part(a).as_secs_f64() / part(b).as_secs_f64());
+            (median(milliseconds), median(ratios))
         };
         let ((cpu, cpu_ratio), (wall, wall_ratio)) = (of(|times| times.cpu), of(|times| times.wall));
         println!("{name:30}{cpu:>9.1}{wall:>9.1}{cpu_ratio:>11.2}{wall_ratio:>11.2}");
     }
-    fs::remove_dir_all(&made).ok();
-}
-
-/// What one way of one round took.
-struct Times {
-    cpu: Duration,
-    wall: Duration,
 }
 
 fn time(way: &dyn Fn() -> usize) -> Times {
@@ -92,20 +125,45 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// The floor: every file opened by its name, read into the same buffer, and closed.
-fn read_all(files: &[PathBuf]) -> usize {
-    let mut buffer = vec![0; 4 << 20];
+fn scan(folder: &Path, scanner: &Scanner, threads: usize) -> usize {
+    let options = FileOptions { threads: NonZeroUsize::new(threads), ..FileOptions::default() };
+    let mut found = 0;
+    let sources = [Source::Path(folder.to_path_buf())];
+    let look = |file: stockade_guard::FileScan<'_>| file.report.findings.len();
+    scan_files(&sources, scanner, &options, look, |n| {
+        found += n;
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+/// The floor: every file opened by its name, read, and closed. The threads take turns in taking names.
+fn read_all(files: &[PathBuf], threads: usize) -> usize {
+    let next = AtomicUsize::new(0);
+    let read_some = || {
+        let mut buffer = vec![0; 128 << 10];
+        let mut total = 0;
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            total += read_one(path, &mut buffer);
+        }
+        total
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(read_some)).collect();
+        let own = read_some();
+        own + others.into_iter().map(|thread| thread.join().expect("a thread that reads")).sum::<usize>()
+    })
+}
+
+fn read_one(path: &Path, buffer: &mut [u8]) -> usize {
+    let mut file = File::open(path).expect("a file of the folder");
     let mut total = 0;
-    for path in files {
-        let mut file = File::open(path).expect("a file of the folder");
-        loop {
-            match file.read(&mut buffer).expect("its bytes") {
-                0 => break,
-                n => total += n,
-            }
+    loop {
+        match file.read(buffer).expect("its bytes") {
+            0 => return total,
+            n => total += n,
         }
     }
-    total
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {
