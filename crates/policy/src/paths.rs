@@ -57,8 +57,10 @@ pub enum OtherNames {
     None,
     /// It has these, and that is all of them.
     All(Vec<PathBuf>),
-    /// It has these and more that were not found.
+    /// It has these in the workspace, and more elsewhere.
     Some(Vec<PathBuf>),
+    /// It has these and more that were not found, but not all of the workspace was looked through.
+    Unfinished(Vec<PathBuf>),
 }
 
 /// Why it cannot be told where a path leads.
@@ -101,6 +103,7 @@ pub(crate) enum Hit {
     Trouble(Trouble),
     Outside,
     LinkedOutside,
+    LinkedSomewhere,
     Special,
     Forbidden(String),
 }
@@ -184,24 +187,27 @@ impl Boundary {
                 OtherNames::All(names) if names.iter().all(|name| self.workspace.contains(name)) => Ok(()),
                 OtherNames::All(_) => Err(Hit::LinkedOutside),
                 // A name that is forbidden says more than the names that are missing.
-                OtherNames::Some(names) => match self.forbidden_among(names) {
-                    Some(glob) => Err(Hit::Forbidden(glob)),
-                    None => Err(Hit::LinkedOutside),
-                },
+                OtherNames::Some(names) => Err(self.forbidden_among(names).unwrap_or(Hit::LinkedOutside)),
+                OtherNames::Unfinished(names) => {
+                    Err(self.forbidden_among(names).unwrap_or(Hit::LinkedSomewhere))
+                }
             },
             Target::Missing | Target::Folder | Target::File(_) => Ok(()),
         }
     }
 
-    fn forbidden_among(&self, names: &[PathBuf]) -> Option<String> {
-        names.iter().find_map(|name| self.forbidden.hit(&self.workspace.place(name))).map(str::to_owned)
+    fn forbidden_among(&self, names: &[PathBuf]) -> Option<Hit> {
+        let glob = names.iter().find_map(|name| self.forbidden.hit(&self.workspace.place(name)))?;
+        Some(Hit::Forbidden(glob.to_owned()))
     }
 }
 
 /// Every name by which a request may reach its target. A refusal of one is a refusal of all.
 fn names<'n>(located: &'n Path, found: &'n ResolvedPath) -> impl Iterator<Item = &'n Path> {
     let others = match &found.target {
-        Target::File(OtherNames::All(names) | OtherNames::Some(names)) => names.as_slice(),
+        Target::File(OtherNames::All(names) | OtherNames::Some(names) | OtherNames::Unfinished(names)) => {
+            names.as_slice()
+        }
         Target::File(OtherNames::None) | Target::Missing | Target::Folder | Target::Special => &[],
     };
     let real = (found.real != located).then_some(found.real.as_path());

@@ -1,89 +1,251 @@
 //! The other names of a file, as far as they are in the workspace.
+//!
+//! Only a walk through the whole workspace finds them, so what a walk found is kept for the next file. It is never
+//! believed: every name is looked up again, and only a file all of whose names are found right now has no other ones.
 
-#![expect(clippy::disallowed_methods, reason = "walks the workspace to find the other names of a file")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "looks names up in the workspace, and asks how old an answer is"
+)]
 
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, Stat, openat, statat};
 use stockade_policy::OtherNames;
 
 use super::place::Identity;
 
-/// The most entries that are looked at. A file whose names are not found by then counts as having others.
-const MOST_ENTRIES: usize = 200_000;
+mod index;
 
-/// The deepest folder that is looked into.
-const DEEPEST: usize = 64;
+use index::Index;
 
-/// Looks for the other names of a file in the workspace.
-pub(super) fn other_names(
-    identity: &Identity,
-    real: &Path,
-    workspace: &OwnedFd,
-    workspace_path: &Path,
-) -> OtherNames {
-    let links = usize::try_from(identity.0.st_nlink).unwrap_or(usize::MAX);
-    if links <= 1 {
-        return OtherNames::None;
-    }
-    if !real.starts_with(workspace_path) {
-        return OtherNames::Some(Vec::new());
-    }
-    let mut search = Search { identity, found: Vec::new(), wanted: links, left: MOST_ENTRIES };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    if let Ok(folder) = openat(workspace, ".", flags, Mode::empty()) {
-        search.folder(&folder, workspace_path, DEEPEST);
-    }
-    let complete = search.found.len() == links;
-    let mut names = search.found;
-    names.retain(|name| name != real);
-    if complete { OtherNames::All(names) } else { OtherNames::Some(names) }
+/// How long a file stays refused because of a walk that did not find all its names. A file that was moved here
+/// together with its folder shows no other sign of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How far the clock of a file system may be behind.
+const CLOCK_STEP: Duration = Duration::from_secs(2);
+
+/// The names of the files in a workspace.
+#[derive(Debug)]
+pub(super) struct HardLinks {
+    workspace: OwnedFd,
+    path: PathBuf,
+    most_entries: usize,
+    /// What the last walk found.
+    kept: Mutex<Option<Walked>>,
 }
 
-struct Search<'i> {
-    identity: &'i Identity,
-    found: Vec<PathBuf>,
-    wanted: usize,
-    left: usize,
+#[derive(Debug)]
+struct Walked {
+    index: Index,
+    /// When it began, by the clock that files are stamped with and by the one that nobody sets.
+    stamp: Duration,
+    began: Instant,
 }
 
-impl Search<'_> {
-    fn folder(&mut self, folder: &OwnedFd, path: &Path, depth: usize) {
-        let Ok(entries) = Dir::read_from(folder) else { return };
-        let mut folders = Vec::new();
-        for entry in entries.flatten() {
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            let Some(left) = self.left.checked_sub(1) else { return };
-            self.left = left;
-            match entry.file_type() {
-                FileType::Directory => folders.push(name.to_owned()),
-                // The number is compared first: most files need no look of their own.
-                FileType::RegularFile | FileType::Unknown if entry.ino() == self.identity.0.st_ino => {
-                    self.candidate(folder, path, name);
+/// What became of the names that a walk found for a file.
+struct LookedUp {
+    names: Vec<PathBuf>,
+    is_stale: bool,
+}
+
+impl HardLinks {
+    pub(super) fn new(workspace: OwnedFd, path: PathBuf) -> Self {
+        Self { workspace, path, most_entries: index::MOST_ENTRIES, kept: Mutex::default() }
+    }
+
+    /// Returns the other names of the file at `real`. It walks through the workspace at most once, and not at all while
+    /// the last walk says enough.
+    pub(super) fn other_names(&self, identity: &Identity, real: &Path) -> OtherNames {
+        let links = usize::try_from(identity.0.st_nlink).unwrap_or(usize::MAX);
+        if links <= 1 {
+            return OtherNames::None;
+        }
+        if !real.starts_with(&self.path) {
+            return OtherNames::Some(Vec::new());
+        }
+        // A thread that panicked over it leaves nothing to go by.
+        let Ok(mut kept) = self.kept.lock() else { return OtherNames::Unfinished(Vec::new()) };
+        let mut found = None;
+        if let Some(walked) = kept.as_ref() {
+            let looked_up = self.look_up(&walked.index, identity);
+            let says_enough = looked_up.names.len() == links || walked.is_newer_than(&identity.0);
+            found = (says_enough && !looked_up.is_stale).then_some(looked_up.names);
+        }
+        let names = match found {
+            Some(names) => names,
+            None => self.look_up(&kept.insert(self.walk()).index, identity).names,
+        };
+        let is_finished = kept.as_ref().is_some_and(|walked| walked.index.is_finished);
+        let all = names.len() == links;
+        let mut others: Vec<_> = names.into_iter().filter(|name| name != real).collect();
+        others.sort_unstable();
+        match (all, is_finished) {
+            (true, _) => OtherNames::All(others),
+            (false, true) => OtherNames::Some(others),
+            (false, false) => OtherNames::Unfinished(others),
+        }
+    }
+
+    fn walk(&self) -> Walked {
+        let stamp = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let began = Instant::now();
+        Walked { index: Index::walk(&self.workspace, self.most_entries), stamp, began }
+    }
+
+    /// Looks the names of a file up again. A name that moves meanwhile could be seen twice: moving it stamps the file,
+    /// so all looks must see the same stamp.
+    fn look_up(&self, index: &Index, identity: &Identity) -> LookedUp {
+        let mut looked_up = LookedUp { names: Vec::new(), is_stale: false };
+        let mut stamps = Vec::new();
+        for (folder, name) in index.names(&identity.0) {
+            match self.stat(folder, name) {
+                Some(stat) if identity.is(&stat) => {
+                    stamps.push((stat.st_nlink, stat.st_ctime, stat.st_ctime_nsec));
+                    looked_up.names.push(self.path.join(folder).join(name));
                 }
-                _ => {}
+                _ => looked_up.is_stale = true,
             }
         }
-        for name in folders {
-            let (Some(depth), false) = (depth.checked_sub(1), self.found.len() == self.wanted) else {
-                return;
-            };
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            if let Ok(below) = openat(folder, &name, flags, Mode::empty()) {
-                self.folder(&below, &path.join(&name), depth);
+        if stamps.iter().any(|stamp| Some(stamp) != stamps.first()) {
+            return LookedUp { names: Vec::new(), is_stale: true };
+        }
+        looked_up
+    }
+
+    /// Looks at a name without passing through any link, since a link gives one name many.
+    fn stat(&self, folder: &Path, name: &OsStr) -> Option<Stat> {
+        let mut opened: Option<OwnedFd> = None;
+        for component in folder {
+            let above = opened.as_ref().map_or(self.workspace.as_fd(), AsFd::as_fd);
+            opened = Some(open_folder(above, component)?);
+        }
+        let folder = opened.as_ref().map_or(self.workspace.as_fd(), AsFd::as_fd);
+        statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()
+    }
+}
+
+impl Walked {
+    /// Whether the walk would have met every name of a file: no name was given to it since.
+    fn is_newer_than(&self, stat: &Stat) -> bool {
+        let seconds = u64::try_from(stat.st_ctime).unwrap_or(0);
+        let changed = Duration::from_secs(seconds).saturating_add(CLOCK_STEP);
+        self.stamp > changed && self.began.elapsed() < PATIENCE
+    }
+}
+
+fn open_folder(above: BorrowedFd<'_>, name: &OsStr) -> Option<OwnedFd> {
+    openat(above, name, index::FOLDER, rustix::fs::Mode::empty()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Site {
+        folder: tempfile::TempDir,
+        links: HardLinks,
+    }
+
+    impl Site {
+        fn new(most_entries: usize) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            for path in ["ws/a", "ws/b/c", "out"] {
+                fs::create_dir_all(folder.path().join(path)).unwrap();
             }
+            let path = folder.path().join("ws").canonicalize().unwrap();
+            let workspace = open_folder(rustix::fs::CWD, path.as_os_str()).unwrap();
+            Self { folder, links: HardLinks { most_entries, ..HardLinks::new(workspace, path) } }
+        }
+
+        fn write(&self, name: &str) {
+            fs::write(self.folder.path().join(name), name).unwrap();
+        }
+
+        fn link(&self, of: &str, name: &str) {
+            fs::hard_link(self.folder.path().join(of), self.folder.path().join(name)).unwrap();
+        }
+
+        fn names(&self, name: &str) -> OtherNames {
+            let real = self.folder.path().canonicalize().unwrap().join(name);
+            let stat = statat(rustix::fs::CWD, &real, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+            self.links.other_names(&Identity(stat), &real)
+        }
+
+        fn all(&self, names: &[&str]) -> OtherNames {
+            OtherNames::All(names.iter().map(|name| self.links.path.join(name)).collect())
         }
     }
 
-    fn candidate(&mut self, folder: &OwnedFd, path: &Path, name: &OsStr) {
-        if statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| self.identity.is(&stat)) {
-            self.found.push(path.join(name));
+    /// Makes a walk look as if it had begun after everything that was done to the files.
+    fn settle(site: &Site) {
+        site.links.kept.lock().unwrap().as_mut().unwrap().stamp += CLOCK_STEP * 2;
+    }
+
+    #[test]
+    fn thousands_of_files_are_found_by_one_walk() {
+        let site = Site::new(index::MOST_ENTRIES);
+        for number in 0..300 {
+            site.write(&format!("ws/a/{number}"));
+            let other = if number % 2 == 0 { "ws/b/c" } else { "out" };
+            site.link(&format!("ws/a/{number}"), &format!("{other}/{number}"));
         }
+        let walks = index::work::walks(|| {
+            assert_eq!(site.names("ws/a/0"), site.all(&["b/c/0"]));
+            settle(&site);
+            for number in 0..300 {
+                let expected = match number % 2 {
+                    0 => site.all(&[&format!("b/c/{number}")]),
+                    _ => OtherNames::Some(Vec::new()),
+                };
+                assert_eq!(site.names(&format!("ws/a/{number}")), expected);
+            }
+        });
+        assert_eq!(walks, 1);
+    }
+
+    #[test]
+    fn what_a_walk_found_is_not_believed() {
+        let site = Site::new(index::MOST_ENTRIES);
+        site.write("ws/x");
+        site.link("ws/x", "ws/b/x");
+        assert_eq!(site.names("ws/x"), site.all(&["b/x"]));
+        settle(&site);
+        // The other name goes outside, and a link leads from where it was to the name that is left.
+        let at = |name: &str| site.folder.path().join(name);
+        fs::rename(at("ws/b/x"), at("out/x")).unwrap();
+        fs::remove_dir_all(at("ws/b")).unwrap();
+        std::os::unix::fs::symlink(".", at("ws/b")).unwrap();
+        assert_eq!(site.names("ws/x"), OtherNames::Some(Vec::new()));
+    }
+
+    #[test]
+    fn new_names_are_seen_at_once() {
+        let site = Site::new(index::MOST_ENTRIES);
+        site.write("ws/x");
+        site.link("ws/x", "out/x");
+        assert_eq!(site.names("ws/x"), OtherNames::Some(Vec::new()));
+        fs::rename(site.folder.path().join("out/x"), site.folder.path().join("ws/a/x")).unwrap();
+        assert_eq!(site.names("ws/x"), site.all(&["a/x"]));
+        site.link("ws/x", "ws/y");
+        assert_eq!(site.names("ws/y"), site.all(&["a/x", "x"]));
+    }
+
+    #[test]
+    fn a_search_that_ends_early_refuses_and_says_so() {
+        let site = Site::new(3);
+        for number in 0..10 {
+            site.write(&format!("ws/b/c/{number}"));
+        }
+        site.write("ws/x");
+        site.link("ws/x", "ws/b/c/x");
+        assert!(matches!(site.names("ws/x"), OtherNames::Unfinished(_)));
     }
 }

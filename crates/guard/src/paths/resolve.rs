@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
-use stockade_policy::{OtherNames, PathFacts, ResolvedPath, Target, Trouble, Workspace};
+use stockade_policy::{PathFacts, ResolvedPath, Target, Trouble, Workspace};
 
-use super::hard_links::other_names;
+use super::hard_links::HardLinks;
 use super::place::{Identity, Place};
 
 mod kernel;
@@ -55,6 +55,7 @@ pub(super) struct Disk {
     workspace: OwnedFd,
     cwd: PathBuf,
     real: PathBuf,
+    hard_links: HardLinks,
     resolver: Resolver,
 }
 
@@ -68,7 +69,8 @@ impl Disk {
     pub(super) fn new(workspace: &Workspace, folder: OwnedFd, resolver: Resolver) -> io::Result<Self> {
         let root = openat(CWD, "/", FOLDER, Mode::empty())?;
         let (cwd, real) = (workspace.cwd.clone(), workspace.real.clone());
-        Ok(Self { root, workspace: folder, cwd, real, resolver })
+        let hard_links = HardLinks::new(folder.try_clone()?, real.clone());
+        Ok(Self { root, workspace: folder, cwd, real, hard_links, resolver })
     }
 
     /// Finds out where an absolute path leads, that has been resolved by text.
@@ -105,17 +107,13 @@ impl Disk {
         let target = match &end.place.identity {
             None => Target::Missing,
             Some(identity) => match kind(&identity.0) {
-                FileType::RegularFile => Target::File(self.names(identity, &end.real)),
+                FileType::RegularFile => Target::File(self.hard_links.other_names(identity, &end.real)),
                 FileType::Directory => Target::Folder,
                 _ => Target::Special,
             },
         };
         let facts = PathFacts::Resolved(ResolvedPath { real: end.real, through: end.through, target });
         Found { facts, place: Some(end.place) }
-    }
-
-    fn names(&self, identity: &Identity, real: &Path) -> OtherNames {
-        other_names(identity, real, &self.workspace, &self.real)
     }
 }
 

@@ -98,7 +98,7 @@ impl Fix {
                 None => Self::AcceptAbsolutePaths,
             },
             Rule::Jail => Self::TurnJailOff,
-            Rule::HardLink => Self::AcceptHardLinks,
+            Rule::HardLink | Rule::HardLinkNotFound => Self::AcceptHardLinks,
             Rule::ForbiddenGlob { glob } => Self::RemoveForbiddenGlob { glob: glob.clone() },
             Rule::DenyGlob { glob, .. } => Self::RemoveDenyGlob { access, glob: glob.clone() },
             Rule::Default { .. } => {

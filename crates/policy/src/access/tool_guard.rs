@@ -229,6 +229,7 @@ impl ToolGuard {
             Hit::Trouble(trouble) => (denied, Rule::Unresolvable(trouble)),
             Hit::Outside => (Reason::Jail, Rule::Jail),
             Hit::LinkedOutside => (Reason::Jail, Rule::HardLink),
+            Hit::LinkedSomewhere => (Reason::Jail, Rule::HardLinkNotFound),
             Hit::Special => (Reason::Jail, Rule::SpecialFile),
             Hit::Forbidden(glob) => (Reason::ForbiddenGlob, Rule::ForbiddenGlob { glob }),
         };

@@ -39,8 +39,10 @@ pub enum Rule {
     Unresolvable(Trouble),
     /// The jail.
     Jail,
-    /// The jail: the file has further names that may lie outside.
+    /// The jail: the file has further names, and none of them is in the workspace.
     HardLink,
+    /// The jail: the file has further names, and not all of the workspace was searched for them.
+    HardLinkNotFound,
     /// The jail: a device, a socket or a pipe.
     SpecialFile,
     /// A forbidden glob.
@@ -149,6 +151,10 @@ impl fmt::Display for Rule {
             Self::Jail => formatter.write_str("it lies outside the workspace, and the workspace is a jail"),
             Self::HardLink => formatter.write_str(
                 "the file has more names (hard links) than were found in the workspace, so it may lie outside as well",
+            ),
+            Self::HardLinkNotFound => formatter.write_str(
+                "the file has more names (hard links) than were found, and the workspace is too large or too deep to \
+                 search all of it or has folders that may not be read, so the file may lie outside as well",
             ),
             Self::SpecialFile => formatter.write_str("it is a device, a socket or a pipe, not a file or folder"),
             Self::ForbiddenGlob { glob } => {

@@ -117,6 +117,8 @@ fn a_path_is_what_it_really_is() {
         ("x", inside(&["/base/outside/y"]), "jail"),
         ("x", linked("/base/ws/x", OtherNames::Some(vec![])), "jail"),
         ("x", linked("/base/ws/x", OtherNames::Some(vec!["/base/ws/.env".into()])), "forbidden-glob"),
+        ("x", linked("/base/ws/x", OtherNames::Unfinished(vec!["/base/ws/y".into()])), "jail"),
+        ("x", linked("/base/ws/x", OtherNames::Unfinished(vec!["/base/ws/.env".into()])), "forbidden-glob"),
     ] {
         assert_eq!(word(&decide(guard, Access::Read, path, &facts)), expected, "{path} {facts:?}");
     }
