@@ -63,8 +63,11 @@ pub enum HardLinks {
 
 /// Who may do one kind of thing to which paths: deny globs, then allow globs, then the default.
 ///
-/// Globs are relative to the workspace, or absolute. `*` and `?` stay within a component, `**` crosses them, `{a,b}`
-/// and `[a-z]` choose, a leading `!` turns a glob around.
+/// Globs are relative to the workspace, or absolute. `*` is any part of a name and `?` one character of it, in any
+/// script; `**` as a whole name is any folders; `{a,b}`, `[a-z]` and `[!a-z]` choose; a leading `!` turns a glob around.
+///
+/// A glob that denies reaches further than the same glob when it allows: it covers everything below, `x/**` covers `x`,
+/// case never counts, and names count as equal that some file system takes for one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct PathPolicy {

@@ -4,22 +4,30 @@
 //! covers everything below what it matches, `x/**` covers `x` itself, and case never counts. Allowing, a glob means
 //! exactly what it says.
 
-use std::borrow::Cow;
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobSet};
 use thiserror::Error;
 
 mod brackets;
+mod pattern;
+mod regex;
+mod set;
+#[cfg(test)]
+mod test;
 
 use super::fold;
 use super::jail::{Case, Place, Workspace};
+use regex::Reading;
+use set::{Draft, Set, Sets};
 
 /// The most globs that one list may have.
 const MOST_GLOBS: usize = 10_000;
 
 /// The longest glob, in bytes.
 const LONGEST_GLOB: usize = 4096;
+
+/// The longest list, in bytes.
+const LONGEST_LIST: usize = 256 * 1024;
 
 /// A glob that cannot be used. A glob that silently matches nothing protects nothing, so it is refused at load.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -49,8 +57,13 @@ pub enum GlobErrorKind {
     #[error("contains a NUL byte")]
     Nul,
     /// It is longer than any honest glob, or the list has more globs than any honest list.
-    #[error("too long; at most {MOST_GLOBS} globs of {LONGEST_GLOB} bytes are taken")]
+    #[error(
+        "too long; at most {MOST_GLOBS} globs of {LONGEST_GLOB} bytes are taken, {LONGEST_LIST} bytes together"
+    )]
     TooLong,
+    /// The globs of a list are short, but too much to compile.
+    #[error("the list is too much to compile; write it with fewer globs, `?` and brackets")]
+    TooLarge,
     /// It cannot be parsed.
     #[error("{0}")]
     Syntax(String),
@@ -58,32 +71,91 @@ pub enum GlobErrorKind {
 
 /// A list that refuses.
 #[derive(Debug, Clone)]
-pub(crate) struct DenyGlobs(List);
+pub(crate) struct DenyGlobs {
+    texts: Vec<String>,
+    folded: Sets,
+    /// The globs that count characters, once more.
+    by_character: Sets,
+    negated: Vec<Negated<AllowGlobs>>,
+}
 
 /// A list that allows.
 #[derive(Debug, Clone)]
 pub(crate) struct AllowGlobs {
-    list: List,
+    texts: Vec<String>,
     case: Case,
+    exact: Sets,
+    negated: Vec<Negated<DenyGlobs>>,
+}
+
+/// A glob with a leading `!`: it matches what the rest does not. The rest is read with the opposite sense, so that
+/// what looks like an exception to a refusal stays as narrow as it is written.
+#[derive(Debug, Clone)]
+struct Negated<G> {
+    owner: usize,
+    inner: G,
 }
 
 impl DenyGlobs {
     pub(crate) fn compile(globs: &[String], workspace: &Workspace) -> Result<Self, GlobError> {
-        List::compile(globs, workspace, Sense::Deny).map(Self)
+        let (mut folded, mut by_character) = (Draft::default(), Draft::default());
+        let mut negated = Vec::new();
+        for_each(globs, workspace, |owner, glob| {
+            if glob.negated {
+                let inner = AllowGlobs::compile(&[glob.body], workspace)?;
+                negated.push(Negated { owner, inner });
+                return Ok(());
+            }
+            let mut tokens = pattern::parse(&glob.body)?;
+            pattern::cover_the_folder_itself(&mut tokens);
+            let ordered = pattern::with_marks_in_order(&tokens);
+            for tokens in std::iter::once(tokens).chain(ordered) {
+                folded.push(glob.absolute, owner, regex::with_all_below(&tokens, Reading::Folded));
+                if pattern::counts_characters(&tokens) {
+                    let pattern = regex::with_all_below(&tokens, Reading::ByCharacter);
+                    by_character.push(glob.absolute, owner, pattern);
+                }
+            }
+            Ok(())
+        })?;
+        let (folded, by_character) = (compile(folded, globs)?, compile(by_character, globs)?);
+        Ok(Self { texts: globs.to_vec(), folded, by_character, negated })
     }
 
-    /// Returns the glob, as it was written, that covers a place.
+    /// Returns the glob, as it was written, that covers a place: in any form that a file system may read it as.
+    /// Outside the workspace a relative glob is tried on the whole path, so that `**/.env` holds everywhere.
     pub(crate) fn hit(&self, place: &Place<'_>) -> Option<&str> {
-        self.0
-            .covering(place)
-            .or_else(|| self.0.negated.iter().find(|glob| !glob.inner.hits(place)).map(Negated::text))
+        let relative = Some(place.inside.as_deref().unwrap_or(place.absolute));
+        self.folded
+            .find(relative, place.absolute, folded_in_any_order)
+            .or_else(|| self.by_character.find(relative, place.absolute, by_character))
+            .or_else(|| {
+                self.negated.iter().find(|glob| glob.inner.hit(place).is_none()).map(|glob| glob.owner)
+            })
+            .and_then(|owner| self.texts.get(owner))
+            .map(String::as_str)
     }
 }
 
 impl AllowGlobs {
     pub(crate) fn compile(globs: &[String], workspace: &Workspace) -> Result<Self, GlobError> {
-        List::compile(globs, workspace, Sense::Allow(workspace.case))
-            .map(|list| Self { list, case: workspace.case })
+        let reading = match workspace.case {
+            Case::Sensitive => Reading::Exact,
+            Case::Insensitive => Reading::Folded,
+        };
+        let mut exact = Draft::default();
+        let mut negated = Vec::new();
+        for_each(globs, workspace, |owner, glob| {
+            if glob.negated {
+                let inner = DenyGlobs::compile(&[glob.body], workspace)?;
+                negated.push(Negated { owner, inner });
+                return Ok(());
+            }
+            exact.push(glob.absolute, owner, regex::exactly(&pattern::parse(&glob.body)?, reading));
+            Ok(())
+        })?;
+        let exact = compile(exact, globs)?;
+        Ok(Self { texts: globs.to_vec(), case: workspace.case, exact, negated })
     }
 
     /// Returns the glob, as it was written, that matches a place. Relative globs never match outside the workspace.
@@ -93,17 +165,13 @@ impl AllowGlobs {
             Case::Sensitive => set.find(path.as_os_str().as_encoded_bytes()),
             Case::Insensitive => set.find(fold::fold(&path.to_string_lossy()).as_bytes()),
         };
-        inside
-            .and_then(|path| exactly(&self.list.relative, path))
-            .or_else(|| exactly(&self.list.absolute, place.absolute))
-            .and_then(|index| self.list.text(index))
-            .or_else(|| {
-                self.list
-                    .negated
-                    .iter()
-                    .find(|glob| inside.is_some() && !glob.inner.hits(place))
-                    .map(Negated::text)
-            })
+        let excepted =
+            || self.negated.iter().find(|glob| inside.is_some() && glob.inner.hit(place).is_none());
+        self.exact
+            .find(inside, place.absolute, exactly)
+            .or_else(|| excepted().map(|glob| glob.owner))
+            .and_then(|owner| self.texts.get(owner))
+            .map(String::as_str)
     }
 }
 
@@ -119,188 +187,62 @@ pub(crate) fn escape(path: &str) -> String {
     escaped
 }
 
-/// Which side of a rule a list stands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sense {
-    Deny,
-    Allow(Case),
+/// Looks up every form of a path that some file system takes for the same.
+fn folded_in_any_order(set: &Set, path: &Path) -> Option<usize> {
+    let find = |text: &str| {
+        let folded = fold::fold(text);
+        let trimmed = || fold::trimmed(&folded).and_then(|trimmed| set.find(trimmed.as_bytes()));
+        set.find(folded.as_bytes()).or_else(trimmed)
+    };
+    let text = path.to_string_lossy();
+    find(&text).or_else(|| fold::in_order(&text).and_then(|ordered| find(&ordered)))
 }
 
-#[derive(Debug, Clone)]
-struct List {
-    /// The globs as they were written.
-    texts: Vec<String>,
-    relative: Set,
-    absolute: Set,
-    /// In a list that refuses, the globs that count characters, once more.
-    unfolded: Option<Box<Unfolded>>,
-    negated: Vec<Negated>,
+/// Looks up a path as it is written, and with its letters and marks in one character each.
+fn by_character(set: &Set, path: &Path) -> Option<usize> {
+    let text = path.to_string_lossy();
+    set.find(text.as_bytes())
+        .or_else(|| fold::composed(&text).and_then(|composed| set.find(composed.as_bytes())))
 }
 
-/// Globs with `?` or brackets, tried on paths as they are written: folding a path may drop a character or make two of
-/// one. The matcher counts bytes, so here every character outside ASCII stands as one byte, the same for all.
-#[derive(Debug, Clone)]
-struct Unfolded {
-    relative: Set,
-    absolute: Set,
-}
-
-/// A glob with a leading `!`: it matches what the rest does not. The rest is read with the opposite sense, so that
-/// what looks like an exception to a refusal stays as narrow as it is written.
-#[derive(Debug, Clone)]
-struct Negated {
-    text: String,
-    inner: Inner,
-}
-
-#[derive(Debug, Clone)]
-enum Inner {
-    Exact(Box<AllowGlobs>),
-    Wide(Box<DenyGlobs>),
-}
-
-/// Compiled globs, and which glob of the list each of them came from.
-#[derive(Debug, Clone, Default)]
-struct Set {
-    globs: GlobSet,
-    owners: Vec<usize>,
-}
-
-impl List {
-    fn compile(globs: &[String], workspace: &Workspace, sense: Sense) -> Result<Self, GlobError> {
-        let (mut relative, mut absolute) = (Vec::new(), Vec::new());
-        let (mut unfolded_relative, mut unfolded_absolute) = (Vec::new(), Vec::new());
-        let mut negated = Vec::new();
-        for (index, text) in globs.iter().enumerate() {
-            let fail = |kind| GlobError { glob: text.chars().take(200).collect(), kind };
-            if index == MOST_GLOBS {
-                return Err(fail(GlobErrorKind::TooLong));
-            }
-            let glob = Written::parse(text, workspace).map_err(fail)?;
-            if glob.negated {
-                let inner = Inner::compile(&glob.body, workspace, sense)?;
-                negated.push(Negated { text: text.clone(), inner });
-                continue;
-            }
-            let compiled = compile_one(&glob.body, sense).map_err(fail)?;
-            if glob.absolute { &mut absolute } else { &mut relative }.push((index, compiled));
-            if sense == Sense::Deny && glob.body.contains(['?', '[']) {
-                let compiled = compile_unfolded(&glob.body).map_err(fail)?;
-                if glob.absolute { &mut unfolded_absolute } else { &mut unfolded_relative }
-                    .push((index, compiled));
-            }
+/// Hands over every glob of a list, with its index, and says which of them cannot be used.
+fn for_each(
+    globs: &[String],
+    workspace: &Workspace,
+    mut add: impl FnMut(usize, Written) -> Result<(), Unusable>,
+) -> Result<(), GlobError> {
+    let mut length = 0;
+    for (index, text) in globs.iter().enumerate() {
+        let fail = |kind| GlobError { glob: text.chars().take(200).collect(), kind };
+        length += text.len();
+        if index == MOST_GLOBS || length > LONGEST_LIST {
+            return Err(fail(GlobErrorKind::TooLong));
         }
-        let unfolded = if unfolded_relative.is_empty() && unfolded_absolute.is_empty() {
-            None
-        } else {
-            let (relative, absolute) = (Set::new(unfolded_relative)?, Set::new(unfolded_absolute)?);
-            Some(Box::new(Unfolded { relative, absolute }))
-        };
-        Ok(Self {
-            texts: globs.to_vec(),
-            relative: Set::new(relative)?,
-            absolute: Set::new(absolute)?,
-            unfolded,
-            negated,
-        })
+        let glob = Written::parse(text, workspace).map_err(fail)?;
+        add(index, glob).map_err(|Unusable(kind)| fail(kind))?;
     }
+    Ok(())
+}
 
-    fn text(&self, index: usize) -> Option<&str> {
-        self.texts.get(index).map(String::as_str)
-    }
+/// Compiles a whole list. Each glob is sound by then, so what is wrong is that they are too much together.
+fn compile(draft: Draft, globs: &[String]) -> Result<Sets, GlobError> {
+    let all = || globs.join(" ").chars().take(200).collect();
+    draft.compile().map_err(|_too_large| GlobError { glob: all(), kind: GlobErrorKind::TooLarge })
+}
 
-    /// The glob that matches a place or a folder above it, in any form that a file system may read it as. Outside the
-    /// workspace a relative glob is tried on the whole path, so that `**/.env` holds everywhere.
-    fn covering(&self, place: &Place<'_>) -> Option<&str> {
-        let relative = place.inside.as_deref().unwrap_or(place.absolute);
-        self.relative
-            .find_above(relative)
-            .or_else(|| self.absolute.find_above(place.absolute))
-            .or_else(|| self.unfolded.as_ref()?.find_above(relative, place.absolute))
-            .and_then(|index| self.text(index))
+/// What is wrong with the glob at hand.
+struct Unusable(GlobErrorKind);
+
+impl From<GlobErrorKind> for Unusable {
+    fn from(kind: GlobErrorKind) -> Self {
+        Self(kind)
     }
 }
 
-impl Unfolded {
-    fn find_above(&self, relative: &Path, absolute: &Path) -> Option<usize> {
-        let above = |set: &Set, path: &Path| {
-            itself_and_above(&counted(&path.to_string_lossy())).find_map(|path| set.find(path.as_bytes()))
-        };
-        above(&self.relative, relative).or_else(|| above(&self.absolute, absolute))
+impl From<GlobError> for Unusable {
+    fn from(error: GlobError) -> Self {
+        Self(error.kind)
     }
-}
-
-/// Writes one and the same byte for every character outside ASCII.
-fn counted(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().map(|character| if character.is_ascii() { character } else { '\u{1}' }).collect())
-}
-
-impl Negated {
-    fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-impl Inner {
-    fn compile(body: &str, workspace: &Workspace, sense: Sense) -> Result<Self, GlobError> {
-        let body = [body.to_owned()];
-        match sense {
-            Sense::Deny => AllowGlobs::compile(&body, workspace).map(|globs| Self::Exact(Box::new(globs))),
-            Sense::Allow(_) => DenyGlobs::compile(&body, workspace).map(|globs| Self::Wide(Box::new(globs))),
-        }
-    }
-
-    fn hits(&self, place: &Place<'_>) -> bool {
-        match self {
-            Self::Exact(globs) => globs.hit(place).is_some(),
-            Self::Wide(globs) => globs.hit(place).is_some(),
-        }
-    }
-}
-
-impl Set {
-    fn new(globs: Vec<(usize, globset::Glob)>) -> Result<Self, GlobError> {
-        let (owners, globs): (Vec<_>, Vec<_>) = globs.into_iter().unzip();
-        let all = || globs.iter().map(globset::Glob::glob).collect::<Vec<_>>().join(" ");
-        let fail = |error: globset::Error| GlobError {
-            glob: error.glob().map_or_else(all, str::to_owned).chars().take(200).collect(),
-            kind: GlobErrorKind::Syntax(error.kind().to_string()),
-        };
-        Ok(Self { globs: GlobSet::new(&globs).map_err(fail)?, owners })
-    }
-
-    fn find(&self, path: &[u8]) -> Option<usize> {
-        let candidate = globset::Candidate::from_bytes(path);
-        if !self.globs.is_match_candidate(&candidate) {
-            return None;
-        }
-        self.globs
-            .matches_candidate(&candidate)
-            .iter()
-            .min()
-            .and_then(|index| self.owners.get(*index))
-            .copied()
-    }
-
-    fn find_above(&self, path: &Path) -> Option<usize> {
-        if self.owners.is_empty() {
-            return None;
-        }
-        let text = path.to_string_lossy();
-        let folded = fold::fold(&text);
-        let above = |path: &str| itself_and_above(path).find_map(|path| self.find(path.as_bytes()));
-        above(&folded).or_else(|| fold::trimmed(&folded).and_then(|trimmed| above(&trimmed)))
-    }
-}
-
-/// A path and every folder above it, without the root and without the workspace itself.
-fn itself_and_above(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path), |path| {
-        path.rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty())
-    })
 }
 
 /// A glob as it was written, taken apart.
@@ -326,7 +268,7 @@ impl Written {
         if body.starts_with('~') {
             return Err(GlobErrorKind::Tilde);
         }
-        if body.split('/').any(|name| name == "..") {
+        if body.split(['/', '{', ',', '}']).any(|name| name == "..") {
             return Err(GlobErrorKind::Upwards);
         }
         let body = tidied(body);
@@ -344,184 +286,5 @@ fn tidied(body: &str) -> String {
         (false, true) => ".".to_owned(),
         (false, false) => names.join("/"),
         (true, _) => format!("/{}", names.join("/")),
-    }
-}
-
-fn compile_one(body: &str, sense: Sense) -> Result<globset::Glob, GlobErrorKind> {
-    brackets::are_ascii(body)?;
-    let body = match sense {
-        Sense::Deny => Cow::Borrowed(whole(body)),
-        Sense::Allow(_) => brackets::within_names(body)?,
-    };
-    // A range in brackets does not survive a change of case (`[A-z]`), so such a glob is compiled to ignore case
-    // instead; the others are folded like the paths, which keeps them on the matcher's fast ways.
-    let folds = sense != Sense::Allow(Case::Sensitive);
-    let ignore_case = folds && body.contains('[');
-    let body = if folds && !ignore_case { Cow::Owned(fold::fold(&body).into_owned()) } else { body };
-    build(&body, ignore_case)
-}
-
-/// A negated bracket says what is excepted, and an exception is as narrow as it is written: `[!a]` refuses `A`.
-fn compile_unfolded(body: &str) -> Result<globset::Glob, GlobErrorKind> {
-    let excepts = body.contains("[!") || body.contains("[^");
-    build(&counted(whole(body)), !excepts)
-}
-
-fn build(body: &str, ignore_case: bool) -> Result<globset::Glob, GlobErrorKind> {
-    let mut builder = GlobBuilder::new(body);
-    builder
-        .literal_separator(true)
-        .backslash_escape(true)
-        .empty_alternates(true)
-        .case_insensitive(ignore_case);
-    builder.build().map_err(|error| GlobErrorKind::Syntax(error.kind().to_string()))
-}
-
-/// `x/**` without its stars: a list that refuses covers what lies below anyway, and `x` itself is meant as well.
-fn whole(body: &str) -> &str {
-    match body.strip_suffix("/**") {
-        Some(folder) if !folder.is_empty() && folder != "**" => whole(folder),
-        _ => body,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn workspace(case: Case) -> Workspace {
-        Workspace { case, ..Workspace::plain("/ws") }
-    }
-
-    fn denies(glob: &str, path: &str) -> bool {
-        let workspace = workspace(Case::Sensitive);
-        let globs = DenyGlobs::compile(&[glob.to_owned()], &workspace).unwrap();
-        globs.hit(&workspace.place(&Path::new("/ws").join(path))).is_some()
-    }
-
-    fn allows(glob: &str, path: &str, case: Case) -> bool {
-        let workspace = workspace(case);
-        let globs = AllowGlobs::compile(&[glob.to_owned()], &workspace).unwrap();
-        globs
-            .hit(&workspace.place(&crate::paths::lexical::resolve(Path::new("/ws"), Path::new(path))))
-            .is_some()
-    }
-
-    /// What the documents' glob matcher was measured to mean, for a list that allows.
-    #[test]
-    fn allowing_globs_mean_what_they_say() {
-        for (glob, path, expected) in [
-            ("**", ".", true),
-            ("**", "a", true),
-            ("**", ".hidden/x", true),
-            ("**", "/outside", false),
-            ("*", ".env", true),
-            ("*", "a/b", false),
-            (".", ".", true),
-            (".", "a", false),
-            (".comma/**", ".comma/skills/x.md", true),
-            (".comma/**", ".comma", false),
-            ("src/**", "src/a/b", true),
-            ("src/**", "srcs/a", false),
-            ("*.pem", "a.pem", true),
-            ("*.pem", "a/b.pem", false),
-            ("**/*.pem", "b.pem", true),
-            ("**/*.pem", "a/b.pem", true),
-            ("{src,lib}/**", "lib/x", true),
-            ("src/[!a]*", "src/b", true),
-            ("src/[!a]*", "src/a", false),
-            ("src/?.rs", "src/a.rs", true),
-            ("src/?.rs", "src/ab.rs", false),
-            ("!src/**", "lib/x", true),
-            ("!src/**", "src/x", false),
-            ("!!src/**", "src/x", true),
-            ("!src/**", "/outside", false),
-            ("./src/**", "src/x", true),
-            ("src//**", "src/x", true),
-            ("/etc/**", "/etc/hosts", true),
-            ("/ws/src/**", "src/x", true),
-            ("**/hosts", "/etc/hosts", false),
-            ("src[!a]x", "src/x", false),
-            ("a\\*b", "a*b", true),
-            ("a\\*b", "axb", false),
-            ("Src/**", "src/x", false),
-        ] {
-            assert_eq!(allows(glob, path, Case::Sensitive), expected, "{glob} {path}");
-        }
-        assert!(allows("Src/**", "sRC/x", Case::Insensitive));
-        assert!(!allows("!Src/**", "sRC/x", Case::Insensitive));
-        assert!(!allows("!Src/**", "src./x", Case::Sensitive));
-    }
-
-    #[test]
-    fn denying_globs_cover_what_is_meant() {
-        for (glob, path, expected) in [
-            (".git/**", ".git", true),
-            (".git/**", ".git/config", true),
-            (".git/**", ".gitignore", false),
-            (".git/**", "sub/.git", false),
-            ("**/.git", "sub/.git/hooks/x", true),
-            ("secrets/", "secrets/k", true),
-            ("./secrets/**", "secrets/k", true),
-            ("secrets/**", "Secrets/K", true),
-            ("*.PEM", "a.pem", true),
-            ("**/*.pem", "dir.pem/inside", true),
-            ("**/*.pem", "a.pem.", true),
-            ("**/*.pem", "a.pem ", true),
-            ("**/*.pem", "a.pem.txt", false),
-            ("**/.env*", ".e\u{200d}nv", true),
-            ("**/[A-C].txt", "b.TXT", true),
-            ("src/[!a]*", "src/b", true),
-            ("src/[!a]*", "src/A", true),
-            ("src/[!a]*", "src/a", false),
-            ("[!?-u]", "x", true),
-            ("a?", "a\u{200d}", true),
-            ("A?", "a\u{200d}", true),
-            ("?", "\u{fb01}", true),
-            ("?", "ä", true),
-            ("[!x]", "ä", true),
-            ("!src/**", "src/x", false),
-            ("!src/**", "SRC/x", true),
-            ("!src/**", "lib", true),
-            ("!src/**", "src", true),
-            (".", ".", true),
-            (".", "a", false),
-            ("**", "a", true),
-            ("**/**", "a", true),
-            ("**", "/outside", true),
-            ("**/hosts", "/etc/hosts", true),
-            ("secrets/**", "/secrets/x", false),
-            ("/etc/**", "/etc", true),
-            ("/ws/a/**", "a/b", true),
-        ] {
-            assert_eq!(denies(glob, path), expected, "{glob} {path}");
-        }
-    }
-
-    #[test]
-    fn useless_globs_are_refused() {
-        for (glob, expected) in [
-            ("", GlobErrorKind::Empty),
-            ("!", GlobErrorKind::Empty),
-            ("~/.ssh/**", GlobErrorKind::Tilde),
-            ("../x/**", GlobErrorKind::Upwards),
-            ("a/../b", GlobErrorKind::Upwards),
-            ("a\0b", GlobErrorKind::Nul),
-        ] {
-            let error = DenyGlobs::compile(&[glob.to_owned()], &workspace(Case::Sensitive)).unwrap_err();
-            assert_eq!(error.kind, expected, "{glob}");
-        }
-        for glob in ["[a", "{a", "a}", "[z-a]"] {
-            let error = DenyGlobs::compile(&[glob.to_owned()], &workspace(Case::Sensitive)).unwrap_err();
-            assert!(matches!(error.kind, GlobErrorKind::Syntax(_)), "{glob}");
-        }
-    }
-
-    #[test]
-    fn an_escaped_path_matches_itself_alone() {
-        for path in ["a*b", "a?b", "[a]", "{a,b}", "!a", "~a", "a\\b", "-", "a]b"] {
-            assert!(allows(&escape(path), path, Case::Sensitive), "{path}");
-        }
-        assert!(!allows(&escape("a*b"), "axb", Case::Sensitive));
     }
 }

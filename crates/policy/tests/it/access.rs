@@ -277,7 +277,7 @@ fn configurations_that_cannot_hold_are_refused() {
     let error = Sandbox::compile(&unusable, &Workspace::plain(WS)).unwrap_err();
     assert_eq!(error.to_string(), "cannot use the forbidden globs");
     let source = std::error::Error::source(&error).unwrap().to_string();
-    assert_eq!(source, "glob `[a`: unclosed character class; missing ']'");
+    assert_eq!(source, "glob `[a`: `[` is never closed; a literal one is written `\\[`");
 }
 
 /// Following the fixes one by one always ends in a permission, for every obstacle that a configuration can hold.
