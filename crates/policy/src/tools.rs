@@ -70,7 +70,7 @@ pub struct ToolPolicy {
 #[non_exhaustive]
 pub enum ToolProblem {
     /// There is no such profile. It grants nothing.
-    #[error("unknown profile `{name}`{}", hint(nearest.as_deref()))]
+    #[error("unknown profile `{name}`{}", profile_hint(nearest.as_deref()))]
     UnknownProfile {
         /// What was written.
         name: String,
@@ -378,6 +378,11 @@ fn problem(
 
 fn hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+fn profile_hint(nearest: Option<&str>) -> String {
+    let all = || Profile::all().map(|profile| format!("`{}`", profile.name())).collect::<Vec<_>>().join(", ");
+    nearest.map_or_else(|| format!("; there are {}", all()), |name| hint(Some(name)))
 }
 
 fn join(problems: &[ToolProblem]) -> String {

@@ -33,6 +33,8 @@ impl Entry {
 
     /// Whether the entry names this tool.
     pub(crate) fn matches(&self, tool: &str) -> bool {
+        #[cfg(test)]
+        work::count();
         match self.pattern {
             Pattern::Name => self.text == tool,
             Pattern::Group(group) => group.tools.contains(&tool),
@@ -101,9 +103,56 @@ fn fits(pattern: &str, name: &str) -> bool {
     })
 }
 
+/// Counts how often a name is held against an entry, to show that resolving is linear.
+#[cfg(test)]
+mod work {
+    use std::cell::Cell;
+
+    thread_local!(static MATCHES: Cell<usize> = const { Cell::new(0) });
+
+    pub(super) fn count() {
+        MATCHES.set(MATCHES.get() + 1);
+    }
+
+    /// Returns the count, and begins anew.
+    pub(super) fn take() -> usize {
+        MATCHES.take()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig};
+
+    #[test]
+    fn resolving_takes_a_look_up_for_each_known_tool_and_a_pass_over_the_lists_for_others() {
+        const ENTRIES: usize = 100;
+        let patterns = |start: &str| (0..ENTRIES).map(|n| format!("{start}{n}_*")).collect::<Vec<_>>();
+        for tools in [1_000, 2_000] {
+            let names: Vec<String> = (0..tools).map(|n| format!("mcp__s{}_x__{n}", n % ENTRIES)).collect();
+            let config = ToolPolicyConfig {
+                profile: "minimal".to_owned(),
+                allow: patterns("mcp__s"),
+                deny: patterns("mcp__*_x__1"),
+            };
+            let catalog = ToolCatalog { tools: names.clone(), mcp_servers: vec!["".to_owned()] };
+            work::take();
+            let (policy, _slips) = ToolPolicy::compile_leniently(&config, &catalog);
+            // Each entry is held against each tool: once to find slips, once to decide.
+            let built_in = 100;
+            assert!(work::take() <= 2 * 2 * ENTRIES * (tools + built_in), "loading {tools} tools");
+            let resolution = policy.resolve(names.iter().map(String::as_str));
+            assert_eq!(resolution.allowed.len() + resolution.filtered.len(), tools);
+            assert_eq!(work::take(), 0, "a known tool is a look-up");
+            let skill = SkillTools::parse("mcp__s1_x__1 Read").unwrap();
+            let narrowed = policy.with_skill("s", &skill);
+            assert!(work::take() <= (2 * ENTRIES + 2) * (tools + built_in), "narrowing {tools} tools");
+            let strangers: Vec<String> = (0..tools).map(|n| format!("stranger{n}")).collect();
+            let _resolution = narrowed.resolve(strangers.iter().map(String::as_str));
+            assert!(work::take() <= (2 * ENTRIES + 2) * tools, "{tools} tools that nobody listed");
+        }
+    }
 
     #[test]
     fn entries_name_tools() {

@@ -70,8 +70,18 @@ fn slips_are_errors_with_the_nearest_name() {
     for (profile, allow, deny, expected) in [
         ("codign", &[][..], &[][..], "tool policy: unknown profile `codign`; did you mean `coding`?"),
         ("Full", &[], &[], "tool policy: unknown profile `Full`; did you mean `full`?"),
-        ("__proto__", &[], &[], "tool policy: unknown profile `__proto__`"),
-        ("", &[], &[], "tool policy: unknown profile ``"),
+        (
+            "__proto__",
+            &[],
+            &[],
+            "tool policy: unknown profile `__proto__`; there are `minimal`, `coding`, `messaging`, `supervisor`, `full`, `cron-minimal`, `heartbeat-minimal`",
+        ),
+        (
+            "",
+            &[],
+            &[],
+            "tool policy: unknown profile ``; there are `minimal`, `coding`, `messaging`, `supervisor`, `full`, `cron-minimal`, `heartbeat-minimal`",
+        ),
         (
             "full",
             &[],

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use stockade_guard::policy::{
     ArgumentLimit, Removal, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict,
 };
@@ -13,7 +14,7 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Args)]
 pub(super) struct ToolArgs {
     /// The tools; they count as present
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     names: Vec<String>,
 
     /// The baseline: minimal, coding, messaging, supervisor, full, cron-minimal, heartbeat-minimal
