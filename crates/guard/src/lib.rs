@@ -6,6 +6,8 @@
 //! Paths that a tool asks for are resolved, decided on by the [`policy`] and opened by the [`PathGuard`], so that what
 //! was authorised is what is open.
 //!
+//! Limits of the agents are kept across restarts in a `SqliteStore`, or shared by machines in a `RedisStore`.
+//!
 //! It reads with care, since a skill folder comes from a stranger: links are not followed, pipes and devices are not
 //! opened, sizes are bounded, and whatever could not be looked at is a [`Gap`] that the caller sees. It does **not**
 //! look into archives, images or other compressed data, and does not judge what a link outside the folder leads to.
@@ -34,7 +36,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -51,7 +53,7 @@ pub use files::{Coverage, FileOptions, Gap, Source};
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
-pub use limit_store::{RedisOptions, RedisStore};
+pub use limit_store::{Eviction, RedisOptions, RedisStore};
 pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath, Resolver};
 pub use read_text::{TextFile, read_text};
 pub use scan_files::{FileScan, scan_files};

@@ -8,7 +8,7 @@ mod redis;
 mod sqlite;
 
 #[cfg(feature = "redis")]
-pub use self::redis::{RedisOptions, RedisStore};
+pub use self::redis::{Eviction, RedisOptions, RedisStore};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::SqliteStore;
 

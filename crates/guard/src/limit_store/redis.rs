@@ -32,6 +32,18 @@ pub struct RedisOptions {
     pub prefix: String,
     /// How long to wait for each answer. A server that takes longer refuses the call.
     pub timeout: Duration,
+    /// What to do with a server that may drop keys.
+    pub eviction: Eviction,
+}
+
+/// What to do with a server that drops keys when memory is short, and with them what agents used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eviction {
+    /// It is not used, nor one that does not say.
+    #[default]
+    Refused,
+    /// It is used. Limits then hold only as long as its memory does.
+    Accepted,
 }
 
 /// Keeps limits on a Redis server, for machines that share them.
@@ -39,8 +51,14 @@ pub struct RedisOptions {
 /// The server compares and keeps each change in one step and tells the time, so it does not matter how many machines ask
 /// or what their clocks say. A connection that is lost refuses; the next call tries to connect anew. States never expire.
 ///
-/// A server that may drop keys when memory is short (`maxmemory-policy` other than `noeviction`), or that loses what it
-/// confirmed when it restarts, forgets what was used.
+/// What the server forgets was never used, so two of its settings matter:
+///
+/// - `maxmemory-policy`: with `noeviction` or `volatile-…` the server keeps these keys and refuses new ones when memory is
+///   short, which refuses calls. A server that would drop them (`allkeys-…`) is refused at every connection, unless
+///   [`Eviction::Accepted`] says otherwise.
+/// - Persistence: `appendonly yes` keeps what was used across a restart, up to the last second; `appendfsync always` keeps
+///   all of it. With neither, nor with snapshots, a restart frees every budget. A replica that takes over may lack the last
+///   moments too. This is not checked.
 pub struct RedisStore {
     client: Client,
     options: RedisOptions,
@@ -55,6 +73,7 @@ impl Default for RedisOptions {
             url: "redis://127.0.0.1".to_owned(),
             prefix: "stockade:limits:".to_owned(),
             timeout: Duration::from_secs(2),
+            eviction: Eviction::Refused,
         }
     }
 }
@@ -63,7 +82,7 @@ impl RedisStore {
     /// Connects to the server.
     ///
     /// # Errors
-    /// When the address cannot be read or the server cannot be reached.
+    /// When the address cannot be read, the server cannot be reached, or it may drop keys.
     pub fn connect(options: RedisOptions) -> Result<Self, StoreError> {
         let client =
             Client::open(options.url.as_str()).map_err(|error| unavailable("reading the address", error))?;
@@ -135,7 +154,8 @@ impl LimitStore for RedisStore {
 impl std::fmt::Debug for RedisOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("RedisOptions");
-        shown.field("prefix", &self.prefix).field("timeout", &self.timeout).finish_non_exhaustive()
+        shown.field("prefix", &self.prefix).field("timeout", &self.timeout);
+        shown.field("eviction", &self.eviction).finish_non_exhaustive()
     }
 }
 
@@ -153,7 +173,33 @@ fn connect(client: &Client, options: &RedisOptions) -> Result<Connection, StoreE
         connection.set_write_timeout(Some(options.timeout))?;
         Ok(connection)
     };
-    connect().map_err(|error| unavailable(DOING, error))
+    let mut connection = connect().map_err(|error| unavailable(DOING, error))?;
+    if options.eviction == Eviction::Refused {
+        keeps_what_it_is_given(&mut connection)?;
+    }
+    Ok(connection)
+}
+
+/// Refuses a server that may drop limits.
+fn keeps_what_it_is_given(connection: &mut Connection) -> Result<(), StoreError> {
+    const DOING: &str = "asking the server whether it drops keys when memory is short";
+    let memory: String =
+        redis::cmd("INFO").arg("memory").query(connection).map_err(|error| unavailable(DOING, error))?;
+    let refuse = |why: String| StoreError::Unavailable { doing: DOING, source: why.into() };
+    let field = |name: &str| memory.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    match (field("maxmemory"), field("maxmemory_policy")) {
+        // Keys of limits never expire, so a policy for those that do leaves them alone.
+        (Some("0"), _) => Ok(()),
+        (_, Some(policy)) if policy == "noeviction" || policy.starts_with("volatile-") => Ok(()),
+        (_, Some(policy)) => Err(refuse(format!(
+            "its maxmemory-policy `{}` may drop limits, and with them what was used; set it to `noeviction`, or accept \
+             this (Eviction::Accepted)",
+            policy.escape_debug()
+        ))),
+        (_, None) => Err(refuse(
+            "it does not say, so it might; accept this (Eviction::Accepted) if it keeps all keys".to_owned(),
+        )),
+    }
 }
 
 fn unavailable(doing: &'static str, source: RedisError) -> StoreError {

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "creates the file in which limits are kept")]
 
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ const FORGET: &str = "DELETE FROM agent_limits WHERE agent = ?1";
 /// assert!(matches!(verdict, CallVerdict::Granted(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+/// Where nothing else is needed, [`SqliteStore::open_default`] keeps the limits of all agents of a user in one place, so
+/// that starting an agent anew frees no budget.
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Mutex<Connection>,
@@ -42,6 +44,23 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
+    /// Opens the file of this user, or creates it: `stockade/limits.db` in `$XDG_STATE_HOME`, or in `~/.local/state`.
+    ///
+    /// # Errors
+    /// When neither variable holds an absolute path, or the file cannot be opened. Never falls back to memory, where
+    /// limits would end with the process.
+    pub fn open_default() -> Result<Self, StoreError> {
+        const DOING: &str = "finding the folder for the file of limits";
+        let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from));
+        let folder = folder.ok_or_else(|| StoreError::Unavailable {
+            doing: DOING,
+            source: "neither XDG_STATE_HOME nor HOME is an absolute path; open a file of your choice instead"
+                .into(),
+        })?;
+        create_private_folder(&folder).map_err(|error| unavailable(DOING, error))?;
+        Self::open(&folder.join("limits.db"))
+    }
+
     /// Opens a file, or creates it. Its folder must exist.
     ///
     /// # Errors
@@ -94,6 +113,22 @@ impl LimitStore for SqliteStore {
     }
 }
 
+/// The folder for what is kept between runs, from the variables of the environment. Relative ones are no answer: they
+/// would change with the current folder, and an agent may have put one there.
+fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |name| variable(name).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("stockade"))
+}
+
+fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 /// Creates the file if it is not there. SQLite gives its side files the same permissions.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
@@ -110,4 +145,27 @@ fn unavailable(doing: &'static str, source: impl std::error::Error + Send + Sync
 fn poisoned() -> StoreError {
     let source = "a thread panicked while it changed the limits".into();
     StoreError::Unavailable { doing: "using the file of limits", source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_kept_where_the_user_keeps_states() {
+        for (state, home, expected) in [
+            (None, Some("/home/me"), Some("/home/me/.local/state/stockade")),
+            (Some("/var/state"), Some("/home/me"), Some("/var/state/stockade")),
+            (Some("state"), Some("/home/me"), Some("/home/me/.local/state/stockade")),
+            (Some(""), None, None),
+            (None, Some("."), None),
+            (None, None, None),
+        ] {
+            let folder = state_folder(|name| match name {
+                "XDG_STATE_HOME" => state.map(PathBuf::from),
+                _ => home.map(PathBuf::from),
+            });
+            assert_eq!(folder.as_deref(), expected.map(Path::new), "{state:?} {home:?}");
+        }
+    }
 }

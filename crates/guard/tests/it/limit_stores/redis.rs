@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use stockade_guard::limits::{CallRefusal, CallVerdict, Outcome, SharedLimits, Usage};
-use stockade_guard::{RedisOptions, RedisStore};
+use stockade_guard::{Eviction, RedisOptions, RedisStore};
 use tempfile::TempDir;
 
 use super::{CALL, assert_shared, limits};
@@ -25,9 +25,15 @@ struct Server {
 impl Server {
     /// Starts a server, or says loudly that there is none to start.
     fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with further settings.
+    fn start_with(settings: &[&str]) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let started = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket", "redis.sock"])
+            .args(settings)
             .current_dir(folder.path())
             .stdout(Stdio::null())
             .spawn();
@@ -38,7 +44,8 @@ impl Server {
         };
         let server = Self { process, folder };
         for _ in 0..500 {
-            if RedisStore::connect(server.options()).is_ok() {
+            if RedisStore::connect(RedisOptions { eviction: Eviction::Accepted, ..server.options() }).is_ok()
+            {
                 return Some(server);
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -105,4 +112,24 @@ fn the_password_is_not_shown() {
     options.url.push_str("?user=someone&pass=hush");
     let error = RedisStore::connect(options.clone()).unwrap_err();
     assert!(!format!("{options:?} {error:?}").contains("hush"), "{error:?}");
+}
+
+#[test]
+fn a_server_that_may_drop_limits_is_refused() {
+    for (maxmemory, policy, taken) in [
+        ("100mb", "noeviction", true),
+        ("100mb", "volatile-lru", true),
+        ("100mb", "allkeys-lru", false),
+        ("100mb", "allkeys-random", false),
+        ("0", "allkeys-lru", true),
+    ] {
+        let settings = ["--maxmemory", maxmemory, "--maxmemory-policy", policy];
+        let Some(server) = Server::start_with(&settings) else { return };
+        let connected = RedisStore::connect(server.options());
+        assert_eq!(connected.is_ok(), taken, "{maxmemory} {policy}: {connected:?}");
+        if let Err(error) = connected {
+            let why = std::error::Error::source(&error).unwrap().to_string();
+            assert!(why.contains(policy) && why.contains("noeviction"), "{why}");
+        }
+    }
 }
