@@ -17,11 +17,22 @@ use stockade_limits::{
 };
 
 /// What the clients share: the store's content and its clock.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Shelf {
     version: u64,
     state: AgentState,
     now: Duration,
+    swaps: Swaps,
+}
+
+/// How the store keeps a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Swaps {
+    /// Only if nobody else's came in between.
+    #[default]
+    Comparing,
+    /// In any case: what is tested here must go wrong with such a store.
+    Blindly,
 }
 
 /// A client's way to the shelf. Before each step it asks for its turn.
@@ -56,7 +67,7 @@ impl VersionedStore for Stepped {
     fn swap(&self, _agent: &str, expected: u64, state: &AgentState) -> Result<Swap, StoreError> {
         self.wait_for_turn();
         let mut shelf = self.shelf.lock().unwrap();
-        if shelf.version != expected {
+        if shelf.version != expected && shelf.swaps == Swaps::Comparing {
             return Ok(Swap::Stale);
         }
         shelf.version += 1;
@@ -78,15 +89,14 @@ type Client = fn(&SharedLimits<Stepped>) -> u64;
 /// Runs the clients in every order and hands the results of each run to `check`. Returns how many orders there were.
 fn explore(
     limits: AgentLimits,
-    start: &AgentState,
-    now: Duration,
+    start: &Shelf,
     clients: usize,
     program: Client,
-    check: impl Fn(&[u64]),
+    mut check: impl FnMut(&[u64]),
 ) -> u32 {
     let mut path: Vec<Choice> = Vec::new();
     for runs in 1.. {
-        let results = run(limits, start, now, (clients, program), &mut path);
+        let results = run(limits, start, (clients, program), &mut path);
         check(&results);
         while path.last().is_some_and(|(taken, of)| taken + 1 == *of) {
             path.pop();
@@ -101,12 +111,11 @@ fn explore(
 
 fn run(
     limits: AgentLimits,
-    start: &AgentState,
-    now: Duration,
+    start: &Shelf,
     (clients, program): (usize, Client),
     path: &mut Vec<Choice>,
 ) -> Vec<u64> {
-    let shelf = Arc::new(Mutex::new(Shelf { version: 0, state: start.clone(), now }));
+    let shelf = Arc::new(Mutex::new(start.clone()));
     let (asks, events) = channel();
     let mut turns = Vec::new();
     let mut threads = Vec::new();
@@ -181,7 +190,7 @@ fn reserve_and_use(limits: &SharedLimits<Stepped>) -> u64 {
 
 #[test]
 fn calls_side_by_side_never_overshoot_together() {
-    let orders = explore(hundred_tokens(), &AgentState::default(), Duration::ZERO, 3, reserve, |granted| {
+    let orders = explore(hundred_tokens(), &Shelf::default(), 3, reserve, |granted| {
         assert_eq!(granted.iter().sum::<u64>(), 80, "{granted:?}");
     });
     assert!(orders > 90, "{orders} orders");
@@ -189,23 +198,45 @@ fn calls_side_by_side_never_overshoot_together() {
 
 #[test]
 fn what_is_settled_meanwhile_counts_as_well() {
-    let orders =
-        explore(hundred_tokens(), &AgentState::default(), Duration::ZERO, 2, reserve_and_use, |used| {
-            assert_eq!(used.iter().sum::<u64>(), 60, "{used:?}");
-        });
+    let orders = explore(hundred_tokens(), &Shelf::default(), 2, reserve_and_use, |used| {
+        assert_eq!(used.iter().sum::<u64>(), 60, "{used:?}");
+    });
     assert!(orders > 100, "{orders} orders");
+}
+
+/// An agent whose breaker has just become half-open.
+fn half_open(limits: AgentLimits) -> Shelf {
+    let mut breaker = stockade_limits::Breaker::new(limits.breaker);
+    for _ in 0..5 {
+        breaker.observe(Outcome::Failure, Duration::ZERO);
+    }
+    let state = AgentState { breaker: breaker.into_state(), ..AgentState::default() };
+    Shelf { state, now: limits.breaker.cooldown, ..Shelf::default() }
 }
 
 #[test]
 fn a_half_open_breaker_admits_exactly_one_of_all_who_ask() {
     let limits = AgentLimits::default();
-    let mut breaker = stockade_limits::Breaker::new(limits.breaker);
-    for _ in 0..5 {
-        breaker.observe(Outcome::Failure, Duration::ZERO);
-    }
-    let start = AgentState { breaker: breaker.into_state(), ..AgentState::default() };
-    let orders = explore(limits, &start, limits.breaker.cooldown, 3, reserve, |granted| {
+    let orders = explore(limits, &half_open(limits), 3, reserve, |granted| {
         assert_eq!(granted.iter().sum::<u64>(), 40, "{granted:?}");
     });
     assert!(orders > 90, "{orders} orders");
+}
+
+/// The orders that are tried are the ones that matter: with a store that does not compare, some of them overshoot.
+#[test]
+fn a_store_that_does_not_compare_is_found_out() {
+    let limits = AgentLimits::default();
+    for (limits, start, clients, program, most) in [
+        (hundred_tokens(), Shelf::default(), 3, reserve as Client, 80),
+        (hundred_tokens(), Shelf::default(), 2, reserve_and_use, 60),
+        (limits, half_open(limits), 3, reserve, 40),
+    ] {
+        let blind = Shelf { swaps: Swaps::Blindly, ..start };
+        let (mut right, mut wrong) = (0, 0);
+        explore(limits, &blind, clients, program, |used| {
+            *if used.iter().sum::<u64>() > most { &mut wrong } else { &mut right } += 1;
+        });
+        assert!(wrong > 0 && right > 0, "{wrong} orders overshoot, {right} do not");
+    }
 }

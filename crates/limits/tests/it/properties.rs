@@ -136,31 +136,35 @@ pub(crate) fn budget(data: &[u8]) {
     }
 }
 
-/// Breakers: never more than one probe at a time, and none while open.
+/// Breakers: never more than one probe at a time, and none while open, also when the clock is set back.
 pub(crate) fn breaker(data: &[u8]) {
     let mut breaker = Breaker::new(BreakerSettings::default());
     let mut permits = BTreeMap::new();
-    let (mut now, mut next) = (Duration::ZERO, 0_u32);
-    let mut probe_until = Duration::ZERO;
+    let (mut now, mut latest, mut next) = (Duration::ZERO, Duration::ZERO, 0_u32);
+    let (mut probe_until, mut open_until) = (Duration::ZERO, Duration::ZERO);
     for event in data.chunks_exact(2) {
         let [kind, time] = [event[0], event[1]];
-        now += Duration::from_secs(u64::from(time) / 4);
+        now = match kind >> 6 {
+            0 => now.saturating_sub(Duration::from_secs(u64::from(time))),
+            _ => now.saturating_add(Duration::from_secs(u64::from(time) / 4)),
+        };
+        latest = latest.max(now);
+        // Told at every step, the breaker knows the latest time as well.
+        let phase = breaker.phase(now);
         match kind % 4 {
-            0 => {
-                let phase = breaker.phase(now);
-                match breaker.admit(now) {
-                    Admission::Admitted(permit) => {
-                        assert_ne!(phase, BreakerPhase::Open);
-                        if permit.is_probe() {
-                            assert!(now >= probe_until, "two probes at a time");
-                            probe_until = now + BreakerSettings::default().probe_timeout;
-                        }
-                        permits.insert(next, permit);
-                        next += 1;
+            0 => match breaker.admit(now) {
+                Admission::Admitted(permit) => {
+                    assert_ne!(phase, BreakerPhase::Open);
+                    assert!(latest >= open_until, "a call during the cooldown");
+                    if permit.is_probe() {
+                        assert!(latest >= probe_until, "two probes at a time");
+                        probe_until = latest + BreakerSettings::default().probe_timeout;
                     }
-                    Admission::Refused { .. } => assert_ne!(phase, BreakerPhase::Closed),
+                    permits.insert(next, permit);
+                    next += 1;
                 }
-            }
+                Admission::Refused { .. } => assert_ne!(phase, BreakerPhase::Closed),
+            },
             1 | 2 => {
                 let outcome = if kind % 4 == 1 { Outcome::Success } else { Outcome::Failure };
                 let chosen = permits.keys().nth(usize::from(kind >> 2) % permits.len().max(1)).copied();
@@ -169,6 +173,9 @@ pub(crate) fn breaker(data: &[u8]) {
                         probe_until = Duration::ZERO;
                     }
                     breaker.report(permit, outcome, now);
+                    if phase != BreakerPhase::Open && breaker.phase(now) == BreakerPhase::Open {
+                        open_until = latest + BreakerSettings::default().cooldown;
+                    }
                 }
             }
             _ => breaker = Breaker::resume(BreakerSettings::default(), breaker.into_state()),
