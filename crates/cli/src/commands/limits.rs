@@ -39,6 +39,8 @@ A script drives one limit alone:
   {\"component\": \"breaker\", \"config\": {\"failureThreshold\": 1},
    \"script\": [{\"atMs\": 0, \"op\": \"recordFailure\"}, {\"atMs\": 5, \"op\": \"isOpen\"}]}";
 
+const FORM: &str = "`stockade limits --help` shows what a trace and a script look like";
+
 /// Show what budgets, breakers and the other limits would do
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -66,8 +68,15 @@ enum LimitsCommand {
 pub(crate) fn run(args: &LimitsArgs) -> Result<Exit, Failure> {
     let LimitsCommand::Simulate { script } = &args.command;
     let (name, text) = read(script)?;
-    let wrong = |error: &dyn std::fmt::Display| Failure::usage(format_args!("{name}: {error}"));
+    let wrong =
+        |error: &dyn std::fmt::Display| Failure::usage(format_args!("{name}: {error}")).with_help(FORM);
+    if text.trim().is_empty() {
+        return Err(wrong(&"it is empty; a trace or a script in JSON is expected"));
+    }
     let document: Value = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+    if !document.is_object() {
+        return Err(wrong(&"it is no JSON object; a trace or a script is one"));
+    }
     let replayed = if document.get("component").is_some() {
         // Read from the text again, so that an error says where it is.
         let script: Script = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
@@ -108,6 +117,9 @@ impl Replayed {
             Self::Trace(steps) => chart(steps),
             Self::Script { script, results } => answers(script, results),
         };
+        if steps.is_empty() {
+            return "nothing was replayed: there is no call in it\n".to_owned();
+        }
         let refused = match self.refusals() {
             0 => "nothing was refused".to_owned(),
             1 => "1 call was refused".to_owned(),

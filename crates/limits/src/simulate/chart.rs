@@ -5,9 +5,13 @@ use std::fmt::Write as _;
 use super::{SimulatedBudget, SimulatedEvent, SimulatedStep};
 
 /// How many cells a bar has.
-const WIDTH: u64 = 20;
+const WIDTH: u64 = 12;
 /// The longest name of a tool that is shown.
-const MAX_NAME_CHARS: usize = 18;
+const MAX_NAME_CHARS: usize = 16;
+/// How many cells notes begin after.
+const INDENT: usize = 12;
+/// Notes are broken before they are longer, so that a chart fits a narrow terminal.
+const LINE: usize = 80;
 
 /// Draws a simulation: a line for each step, with the budget that is fullest as a bar. Control characters in names are
 /// shown as `\u{…}`.
@@ -22,12 +26,31 @@ pub fn chart(steps: &[SimulatedStep]) -> String {
         let (event, note) = describe(&step.event);
         let bar = fullest(&step.budgets).map(bar).unwrap_or_default();
         // Writing to a string cannot fail.
-        let _written = writeln!(text, "{seconds:>9.3}s  {name:<MAX_NAME_CHARS$}  {event:<8}  {bar}");
-        if let Some(note) = note {
-            let _written = writeln!(text, "{:>12}{note}", "");
-        }
+        let _written = writeln!(text, "{seconds:>9.3}s  {name:<MAX_NAME_CHARS$}  {event:<7}  {bar}");
+        push_note(&mut text, note.as_deref().unwrap_or_default());
     }
     text
+}
+
+/// Adds a note below a step, broken between words.
+fn push_note(text: &mut String, note: &str) {
+    let mut column = 0;
+    for word in note.split_whitespace() {
+        let width = word.chars().count();
+        if column == 0 || column + 1 + width > LINE {
+            text.push_str(if column == 0 { "" } else { "\n" });
+            text.push_str(&" ".repeat(INDENT));
+            column = INDENT;
+        } else {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    if column > 0 {
+        text.push('\n');
+    }
 }
 
 fn name(tool: &str) -> String {
@@ -78,7 +101,7 @@ fn bar(budget: &SimulatedBudget) -> String {
     let (reserved, left) = (taken - used, WIDTH as usize - taken);
     let bar = ["█".repeat(used), "▒".repeat(reserved), "░".repeat(left)].concat();
     let taken = budget.used.saturating_add(budget.reserved);
-    format!("{bar} {taken} of {cap} {}", budget.scope.name())
+    format!("{bar} {taken}/{cap} {}", budget.scope.name())
 }
 
 #[cfg(test)]
@@ -94,11 +117,11 @@ mod tests {
         )
         .unwrap();
         let lines = [
-            "    0.000s  web_search          begins    ▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░ 50 of 100 per-execution",
-            "    0.100s  mcp__files__read_…  refused   ▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░ 50 of 100 per-execution",
-            "            budget: the per-execution token budget of 100 is exhausted: 50 used (50 of it reserved for calls in \
-             flight), 60 more asked for",
-            "    1.500s  web_search          ends      ██████░░░░░░░░░░░░░░ 30 of 100 per-execution",
+            "    0.000s  web_search        begins   ▒▒▒▒▒▒░░░░░░ 50/100 per-execution",
+            "    0.100s  mcp__files__rea…  refused  ▒▒▒▒▒▒░░░░░░ 50/100 per-execution",
+            "            budget: the per-execution token budget of 100 is exhausted: 50 used",
+            "            (50 of it reserved for calls in flight), 60 more asked for",
+            "    1.500s  web_search        ends     ████░░░░░░░░ 30/100 per-execution",
         ];
         assert_eq!(super::chart(&simulate(&trace).unwrap()), lines.join("\n") + "\n");
     }
