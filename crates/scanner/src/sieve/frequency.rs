@@ -91,14 +91,31 @@ fn at(table: &PerKind, kind: usize) -> f64 {
 fn parse_line(line: &str) -> PerKind {
     let mut pairs = [0.0; KINDS];
     for (pair, character) in pairs.iter_mut().zip(line.bytes()) {
-        *pair = f64::from(character.saturating_sub(b'!')).mul_add(-0.25, 0.0).exp2();
+        *pair = rarer(character.saturating_sub(b'!'));
     }
     pairs
+}
+
+/// Two to the power of minus so many quarters. By hand, since `exp2` would make every program load the library of
+/// mathematical functions.
+#[expect(clippy::indexing_slicing, reason = "one of four quarters")]
+fn rarer(quarters: u8) -> f64 {
+    const QUARTERS: [f64; 4] =
+        [1.0, 0.840_896_415_253_714_5, std::f64::consts::FRAC_1_SQRT_2, 0.594_603_557_501_360_5];
+    (0..quarters / 4).fold(QUARTERS[usize::from(quarters % 4)], |probability, _| probability / 2.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quarters_of_a_bit_add_up() {
+        assert!(
+            (0..=255_u8)
+                .all(|quarters| (rarer(quarters) - (f64::from(quarters) / -4.0).exp2()).abs() < 1e-15)
+        );
+    }
 
     fn of(text: &str) -> f64 {
         frequency(&text.bytes().map(|byte| ByteSet::range(byte, byte)).collect::<Vec<_>>())
