@@ -17,7 +17,7 @@ use tables::{Glyph, glyph};
 /// They are selective on purpose: most real skills hold some non-ASCII text, and nearly all hold quotes and backslashes.
 pub(crate) const TRIGGERS: &[&str] = &[
     // Full-width letters, and full-width signs that mean something to a shell or to a parser of tags.
-    r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xEF\xBD\x9C[ \t]*[A-Za-z/]|\xEF\xBC[\x84\x9C][A-Za-z/({ ]",
+    r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xEF\xBD\x9C\s*[!-~]|[!-~][ \t]*\xEF\xBD\x9C|\xEF\xBC[\x84\x9C][A-Za-z/({ ]",
     // Mathematical letters.
     r"\xF0\x9D[\x90-\x9F]",
     // Circled letters, small capitals, small Roman numerals and letter-like signs beside another letter.
@@ -33,7 +33,7 @@ pub(crate) const TRIGGERS: &[&str] = &[
     // Spaces that are not the ASCII space, after visible ASCII.
     r"[!-~](?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
     // Idle quoting inside a word of `quoting::WORDS`, at its first place.
-    r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yeh]|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
+    r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yehr]|pr{idle}i|pri{idle}n|prin{idle}t|print{idle}e|printe{idle}n|printen{idle}v|t{idle}c|tc{idle}p|u{idle}d|ud{idle}p|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
     r"\$(?:IFS\b|\{IFS)",
 ];
 
@@ -280,9 +280,17 @@ mod tests {
                 }
             }
         }
-        for text in
-            ["ｂａｓｈ", "𝐛ash", "b\u{430}sh", "\u{455}\u{4bb}", "curl${IFS}x", "|\u{a0}sh", "b\u{24d0}sh"]
-        {
+        for text in [
+            "x ｜ \\\\sh",
+            "x ｜\n(sh)",
+            "ｂａｓｈ",
+            "𝐛ash",
+            "b\u{430}sh",
+            "\u{455}\u{4bb}",
+            "curl${IFS}x",
+            "|\u{a0}sh",
+            "b\u{24d0}sh",
+        ] {
             assert!(pulled(text), "{text:?}");
         }
         for text in [

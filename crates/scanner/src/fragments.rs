@@ -4,7 +4,7 @@
 ///
 /// They are case-sensitive unless the pattern around them says `(?i)`, and none holds a capturing group.
 pub const FRAGMENTS: &[Fragment] = &[
-    Fragment { name: "shell", meaning: "a Unix shell", pattern: r"(?:ba|z|k|da|a|tc|c|fi)?sh" },
+    Fragment { name: "shell", meaning: "a Unix shell", pattern: r"(?:r?ba|z|m?k|da|a|tc|c|fi|ya)?sh(?:93)?" },
     Fragment {
         name: "interpreter",
         meaning: "a program that runs code from its standard input, shells included",
@@ -18,12 +18,12 @@ pub const FRAGMENTS: &[Fragment] = &[
     Fragment {
         name: "wrapper",
         meaning: "programs that run another program, with their options and assignments",
-        pattern: r"(?:(?:/(?:[\w.+-]+/)*?)??(?:sudo|doas|env|exec|command|nohup|time|nice|setsid|stdbuf|timeout|xargs|busybox|chroot)(?:[ \t]+(?:[-0-9][\w=./-]*|\w+=[\w./:@,-]*|root))*?[ \t]+)",
+        pattern: r"(?:(?:/(?:[\w.+-]+/)*?)??(?:sudo|doas|env|exec|command|builtin|nohup|time|nice|ionice|setsid|stdbuf|unbuffer|timeout|xargs|parallel|busybox|toybox|chroot|unshare|fakeroot|pkexec|strace|script|su)(?:[ \t]+(?:[-0-9][\w=./-]*|\w+=[\w./:@,-]*|root))*?[ \t]+)",
     },
     Fragment {
         name: "run",
-        meaning: "what may stand between a pipe and the name of the program that it feeds: assignments, wrappers, a folder",
-        pattern: r#"(?:\w+=[\w./:@,-]*[ \t]+)*?{wrapper}*?["']?(?:[~.]{0,2}/(?:[\w.+-]+/)*?)?"#,
+        meaning: "what may stand between a pipe and the name of the program that it feeds: a group, assignments, wrappers, a folder",
+        pattern: r#"(?:[({][ \t]*){0,2}(?:\w+=[\w./:@,-]*[ \t]+)*?{wrapper}*?["'\\]?(?:[~.]{0,2}/(?:[\w.+-]+/)*?)?"#,
     },
     Fragment {
         name: "gap",
@@ -48,7 +48,7 @@ pub const FRAGMENTS: &[Fragment] = &[
     Fragment {
         name: "installer-hosts",
         meaning: "hosts, with a folder where the host serves more than its installer, of well-known installers",
-        pattern: r"astral\.sh/(?:uv|ruff)|sh\.rustup\.rs|bun\.(?:sh|com)/install|(?:get\.)?deno\.(?:land/install\.sh|com)|get\.docker\.com|get\.pnpm\.io|fnm\.vercel\.app|install\.python-poetry\.org|mise\.(?:run|jdx\.dev)|starship\.rs/install\.sh|ollama\.(?:com|ai)/install\.sh|tailscale\.com/install\.sh|get\.helm\.sh|deb\.nodesource\.com|rpm\.nodesource\.com|cli\.github\.com|get\.sdkman\.io|pyenv\.run|pixi\.sh|fly\.io/install\.sh|get\.k3s\.io|claude\.ai/install\.sh|aka\.ms/InstallAzureCLIDeb|packages\.microsoft\.com|nixos\.org/nix/install|install\.determinate\.systems|get\.volta\.sh|foundry\.paradigm\.xyz|sdk\.cloud\.google\.com|get\.pulumi\.com|cursor\.com/install|opencode\.ai/install|cli\.tavily\.com/install\.sh|fluxcd\.io/install\.sh|run\.linkerd\.io/install|rover\.apollo\.dev/(?:nix|win)|antigravity\.google/cli|istio\.io/downloadIstio|dl\.dagger\.io/dagger|cli\.doppler\.com/install\.sh|sentry\.io/get-cli|temporal\.download/cli\.sh|get-ghcup\.haskell\.org|sh\.vector\.dev|install\.duckdb\.org|install\.meilisearch\.com|code-server\.dev/install\.sh|setup\.atuin\.sh|opam\.ocaml\.org/install\.sh|wasmtime\.dev/install\.sh|railway\.(?:app|com)/install\.sh|zed\.dev/install\.sh|sst\.dev/install|encore\.dev/install\.sh|aider\.chat/install\.sh|community\.chocolatey\.org/install\.ps1|get\.scoop\.sh|dl\.cloudsmith\.io/public|packagecloud\.io/install/repositories|gh\.io/copilot-install",
+        pattern: r"astral\.sh/(?:uv|ruff)|sh\.rustup\.rs|bun\.(?:sh|com)/install|(?:get\.)?deno\.(?:land/install\.sh|com)|get\.docker\.com|get\.pnpm\.io|fnm\.vercel\.app|install\.python-poetry\.org|mise\.(?:run|jdx\.dev)|starship\.rs/install\.sh|ollama\.(?:com|ai)/install\.sh|tailscale\.com/install\.sh|get\.helm\.sh|deb\.nodesource\.com|rpm\.nodesource\.com|cli\.github\.com|get\.sdkman\.io|pyenv\.run|pixi\.sh|fly\.io/install\.sh|get\.k3s\.io|claude\.ai/install\.sh|aka\.ms/InstallAzureCLIDeb|packages\.microsoft\.com|nixos\.org/nix/install|install\.determinate\.systems|get\.volta\.sh|foundry\.paradigm\.xyz|sdk\.cloud\.google\.com|get\.pulumi\.com|cursor\.com/install|opencode\.ai/install|cli\.tavily\.com/install\.sh|fluxcd\.io/install\.sh|run\.linkerd\.io/install|rover\.apollo\.dev/(?:nix|win)|antigravity\.google/cli|istio\.io/downloadIstio|dl\.dagger\.io/dagger|cli\.doppler\.com/install\.sh|sentry\.io/get-cli|temporal\.download/cli\.sh|get-ghcup\.haskell\.org|sh\.vector\.dev|install\.duckdb\.org|install\.meilisearch\.com|code-server\.dev/install\.sh|setup\.atuin\.sh|opam\.ocaml\.org/install\.sh|wasmtime\.dev/install\.sh|railway\.(?:app|com)/install\.sh|zed\.dev/install\.sh|sst\.dev/install|encore\.dev/install\.sh|aider\.chat/install\.sh|community\.chocolatey\.org/install\.ps1|get\.scoop\.sh|dl\.cloudsmith\.io/public/(?:caddy|infisical|isc|mull-project|rabbitmq|task|teleport)|packagecloud\.io/install/repositories/(?:github|netdata|rabbitmq|timescale)|gh\.io/copilot-install",
     },
     Fragment {
         name: "installer-repositories",
@@ -61,9 +61,34 @@ pub const FRAGMENTS: &[Fragment] = &[
         pattern: r#"["']?https://(?:{installer-hosts}|raw\.githubusercontent\.com/(?:{installer-repositories}))(?:/(?:[\w@~+-][\w.@~+-]*/?)*)?["']?"#,
     },
     Fragment {
+        name: "fetch-options",
+        meaning: "options of a download that change neither where it comes from nor where it goes",
+        pattern: r"(?:(?:[ \t]|\\\r?\n)+(?:-[fsSLlvgqn01246]+[Oo]?-?|-[Oo][ \t]*-|--[a-z][a-z0-9.-]*|[\x22']?=https[\x22']?))*",
+    },
+    Fragment {
+        name: "defanged",
+        meaning: "an address that was made harmless on purpose, as reports on attacks do",
+        pattern: r"[\x22']?(?:hxxps?:[^\s|]*|(?:https?://)?[\w-]+(?:\.[\w-]+)*\[\.\][^\s|]*)[\x22']?",
+    },
+    Fragment {
+        name: "local-address",
+        meaning: "an address on the machine itself",
+        pattern: r"(?:https?://)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::[0-9]{1,5})?(?:/[^\s`;&|@]*)?",
+    },
+    Fragment {
+        name: "word-without-address",
+        meaning: "a word of a command that names no host and ends no command",
+        pattern: r"(?:[ \t]+[^\s`;&|:./]+)",
+    },
+    Fragment {
+        name: "told-not-to",
+        meaning: "the end of a clause that forbids what follows it: the negation governs the verb, and no condition stands before it",
+        pattern: r"(?i:(?:(?:^|[.!?:;(*_>|-])[ \t*_]*(?:please[ \t]+|you[ \t]+)?(?:never|do[ \t]+not|don.{1,3}t|avoid)|\b(?:must|should|may|can|shall)(?:[ \t]*not|n.{1,3}t|[ \t]+never)|\b(?:instead[ \t]+of|rather[ \t]+than))(?:[ \t]+(?:ever|blindly|directly|manually|attempt[ \t]+to|try[ \t]+to))?[ \t*_]*)",
+    },
+    Fragment {
         name: "sink",
         meaning: "a program that stores, encodes or sends what it reads",
-        pattern: r"(?:sort|tee|cat|curl|wget|https?|nc|ncat|netcat|socat|telnet|ssh|mail|sendmail|base64|base32|xxd|hexdump|openssl|gpg|gzip|bzip2|xz|zstd|tr|rev|jq|python[0-9]?|perl|ruby|node|xargs|while|pbcopy|xclip)",
+        pattern: r"(?:sort|tee|cat|dd|od|split|sponge|paste|curl|wget|https?|nc|ncat|netcat|socat|telnet|ssh|mail|sendmail|base64|base32|xxd|hexdump|openssl|gpg|gzip|bzip2|xz|zstd|tr|rev|jq|python[0-9]?|perl|ruby|node|xargs|while|pbcopy|xclip)",
     },
     Fragment {
         name: "decoder",
@@ -165,7 +190,7 @@ mod tests {
         for same in [r"a{2,5}", r"\{shell}", r"\x{41}", r"[{]", r"a\\", r"\", "{", "{shell"] {
             assert_eq!(expand(same).as_deref(), Ok(same));
         }
-        assert_eq!(expand(r"x{2}{shell}$").as_deref(), Ok(r"x{2}(?:ba|z|k|da|a|tc|c|fi)?sh$"));
+        assert_eq!(expand(r"x{2}{shell}$").as_deref(), Ok(r"x{2}(?:r?ba|z|m?k|da|a|tc|c|fi|ya)?sh(?:93)?$"));
         assert_eq!(expand("{shel}"), Err("shel"));
     }
 }

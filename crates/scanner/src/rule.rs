@@ -43,6 +43,9 @@ pub struct Shape<'a> {
 
 /// A reason to drop a match.
 ///
+/// An attacker reads the excuses too. One must hold only where the attack cannot work: of a whole command rather than a
+/// word in it, of the clause that governs the match rather than the sentence around it.
+///
 /// What stands around a match is looked at no further than 256 bytes away, so that a flood of matches on one line stays
 /// linear. `\A` and `\z` are the ends of what is looked at.
 #[derive(Debug, Clone, Copy)]

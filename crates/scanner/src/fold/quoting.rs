@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The words whose disguise is worth taking off: those that the rules look for as commands.
 pub(super) const WORDS: &[&str] = &[
     "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
-    "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig",
+    "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig", "printenv", "tcp", "udp",
 ];
 /// A longer token is no disguised word.
 const LONGEST_TOKEN: usize = 256;

