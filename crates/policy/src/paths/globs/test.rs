@@ -287,7 +287,8 @@ proptest! {
         let (Ok(other), Ok(ours)) = (other, ours) else { return Ok(()) };
         let path = super::super::lexical::resolve(Path::new("/ws"), Path::new(&path));
         let place = workspace.place(&path);
-        let Some(inside) = place.inside.as_deref().filter(|_| tidy.is_ascii() && !tidy.starts_with('/')) else { return Ok(()) };
+        let plain = tidy.is_ascii() && !tidy.starts_with(['/', '!']);
+        let Some(inside) = place.inside.as_deref().filter(|_| plain) else { return Ok(()) };
         if inside.to_str().is_none_or(|inside| !inside.is_ascii()) {
             return Ok(());
         }
