@@ -1,3 +1,4 @@
 //! Decides what may run.
 
+pub(crate) mod hazards;
 pub(crate) mod validator;
