@@ -34,8 +34,9 @@ pub use paths::lexical::{Malformed, TraversalError, safe_join};
 pub use paths::presets::STANDARD_FORBIDDEN_GLOBS;
 pub use paths::{Access, OtherNames, PathFacts, ResolvedPath, Target, Trouble};
 pub use shell::{
-    Actions, Arg, Assignment, AssignmentScope, Called, Hazard, HazardKind, Obstacle, ReadOptions, Redirect,
-    RedirectOperator, Run, Script, Shell, Span, Substitution, SubstitutionForm, Unanalysable, WordCount,
+    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Obstacle,
+    ReadOptions, Redirect, RedirectOperator, Run, Script, Shell, Span, Substitution, SubstitutionForm,
+    Through, Unanalysable, WordCount,
 };
 pub use tools::groups::Group;
 pub use tools::profiles::{Profile, ToolSet};

@@ -35,8 +35,8 @@ mod words;
 mod wrappers;
 
 pub use actions::{
-    Actions, Arg, Assignment, AssignmentScope, Called, Hazard, HazardKind, Redirect, Run, Substitution,
-    SubstitutionForm, WordCount,
+    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Redirect, Run,
+    Substitution, SubstitutionForm, Through, WordCount,
 };
 pub(crate) use admission::refused as refused_character;
 pub use options::{ReadOptions, Shell};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use super::refusal::Obstacle;
 use super::span::Span;
@@ -21,6 +22,10 @@ pub struct Actions<'t> {
     pub substitutions: Vec<Substitution>,
     /// Everything that may do more than the lists above say.
     pub hazards: Vec<Hazard>,
+    /// Which programs give what they write to which others.
+    pub flows: Vec<Flow>,
+    /// Every function that is defined.
+    pub functions: Vec<Function<'t>>,
 }
 
 /// A program, builtin or function that can run.
@@ -37,6 +42,39 @@ pub struct Run<'t> {
     pub called: Called,
     /// Whether the program before it adds arguments at run time, as `xargs` does.
     pub open_ended: bool,
+    /// Whether it runs beside other programs: in a pipeline, or in the background.
+    pub alongside: bool,
+}
+
+/// Output of some programs that others take in. Programs are named by their place in [`Actions::runs`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Flow {
+    /// The programs that write.
+    pub from: Range<usize>,
+    /// The programs that read.
+    pub into: Range<usize>,
+    /// How it is taken in.
+    pub through: Through,
+}
+
+/// How a program takes in what another one wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Through {
+    /// As its standard input.
+    Input,
+    /// As a part of its words, or as a file named there.
+    Words,
+}
+
+/// A function that is defined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Function<'t> {
+    /// The name, where it is certain.
+    pub name: Option<Cow<'t, str>>,
+    /// The programs that its body runs, by their place in [`Actions::runs`].
+    pub runs: Range<usize>,
 }
 
 /// How a program comes to run.
@@ -65,6 +103,9 @@ pub enum Arg<'t> {
         prefix: Cow<'t, str>,
         /// How many words it becomes.
         count: WordCount,
+        /// The word without its quotes: a special character that quotes protect has a backslash before it, a
+        /// variable is `${name}`, and any other expansion `$()`. Empty when even that is not certain.
+        spelling: Cow<'t, str>,
     },
 }
 
@@ -88,7 +129,7 @@ impl<'t> Arg<'t> {
     }
 
     pub(super) const fn any() -> Self {
-        Self::Unknown { prefix: Cow::Borrowed(""), count: WordCount::Any }
+        Self::Unknown { prefix: Cow::Borrowed(""), count: WordCount::Any, spelling: Cow::Borrowed("") }
     }
 
     /// Returns the word without its first `length` bytes.
@@ -99,9 +140,30 @@ impl<'t> Arg<'t> {
         };
         match self {
             Self::Known(text) => Self::Known(cut(text)),
-            Self::Unknown { prefix, count } => Self::Unknown { prefix: cut(prefix), count: *count },
+            Self::Unknown { prefix, count, spelling } => {
+                let spelling = Cow::Owned(without_spelled(spelling, length).to_owned());
+                Self::Unknown { prefix: cut(prefix), count: *count, spelling }
+            }
         }
     }
+}
+
+/// Returns a spelling without what spells the first `length` bytes.
+fn without_spelled(spelling: &str, length: usize) -> &str {
+    let mut left = length;
+    let mut protects = false;
+    for (at, character) in spelling.char_indices() {
+        if !protects && character == '\\' {
+            protects = true;
+            continue;
+        }
+        if left == 0 {
+            return spelling.get(at - usize::from(protects)..).unwrap_or_default();
+        }
+        left = left.saturating_sub(character.len_utf8());
+        protects = false;
+    }
+    ""
 }
 
 impl fmt::Display for Arg<'_> {
@@ -137,6 +199,8 @@ pub struct Redirect<'t> {
     pub descriptor: Option<Cow<'t, str>>,
     /// The file, or the descriptor that is copied.
     pub target: Arg<'t>,
+    /// The programs whose output or input it is, by their place in [`Actions::runs`].
+    pub runs: Range<usize>,
     /// Where it is written.
     pub span: Span,
 }

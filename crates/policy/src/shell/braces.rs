@@ -23,7 +23,7 @@ pub(super) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
             let is_word = |units: &&Vec<_>| !units.is_empty() || shell == Shell::Zsh;
             argv.extend(alternatives.iter().filter(is_word).map(|units| joined(units)));
         }
-        None => argv.push(Arg::Unknown { prefix: Cow::Borrowed(""), count: WordCount::Any }),
+        None => argv.push(Arg::any()),
     }
 }
 
@@ -45,7 +45,10 @@ pub(super) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
     for piece in pieces {
         match piece {
             Piece::Bare(part) | Piece::Quoted(part) => text.push_str(part),
-            Piece::Expansion(_) => return Arg::Unknown { prefix: Cow::Owned(text), count: WordCount::One },
+            Piece::Expansion(_) => {
+                let spelling = Cow::Owned(spelled(&units(pieces)));
+                return Arg::Unknown { prefix: Cow::Owned(text), count: WordCount::One, spelling };
+            }
         }
     }
     Arg::Known(Cow::Owned(text))
@@ -103,9 +106,37 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     match count {
         None => Arg::Known(Cow::Owned(text)),
         Some(count) => {
-            Arg::Unknown { prefix: Cow::Owned(text), count: if several { WordCount::Any } else { count } }
+            let count = if several { WordCount::Any } else { count };
+            Arg::Unknown { prefix: Cow::Owned(text), count, spelling: Cow::Owned(spelled(units)) }
         }
     }
+}
+
+/// Spells a word without its quotes.
+fn spelled(units: &[Unit<'_, '_>]) -> String {
+    let mut spelling = String::new();
+    for unit in units {
+        match unit {
+            Unit::Bare('$') => spelling.push_str("\\$"),
+            Unit::Bare(character) => spelling.push(*character),
+            Unit::Quoted(character) => {
+                if matches!(character, '$' | '*' | '?' | '[' | ']' | '~' | '\\') {
+                    spelling.push('\\');
+                }
+                spelling.push(*character);
+            }
+            Unit::Empty => {}
+            Unit::Expansion(expansion) => match &expansion.kind {
+                ExpansionKind::Parameter { name, .. } => {
+                    spelling.push_str("${");
+                    spelling.push_str(name);
+                    spelling.push('}');
+                }
+                _ => spelling.push_str("$()"),
+            },
+        }
+    }
+    spelling
 }
 
 /// Returns how many words an expansion may become.

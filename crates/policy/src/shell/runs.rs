@@ -4,10 +4,11 @@
 //! function that is never called are listed, for the text alone does not tell.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::actions::{
-    Actions, Arg, Assignment, AssignmentScope, Called, Hazard, HazardKind, Redirect, Run, Substitution,
-    SubstitutionForm,
+    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Redirect, Run,
+    Substitution, SubstitutionForm, Through,
 };
 use super::braces::{arguments, single};
 use super::options::{ReadOptions, Shell};
@@ -31,6 +32,7 @@ pub(super) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions
         called: Called::AsWritten,
         stdin: &stdin,
         is_certain: true,
+        alongside: false,
         texts: 0,
         shell: options.shell,
     };
@@ -65,6 +67,8 @@ pub(super) struct Place<'a, 't> {
     pub(super) stdin: &'a Stdin,
     /// Whether it runs whenever the text runs, in the shell itself.
     pub(super) is_certain: bool,
+    /// Whether it runs beside other programs.
+    pub(super) alongside: bool,
     /// In how many texts it is nested.
     pub(super) texts: usize,
     pub(super) shell: Shell,
@@ -99,7 +103,8 @@ impl<'t, 'o> Walk<'t, 'o> {
         let mut is_certain = place.is_certain;
         for Item { pipeline, then } in &list.items {
             let in_shell = pipeline.commands.len() == 1 && *then != Join::Background;
-            self.pipeline(pipeline, Place { is_certain: is_certain && in_shell, ..place });
+            let alongside = place.alongside || !in_shell;
+            self.pipeline(pipeline, Place { is_certain: is_certain && in_shell, alongside, ..place });
             is_certain = place.is_certain && matches!(then, Join::Sequence | Join::Background);
         }
     }
@@ -114,8 +119,13 @@ impl<'t, 'o> Walk<'t, 'o> {
     fn pipeline(&mut self, pipeline: &Pipeline<'t>, place: Place<'_, 't>) {
         let functions = self.functions.len();
         let mut stdin = place.stdin.clone();
+        let mut before = self.next()..self.next();
         for command in &pipeline.commands {
+            let start = self.next();
             self.command(command, Place { stdin: &stdin, ..place });
+            let stage = start..self.next();
+            self.flow(before, stage.clone(), Through::Input);
+            before = stage;
             stdin = payload::output(command, place).map_or(Stdin::Unknown, Stdin::Text);
         }
         if pipeline.commands.len() > 1 {
@@ -131,8 +141,15 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     fn compound(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
+        let (start, first) = (self.next(), self.actions.redirects.len());
         let stdin = self.redirects(&compound.redirects, place).unwrap_or_else(|| place.stdin.clone());
-        let place = Place { stdin: &stdin, ..place };
+        let (inside, last) = (self.next(), self.actions.redirects.len());
+        self.compound_kind(compound, Place { stdin: &stdin, ..place });
+        self.redirected(first..last, inside..self.next());
+        self.flow(start..inside, inside..self.next(), Through::Input);
+    }
+
+    fn compound_kind(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
         let maybe = Place { is_certain: false, ..place };
         match &compound.kind {
             Kind::Subshell(list) => self.separate(list, place),
@@ -175,7 +192,13 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     fn function(&mut self, name: Option<&str>, body: &Command<'t>, place: Place<'_, 't>) {
-        let Some(name) = name else { return self.command(body, place) };
+        let start = self.next();
+        let definition =
+            |name: Option<&str>, runs| Function { name: name.map(|name| Cow::Owned(name.to_owned())), runs };
+        let Some(name) = name else {
+            self.command(body, place);
+            return self.actions.functions.push(definition(name, start..self.next()));
+        };
         let functions = self.functions.len();
         let special = matches!(
             name,
@@ -195,7 +218,8 @@ impl<'t, 'o> Walk<'t, 'o> {
                 | "trap"
                 | "unset"
         );
-        self.command(body, Place { is_certain: false, stdin: &Stdin::Inherited, ..place });
+        self.command(body, Place { is_certain: false, alongside: false, stdin: &Stdin::Inherited, ..place });
+        self.actions.functions.push(definition(Some(name), start..self.next()));
         self.functions.truncate(functions);
         if place.is_certain && !special {
             self.functions.push(name.to_owned());
@@ -205,16 +229,20 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     fn simple(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) {
+        let (start, substitutions) = (self.next(), self.actions.substitutions.len());
         let mut argv = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             self.word(word, place);
             arguments(word, place.shell, &mut argv);
         }
+        let words = start..self.next();
         let scope = if simple.words.is_empty() { AssignmentScope::Shell } else { AssignmentScope::Command };
         for assigned in &simple.assignments {
             self.assigned(assigned, scope, place);
         }
+        let (files, first) = (self.next(), self.actions.redirects.len());
         let redirected = self.redirects(&simple.redirects, place);
+        let (own, last) = (self.next(), self.actions.redirects.len());
         if argv.is_empty()
             && place.shell == Shell::Zsh
             && simple.assignments.is_empty()
@@ -229,6 +257,34 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
         let stdin = redirected.as_ref().unwrap_or(place.stdin);
         self.run(argv, simple.span, Place { stdin, ..place }, false);
+        let run = own..self.next();
+        self.redirected(first..last, run.clone());
+        self.flow(files..own, run.clone(), Through::Input);
+        let inside = self.actions.substitutions.get(substitutions..).unwrap_or_default();
+        if inside.iter().any(|substitution| substitution.form == SubstitutionForm::Process) {
+            // `tee >(sh)`: what the program writes goes into the substitution.
+            self.flow(run.clone(), words.clone(), Through::Input);
+            self.flow(run.clone(), files..own, Through::Input);
+        }
+        self.flow(words, run, Through::Words);
+    }
+
+    /// Returns the place that the next run gets in the list.
+    const fn next(&self) -> usize {
+        self.actions.runs.len()
+    }
+
+    fn flow(&mut self, from: Range<usize>, into: Range<usize>, through: Through) {
+        if !from.is_empty() && !into.is_empty() {
+            self.actions.flows.push(Flow { from, into, through });
+        }
+    }
+
+    /// Says whose redirections these are.
+    fn redirected(&mut self, redirects: Range<usize>, runs: Range<usize>) {
+        for redirect in self.actions.redirects.get_mut(redirects).unwrap_or_default() {
+            redirect.runs = runs.clone();
+        }
     }
 
     /// Lists a run, and what runs because of it.
@@ -244,7 +300,8 @@ impl<'t, 'o> Walk<'t, 'o> {
                 self.hazard(HazardKind::Shadowed, span);
             }
         }
-        let run = Run { argv, span, via: place.via.to_vec(), called, open_ended };
+        let alongside = place.alongside;
+        let run = Run { argv, span, via: place.via.to_vec(), called, open_ended, alongside };
         if called != Called::Function {
             payload::follow(self, &run, place);
         }
@@ -332,6 +389,7 @@ impl<'t, 'o> Walk<'t, 'o> {
                     operator: redirected.operator,
                     descriptor: redirected.descriptor.clone(),
                     target: target(&redirected.target, place.shell),
+                    runs: 0..0,
                     span: redirected.span,
                 });
             }
@@ -387,7 +445,7 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     fn substitution(&mut self, form: SubstitutionForm, list: &List<'t>, span: Span, place: Place<'_, 't>) {
         self.actions.substitutions.push(Substitution { form, span });
-        self.separate(list, place);
+        self.separate(list, Place { alongside: false, ..place });
     }
 
     /// A value that holds a substitution runs it when arithmetic, an indirection or a prompt evaluates the value.
