@@ -21,7 +21,7 @@ pub use access::tool_guard::{Permit, ToolGuard, Verdict};
 pub use access::violation::{Reason, Rule, Violation};
 pub use access::{Sandbox, SandboxError};
 pub use commands::CommandPatternError;
-pub use exec::hazards::{Floor, Hazard as Danger, hazards, script_hazards};
+pub use exec::hazards::{Floor, Hazard as Danger, all_hazards, hazards, script_hazards};
 pub use exec::validator::{
     Rejection, RejectionKind, Validated, Validation, ValidatorChecks, ValidatorOptions, validate,
 };

@@ -44,3 +44,5 @@ pub use refusal::{Obstacle, Unanalysable};
 pub use script::Script;
 pub use span::Span;
 pub use tree::RedirectOperator;
+pub(crate) use words::{Options, Order, read as read_options};
+pub(crate) use wrappers::find as find_wrapper;

@@ -3,15 +3,31 @@
 //! A shape is structural: a program, its options read as the program reads them, and what it is pointed at. Text in
 //! quotes never fires (`echo "rm -rf /"`), and however options are split, joined or abbreviated they always do
 //! (`rm -r -f /`, `rm --recursive --forc /`).
+//!
+//! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `secrets`,
+//! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
+//! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
 
-use crate::shell::{Run, Script, Span};
+use crate::shell::{Actions, Run, Script, Span};
 
+mod code;
 mod command;
+mod contain;
 mod destroy;
+mod environment;
+mod files;
+mod flows;
+mod git;
+mod machine;
+mod network;
+mod options;
+mod persist;
+mod secrets;
 mod shapes;
+mod specs;
+mod target;
 
 use command::Command;
-use shapes::Shape;
 
 /// How strict a finding is: the least that a decision may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,22 +56,79 @@ pub struct Hazard {
     pub span: Span,
 }
 
-/// Finds what is dangerous about one running program.
+/// Finds what is dangerous about one running program: its name, its options, and the files that it names.
 #[must_use]
 pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
-    let Some(command) = Command::of(run) else { return Vec::new() };
-    let found = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
-    found.map(|shape| shape.hazard(run.span)).collect()
+    let mut found = Vec::new();
+    let Some(command) = Command::of(run) else { return found };
+    let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
+    found.extend(shapes.map(|shape| shape.hazard(run.span)));
+    files::of_command(&command, &mut found);
+    shows_secret(&command, &mut found);
+    found
 }
 
-/// Finds what is dangerous about a whole script beside its single programs.
+/// Finds what is dangerous about a whole script beside its single programs: the files that redirections open, the
+/// variables that are set, and what programs do together.
 #[must_use]
 pub fn script_hazards(script: &Script<'_>) -> Vec<Hazard> {
-    let _actions = script.actions();
-    Vec::new()
+    hazards_beside(&script.actions())
 }
 
-impl Shape {
+/// Finds the same as [`script_hazards`] in what a script does.
+pub(crate) fn hazards_beside(actions: &Actions<'_>) -> Vec<Hazard> {
+    let secret: Vec<bool> = actions.runs.iter().map(|run| touches_secret(&hazards(run))).collect();
+    beside(actions, &secret)
+}
+
+/// Finds everything that is dangerous in what a script does, in the order in which it is written.
+#[must_use]
+pub fn all_hazards(actions: &Actions<'_>) -> Vec<Hazard> {
+    let each: Vec<Vec<Hazard>> = actions.runs.iter().map(hazards).collect();
+    let secret: Vec<bool> = each.iter().map(|found| touches_secret(found)).collect();
+    let mut found: Vec<Hazard> = each.into_iter().flatten().chain(beside(actions, &secret)).collect();
+    found.sort_by_key(|hazard| (hazard.span, hazard.id));
+    found.dedup();
+    found
+}
+
+fn beside(actions: &Actions<'_>, secret: &[bool]) -> Vec<Hazard> {
+    let mut found = Vec::new();
+    actions.redirects.iter().for_each(|redirect| files::of_redirect(redirect, &mut found));
+    actions.assignments.iter().for_each(|assignment| environment::of_assignment(assignment, &mut found));
+    flows::of_actions(actions, secret, &mut found);
+    found
+}
+
+/// Whether a program handles a secret, by what was found about it.
+fn touches_secret(found: &[Hazard]) -> bool {
+    const IDS: &[&str] = &[
+        "read-keys",
+        "read-secrets",
+        "print-credential",
+        "print-environment",
+        "git-secrets",
+        "code-reads-secrets",
+    ];
+    found.iter().any(|hazard| IDS.contains(&hazard.id))
+}
+
+/// A variable with a secret in it that is printed or sent.
+fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
+    let shows = matches!(command.name, "echo" | "printf" | "print" | "tee" | "cat")
+        || network::SENDERS.contains(&command.name);
+    if shows && command.words().any(environment::shows_secret) {
+        found.push(Hazard {
+            id: "show-secret",
+            floor: Floor::Ask,
+            reason: "prints or sends a variable that usually holds a secret".to_owned(),
+            fix: "let the program read the variable itself".to_owned(),
+            span: command.run.span,
+        });
+    }
+}
+
+impl shapes::Shape {
     fn hazard(&self, span: Span) -> Hazard {
         Hazard {
             id: self.id,
@@ -63,6 +136,67 @@ impl Shape {
             reason: self.reason.to_owned(),
             fix: self.fix.to_owned(),
             span,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::ReadOptions;
+
+    fn ids(text: &str) -> Vec<&'static str> {
+        let Ok(script) = Script::read(text, &ReadOptions::default()) else { return vec!["refused"] };
+        all_hazards(&script.actions()).into_iter().map(|hazard| hazard.id).collect()
+    }
+
+    type Examples = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+    fn rows() -> Vec<Examples> {
+        let programs = shapes::all().map(|row| (row.id, row.matches, row.clean));
+        let files = files::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
+        let variables = environment::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
+        let together = flows::ALL.iter().map(|row| (row.id, row.matches, row.clean));
+        programs.chain(files).chain(variables).chain(together).collect()
+    }
+
+    #[test]
+    fn every_shape_is_found_where_it_must_be_and_nowhere_else() {
+        let mut wrong = Vec::new();
+        for (id, matches, clean) in rows() {
+            assert!(matches.len() > 1 && clean.len() > 1, "{id} has too few examples");
+            wrong.extend(
+                matches
+                    .iter()
+                    .filter(|text| !ids(text).contains(&id))
+                    .map(|text| format!("{id} misses {text}")),
+            );
+            wrong.extend(
+                clean.iter().filter(|text| ids(text).contains(&id)).map(|text| format!("{id} finds {text}")),
+            );
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<_> = rows().iter().map(|row| row.0).collect();
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| matches!(pair, [one, other] if one != other)), "{ids:?}");
+    }
+
+    #[test]
+    fn variables_that_hold_secrets_are_not_shown() {
+        for text in [
+            "echo ${GITHUB_TOKEN}",
+            "curl -H $OPENAI_API_KEY http://e",
+            "echo \"x: $ANTHROPIC_API_KEY\"",
+            "curl -H \"Authorization: $TOKEN\" h",
+        ] {
+            assert!(ids(text).contains(&"show-secret"), "{text}");
+        }
+        for text in ["echo $HOME", "echo '$GITHUB_TOKEN'", "npm test $GITHUB_TOKEN", "echo $CACHE_KEY"] {
+            assert!(!ids(text).contains(&"show-secret"), "{text}");
         }
     }
 }

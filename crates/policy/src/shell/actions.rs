@@ -133,7 +133,7 @@ impl<'t> Arg<'t> {
     }
 
     /// Returns the word without its first `length` bytes.
-    pub(super) fn without_prefix(&self, length: usize) -> Self {
+    pub(crate) fn without_prefix(&self, length: usize) -> Self {
         let cut = |text: &Cow<'t, str>| match text {
             Cow::Borrowed(text) => Cow::Borrowed(text.get(length..).unwrap_or_default()),
             Cow::Owned(text) => Cow::Owned(text.get(length..).unwrap_or_default().to_owned()),

@@ -4,32 +4,34 @@ use super::actions::Arg;
 
 /// What the options of a command are.
 #[derive(Debug, Default)]
-pub(super) struct Options<'t> {
+pub(crate) struct Options<'t> {
     /// The index of the first word that is no option.
-    pub(super) operands: usize,
+    pub(crate) operands: usize,
     /// The options that take a value, with it.
-    pub(super) values: Vec<(String, Arg<'t>)>,
+    pub(crate) values: Vec<(String, Arg<'t>)>,
+    /// Where the words are that are no options. Only told when options are looked for everywhere.
+    pub(crate) rest: Vec<usize>,
     /// The flags, each on its own.
-    pub(super) flags: Vec<String>,
+    pub(crate) flags: Vec<String>,
     /// Whether an option is not in the table, or not certain.
-    pub(super) unknown: bool,
+    pub(crate) unknown: bool,
     /// Whether the option that was read last ends the options.
     ended: bool,
 }
 
 impl Options<'_> {
     /// Returns whether this flag is set.
-    pub(super) fn has(&self, flag: &str) -> bool {
+    pub(crate) fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|found| found == flag)
     }
 }
 
 /// Whether options may follow operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// The first operand ends the options.
     Strict,
-    /// Options are looked for everywhere, as GNU programs do.
+    /// Options are looked for everywhere, as GNU programs do, also after a word that is not certain.
     Anywhere,
 }
 
@@ -44,7 +46,7 @@ enum Takes {
 }
 
 /// Reads options from the word at `from` on. `spec` is written as in the table of wrappers.
-pub(super) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &str, order: Order) -> Options<'t> {
+pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &str, order: Order) -> Options<'t> {
     let mut options = Options { operands: from, ..Options::default() };
     let mut at = from;
     let mut first_operand = None;
@@ -56,16 +58,21 @@ pub(super) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &str, order: Order) 
             }
             Some(text) if text.starts_with("--") => at += long(argv, at, text, spec, &mut options),
             Some(text) if is_short(text, spec) => at += short(argv, at, text, spec, &mut options),
-            None if starts_like_option(arg) => {
+            None if starts_like_option(arg) && order == Order::Strict => {
                 options.unknown = true;
                 break;
             }
             _ if order == Order::Anywhere => {
+                options.unknown |= arg.known().is_none() && starts_like_option(arg);
+                options.rest.push(at);
                 first_operand = first_operand.or(Some(at));
                 at += 1;
             }
             _ => break,
         }
+    }
+    if order == Order::Anywhere {
+        options.rest.extend(at..argv.len());
     }
     options.operands = first_operand.unwrap_or(at);
     options
@@ -89,6 +96,8 @@ fn long<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &str, options: &mut O
     let Some((name, takes)) = lookup_long(name, spec) else {
         options.unknown = true;
         options.flags.push(name.to_owned());
+        let value = attached.and_then(|length| Some(argv.get(at)?.without_prefix(length)));
+        options.values.extend(value.map(|value| (name.to_owned(), value)));
         return 1;
     };
     options.ended = takes == Takes::Last;

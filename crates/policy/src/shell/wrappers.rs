@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 
 /// A program that runs another one.
 #[derive(Debug)]
-pub(super) struct Wrapper {
+pub(crate) struct Wrapper {
     pub(super) names: &'static [&'static str],
     /// The word after the name that makes it a wrapper, for programs with sub-commands.
     pub(super) subcommands: &'static [&'static str],
-    pub(super) options: &'static str,
+    pub(crate) options: &'static str,
     /// How many words stand between the options and what is run, beside the sub-command.
     pub(super) operands: usize,
     pub(super) inner: Inner,
@@ -21,7 +21,7 @@ pub(super) struct Wrapper {
 
 /// What a wrapper runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inner {
+pub(crate) enum Inner {
     /// The words after its options, as a program with arguments.
     Argv,
     /// The same, after any number of `NAME=value`.
@@ -41,7 +41,7 @@ pub(super) enum Inner {
 }
 
 /// Returns the row for a program, given its name and the word after it.
-pub(super) fn find(name: &str, next: Option<&str>) -> Option<&'static Wrapper> {
+pub(crate) fn find(name: &str, next: Option<&str>) -> Option<&'static Wrapper> {
     let rows = BY_NAME.get(name)?;
     let fits = |row: &&&Wrapper| {
         row.subcommands.is_empty() || next.is_some_and(|word| row.subcommands.contains(&word))

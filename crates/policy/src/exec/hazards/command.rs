@@ -1,19 +1,23 @@
 //! A running program as a shape sees it: its name, its options, and the words that are no options.
 
-use crate::shell::{Arg, Run};
+use super::specs;
+use super::target::Target;
+use crate::shell::{Arg, Options, Order, Run, read_options};
 
 /// A program with its words sorted.
 pub(super) struct Command<'r, 't> {
     /// The name without its folder.
     pub(super) name: &'r str,
     pub(super) run: &'r Run<'t>,
+    options: Options<'t>,
 }
 
 impl<'r, 't> Command<'r, 't> {
     /// Returns the command of a run whose program is certain.
     pub(super) fn of(run: &'r Run<'t>) -> Option<Self> {
-        let name = run.program()?;
-        Some(Self { name: name.rsplit('/').next().unwrap_or(name), run })
+        let name = name_of(run)?;
+        let spec = specs::of(name, run.argv.get(1).and_then(Arg::known));
+        Some(Self { name, run, options: read_options(&run.argv, 1, spec, Order::Anywhere) })
     }
 
     /// The words after the name.
@@ -21,17 +25,66 @@ impl<'r, 't> Command<'r, 't> {
         self.run.argv.iter().skip(1)
     }
 
-    /// Whether an option is set: alone, in a cluster, or as any beginning of its long name.
-    pub(super) fn has(&self, short: Option<char>, long: &str) -> bool {
-        let options = self.words().filter_map(Arg::known).take_while(|word| *word != "--");
-        let is_long = |word: &str| {
-            let name = word.split_once('=').map_or(word, |(name, _)| name);
-            name.len() > 2 && name.starts_with("--") && long.starts_with(name)
-        };
-        let is_short = |word: &str| {
-            let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-            short.is_some_and(|short| letters.is_some_and(|letters| letters.contains(short)))
-        };
-        options.into_iter().any(|word| is_long(word) || is_short(word))
+    /// The words after the name that are certain.
+    pub(super) fn known(&self) -> impl Iterator<Item = &'r str> {
+        self.words().filter_map(Arg::known)
     }
+
+    /// The words that are no options.
+    pub(super) fn operands(&self) -> impl Iterator<Item = &'r Arg<'t>> {
+        self.options.rest.iter().filter_map(|at| self.run.argv.get(*at))
+    }
+
+    /// What the words that are no options name, as paths.
+    pub(super) fn targets(&self) -> impl Iterator<Item = Target> {
+        self.operands().map(Target::of)
+    }
+
+    /// The operand at `index`, when it is certain.
+    pub(super) fn operand(&self, index: usize) -> Option<&'r str> {
+        self.operands().nth(index).and_then(Arg::known)
+    }
+
+    /// Whether the first operand is one of `words`.
+    pub(super) fn is_sub(&self, words: &[&str]) -> bool {
+        self.operand(0).is_some_and(|word| words.contains(&word))
+    }
+
+    /// Whether any word is exactly one of `words`.
+    pub(super) fn says(&self, words: &[&str]) -> bool {
+        self.known().any(|word| words.contains(&word))
+    }
+
+    /// Whether any of these options is set (`-r --recursive`): alone, in a cluster, or abbreviated.
+    pub(super) fn has(&self, names: &str) -> bool {
+        let values = self.options.values.iter().map(|(name, _)| name);
+        self.options.flags.iter().chain(values).any(|option| is_one_of(option, names))
+    }
+
+    /// The values of these options.
+    pub(super) fn values(&self, names: &str) -> impl Iterator<Item = &Arg<'t>> {
+        self.options.values.iter().filter(move |(option, _)| is_one_of(option, names)).map(|(_, value)| value)
+    }
+
+    /// All values of options.
+    pub(super) fn all_values(&self) -> impl Iterator<Item = &(String, Arg<'t>)> {
+        self.options.values.iter()
+    }
+
+    /// The values of these options that are certain.
+    pub(super) fn texts(&self, names: &str) -> impl Iterator<Item = &str> {
+        self.values(names).filter_map(Arg::known)
+    }
+}
+
+/// Returns the name of a program without its folder.
+pub(super) fn name_of<'r>(run: &'r Run<'_>) -> Option<&'r str> {
+    let name = run.program()?;
+    Some(name.rsplit('/').next().unwrap_or(name))
+}
+
+/// Whether an option is one of `names`. GNU programs take every beginning of a long name.
+fn is_one_of(option: &str, names: &str) -> bool {
+    let is_long = option.len() > 2 && option.starts_with("--");
+    names.split(' ').any(|name| name == option || (is_long && name.starts_with(option)))
 }

@@ -1,19 +1,321 @@
-//! Commands that destroy files, file systems and disks.
+//! Commands that destroy files, file systems, disks and history.
 
-use super::Floor;
+use super::Floor::{Ask, Deny};
+use super::command::Command;
 use super::shapes::Shape;
-use crate::shell::Arg;
+use super::target::Base;
 
-pub(super) static SHAPES: &[Shape] = &[Shape {
-    id: "delete-everything",
-    floor: Floor::Deny,
-    programs: &["rm"],
-    fires: |command| {
-        (command.has(Some('r'), "--recursive") || command.has(Some('R'), "--recursive"))
-            && command.words().filter_map(Arg::known).any(|word| matches!(word, "/" | "/*" | "~" | "~/"))
+const RECURSIVE: &str = "-r -R --recursive";
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        id: "delete-everything",
+        floor: Deny,
+        programs: &["rm", "unlink", "rmdir", "srm", "shred", "trash", "rimraf", "del-cli"],
+        fires: |command| command.targets().any(|target| target.is_everything()) && deletes_much(command),
+        reason: "deletes the root, a home, a system folder or a folder above this one with everything in it",
+        fix: "name the folder inside the workspace that is to go",
+        matches: &[
+            "rm -rf /",
+            "rm -r -f /",
+            "rm --recursive --forc /",
+            "rm -fr ~",
+            "rm -f /*",
+            "rm -rf \"$HOME\"",
+            "rm -rf ${HOME}/*",
+            "rm -rf /tmp/../etc",
+            "rm -r -- /",
+            "rm / -rf",
+            "rm -rf x /usr",
+            "rm -rf ..",
+            "rm -rf /home/*",
+            "sudo rm -rf /",
+            "bash -c 'rm -rf /*'",
+            "rm${IFS}-rf${IFS}/",
+            "r\\m -rf '/'",
+            "rm -rf /{bin,etc}",
+            "busybox rm -rf /",
+            "find . -exec rm -rf / +",
+            "echo x | xargs rm -rf /",
+            "shred -u /etc/*",
+        ],
+        clean: &[
+            "echo 'rm -rf /'",
+            "rm -rf build",
+            "rm -- -rf",
+            "git commit -m 'rm -rf /'",
+            "rm -rf /tmp/x",
+            "rm file",
+            "rm -rf node_modules dist",
+            "grep -r 'rm -rf /' .",
+            "ls /",
+            "rm -rf '/*'/x",
+        ],
     },
-    reason: "deletes the root, a home or a system folder with everything in it",
-    fix: "name the folder inside the workspace that is to go",
-    matches: &["rm -rf /", "rm -r -f /", "rm --recursive --forc /", "sudo rm -fr ~", "bash -c 'rm -rf /'"],
-    clean: &["echo 'rm -rf /'", "rm -rf build", "rm -- -rf", "git commit -m 'rm -rf /'"],
-}];
+    Shape {
+        id: "delete-unset",
+        floor: Ask,
+        programs: &["rm"],
+        fires: |command| {
+            command.has(RECURSIVE) && command.targets().any(|target| target.is_everything_when_empty())
+        },
+        reason: "deletes the root or a system folder when the variable in its path is empty",
+        fix: "write ${name:?} instead of $name: the command then fails when it is empty",
+        matches: &["rm -rf \"$DIR\"/*", "rm -rf $DIR/", "rm -rf ${a}/usr"],
+        clean: &["rm -rf \"$DIR/build\"", "rm -rf \"$DIR\"", "rm \"$DIR\"/*"],
+    },
+    Shape {
+        id: "delete-workspace",
+        floor: Ask,
+        programs: &["rm", "rimraf"],
+        fires: |command| {
+            let own = |target: super::target::Target| target.is_here() || target.fits("**/.git");
+            command.has(RECURSIVE) && command.targets().any(own)
+        },
+        reason: "deletes the whole folder it runs in, or the history of a repository",
+        fix: "name the folders that are to go",
+        matches: &["rm -rf .", "rm -rf *", "rm -rf ./*", "rm -rf .git", "rm -r $PWD"],
+        clean: &["rm *", "rm -rf ./build", "rm -rf *.o", "rm -rf .gitignore"],
+    },
+    Shape {
+        id: "find-deletes",
+        floor: Deny,
+        programs: &["find", "gfind", "fd", "fdfind", "bfs"],
+        fires: |command| find_removes(command) && command.targets().any(|target| target.is_everything()),
+        reason: "deletes what it finds in the root, a home or a system folder",
+        fix: "start in the folder inside the workspace, and look at the list without -delete first",
+        matches: &[
+            "find / -delete",
+            "find ~ -name x -exec rm {} ;",
+            "find /etc -type f \\-delete",
+            "find / -exec rm -rf {} +",
+        ],
+        clean: &["find . -name '*.o' -delete", "find / -name x", "find / -newer x -print"],
+    },
+    Shape {
+        id: "find-deletes-here",
+        floor: Ask,
+        programs: &["find", "gfind", "bfs"],
+        fires: |command| {
+            find_removes(command) && !command.words().any(|word| word.known().is_some_and(is_find_filter))
+        },
+        reason: "deletes everything below the folder it starts in",
+        fix: "say which files with -name or -path",
+        matches: &["find . -delete", "find build -exec rm -rf {} +"],
+        clean: &["find . -name '*.o' -delete", "find . -type f"],
+    },
+    Shape {
+        id: "wipe-disk",
+        floor: Deny,
+        programs: &[
+            "mkfs",
+            "mke2fs",
+            "mkfs.ext2",
+            "mkfs.ext3",
+            "mkfs.ext4",
+            "mkfs.xfs",
+            "mkfs.btrfs",
+            "mkfs.vfat",
+            "mkfs.fat",
+            "mkfs.ntfs",
+            "mkfs.f2fs",
+            "mkfs.exfat",
+            "mkfs.minix",
+            "mkfs.cramfs",
+            "mkdosfs",
+            "mkntfs",
+            "mkswap",
+            "wipefs",
+            "blkdiscard",
+            "sgdisk",
+            "sfdisk",
+            "fdisk",
+            "gdisk",
+            "cfdisk",
+            "parted",
+            "newfs",
+            "hdparm",
+            "badblocks",
+            "cryptsetup",
+            "pvcreate",
+            "vgremove",
+            "lvremove",
+            "zpool",
+            "mdadm",
+            "nvme",
+        ],
+        fires: |command| {
+            command.words().next().is_some() && !command.has("-l --list --version --help -h -V -I")
+        },
+        reason: "makes, changes or wipes a file system or a partition",
+        fix: "leave disks to a person",
+        matches: &[
+            "mkfs.ext4 /dev/sda1",
+            "sudo mkfs /dev/sda",
+            "wipefs -a /dev/sda",
+            "parted /dev/sda mklabel gpt",
+            "mke2fs x",
+        ],
+        clean: &[
+            "npm run mkfs-docs",
+            "cat mkfs.md",
+            "fdisk -l",
+            "echo mkfs.ext4 /dev/sda",
+            "mkfs.ext4 --version",
+        ],
+    },
+    Shape {
+        id: "dd-device",
+        floor: Deny,
+        programs: &["dd"],
+        fires: |command| {
+            let device = |word: &str| {
+                word.strip_prefix("of=").is_some_and(|file| file.starts_with("/dev/") && !is_null(file))
+            };
+            command.known().any(device)
+        },
+        reason: "writes raw data to a device",
+        fix: "write to a file inside the workspace",
+        matches: &[
+            "dd if=/dev/zero of=/dev/sda",
+            "dd of=/dev/nvme0n1 if=x bs=1M",
+            "sudo dd if=x of=/dev/disk2",
+        ],
+        clean: &["dd if=x of=y", "dd if=/dev/urandom of=key bs=32 count=1", "dd if=a of=/dev/null"],
+    },
+    Shape {
+        id: "move-to-nothing",
+        floor: Deny,
+        programs: &["mv"],
+        fires: |command| command.operands().last().and_then(|word| word.known()).is_some_and(is_null),
+        reason: "moves files onto the null device, which loses them or replaces the device",
+        fix: "delete the file by its name, or move it into a folder",
+        matches: &["mv x /dev/null", "mv ~/* /dev/null", "mv -t /tmp x /dev/zero"],
+        clean: &["mv x y", "cp x /dev/null", "cat x > /dev/null"],
+    },
+    Shape {
+        id: "move-everything",
+        floor: Deny,
+        programs: &["mv"],
+        fires: |command| {
+            let sources = command.operands().count().saturating_sub(1);
+            command.targets().take(sources).any(|target| target.is_everything())
+        },
+        reason: "moves a home, a system folder or everything in it away",
+        fix: "name the files inside the workspace that are to be moved",
+        matches: &["mv ~/* /tmp/x", "mv /etc /tmp", "mv / x"],
+        clean: &["mv a ..", "mv a ~", "mv build/* dist"],
+    },
+    Shape {
+        id: "open-everything",
+        floor: Deny,
+        programs: &["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"],
+        fires: |command| {
+            command.has("-R --recursive") && command.targets().any(|target| target.is_everything())
+        },
+        reason: "changes who owns or may use everything in the root, a home or a system folder",
+        fix: "name the files inside the workspace",
+        matches: &["chmod -R 777 /", "chown -R me /usr", "chmod --recurs a+w ~", "chown -hR me:me /*"],
+        clean: &["chmod -R u+w build", "chmod 755 deploy.sh", "chown -R me ."],
+    },
+    Shape {
+        id: "open-to-all",
+        floor: Ask,
+        programs: &["chmod"],
+        fires: |command| command.operand(0).is_some_and(lets_all_write),
+        reason: "lets every user of the machine write",
+        fix: "give only your own user the right: chmod u+w",
+        matches: &[
+            "chmod 777 x",
+            "chmod -R 0777 .",
+            "chmod a+w x",
+            "chmod o+rwx,g-x x",
+            "chmod 666 x",
+            "chmod +w,o=w x",
+        ],
+        clean: &["chmod 755 x", "chmod u+w x", "chmod +x x", "chmod o-w x"],
+    },
+    Shape {
+        id: "truncate-history",
+        floor: Ask,
+        programs: &["history", "fc", "journalctl", "wevtutil", "auditctl"],
+        fires: |command| match command.name {
+            "history" => command.has("-c -d -w -p"),
+            "fc" => command.has("-e -s -W -p"),
+            "journalctl" => command.has("--vacuum-time --vacuum-size --vacuum-files --rotate"),
+            "auditctl" => command.has("-D -e"),
+            _ => command.is_sub(&["cl", "clear-log"]),
+        },
+        reason: "removes traces of what was done, or runs a command from the history again",
+        fix: "leave histories and logs to a person",
+        matches: &["history -c", "journalctl --vacuum-time=1s", "fc -e vim", "history -cw"],
+        clean: &["history", "journalctl -u x", "fc -l", "echo history -c"],
+    },
+];
+
+fn deletes_much(command: &Command<'_, '_>) -> bool {
+    !matches!(command.name, "rm" | "shred")
+        || command.has("-r -R -f -u --recursive --force --no-preserve-root --remove")
+}
+
+fn find_removes(command: &Command<'_, '_>) -> bool {
+    let mut words = command.known().peekable();
+    while let Some(word) = words.next() {
+        let runs =
+            matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch");
+        let next = words.peek().map(|name| name.rsplit('/').next().unwrap_or(name));
+        if word == "-delete" || (runs && matches!(next, Some("rm" | "shred" | "unlink" | "rmdir"))) {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_find_filter(word: &str) -> bool {
+    matches!(
+        word,
+        "-name"
+            | "-iname"
+            | "-path"
+            | "-ipath"
+            | "-wholename"
+            | "-regex"
+            | "-iregex"
+            | "-mtime"
+            | "-mmin"
+            | "-atime"
+            | "-ctime"
+            | "-size"
+            | "-empty"
+            | "-newer"
+            | "-user"
+            | "-group"
+            | "-perm"
+            | "-links"
+            | "-inum"
+            | "-lname"
+    )
+}
+
+fn is_null(file: &str) -> bool {
+    matches!(file, "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+}
+
+fn lets_all_write(mode: &str) -> bool {
+    let is_octal = !mode.is_empty() && mode.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    if is_octal {
+        return mode.ends_with(['2', '3', '6', '7']);
+    }
+    mode.split(',').any(|part| {
+        let (who, change) = part.split_once(['+', '=']).unwrap_or_default();
+        (who.contains(['o', 'a'])) && change.contains('w')
+    })
+}
+
+/// Whether a path lies where a disk is.
+pub(super) fn is_disk(target: &super::target::Target) -> bool {
+    const DISKS: &[&str] =
+        &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper", "dm-", "loop", "md", "nbd"];
+    let [dev, name, ..] = target.names.as_slice() else { return false };
+    target.base == Base::Root && dev == "dev" && DISKS.iter().any(|disk| name.starts_with(disk))
+}

@@ -1,0 +1,132 @@
+//! Commands that make something run later, or again.
+
+use super::Floor::{Ask, Deny};
+use super::shapes::Shape;
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        id: "schedule",
+        floor: Deny,
+        programs: &["crontab", "at", "batch", "anacron", "schtasks", "launchctl", "atrm", "systemd-run"],
+        fires: |command| match command.name {
+            "crontab" => !command.has("-l"),
+            "at" => !command.has("-l -c -V"),
+            "launchctl" => command.is_sub(&["load", "bootstrap", "submit", "enable", "kickstart", "asuser"]),
+            "systemd-run" => command
+                .has("--on-active --on-boot --on-startup --on-unit-active --on-unit-inactive --on-calendar"),
+            _ => true,
+        },
+        reason: "makes a command run later, when nobody looks",
+        fix: "run the command now, or ask a person to schedule it",
+        matches: &[
+            "crontab x",
+            "crontab -",
+            "crontab -e",
+            "echo x | at now",
+            "launchctl load x.plist",
+            "crontab -r",
+            "systemd-run --on-calendar=daily x",
+        ],
+        clean: &["crontab -l", "at -l", "launchctl list", "echo crontab x", "systemd-run --user ls"],
+    },
+    Shape {
+        id: "service",
+        floor: Ask,
+        programs: &[
+            "systemctl",
+            "service",
+            "rc-update",
+            "update-rc.d",
+            "chkconfig",
+            "rc-service",
+            "initctl",
+            "svcadm",
+            "sc",
+        ],
+        fires: |command| match command.name {
+            "systemctl" => command.is_sub(&[
+                "enable",
+                "reenable",
+                "disable",
+                "mask",
+                "unmask",
+                "link",
+                "edit",
+                "set-property",
+                "set-default",
+                "daemon-reload",
+                "daemon-reexec",
+                "start",
+                "stop",
+                "restart",
+                "reload",
+                "kill",
+                "preset",
+                "import-environment",
+                "set-environment",
+                "revert",
+            ]),
+            "service" | "rc-service" => !command.says(&["status", "--status-all"]),
+            _ => true,
+        },
+        reason: "starts, stops or installs a service of the machine",
+        fix: "leave services to a person; read them with `systemctl status`",
+        matches: &[
+            "systemctl enable evil",
+            "systemctl --user enable x.service",
+            "service ssh stop",
+            "update-rc.d x defaults",
+        ],
+        clean: &["systemctl status x", "systemctl list-units", "service ssh status"],
+    },
+    Shape {
+        id: "default-program",
+        floor: Ask,
+        programs: &[
+            "update-alternatives",
+            "xdg-mime",
+            "ldconfig",
+            "defaults",
+            "gsettings",
+            "dconf",
+            "spctl",
+            "csrutil",
+            "xattr",
+        ],
+        fires: |command| match command.name {
+            "update-alternatives" => command.has("--install --set --remove --auto --config"),
+            "xdg-mime" => command.is_sub(&["default", "install"]),
+            "defaults" | "dconf" | "gsettings" => {
+                command.is_sub(&["write", "delete", "import", "set", "load", "reset"])
+            }
+            "xattr" => command.has("-d -c -w") && command.known().any(|word| word.contains("quarantine")),
+            "spctl" | "csrutil" => {
+                command.says(&["disable", "--master-disable", "--global-disable", "--add"])
+            }
+            _ => true,
+        },
+        reason: "changes which program or library others use",
+        fix: "set it for one command instead",
+        matches: &[
+            "update-alternatives --set editor /tmp/x",
+            "defaults write a b c",
+            "ldconfig",
+            "spctl --master-disable",
+        ],
+        clean: &["update-alternatives --list editor", "defaults read", "gsettings get a b"],
+    },
+    Shape {
+        id: "detach",
+        floor: Ask,
+        programs: &["disown", "daemonize", "start-stop-daemon", "pm2", "forever", "supervisorctl"],
+        fires: |command| match command.name {
+            "pm2" | "forever" => command.is_sub(&["start", "startup", "save", "restart", "stop"]),
+            "supervisorctl" => command.is_sub(&["start", "update", "reload", "restart", "stop"]),
+            _ => true,
+        },
+        reason: "lets a program run on after the command has ended",
+        fix: "let it end with the command, or ask a person to start it",
+        matches: &["disown", "daemonize x", "pm2 start x.js"],
+        clean: &["pm2 list", "echo disown"],
+    },
+];

@@ -1,0 +1,169 @@
+//! Programs that print secrets.
+
+use super::Floor::{Ask, Deny};
+use super::shapes::Shape;
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        id: "print-credential",
+        floor: Deny,
+        programs: &[
+            "gh",
+            "glab",
+            "gcloud",
+            "aws",
+            "az",
+            "security",
+            "secret-tool",
+            "pass",
+            "op",
+            "bw",
+            "lpass",
+            "vault",
+            "kubectl",
+            "heroku",
+            "doctl",
+            "npm",
+            "keyctl",
+            "gpg",
+            "gpg2",
+            "ssh-keygen",
+            "docker-credential-desktop",
+            "kwallet-query",
+            "gopass",
+            "chamber",
+            "sops",
+            "age",
+            "doppler",
+            "infisical",
+            "dashlane",
+            "keepassxc-cli",
+        ],
+        fires: |command| {
+            let path: Vec<&str> = command.operands().take(3).filter_map(|word| word.known()).collect();
+            match (command.name, path.as_slice()) {
+                ("gh" | "glab", ["auth", "token", ..]) => true,
+                ("gh" | "glab", ["auth", "status", ..]) => command.has("-t --show-token"),
+                (
+                    "gcloud",
+                    ["auth", "print-access-token" | "print-identity-token" | "application-default", ..],
+                ) => true,
+                (
+                    "aws",
+                    ["sts", "get-session-token" | "assume-role", ..]
+                    | ["secretsmanager", "get-secret-value", ..]
+                    | ["configure", "get" | "export-credentials", ..],
+                ) => true,
+                ("aws", ["ssm", "get-parameter" | "get-parameters", ..]) => command.has("--with-decryption"),
+                ("aws", ["ecr", "get-login-password", ..]) => true,
+                ("az", ["account", "get-access-token", ..] | ["keyvault", "secret", ..]) => true,
+                ("security", ["find-generic-password" | "find-internet-password", ..]) => {
+                    command.has("-w -g")
+                }
+                ("security", ["dump-keychain" | "export", ..]) => true,
+                ("secret-tool", ["lookup" | "search", ..]) => true,
+                ("pass" | "gopass", ["show", ..]) => true,
+                ("op", ["read" | "item" | "document", ..]) => !command.says(&["list"]),
+                ("bw", ["get" | "export" | "unlock", ..])
+                | ("lpass", ["show" | "export", ..])
+                | ("vault", ["read", ..]) => true,
+                ("vault", ["kv", "get", ..] | ["token", ..]) => true,
+                ("kubectl", ["get" | "describe", what, ..]) => {
+                    what.starts_with("secret") && command.has("-o --output")
+                }
+                ("kubectl", ["create", "token", ..] | ["config", "view", ..]) => {
+                    path.first() == Some(&"create") || command.has("--raw")
+                }
+                ("heroku", ["auth:token", ..])
+                | ("doctl", ["auth", "token", ..])
+                | ("npm", ["token", "list", ..]) => true,
+                ("keyctl", ["print" | "read" | "pipe", ..]) => true,
+                ("gpg" | "gpg2", _) => command.has("--export-secret-keys --export-secret-subkeys"),
+                ("ssh-keygen", _) => command.has("-y") && !command.has("-t"),
+                ("chamber", ["read" | "export" | "env", ..])
+                | ("doppler" | "infisical", ["secrets", ..])
+                | ("keepassxc-cli", ["show" | "export", ..]) => true,
+                ("sops", _) => command.has("-d --decrypt"),
+                ("kwallet-query" | "dashlane", _) => true,
+                ("docker-credential-desktop", ["get", ..]) => true,
+                _ => false,
+            }
+        },
+        reason: "prints a password, a key or a token",
+        fix: "let the program that needs it fetch it itself",
+        matches: &[
+            "gh auth token",
+            "gcloud auth print-access-token",
+            "security find-generic-password -w -s x",
+            "aws secretsmanager get-secret-value --secret-id x",
+            "pass show x",
+            "op read op://v/i",
+            "gpg --export-secret-keys",
+            "gpg --export-secret-k x",
+            "kubectl get secret x -o yaml",
+            "vault kv get x",
+            "secret-tool lookup a b",
+            "bw get password x",
+        ],
+        clean: &[
+            "gh auth status",
+            "gcloud auth list",
+            "security list-keychains",
+            "kubectl get pods -o yaml",
+            "vault status",
+            "gpg --verify x",
+            "echo gh auth token",
+            "ssh-keygen -t ed25519 -f k",
+            "pass ls",
+        ],
+    },
+    Shape {
+        id: "print-environment",
+        floor: Ask,
+        programs: &["env", "printenv", "set", "export", "declare", "typeset", "compgen", "ps", "launchctl"],
+        fires: |command| match command.name {
+            "env" => command.operands().all(|word| word.known().is_some_and(|word| word.contains('='))),
+            "printenv" => {
+                command.operands().next().is_none()
+                    || command
+                        .operands()
+                        .filter_map(|word| word.known())
+                        .any(super::environment::is_secret_name)
+            }
+            "set" => command.words().next().is_none(),
+            "export" | "declare" | "typeset" => command.operands().next().is_none() && !command.has("-f -F"),
+            "compgen" => command.has("-v -e"),
+            "ps" => {
+                command.has("-E")
+                    || command.operands().filter_map(|word| word.known()).any(|word| {
+                        word.contains('e') && word.chars().all(|letter| letter.is_ascii_lowercase())
+                    })
+            }
+            _ => command.is_sub(&["getenv", "export"]),
+        },
+        reason: "prints variables of the environment, which often hold secrets",
+        fix: "print the one variable that is needed: printenv NAME",
+        matches: &[
+            "env",
+            "printenv",
+            "bash -c env",
+            "export -p",
+            "set",
+            "ps eww",
+            "ps auxe",
+            "declare -x",
+            "printenv GITHUB_TOKEN",
+            "env -0",
+        ],
+        clean: &[
+            "env A=1 ls",
+            "printenv HOME",
+            "set -e",
+            "export A=1",
+            "ps aux",
+            "ps -ef",
+            "declare -f",
+            "env -i ls",
+        ],
+    },
+];

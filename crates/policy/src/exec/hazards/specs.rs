@@ -1,0 +1,118 @@
+//! Which options of a program take a value, where a shape has to know.
+//!
+//! Written as in the table of wrappers. A program that is missing here is read with every letter as a flag, which
+//! finds rather too many options than too few.
+
+use crate::shell::find_wrapper;
+
+/// Returns the options of a program.
+pub(super) fn of(name: &str, next: Option<&str>) -> &'static str {
+    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let row = SPECS.iter().find(|(names, _)| names.contains(&name) || names.contains(&bare));
+    row.map(|(_, spec)| *spec).or_else(|| find_wrapper(name, next).map(|row| row.options)).unwrap_or_default()
+}
+
+const SPECS: &[(&[&str], &str)] = &[
+    (
+        &["curl"],
+        "-o: -O -d: -F: -T: -K: -H: -X: -u: -x: -A: -e: -b: -c: -m: -w: -r: -y: -Y: -z: -C: -D: -E: -P: -Q: -t: -U: \
+         -f -s -S -L -k -i -I -v -g -G -j -J -l -M -n -N -p -q -R -a -B -V -0 -1 -2 -3 -4 -6 -# -Z --output= --data= \
+         --data-binary= --data-raw= --data-ascii= --data-urlencode= --json= --form= --form-string= --upload-file= --config= \
+         --header= --request= --user= --proxy= --user-agent= --referer= --cookie= --cookie-jar= --max-time= --write-out= \
+         --url= --cacert= --capath= --cert= --key= --connect-timeout= --retry= --retry-delay= --retry-max-time= \
+         --output-dir= --resolve= --range= --limit-rate= --dump-header= --netrc-file= --interface= --engine= --libcurl= \
+         --trace= --trace-ascii= --stderr= --quote= --*",
+    ),
+    (
+        &["wget"],
+        "-O: -P: -o: -a: -i: -e: -t: -T: -w: -Q: -U: -l: -A: -R: -D: -I: -X: -B: -q -c -N -S -r -k -m -p -K -E -H -L -x \
+         -b -d -v -4 -6 -n: --output-document= --directory-prefix= --output-file= --append-output= --input-file= \
+         --execute= --tries= --timeout= --wait= --user-agent= --header= --post-data= --post-file= --body-data= \
+         --body-file= --method= --use-askpass= --user= --password= --ca-certificate= --certificate= --private-key= \
+         --config= --level= --*",
+    ),
+    (
+        &["git"],
+        "-c: -C: -p -P -v -h --exec-path=? --git-dir= --work-tree= --namespace= --config-env= --super-prefix= -m: -F: \
+         --message= --file= --upload-pack= --receive-pack= --author= --date= --*",
+    ),
+    (&["docker", "podman", "nerdctl"], DOCKER),
+    (
+        &["cp", "mv", "ln", "install"],
+        "-t: -S: -m: -o: -g: --target-directory= --suffix= --mode= --owner= --group= --*",
+    ),
+    (
+        &["tar", "gtar", "bsdtar"],
+        "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --file= --directory= --exclude= --files-from= --exclude-from= --*",
+    ),
+    (
+        &["rsync"],
+        "-e: -f: -B: -T: -M: --rsh= --rsync-path= --exclude= --include= --exclude-from= --include-from= --files-from= --filter= \
+         --password-file= --partial-dir= --backup-dir= --temp-dir= --*",
+    ),
+    (&["scp", "sftp"], "-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:"),
+    (
+        &["ssh-keygen"],
+        "-t: -f: -b: -C: -N: -P: -D: -s: -I: -n: -O: -R: -F: -V: -z: -Z: -m: -a: -Y: -r: -w: -E: -M:",
+    ),
+    (&["man"], "-P: -M: -S: -s: -C: -L: -m: -e: -H? --pager= --manpath= --*"),
+    (&["less"], "-k: -b: -h: -j: -o: -O: -p: -P: -t: -T: -x: -y: -z: --*"),
+    (&["openssl", "java", "go", "gcc", "g++", "cc", "c++", "clang", "find", "gfind"], ""),
+    (&["split"], "-a: -b: -C: -l: -n: -t: --filter= --bytes= --lines= --number= --suffix-length= --*"),
+    (&["chmod", "chown", "chgrp"], "--reference= --from= --*"),
+    (
+        &["tee", "touch", "truncate", "shred"],
+        "-d: -r: -s: -n: -t: --size= --reference= --date= --iterations= --*",
+    ),
+    (
+        &["nc", "ncat", "netcat"],
+        "-e: -c: -s: -p: -w: -x: -X: -i: -q: -g: -G: -m: -I: -O: -P: -T: -o: -l -n -u -v -z -k \
+         --exec= --sh-exec= --lua-exec= --listen --source= --source-port= --wait= --proxy= --*",
+    ),
+    (&["kill"], "-s: -n: -q: -l -L -a -p -# --signal= --*"),
+    (&["crontab"], "-u: -e -l -r -i -s -T: -n:"),
+    (
+        &["sort"],
+        "-o: -t: -k: -T: -S: --output= --field-separator= --key= --compress-program= --files0-from= --*",
+    ),
+    (
+        &["grep", "egrep", "fgrep", "rg", "ag"],
+        "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= \
+         --max-count= --pre= --hostname-bin= --type= --*",
+    ),
+    (
+        &["pip", "pip3", "pipx"],
+        "-r: -c: -e: -t: -i: -f: --requirement= --index-url= --extra-index-url= --find-links= \
+         --target= --*",
+    ),
+    (&["make", "gmake"], "-f: -C: -I: -j? -l? -o: -W: --file= --makefile= --directory= --eval= --*"),
+    (&["perl"], "-e: -E: -i? -I: -M: -m: -n -p -l? -a -F: -w -0? -s -S -T -c -v -C?"),
+    (&["ruby"], "-e: -i? -I: -r: -n -p -l -a -F: -w -0? -s -S -T? -c -v -C: --*"),
+    (
+        &["python", "python2", "python3", "pypy", "pypy3"],
+        "-c! -m! -W: -X: -b -B -d -E -h -i -I -O -P -q -s -S -u -v -V -x -?",
+    ),
+    (
+        &["node", "nodejs", "deno", "bun"],
+        "-e: -p: -r: -c -i -h -v --eval= --print= --require= --import= --loader= --experimental-loader= --*",
+    ),
+    (&["php"], "-r: -B: -R: -E: -F: -d: -f: -c: -z: -a -i -l -m -n -q -s -w -v"),
+    (&["lua", "luajit"], "-e: -l: -i -v -E -W"),
+    (&["osascript"], "-e: -l: -s:"),
+    (
+        &["sed", "gsed"],
+        "-e: -f: -i? -l: -E -n -r -s -u -z --expression= --file= --in-place=? --line-length= --*",
+    ),
+    (
+        &["awk", "gawk", "mawk", "nawk"],
+        "-F: -f: -v: -e: -E: -i: -l: -d? -p? -o? -b -c -C -g -h -I -L? -M -n -N -O -P -r -s \
+         -S -t -V --file= --source= --exec= --include= --load= --assign= --field-separator= --*",
+    ),
+];
+
+/// `docker run` and its like. Options come before the image.
+const DOCKER: &str = "-v: -e: -p: -w: -u: -l: -m: -h: -a: -c: -f: -d -i -t -P -q --volume= --mount= --env= --env-file= --name= \
+     --network= --net= --workdir= --user= --publish= --label= --memory= --cpus= --hostname= --entrypoint= --device= \
+     --cap-add= --cap-drop= --security-opt= --pid= --ipc= --uts= --userns= --cgroupns= --restart= --platform= --pull= \
+     --volumes-from= --add-host= --dns= --gpus= --group-add= --log-driver= --log-opt= --runtime= --shm-size= --stop-signal= \
+     --sysctl= --tmpfs= --ulimit= --file= --tag= --build-arg= --target= --cidfile= --context= --host= -H: --*";

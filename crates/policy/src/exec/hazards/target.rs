@@ -1,0 +1,370 @@
+//! What a word means as a path: from where, and through which folders.
+
+use crate::shell::Arg;
+
+/// A path as it is written, with `.`, `..` and doubled slashes gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) base: Base,
+    /// The names, in which `*`, `?` and `[…]` are patterns unless a backslash stands before them, and `$` is what a
+    /// variable holds.
+    pub(super) names: Vec<String>,
+}
+
+/// Where a path begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    Root,
+    Home,
+    /// The folder in which the command runs.
+    Here,
+    /// A folder above that one.
+    Above,
+    /// What a variable or a command says.
+    Unknown,
+}
+
+/// Folders of the system, directly below the root.
+const SYSTEM: &[&str] = &[
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib32",
+    "lib64",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "srv",
+    "sys",
+    "usr",
+    "var",
+    "Applications",
+    "Library",
+    "System",
+    "Users",
+    "Volumes",
+    "private",
+];
+
+impl Target {
+    /// Reads a word as a path.
+    pub(super) fn of(arg: &Arg<'_>) -> Self {
+        match arg {
+            Arg::Known(text) if !text.contains(['*', '?', '[', '\\', '$']) => Self::spelled(text),
+            Arg::Known(text) => Self::spelled(&protected(text)),
+            Arg::Unknown { spelling, .. } if spelling.is_empty() => {
+                Self { base: Base::Unknown, names: vec!["$".to_owned()] }
+            }
+            Arg::Unknown { spelling, .. } => Self::spelled(spelling),
+        }
+    }
+
+    /// Reads a spelling as a path.
+    pub(super) fn spelled(text: &str) -> Self {
+        let (base, rest) = base_of(text);
+        let mut target = Self { base, names: Vec::new() };
+        rest.split('/').for_each(|name| target.push(name));
+        target.through_proc();
+        target
+    }
+
+    fn push(&mut self, name: &str) {
+        match name {
+            "" | "." => {}
+            ".." if self.names.pop().is_none() => match self.base {
+                Base::Here => self.base = Base::Above,
+                Base::Home => (self.base, self.names) = (Base::Root, vec!["home".to_owned()]),
+                Base::Root | Base::Above | Base::Unknown => {}
+            },
+            ".." => {}
+            name => self.names.push(without_variables(name)),
+        }
+    }
+
+    /// `/proc/self/root` is the root again, and `/proc/self/cwd` where the command runs.
+    fn through_proc(&mut self) {
+        let is_process = |name: &str| {
+            matches!(name, "self" | "thread-self" | "*" | "$")
+                || name.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        while self.base == Base::Root {
+            let [proc, process, link, ..] = self.names.as_slice() else { break };
+            match link.as_str() {
+                "root" if proc == "proc" && is_process(process) => {}
+                "cwd" if proc == "proc" && is_process(process) => self.base = Base::Here,
+                _ => break,
+            }
+            self.names.drain(..3);
+        }
+    }
+
+    /// The names below a home folder.
+    fn below_home(&self) -> Option<&[String]> {
+        match (self.base, self.names.as_slice()) {
+            (Base::Home, names) => Some(names),
+            (Base::Root, [root, rest @ ..]) if root == "root" => Some(rest),
+            (Base::Root, [homes, _, rest @ ..]) if homes == "home" || homes == "Users" => Some(rest),
+            _ => None,
+        }
+    }
+
+    /// The names without those at the end that mean everything in a folder.
+    fn folder(&self) -> &[String] {
+        let is_all = |name: &String| name.contains('*') && name.chars().all(|letter| "*.?!".contains(letter));
+        let end = self.names.iter().rposition(|name| !is_all(name)).map_or(0, |last| last + 1);
+        self.names.get(..end).unwrap_or_default()
+    }
+
+    /// Whether it is the root, a home, a system folder or a folder above, or everything in one of these.
+    pub(super) fn is_everything(&self) -> bool {
+        let is_system = |name: &String| SYSTEM.iter().any(|folder| name_fits(name, folder));
+        match (self.base, self.folder()) {
+            (Base::Root | Base::Home | Base::Above, []) => true,
+            (Base::Root, [folder]) => is_system(folder),
+            (Base::Root, [homes, user]) => (homes == "home" || homes == "Users") && !user.starts_with('.'),
+            _ => false,
+        }
+    }
+
+    /// Whether it is the folder in which the command runs, or everything in it.
+    pub(super) fn is_here(&self) -> bool {
+        self.base == Base::Here && self.folder().is_empty()
+    }
+
+    /// Whether it becomes the root or a system folder when a variable is empty: `"$x"/*`.
+    pub(super) fn is_everything_when_empty(&self) -> bool {
+        let emptied = Self { base: Base::Root, names: self.names.clone() };
+        self.base == Base::Unknown
+            && self.names.first().is_none_or(|name| name != "$")
+            && emptied.is_everything()
+    }
+
+    /// Whether it is one of the files that `pattern` means: `/etc/**`, `~/.ssh/*`, `**/.env`.
+    pub(super) fn fits(&self, pattern: &str) -> bool {
+        if let Some(rest) = pattern.strip_prefix("**/") {
+            return (0..self.names.len())
+                .any(|from| names_fit(self.names.get(from..).unwrap_or_default(), rest));
+        }
+        if let Some(rest) = pattern.strip_prefix("~/") {
+            return self.below_home().is_some_and(|names| names_fit(names, rest));
+        }
+        self.base == Base::Root && pattern.strip_prefix('/').is_some_and(|rest| names_fit(&self.names, rest))
+    }
+
+    pub(super) fn fits_any(&self, patterns: &[&str]) -> bool {
+        patterns.iter().any(|pattern| self.fits(pattern))
+    }
+}
+
+/// Splits a path into where it begins and the rest.
+fn base_of(text: &str) -> (Base, &str) {
+    let tail = text.find('/').and_then(|slash| text.get(slash..)).unwrap_or_default();
+    match text {
+        _ if text.starts_with('/') => (Base::Root, text),
+        _ if text.starts_with('~') || text.starts_with("${HOME}") => (Base::Home, tail),
+        _ if text.starts_with("${PWD}") => (Base::Here, tail),
+        _ if text.starts_with('$') && text.contains('/') => (Base::Unknown, tail),
+        _ if text.starts_with('$') => (Base::Unknown, text),
+        _ => (Base::Here, text),
+    }
+}
+
+/// Puts a backslash before every character that would be a pattern.
+fn protected(text: &str) -> String {
+    let mut spelling = String::with_capacity(text.len() + 2);
+    for character in text.chars() {
+        if matches!(character, '*' | '?' | '[' | '\\' | '$') {
+            spelling.push('\\');
+        }
+        spelling.push(character);
+    }
+    spelling
+}
+
+/// Writes `$` for every variable and substitution.
+fn without_variables(name: &str) -> String {
+    if !name.contains("${") && !name.contains("$(") {
+        return name.to_owned();
+    }
+    let mut short = String::new();
+    let mut inside = false;
+    for character in name.chars() {
+        match character {
+            '}' | ')' if inside => inside = false,
+            '$' => {
+                short.push('$');
+                inside = true;
+            }
+            _ if inside => {}
+            _ => short.push(character),
+        }
+    }
+    short
+}
+
+/// Whether names fit a pattern of names, the last of which may be `**`.
+fn names_fit(names: &[String], pattern: &str) -> bool {
+    let mut names = names.iter();
+    for part in pattern.split('/') {
+        match (part, names.next()) {
+            ("**", Some(_)) => return true,
+            (_, None) => return false,
+            (part, Some(name)) if name_fits(name, part) => {}
+            _ => return false,
+        }
+    }
+    names.next().is_none()
+}
+
+/// Whether a name, which may be a pattern itself, can be one that `part` means.
+fn name_fits(name: &str, part: &str) -> bool {
+    if !name.contains(['*', '?', '[', '\\']) && !part.contains('*') {
+        return name == part;
+    }
+    let name = letters(name);
+    // `*` alone means any file, and is no sign that this one is meant.
+    let says_something = name.iter().any(|letter| matches!(letter, Letter::Is(_)));
+    let hides = part.starts_with('.') && !matches!(name.first(), Some(Letter::Is('.')));
+    (says_something || part == "*") && !hides && meet(&name, &letters(part))
+}
+
+/// A letter of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    Is(char),
+    One,
+    Many,
+}
+
+fn letters(pattern: &str) -> Vec<Letter> {
+    let mut letters = Vec::new();
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        letters.push(match character {
+            '\\' => Letter::Is(rest.next().unwrap_or('\\')),
+            '*' => Letter::Many,
+            '?' => Letter::One,
+            '[' if rest.as_str().contains(']') => {
+                rest.by_ref().find(|end| *end == ']');
+                Letter::One
+            }
+            character => Letter::Is(character),
+        });
+    }
+    letters
+}
+
+/// Whether a text exists that both patterns match.
+fn meet(left: &[Letter], right: &[Letter]) -> bool {
+    // `reach[j]`: the beginning of `left` read so far can be the beginning `right[..j]`.
+    let mut reach = vec![false; right.len() + 1];
+    start(&mut reach, right);
+    for letter in left {
+        let mut next = vec![false; right.len() + 1];
+        for (at, reached) in reach.iter().enumerate() {
+            if !reached {
+                continue;
+            }
+            let other = right.get(at);
+            if *letter == Letter::Many || other == Some(&Letter::Many) {
+                set(&mut next, at);
+            }
+            match (letter, other) {
+                (_, None) => {}
+                (Letter::Is(one), Some(Letter::Is(other))) if one != other => {}
+                _ => set(&mut next, at + 1),
+            }
+        }
+        // `*` on the left takes any number of letters of the right, and `*` on the right none of the left.
+        for at in 0..right.len() {
+            let here = next.get(at).copied().unwrap_or(false);
+            if here && (*letter == Letter::Many || right.get(at) == Some(&Letter::Many)) {
+                set(&mut next, at + 1);
+            }
+        }
+        reach = next;
+    }
+    reach.last().copied().unwrap_or(false)
+}
+
+/// Marks what is reached before the first letter: past every `*` at the start.
+fn start(reach: &mut [bool], right: &[Letter]) {
+    set(reach, 0);
+    for at in 0..right.iter().take_while(|letter| **letter == Letter::Many).count() {
+        set(reach, at + 1);
+    }
+}
+
+fn set(row: &mut [bool], at: usize) {
+    if let Some(cell) = row.get_mut(at) {
+        *cell = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_what_they_lead_to() {
+        for (text, everything) in [
+            ("/", true),
+            ("//", true),
+            ("/*", true),
+            ("/./", true),
+            ("/tmp/..", true),
+            ("/e*", true),
+            ("/etc/*", true),
+            ("~", true),
+            ("~/", true),
+            ("~/.*", true),
+            ("${HOME}", true),
+            ("${HOME}/*", true),
+            ("~/..", true),
+            ("..", true),
+            ("../*", true),
+            ("../../", true),
+            ("/home/me", true),
+            ("/proc/self/root/etc", true),
+            ("/tmp/x", false),
+            ("build", false),
+            (".", false),
+            ("~/project", false),
+            ("/etc/x", false),
+            ("../sibling", false),
+            ("${x}/*", false),
+            ("\\*", false),
+        ] {
+            assert_eq!(Target::spelled(text).is_everything(), everything, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_fit_patterns() {
+        for (text, pattern, fits) in [
+            ("~/.ssh/id_rsa", "~/.ssh/**", true),
+            ("/home/me/.ssh/id_rsa", "~/.ssh/**", true),
+            ("/proc/self/root/root/.ssh/x", "~/.ssh/**", true),
+            (".e?v", "**/.env", true),
+            (".[e]nv", "**/.env", true),
+            ("a/.env/../.env", "**/.env", true),
+            ("*", "**/.env", false),
+            ("*.txt", "**/.env", false),
+            ("\\*env", "**/.env", false),
+            ("src/x.env", "**/.env", false),
+            ("/etc/x", "/etc/**", true),
+            ("etc/x", "/etc/**", false),
+            ("k.p*", "**/*.pem", true),
+            ("a", "**/*.pem", false),
+        ] {
+            assert_eq!(Target::spelled(text).fits(pattern), fits, "{text} {pattern}");
+        }
+    }
+}
