@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use serde_json::Value;
 use stockade_policy::{Group, Profile, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolSet, safe_join};
 
+#[path = "conformance/dangerous.rs"]
+mod dangerous;
 #[path = "conformance/shell.rs"]
 mod shell;
 
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         ("comis-exec-validator.json", shell::gate),
         ("comis-exec-gaps.json", shell::gaps),
         ("comis-exec-units.json", shell::units),
+        ("cb-dangerous.json", dangerous::rows),
     ] {
         let Some(data) = read(&vectors.join(name)) else { return ExitCode::from(2) };
         let outcomes = run(&data);

@@ -6,6 +6,7 @@ use stockade_policy::{
 };
 
 use super::Outcome;
+use super::dangerous::is_stopped;
 
 type Argv = Vec<Option<String>>;
 
@@ -118,16 +119,22 @@ fn rejected(text: &str, shell: Shell) -> Option<String> {
     validate(text, &options).rejection().map(|rejection| rejection.kind.code().to_owned())
 }
 
-/// `comis-exec-validator.json`: the rows of the gate that looks for substitutions. The other gates are rules.
+/// `comis-exec-validator.json`: the gate that looks for substitutions is the validator; what the other gates reject
+/// must not run by itself, and what they let pass must be no hazard. Rows that only record what another system did
+/// are no requirements, but for substitutions.
 pub(super) fn gate(data: &Value) -> Vec<Outcome> {
-    let is_gate = |row: &&Value| row["gate"] == "substitution" || row["kind"] == "substitution";
+    let is_substitution = |row: &Value| row["gate"] == "substitution" || row["kind"] == "substitution";
+    let is_required =
+        |row: &Value| row["source"].as_str().is_some_and(|source| source != "probe") && row["env"].is_null();
     let row = |row: &Value| {
         let (id, text) = (word(row, "id"), word(row, "command"));
-        let verdict = if validated(&text) { "allow" } else { "reject" };
+        let passes =
+            if is_substitution(row) { validated(&text) } else { validated(&text) && !is_stopped(&text) };
+        let verdict = if passes { "allow" } else { "reject" };
         let expected = row["gate_verdict"].as_str().or(row["verdict"].as_str());
         Outcome::new(id, Some(verdict) == expected, format!("{text:?}: {verdict}"))
     };
-    rows(data).iter().filter(is_gate).map(row).collect()
+    rows(data).iter().filter(|row| is_substitution(row) || is_required(row)).map(row).collect()
 }
 
 /// `comis-exec-gaps.json`: what slipped through a validator of this kind, and what it should have let pass. Rows

@@ -8,7 +8,7 @@
 //! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
 //! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
 
-use crate::shell::{Actions, Run, Script, Span};
+use crate::shell::{Actions, Arg, Called, Run, Script, Span};
 
 mod code;
 mod command;
@@ -60,6 +60,10 @@ pub struct Hazard {
 #[must_use]
 pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
     let mut found = Vec::new();
+    if run.called == Called::Function {
+        return found;
+    }
+    hides_words(run, &mut found);
     let Some(command) = Command::of(run) else { return found };
     let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
     found.extend(shapes.map(|shape| shape.hazard(run.span)));
@@ -111,6 +115,20 @@ fn touches_secret(found: &[Hazard]) -> bool {
         "code-reads-secrets",
     ];
     found.iter().any(|hazard| IDS.contains(&hazard.id))
+}
+
+/// A word that `$IFS` splits, so that it does not look like the words it becomes.
+fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
+    let hides = |arg: &Arg<'_>| matches!(arg, Arg::Unknown { spelling, .. } if spelling.contains("${IFS}"));
+    if run.argv.iter().any(hides) {
+        found.push(Hazard {
+            id: "hidden-spaces",
+            floor: Floor::Deny,
+            reason: "hides where words end behind the variable IFS".to_owned(),
+            fix: "write spaces between the words".to_owned(),
+            span: run.span,
+        });
+    }
 }
 
 /// A variable with a secret in it that is printed or sent.
@@ -165,6 +183,8 @@ mod tests {
         let mut wrong = Vec::new();
         for (id, matches, clean) in rows() {
             assert!(matches.len() > 1 && clean.len() > 1, "{id} has too few examples");
+            let read = matches.iter().chain(clean).filter(|text| ids(text).contains(&"refused"));
+            wrong.extend(read.map(|text| format!("{id} has an example that is refused: {text}")));
             wrong.extend(
                 matches
                     .iter()
@@ -183,6 +203,13 @@ mod tests {
         let mut ids: Vec<_> = rows().iter().map(|row| row.0).collect();
         ids.sort_unstable();
         assert!(ids.windows(2).all(|pair| matches!(pair, [one, other] if one != other)), "{ids:?}");
+    }
+
+    #[test]
+    fn words_are_not_hidden() {
+        assert_eq!(ids("rm${IFS}-rf${IFS}/"), ["hidden-spaces"]);
+        assert_eq!(ids("echo ${IFS:0:1}"), ["hidden-spaces"]);
+        assert!(ids("echo '${IFS}' $DIFS").is_empty());
     }
 
     #[test]

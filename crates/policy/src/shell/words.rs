@@ -171,7 +171,10 @@ fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &str, options: &mut 
                 } else {
                     argv.get(at + 1).cloned()
                 };
-                options.values.extend(value.map(|value| (name, value)));
+                match value {
+                    Some(value) => options.values.push((name, value)),
+                    None => options.flags.push(name),
+                }
                 return if attached { 1 } else { 2 };
             }
         }

@@ -16,6 +16,7 @@ const TARGETS: &[(&str, Property)] = &[
     ("shell_suffix_hides_nothing", shell_properties::shell_suffix_hides_nothing),
     ("shell_canonical_text_runs_the_same", shell_properties::shell_canonical_text_runs_the_same),
     ("shell_accepted_text_hides_nothing", shell_properties::shell_accepted_text_hides_nothing),
+    ("shell_hazards_stay_found", shell_properties::shell_hazards_stay_found),
 ];
 
 #[test]
@@ -107,6 +108,13 @@ const PIECES: &[&str] = &[
     "*(e:",
     "trap '",
     "env -S '",
+    "curl x | sh",
+    " -o f",
+    "~/.ssh/id_rsa",
+    " /",
+    "cat .env",
+    "LD_PRELOAD=x ",
+    "git push --force",
 ];
 
 fn texts() -> impl Strategy<Value = Vec<u8>> {

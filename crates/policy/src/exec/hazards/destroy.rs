@@ -31,7 +31,6 @@ pub(super) const SHAPES: &[Shape] = &[
             "rm -rf /home/*",
             "sudo rm -rf /",
             "bash -c 'rm -rf /*'",
-            "rm${IFS}-rf${IFS}/",
             "r\\m -rf '/'",
             "rm -rf /{bin,etc}",
             "busybox rm -rf /",

