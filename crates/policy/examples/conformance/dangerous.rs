@@ -40,7 +40,8 @@ fn parsed(text: &str, expected: &[&str]) -> Option<String> {
     // `[[` is a part of the grammar, which runs nothing.
     let mut expected: Vec<String> =
         expected.iter().filter(|name| **name != "[[").map(|name| (*name).to_owned()).collect();
-    (found.sort(), expected.sort());
+    found.sort();
+    expected.sort();
     (found != expected).then(|| format!("{found:?} instead of {expected:?}"))
 }
 

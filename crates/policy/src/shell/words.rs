@@ -137,7 +137,11 @@ fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &str, options: &mut 
     if let Some((name, takes)) =
         tokens(spec).map(takes_of).find(|(option, _)| *option == text && option.len() != 2)
     {
-        options.flags.push(name.to_owned());
+        let value = argv.get(at + 1).filter(|_| takes == Takes::Value);
+        match value {
+            Some(value) => options.values.push((name.to_owned(), value.clone())),
+            None => options.flags.push(name.to_owned()),
+        }
         return if takes == Takes::Value { 2 } else { 1 };
     }
     if text.len() > 1

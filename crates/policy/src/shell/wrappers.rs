@@ -70,21 +70,6 @@ const TEXT_OPTIONS: &[(&[&str], &[&str])] = &[
     (&["flock"], &["-c", "--command"]),
     (&["npx", "npm", "pnpm"], &["-c", "--call"]),
     (&["hyperfine"], &["-p", "--prepare", "-c", "--cleanup", "-s", "--setup", "--conclude"]),
-    (&["split"], &["--filter"]),
-    (
-        &["tar", "bsdtar"],
-        &[
-            "--to-command",
-            "-I",
-            "--use-compress-program",
-            "--checkpoint-action",
-            "-F",
-            "--info-script",
-            "--new-volume-script",
-            "--rsh-command",
-        ],
-    ),
-    (&["ssh", "scp", "sftp"], &["-S"]),
 ];
 
 const fn row(
@@ -207,6 +192,7 @@ static WRAPPERS: &[Wrapper] = &[
         0,
         Argv,
     ),
+    sub(&["ip"], &["netns"], "", 2, Argv),
     row(&["chroot"], "--userspec= --groups= --skip-chdir", 1, Argv),
     row(
         &["setarch"],
@@ -433,6 +419,17 @@ static WRAPPERS: &[Wrapper] = &[
         &["docker", "podman", "nerdctl"],
         &["exec"],
         "-d -e: -i -t -u: -w: --detach --detach-keys= --env= --env-file= --interactive --privileged --tty --user= --workdir=",
+        1,
+        Elsewhere,
+    ),
+    sub(
+        &["docker", "podman", "nerdctl"],
+        &["run", "create"],
+        "-v: -e: -p: -w: -u: -l: -m: -h: -a: -c: -d -i -t -P -q --volume= --mount= --env= --env-file= --name= --network= --net= \
+         --workdir= --user= --publish= --label= --memory= --cpus= --hostname= --entrypoint= --device= --cap-add= --cap-drop= \
+         --security-opt= --pid= --ipc= --uts= --userns= --restart= --platform= --pull= --volumes-from= --add-host= --dns= \
+         --gpus= --group-add= --log-driver= --log-opt= --runtime= --shm-size= --stop-signal= --sysctl= --tmpfs= --ulimit= \
+         --cidfile= --*",
         1,
         Elsewhere,
     ),

@@ -91,6 +91,33 @@ const RUN_RM: &[&str] = &[
     "x='a[$(rm -rf build)]'; echo $((x))",
     "x='$(rm -rf build)'; echo ${x@P}",
     "PS4='$(rm -rf build)' ls",
+    "tar --to-command='rm -rf build' -xf x",
+    "tar cf x y -I 'rm -rf build'",
+    "tar cf x --checkpoint=1 --checkpoint-action=exec='rm -rf build' y",
+    "rsync -a -e 'rm -rf build' x y",
+    "rsync --rsh='rm -rf build' x y",
+    "ssh -o ProxyCommand='rm -rf build' h",
+    "scp -oproxycommand='rm -rf build' x h:",
+    "scp -S 'rm -rf build' x h:",
+    "sort --compress-prog='rm -rf build' f",
+    "split --filter='rm -rf build' f",
+    "man -P 'rm -rf build' ls",
+    "gdb -ex 'shell rm -rf build' x",
+    "vim -c ':!rm -rf build' f",
+    "go test -exec 'rm -rf build' ./...",
+    "ip netns exec x rm -rf build",
+    "git -c core.pager='rm -rf build' log",
+    "git -c alias.x='!rm -rf build' x",
+    "git -ccore.sshCommand='rm -rf build' fetch",
+    "git config core.editor 'rm -rf build'",
+    "git -C x rebase --exec 'rm -rf build' HEAD~1",
+    "git clone --upload-pack='rm -rf build' x",
+    "git fetch --upload-pa='rm -rf build' x",
+    "git bisect run rm -rf build",
+    "git submodule foreach --recursive 'rm -rf build'",
+    "git clone 'ext::rm -rf build'",
+    "git difftool -x 'rm -rf build'",
+    "git filter-branch --tree-filter 'rm -rf build' HEAD",
 ];
 
 #[test]
@@ -163,7 +190,12 @@ fn what_cannot_be_followed_is_a_hazard() {
 
 #[test]
 fn other_machines_are_elsewhere() {
-    for text in ["ssh -p 22 host rm -rf x", "docker exec -it c rm -rf x", "kubectl exec pod -- rm -rf x"] {
+    for text in [
+        "docker run -v a:/b --name c image rm -rf x",
+        "ssh -p 22 host rm -rf x",
+        "docker exec -it c rm -rf x",
+        "kubectl exec pod -- rm -rf x",
+    ] {
         let script = read(text, Shell::Bash).unwrap();
         let actions = script.actions();
         let rm = actions.runs.iter().find(|run| run.program() == Some("rm"));

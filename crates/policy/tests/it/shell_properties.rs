@@ -112,9 +112,11 @@ pub(crate) fn shell_accepted_text_hides_nothing(data: &[u8]) {
 pub(crate) fn shell_hazards_stay_found(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Some(alone) = hazards_in(&text) else { return };
-    let wrapped = format!("sudo bash -c '{}'", text.replace('\'', r"'\''"));
-    let mut spellings =
-        vec![format!("true; {text}"), format!("true\n{text}"), format!("{{ {text}\n}}"), wrapped];
+    let mut spellings = vec![format!("true; {text}"), format!("true\n{text}"), format!("{{ {text}\n}}")];
+    // A text that begins like an option would be one.
+    if !text.trim_start().starts_with(['-', '+']) {
+        spellings.push(format!("sudo bash -c '{}'", text.replace('\'', r"'\''")));
+    }
     let words: Vec<&str> = text.split(' ').collect();
     if words.iter().all(|word| {
         word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.=:@+,".contains(&byte))

@@ -449,16 +449,16 @@ fn without_strings(script: &str) -> String {
                 protected = letter == '\\' && !protected;
             }
             None if letter == '"' => inside = Some('"'),
-            None if letter == '/'
-                && bare.trim_end().ends_with(|before: char| "({,;!~&|".contains(before)) =>
-            {
-                inside = Some('/')
-            }
-            None if letter == '/' && bare.trim().is_empty() => inside = Some('/'),
+            // A slash after a value divides; anywhere else it begins a pattern.
+            None if letter == '/' && begins_pattern(&bare) => inside = Some('/'),
             None => bare.push(letter),
         }
     }
     bare
+}
+
+fn begins_pattern(before: &str) -> bool {
+    before.trim_end().chars().next_back().is_none_or(|letter| "({,;!~&|".contains(letter))
 }
 
 /// Whether code names a file that holds secrets, in quotes.

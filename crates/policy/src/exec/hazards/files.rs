@@ -522,7 +522,7 @@ pub(super) static SHAPES: &[FileShape] = &[
             "**/.htpasswd",
             "**/master.key",
             "**/.envrc",
-            "/etc/passwd-",
+            "/etc/passwd",
         ],
         but: &[
             "**/.env.example",

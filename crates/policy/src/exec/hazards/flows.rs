@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Floor::{self, Deny};
+use super::Floor::{self, Ask, Deny};
 use super::command::{Command, name_of};
 use super::{Hazard, code, network};
 use crate::shell::{Actions, Arg, Flow, Run, Span, Through};
@@ -154,6 +154,29 @@ pub(super) static SEND_SECRET: Together = Together {
     ],
 };
 
+pub(super) static PIPE_TO_NETWORK: Together = Together {
+    id: "pipe-to-network",
+    floor: Ask,
+    reason: "sends what another program wrote to the network",
+    fix: "write it to a file, and let a person send it",
+    matches: &[
+        "cat x | nc h 1",
+        "cat x | curl -X POST h",
+        "tar c . | ssh h cat",
+        "ls | curl -d @- h",
+        "cat x | curl -T - h",
+        "cat x | mail a@b",
+        "cat x | ncat h 1",
+    ],
+    clean: &[
+        "cat x | grep curl",
+        "curl h | jq .",
+        "echo y | rsync a b",
+        "cat urls | xargs echo",
+        "ls | curl h",
+    ],
+};
+
 pub(super) static NETWORK_REDIRECT: Together = Together {
     id: "network-redirect",
     floor: Deny,
@@ -195,7 +218,7 @@ pub(super) static FORK_BOMB: Together = Together {
 /// Everything that programs can do together.
 #[cfg(test)]
 pub(super) static ALL: &[&Together] =
-    &[&RUN_DOWNLOAD, &RUN_DECODED, &SEND_SECRET, &NETWORK_REDIRECT, &FORK_BOMB];
+    &[&RUN_DOWNLOAD, &RUN_DECODED, &SEND_SECRET, &PIPE_TO_NETWORK, &NETWORK_REDIRECT, &FORK_BOMB];
 
 impl Together {
     fn at(&self, span: Span) -> Hazard {
@@ -288,6 +311,10 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
 
 /// Passes on what flows from some programs to others, and looks at what those do with it.
 fn flows(actions: &Actions<'_>, flow: &Flow, taints: &mut [Taint], found: &mut Vec<Hazard>) {
+    if flow.through == Through::Input {
+        let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
+        found.extend(readers.iter().filter(|run| sends_input(run)).map(|run| PIPE_TO_NETWORK.at(run.span)));
+    }
     let from = taints.get(flow.from.clone()).unwrap_or_default().iter().fold(0, |all, taint| all | taint.0);
     if from == 0 {
         return;
@@ -314,6 +341,23 @@ fn flows(actions: &Actions<'_>, flow: &Flow, taints: &mut [Taint], found: &mut V
 
 fn sends(run: &Run<'_>) -> bool {
     name_of(run).is_some_and(|name| network::SENDERS.contains(&name))
+}
+
+/// Whether a program sends what it reads from its standard input.
+fn sends_input(run: &Run<'_>) -> bool {
+    let Some(command) = Command::of(run).filter(|_| sends(run)) else { return false };
+    match command.name {
+        "curl" | "wget" | "wget2" | "http" | "https" | "xh" => {
+            command.says(&["@-", "-"])
+                || command.texts("-X --request --method").any(|verb| matches!(verb, "POST" | "PUT" | "PATCH"))
+                || command
+                    .texts("-d --data --data-binary --data-raw --json -F --form -T --upload-file")
+                    .any(|value| value.ends_with('-'))
+        }
+        "rsync" | "scp" | "gsutil" => false,
+        "rclone" => command.is_sub(&["rcat"]),
+        _ => true,
+    }
 }
 
 fn looks_up(run: &Run<'_>) -> bool {

@@ -116,6 +116,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &[
             "git log -p",
             "git -c user.name=x commit",
+            "git -c core.pager=cat log",
             "git status",
             "git -C x log",
             "git commit -m '--exec'",
@@ -130,7 +131,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: &["git"],
         fires: |command| {
             command.is_sub(&["config"])
-                && command.operands().skip(1).filter_map(|word| word.known()).any(|key| is_running_key(key))
+                && command.operands().skip(1).filter_map(|word| word.known()).any(is_running_key)
                 && command.operands().count() > 2
         },
         reason: "makes git run a program from now on",
@@ -197,7 +198,7 @@ fn discards(command: &Command<'_, '_>) -> bool {
 fn runs(command: &Command<'_, '_>) -> bool {
     let sub = command.operand(0).unwrap_or_default();
     let set = command.values("-c --config-env").any(|value| match value.known() {
-        Some(text) => is_running_key(text.split('=').next().unwrap_or(text)),
+        Some(text) => sets_program(text),
         None => true,
     });
     let option = match sub {
@@ -226,48 +227,65 @@ fn runs(command: &Command<'_, '_>) -> bool {
     set || option || paged || remote
 }
 
-/// Settings whose value git runs, or that say where such settings are.
+/// Settings whose value git runs, or that say where such settings are: the first part of the name, and the last.
+const RUNNING_KEYS: &[(&str, &[&str])] = &[
+    ("alias", &["*"]),
+    ("browser", &["*"]),
+    (
+        "core",
+        &[
+            "pager",
+            "editor",
+            "sshcommand",
+            "hookspath",
+            "fsmonitor",
+            "gitproxy",
+            "askpass",
+            "alternaterefscommand",
+            "worktree",
+            "attributesfile",
+        ],
+    ),
+    ("credential", &["helper"]),
+    ("diff", &["external", "command", "textconv"]),
+    ("difftool", &["*"]),
+    ("filter", &["*"]),
+    ("gpg", &["program"]),
+    ("guitool", &["*"]),
+    ("hook", &["*"]),
+    ("http", &["proxy", "sslverify", "cookiefile"]),
+    ("include", &["*"]),
+    ("includeif", &["*"]),
+    ("init", &["templatedir"]),
+    ("instaweb", &["*"]),
+    ("interactive", &["difffilter"]),
+    ("man", &["*"]),
+    ("merge", &["driver"]),
+    ("mergetool", &["*"]),
+    ("pager", &["*"]),
+    ("protocol", &["allow"]),
+    ("remote", &["uploadpack", "receivepack", "vcs", "proxy"]),
+    ("sendemail", &["*"]),
+    ("sequence", &["editor"]),
+    ("ssh", &["variant"]),
+    ("submodule", &["update"]),
+    ("tar", &["command"]),
+    ("trailer", &["cmd", "command"]),
+    ("uploadpack", &["packobjectshook"]),
+    ("url", &["insteadof", "pushinsteadof"]),
+    ("web", &["browser"]),
+];
+
 fn is_running_key(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    let (section, name) =
-        (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
-    match (section, name) {
-        (
-            "alias" | "include" | "includeif" | "pager" | "man" | "browser" | "guitool" | "filter"
-            | "difftool" | "mergetool" | "hook" | "sendemail" | "init" | "remote-ext",
-            _,
-        ) => name != "defaultbranch",
-        (
-            "core",
-            "pager"
-            | "editor"
-            | "sshcommand"
-            | "hookspath"
-            | "fsmonitor"
-            | "gitproxy"
-            | "askpass"
-            | "alternaterefscommand"
-            | "worktree"
-            | "attributesfile",
-        ) => true,
-        ("diff", "external" | "command" | "textconv")
-        | ("merge", "driver")
-        | ("sequence", "editor")
-        | ("gpg", "program")
-        | ("ssh", "variant") => true,
-        ("credential", "helper")
-        | ("uploadpack", "packobjectshook")
-        | ("remote", "uploadpack" | "receivepack" | "vcs" | "proxy") => true,
-        ("url", "insteadof" | "pushinsteadof")
-        | ("protocol", "allow")
-        | ("submodule", "update")
-        | ("trailer", "cmd" | "command")
-        | ("interactive", "difffilter") => true,
-        ("gpg", _)
-        | ("tar", "command")
-        | ("instaweb", _)
-        | ("web", "browser")
-        | ("http", "proxy" | "sslverify" | "cookiefile") => name != "format",
-        _ => false,
-    }
+    let first = key.split('.').next().unwrap_or_default();
+    let last = key.rsplit('.').next().unwrap_or_default();
+    let row = RUNNING_KEYS.iter().find(|(section, _)| *section == first && key.contains('.'));
+    row.is_some_and(|(_, names)| names.contains(&"*") || names.contains(&last))
+}
+
+/// Whether `name=value` makes git run something.
+fn sets_program(setting: &str) -> bool {
+    let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
+    is_running_key(name) && !matches!(value, "" | "cat" | "less" | "false")
 }

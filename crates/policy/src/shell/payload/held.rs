@@ -1,0 +1,150 @@
+//! Ordinary programs with an option whose value is a command: `tar --to-command`, `sort --compress-program`.
+//!
+//! Only the option is looked for; what else is written does not matter, so a letter that is not known is no obstacle.
+
+use super::text;
+use crate::shell::actions::{Arg, Run};
+use crate::shell::runs::{Place, Walk};
+use crate::shell::words::{self, Order};
+
+/// A program, its options that take a value, and those among them whose value is run.
+struct Held {
+    names: &'static [&'static str],
+    options: &'static str,
+    run: &'static [&'static str],
+    /// What stands before the command in the value, if anything.
+    marks: &'static [&'static str],
+}
+
+const TAR: &str = "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --to-command= --use-compress-program= --checkpoint=? \
+                   --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --file= --directory= --*";
+
+const HELD: &[Held] = &[
+    Held {
+        names: &["tar", "gtar", "bsdtar"],
+        options: TAR,
+        run: &[
+            "-I",
+            "-F",
+            "--to-command",
+            "--use-compress-program",
+            "--info-script",
+            "--new-volume-script",
+            "--rsh-command",
+        ],
+        marks: &[],
+    },
+    Held {
+        names: &["tar", "gtar", "bsdtar"],
+        options: TAR,
+        run: &["--checkpoint-action"],
+        marks: &["exec="],
+    },
+    Held {
+        names: &["rsync"],
+        options: "-e: -f: -B: -T: -M: --rsh= --rsync-path= --*",
+        run: &["-e", "--rsh", "--rsync-path"],
+        marks: &[],
+    },
+    Held {
+        names: &["scp", "sftp"],
+        options: "-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:",
+        run: &["-S", "-D"],
+        marks: &[],
+    },
+    Held {
+        names: &["ssh", "scp", "sftp", "slogin"],
+        options: "-B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:",
+        run: &["-o"],
+        marks: &["proxycommand", "localcommand", "knownhostscommand"],
+    },
+    Held {
+        names: &["sort", "gsort"],
+        options: "-o: -t: -k: -T: -S: --compress-program= --*",
+        run: &["--compress-program"],
+        marks: &[],
+    },
+    Held {
+        names: &["split"],
+        options: "-a: -b: -C: -l: -n: -t: --filter= --*",
+        run: &["--filter"],
+        marks: &[],
+    },
+    Held {
+        names: &["rg"],
+        options: "-e: -f: -g: -t: -T: -m: -A: -B: -C: --pre= --hostname-bin= --*",
+        run: &["--pre", "--hostname-bin"],
+        marks: &[],
+    },
+    Held {
+        names: &["man"],
+        options: "-P: -M: -S: -s: -C: -L: -m: -e: --pager= --*",
+        run: &["-P", "--pager"],
+        marks: &[],
+    },
+    Held {
+        names: &["zip"],
+        options: "-b: -i: -n: -t: -x: -TT: --unzip-command= --*",
+        run: &["-TT", "--unzip-command"],
+        marks: &[],
+    },
+    Held {
+        names: &["bat", "batcat", "delta", "mysql", "mariadb"],
+        options: "-l: -H: -h: -u: -P: --pager= --*",
+        run: &["--pager"],
+        marks: &[],
+    },
+    Held { names: &["fzf"], options: "-q: -f: --preview= --bind= --*", run: &["--preview"], marks: &[] },
+    Held {
+        names: &["tcpdump"],
+        options: "-i: -w: -r: -c: -s: -C: -G: -W: -z: -F: -y:",
+        run: &["-z"],
+        marks: &[],
+    },
+    Held {
+        names: &["gdb", "cgdb"],
+        options: "-ex: -iex: -x: -p: --ex= --eval-command= --*",
+        run: &["-ex", "-iex", "--ex", "--eval-command"],
+        marks: &["shell ", "!"],
+    },
+    Held {
+        names: &["vim", "vi", "nvim", "ex", "view"],
+        options: "-c: -S: -u: -s: -T: -w: -W: --cmd= --*",
+        run: &["-c", "--cmd"],
+        marks: &[":!", "!"],
+    },
+    Held { names: &["go"], options: "-exec: -toolexec: -o:", run: &["-exec", "-toolexec"], marks: &[] },
+];
+
+/// Lists what the options of a program run.
+pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, place: Place<'_, 't>) {
+    for held in HELD.iter().filter(|held| held.names.contains(&name)) {
+        let options = words::read(&run.argv, 1, held.options, Order::Anywhere);
+        let values = options.values.iter().filter(|(option, _)| held.runs(option));
+        for command in values.filter_map(|(_, value)| held.command(value)) {
+            text(walk, &command, run.span, Place { is_certain: false, ..place });
+        }
+    }
+}
+
+impl Held {
+    /// Whether the value of an option is run. GNU programs take every beginning of a long option.
+    fn runs(&self, option: &str) -> bool {
+        let is_long = option.len() > 3 && option.starts_with("--");
+        self.run.iter().any(|known| *known == option || (is_long && known.starts_with(option)))
+    }
+
+    /// The command in a value.
+    fn command<'t>(&self, value: &Arg<'t>) -> Option<Arg<'t>> {
+        if self.marks.is_empty() {
+            return Some(value.clone());
+        }
+        let written = match value {
+            Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+        };
+        let mark = self.marks.iter().find(|mark| written.to_ascii_lowercase().starts_with(**mark))?;
+        let rest = written.get(mark.len()..)?;
+        let space = rest.len() - rest.trim_start_matches(['=', ' ', '\t']).len();
+        Some(value.without_prefix(mark.len() + space))
+    }
+}

@@ -1,0 +1,120 @@
+//! Shells: the text that they run, and what is written into them.
+
+use super::text;
+use crate::shell::actions::{Arg, HazardKind, Run};
+use crate::shell::braces::{arguments, single};
+use crate::shell::options::Shell;
+use crate::shell::runs::{Place, Stdin, Walk};
+use crate::shell::tree::{Command, RedirectOperator, Redirected};
+
+/// A shell runs the text after `-c`, a file, or what it reads.
+pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, place: Place<'_, 't>) {
+    let place = Place { shell, is_certain: false, ..place };
+    let options = options_of(&run.argv);
+    let operand = run.argv.get(options.operands);
+    if options.runs_text {
+        let unknown = Arg::any();
+        return text(
+            walk,
+            operand.unwrap_or(&unknown),
+            run.span,
+            Place { stdin: &Stdin::Inherited, ..place },
+        );
+    }
+    if options.is_uncertain || (operand.is_none() && run.open_ended) {
+        walk.hazard(HazardKind::UnknownText, run.span);
+    }
+    if operand.is_some_and(|operand| operand.known() != Some("-")) && !options.reads_input {
+        return;
+    }
+    match place.stdin {
+        Stdin::Inherited => {}
+        Stdin::Unknown => walk.hazard(HazardKind::UnknownText, run.span),
+        Stdin::Text(input) => {
+            walk.nested(input, None, run.span, Place { stdin: &Stdin::Inherited, ..place });
+        }
+    }
+}
+
+/// What the options of a shell say.
+#[derive(Debug, Default)]
+struct ShellOptions {
+    operands: usize,
+    runs_text: bool,
+    reads_input: bool,
+    is_uncertain: bool,
+}
+
+fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
+    let mut options = ShellOptions { operands: 1, ..ShellOptions::default() };
+    while let Some(arg) = argv.get(options.operands) {
+        let Some(word) = arg.known() else {
+            options.is_uncertain = true;
+            break;
+        };
+        let is_option = word.len() > 1 && word.starts_with(['-', '+']);
+        if !is_option {
+            break;
+        }
+        options.operands += 1;
+        if word == "--" {
+            break;
+        }
+        if let Some(long) = word.strip_prefix("--") {
+            options.runs_text |= long == "command";
+            options.operands += usize::from(matches!(long, "rcfile" | "init-file" | "emulate"));
+            continue;
+        }
+        let is_set = word.starts_with('-');
+        options.runs_text |= is_set && word.contains('c');
+        options.reads_input |= is_set && word.contains('s');
+        options.operands += word.chars().filter(|letter| matches!(letter, 'o' | 'O')).count();
+    }
+    options
+}
+
+/// Returns what a redirection makes of the standard input, when it concerns it.
+pub(in crate::shell) fn input(redirected: &Redirected<'_>, place: Place<'_, '_>) -> Option<Stdin> {
+    if redirected.descriptor.as_deref().is_some_and(|descriptor| descriptor != "0") {
+        return None;
+    }
+    let known = |arg: Arg<'_>, end: &str| {
+        arg.known().map_or(Stdin::Unknown, |text| Stdin::Text(format!("{text}{end}")))
+    };
+    match redirected.operator {
+        RedirectOperator::Heredoc => {
+            let body = place.heredocs.get(redirected.heredoc?)?;
+            Some(known(single(&body.body), ""))
+        }
+        RedirectOperator::HereString => Some(known(single(redirected.target.pieces()), "\n")),
+        RedirectOperator::Read | RedirectOperator::ReadWrite | RedirectOperator::DuplicateInput => {
+            Some(Stdin::Unknown)
+        }
+        _ => None,
+    }
+}
+
+/// Returns what a command writes into a pipe, where its text tells.
+pub(in crate::shell) fn output(command: &Command<'_>, place: Place<'_, '_>) -> Option<String> {
+    let Command::Simple(simple) = command else { return None };
+    let mut argv = Vec::new();
+    for word in &simple.words {
+        arguments(word, place.shell, &mut argv);
+    }
+    let words: Vec<&str> = argv.iter().map(Arg::known).collect::<Option<_>>()?;
+    let plain = |text: &str| !text.contains(['\\', '%']);
+    match words.as_slice() {
+        ["echo", "-n", text @ ..] | ["echo", text @ ..]
+            if text.iter().all(|word| plain(word) && !word.starts_with('-')) =>
+        {
+            Some(text.join(" "))
+        }
+        ["printf", text] if plain(text) => Some((*text).to_owned()),
+        ["printf", "%s" | "%s\\n" | "%s\n", text] => Some((*text).to_owned()),
+        ["cat"] => match simple.redirects.iter().rev().find_map(|redirected| input(redirected, place)) {
+            Some(Stdin::Text(text)) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
