@@ -426,11 +426,9 @@ fn awk_runs(script: &str) -> bool {
     let called = bare
         .match_indices("system")
         .any(|(at, word)| bare.get(at + word.len()..).is_some_and(|rest| rest.trim_start().starts_with('(')));
-    let writes = bare.match_indices("print").any(|(at, _)| {
-        let rest = bare.get(at..).unwrap_or_default();
-        rest.split([';', '}', '\n'])
-            .next()
-            .is_some_and(|statement| statement.contains('>') && !statement.contains('('))
+    let writes = bare.split([';', '}', '\n']).any(|statement| {
+        let after = statement.find("print").and_then(|at| statement.get(at..)).unwrap_or_default();
+        after.contains('>') && !after.contains('(')
     });
     pipe || called || writes
 }

@@ -1,6 +1,7 @@
 //! What is dangerous about programs together: downloads that are run, secrets that are sent, fork bombs.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::Floor::{self, Ask, Deny};
 use super::command::{Command, name_of};
@@ -22,6 +23,25 @@ impl Taint {
 
     const fn add(&mut self, other: Self) {
         self.0 |= other.0;
+    }
+}
+
+/// How many of the first programs have a taint, so that a range is asked about in one step.
+struct Count(Vec<usize>);
+
+impl Count {
+    fn of(taints: &[Taint], which: Taint) -> Self {
+        let mut sum = 0;
+        let sums = taints.iter().map(|taint| {
+            sum += usize::from(taint.has(which));
+            sum
+        });
+        Self(std::iter::once(0).chain(sums).collect())
+    }
+
+    fn in_range(&self, range: &Range<usize>) -> bool {
+        let before = |at: usize| self.0.get(at).copied().unwrap_or_default();
+        before(range.end) > before(range.start)
     }
 }
 
@@ -300,11 +320,22 @@ fn decodes(name: &str, run: &Run<'_>) -> bool {
 
 /// A program whose input is a secret file has the secret.
 fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
+    // Where the programs of such redirections begin and end: one pass over all, however many redirections there are.
+    let mut edges = vec![0_i64; taints.len() + 1];
     for redirect in actions.redirects.iter().filter(|redirect| redirect.opens_file() && !redirect.writes()) {
         if super::files::is_secret(&redirect.target) {
-            for taint in taints.get_mut(redirect.runs.clone()).unwrap_or_default() {
-                taint.add(Taint::SECRET);
+            for (at, change) in [(redirect.runs.start, 1), (redirect.runs.end, -1)] {
+                if let Some(edge) = edges.get_mut(at) {
+                    *edge += change;
+                }
             }
+        }
+    }
+    let mut open = 0;
+    for (taint, edge) in taints.iter_mut().zip(edges) {
+        open += edge;
+        if open > 0 {
+            taint.add(Taint::SECRET);
         }
     }
 }
@@ -415,6 +446,7 @@ fn runs_words(run: &Run<'_>) -> bool {
 
 /// A secret that is redirected into the network.
 fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
+    let secret = Count::of(taints, Taint::SECRET);
     for redirect in &actions.redirects {
         let text = match &redirect.target {
             Arg::Known(text) => text,
@@ -424,8 +456,7 @@ fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Haz
             continue;
         }
         found.push(NETWORK_REDIRECT.at(redirect.span));
-        let writers = taints.get(redirect.runs.clone()).unwrap_or_default();
-        if writers.iter().any(|taint| taint.has(Taint::SECRET)) {
+        if secret.in_range(&redirect.runs) {
             found.push(SEND_SECRET.at(redirect.span));
         }
     }
@@ -433,13 +464,14 @@ fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Haz
 
 /// What was fetched into a file and is run from there.
 fn files_run(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
+    let count = Count::of(taints, Taint::FETCHED);
     let fetched = |index: usize| taints.get(index).is_some_and(|taint| taint.has(Taint::FETCHED));
     let mut files: HashSet<String> = HashSet::new();
     for (_, run) in actions.runs.iter().enumerate().filter(|(index, _)| fetched(*index)) {
         outputs(run, &mut files);
     }
     for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
-        if redirect.runs.clone().any(fetched) {
+        if count.in_range(&redirect.runs) {
             files.extend(redirect.target.known().map(last_name));
         }
     }

@@ -228,10 +228,16 @@ fn names_fit(names: &[String], pattern: &str) -> bool {
     names.next().is_none()
 }
 
+/// A longer pattern is taken to mean every name: no honest one is as long, and comparing it would take long.
+const LONGEST_NAME: usize = 1024;
+
 /// Whether a name, which may be a pattern itself, can be one that `part` means.
 fn name_fits(name: &str, part: &str) -> bool {
     if !name.contains(['*', '?', '[', '\\']) && !part.contains('*') {
         return name == part;
+    }
+    if name.len() > LONGEST_NAME {
+        return name.contains(['*', '?', '[']);
     }
     let name = letters(name);
     // `*` alone means any file, and is no sign that this one is meant.
@@ -250,14 +256,15 @@ enum Letter {
 
 fn letters(pattern: &str) -> Vec<Letter> {
     let mut letters = Vec::new();
-    let mut rest = pattern.chars();
-    while let Some(character) = rest.next() {
+    let last_end = pattern.rfind(']');
+    let mut rest = pattern.char_indices();
+    while let Some((at, character)) = rest.next() {
         letters.push(match character {
-            '\\' => Letter::Is(rest.next().unwrap_or('\\')),
+            '\\' => Letter::Is(rest.next().map_or('\\', |(_, character)| character)),
             '*' => Letter::Many,
             '?' => Letter::One,
-            '[' if rest.as_str().contains(']') => {
-                rest.by_ref().find(|end| *end == ']');
+            '[' if last_end.is_some_and(|end| end > at) => {
+                rest.by_ref().find(|(_, end)| *end == ']');
                 Letter::One
             }
             character => Letter::Is(character),
