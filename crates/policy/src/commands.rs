@@ -1,7 +1,7 @@
-//! Policies on the text of commands: the patterns of a tool, and the commands that no agent should run.
+//! Policies on commands: the patterns of a tool, and the commands that no agent should run.
 //!
-//! A pattern is searched in the text, so it can be written around; it catches habits, not attackers. What a command
-//! can really do is decided by the sandbox in which it runs.
+//! A pattern is searched in the text, so it can be written around; it catches habits, not attackers. The commands that
+//! no agent should run are found by what they do.
 
 use regex_automata::meta::Regex;
 use thiserror::Error;

@@ -136,8 +136,9 @@ impl Policy {
         Ok(Self::commands("approve-commands", CommandPatterns::compile(patterns)?, Answer::Ask))
     }
 
-    /// A policy that denies the commands that no agent should ever run: wiping the disk or the home folder, making
-    /// file systems, fork bombs, running what was just downloaded, switching the machine off.
+    /// A policy that denies the commands that no agent should ever run, as [`all_hazards`](crate::all_hazards) finds
+    /// them: wiping the disk or the home folder, fork bombs, running what was just downloaded, reading keys, changing
+    /// what runs at the next start, switching the machine off. A command that cannot be read is denied too.
     #[must_use]
     pub fn deny_dangerous_commands() -> Self {
         Self::commands("deny-commands", CommandPatterns::dangerous(), Answer::Deny)

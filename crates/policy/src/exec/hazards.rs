@@ -4,7 +4,7 @@
 //! quotes never fires (`echo "rm -rf /"`), and however options are split, joined or abbreviated they always do
 //! (`rm -r -f /`, `rm --recursive --forc /`).
 //!
-//! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `secrets`,
+//! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `packages`, `secrets`,
 //! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
 //! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
 
@@ -21,6 +21,7 @@ mod git;
 mod machine;
 mod network;
 mod options;
+mod packages;
 mod persist;
 mod secrets;
 mod shapes;

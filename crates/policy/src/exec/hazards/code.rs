@@ -1,5 +1,8 @@
 //! Programs that run code given to them in an option, in a script or by a file.
 
+mod awk;
+pub(super) mod sed;
+
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
 use super::shapes::Shape;
@@ -116,7 +119,7 @@ pub(super) const SHAPES: &[Shape] = &[
         id: "code-starts-programs",
         floor: Ask,
         programs: CODED,
-        fires: |command| code(command).any(|code| has(code, STARTS)) || awk_code(command).any(awk_runs),
+        fires: |command| code(command).any(|code| has(code, STARTS)) || awk::scripts(command).any(awk::runs),
         reason: "is code that starts other programs, which cannot be seen",
         fix: "write the program as a command of its own, so that it can be judged",
         matches: &[
@@ -166,7 +169,7 @@ pub(super) const SHAPES: &[Shape] = &[
         id: "code-reads-secrets",
         floor: Ask,
         programs: CODED,
-        fires: |command| code(command).any(names_secret) || awk_code(command).any(names_secret),
+        fires: |command| code(command).any(names_secret) || awk::scripts(command).any(names_secret),
         reason: "is code that names a file with secrets",
         fix: "read only what is needed, or ask a person",
         matches: &[
@@ -233,46 +236,6 @@ pub(super) const SHAPES: &[Shape] = &[
         fix: "bind it to 127.0.0.1",
         matches: &["python3 -m http.server 8000", "php -S 0.0.0.0:80", "npx http-server"],
         clean: &["python3 -m http.server --bind 127.0.0.1", "php -S 127.0.0.1:80", "python3 -m json.tool"],
-    },
-    Shape {
-        id: "stream-editor",
-        floor: Ask,
-        programs: &["sed", "gsed"],
-        fires: |command| sed_scripts(command).any(|script| sed_does(script) == Some(Sed::Runs)),
-        reason: "makes sed run a command",
-        fix: "use sed only to change text, and add --sandbox",
-        matches: &[
-            "sed -e 'e ls' file",
-            "sed '1e id' f",
-            "sed 's/a/id/e' f",
-            "sed -n 's/.*/id/gep' f",
-            "sed --expression='$e id' f",
-            "sed '/x/{e id' f",
-        ],
-        clean: &[
-            "sed s/a/b/ f",
-            "sed -ne '5p' file",
-            "sed 's/h/H/'",
-            "sed -n '/re/p' f",
-            "sed 's/a/e/g' f",
-            "sed --sandbox 's/a/b/e' f",
-            "sed 'y/abe/xyz/' f",
-        ],
-    },
-    Shape {
-        id: "stream-editor-writes",
-        floor: Ask,
-        programs: &["sed", "gsed"],
-        fires: |command| sed_scripts(command).any(|script| sed_does(script) == Some(Sed::Writes)),
-        reason: "makes sed write a file that is named in its script",
-        fix: "redirect the output of sed instead",
-        matches: &[
-            "sed -n 'w /etc/cron.d/evil' file",
-            "sed 's/a/b/w out' f",
-            "sed '1,$w x' f",
-            "sed '/a/W x' f",
-        ],
-        clean: &["sed s/a/b/ f", "sed 's/w/x/' f", "sed -n '5p' w", "sed 's/^/w /' f"],
     },
     Shape {
         id: "code-from-file",
@@ -409,54 +372,7 @@ fn has(code: &str, needles: &[&str]) -> bool {
 fn code<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
     let options = language(command.name).unwrap_or_default();
     // The code of python is the word after the cluster that ends in `c`.
-    command.texts(options).chain(awk_code(command).filter(|code| code.contains("/inet/")))
-}
-
-/// The script of awk: the first operand, unless options hold it.
-fn awk_code<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
-    let is_awk = matches!(command.name, "awk" | "gawk" | "mawk" | "nawk");
-    let operand = command.operand(0).filter(|_| is_awk && !command.has("-f --file -e --source -E --exec"));
-    command.texts("-e --source").filter(move |_| is_awk).chain(operand)
-}
-
-/// Whether a script of awk starts a program or writes a file: `system()`, a pipe that is no `||`, or `print >`.
-fn awk_runs(script: &str) -> bool {
-    let bare = without_strings(script);
-    let pipe = bare.replace("||", "").replace("|&", "|").contains('|');
-    let called = bare
-        .match_indices("system")
-        .any(|(at, word)| bare.get(at + word.len()..).is_some_and(|rest| rest.trim_start().starts_with('(')));
-    let writes = bare.split([';', '}', '\n']).any(|statement| {
-        let after = statement.find("print").and_then(|at| statement.get(at..)).unwrap_or_default();
-        after.contains('>') && !after.contains('(')
-    });
-    pipe || called || writes
-}
-
-/// Removes `"…"` and `/…/`.
-fn without_strings(script: &str) -> String {
-    let mut bare = String::with_capacity(script.len());
-    let mut inside = None;
-    let mut protected = false;
-    for letter in script.chars() {
-        match inside {
-            Some(end) => {
-                if letter == end && !protected {
-                    inside = None;
-                }
-                protected = letter == '\\' && !protected;
-            }
-            None if letter == '"' => inside = Some('"'),
-            // A slash after a value divides; anywhere else it begins a pattern.
-            None if letter == '/' && begins_pattern(&bare) => inside = Some('/'),
-            None => bare.push(letter),
-        }
-    }
-    bare
-}
-
-fn begins_pattern(before: &str) -> bool {
-    before.trim_end().chars().next_back().is_none_or(|letter| "({,;!~&|".contains(letter))
+    command.texts(options).chain(awk::scripts(command).filter(|code| code.contains("/inet/")))
 }
 
 /// Whether code names a file that holds secrets, in quotes.
@@ -467,95 +383,4 @@ fn names_secret(code: &str) -> bool {
             code.match_indices(whole)
                 .any(|(at, _)| !code.get(at + whole.len()..).is_some_and(|rest| rest.starts_with(['[', '.'])))
         })
-}
-
-/// The scripts of sed: the first operand, unless options hold them.
-fn sed_scripts<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
-    let sandboxed = command.has("--sandbox");
-    let operand = command.operand(0).filter(|_| !command.has("-e --expression -f --file"));
-    command.texts("-e --expression").chain(operand).filter(move |_| !sandboxed)
-}
-
-/// What a script of sed does beside changing text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sed {
-    Runs,
-    Writes,
-}
-
-/// Reads a script of sed as far as needed to tell its commands from its texts.
-fn sed_does(script: &str) -> Option<Sed> {
-    let mut rest = script;
-    while !rest.is_empty() {
-        rest = after_address(rest);
-        let letter = rest.chars().next()?;
-        let after = rest.get(letter.len_utf8()..).unwrap_or_default();
-        match letter {
-            'e' => return Some(Sed::Runs),
-            'w' | 'W' => return Some(Sed::Writes),
-            's' => {
-                let after = after_delimited(after, 2)?;
-                let end = after.find([';', '\n', '}', ' ']).unwrap_or(after.len());
-                let flags = after.get(..end).unwrap_or_default();
-                if flags.contains('e') {
-                    return Some(Sed::Runs);
-                }
-                if flags.contains('w') {
-                    return Some(Sed::Writes);
-                }
-                rest = after.get(end..).unwrap_or_default();
-            }
-            'y' => rest = after_delimited(after, 2)?,
-            // The text of these ends with the line.
-            'a' | 'i' | 'c' | 'r' | 'R' | ':' | '#' | 'b' | 't' | 'T' => {
-                rest = after.split_once('\n').map_or("", |(_, rest)| rest);
-            }
-            _ => rest = after,
-        }
-    }
-    None
-}
-
-/// Skips spaces and the address before a command.
-fn after_address(script: &str) -> &str {
-    let mut rest = script;
-    loop {
-        rest = rest.trim_start_matches(|letter: char| {
-            letter.is_whitespace()
-                || letter.is_ascii_digit()
-                || matches!(letter, ';' | '{' | '}' | ',' | '$' | '!' | '~' | '+')
-        });
-        let slashed = match rest.chars().next() {
-            Some('/') => rest.get(1..).map(|rest| (rest, '/')),
-            Some('\\') => rest.get(1..).and_then(|rest| {
-                let end = rest.chars().next()?;
-                Some((rest.get(end.len_utf8()..)?, end))
-            }),
-            _ => None,
-        };
-        let Some((inside, end)) = slashed else { return rest };
-        rest = after_end(inside, end).unwrap_or_default().trim_start_matches(['I', 'M']);
-    }
-}
-
-/// Returns what follows `count` texts between delimiters, the first of which begins here.
-fn after_delimited(text: &str, count: usize) -> Option<&str> {
-    let end = text.chars().next()?;
-    let mut rest = text.get(end.len_utf8()..)?;
-    for _ in 0..count {
-        rest = after_end(rest, end)?;
-    }
-    Some(rest)
-}
-
-/// Returns what follows the first `end` that no backslash protects.
-fn after_end(text: &str, end: char) -> Option<&str> {
-    let mut protected = false;
-    for (at, letter) in text.char_indices() {
-        if letter == end && !protected {
-            return text.get(at + letter.len_utf8()..);
-        }
-        protected = letter == '\\' && !protected;
-    }
-    None
 }

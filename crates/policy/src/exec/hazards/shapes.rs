@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::command::Command;
-use super::{Floor, code, contain, destroy, git, machine, network, options, persist, secrets};
+use super::{Floor, code, contain, destroy, git, machine, network, options, packages, persist, secrets};
 
 /// One dangerous shape.
 pub(super) struct Shape {
@@ -29,8 +29,10 @@ const KINDS: &[&[Shape]] = &[
     persist::SHAPES,
     network::SHAPES,
     code::SHAPES,
+    code::sed::SHAPES,
     git::SHAPES,
     contain::SHAPES,
+    packages::SHAPES,
     secrets::SHAPES,
     options::SHAPES,
 ];

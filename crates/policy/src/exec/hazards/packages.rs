@@ -1,0 +1,298 @@
+//! Package managers: strangers' code that comes in, and what is published under your name.
+
+use super::Floor::{Ask, Sandbox};
+use super::command::Command;
+use super::shapes::Shape;
+use crate::shell::Arg;
+
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        id: "install-from-anywhere",
+        floor: Ask,
+        programs: &[
+            "npm",
+            "pnpm",
+            "yarn",
+            "bun",
+            "npx",
+            "bunx",
+            "pip",
+            "pip3",
+            "pipx",
+            "uv",
+            "uvx",
+            "gem",
+            "cargo",
+            "go",
+            "brew",
+            "easy_install",
+            "conda",
+            "composer",
+            "luarocks",
+            "cpan",
+            "cpanm",
+            "deno",
+        ],
+        fires: installs_from_anywhere,
+        reason: "installs and runs code from an address instead of a registry",
+        fix: "install a released version by its name",
+        matches: &[
+            "npm install https://e.example/x.tgz",
+            "pip install git+https://e.example/x",
+            "npm i git+ssh://e.example/x",
+            "pip install --index-url http://e x",
+            "npx https://e.example/x",
+            "pip3 install -i http://e x",
+            "npm install github:a/b",
+            "cargo install --git https://e.example/x",
+            "pip install --extra-index-url http://e x",
+            "npm install x --registry http://e",
+            "deno run https://e.example/x.ts",
+        ],
+        clean: &[
+            "npm install",
+            "pip install requests",
+            "pnpm install",
+            "npm ci",
+            "pip list",
+            "cargo install ripgrep",
+            "pip install -r requirements.txt",
+        ],
+    },
+    Shape {
+        id: "install-package",
+        floor: Sandbox,
+        programs: &[
+            "npm", "pnpm", "yarn", "bun", "npx", "bunx", "pip", "pip3", "pipx", "uv", "uvx", "gem", "cargo",
+            "go", "conda", "composer", "luarocks", "cpan", "cpanm",
+        ],
+        fires: |command| {
+            let scripts = !command.has("--ignore-scripts");
+            match command.name {
+                "npx" | "bunx" | "uvx" => command.operands().next().is_some(),
+                "npm" | "pnpm" | "yarn" | "bun" => {
+                    scripts
+                        && (command.is_sub(&[
+                            "install", "i", "add", "exec", "dlx", "x", "ci", "update", "create", "init",
+                        ]) && command.operands().nth(1).is_some())
+                }
+                "go" => {
+                    command.is_sub(&["install", "run"])
+                        && command.operand(1).is_some_and(|package| package.contains('@'))
+                }
+                "uv" => command.is_sub(&["pip", "add", "tool"]),
+                _ => command.is_sub(&["install", "require"]),
+            }
+        },
+        reason: "installs a package, whose scripts run at once",
+        fix: "add --ignore-scripts, or install in a sandbox",
+        matches: &[
+            "npm install left-pad",
+            "pip install requests",
+            "npx cowsay",
+            "cargo install x",
+            "gem install x",
+        ],
+        clean: &[
+            "npm list",
+            "npm test",
+            "pip list",
+            "npm install --ignore-scripts x",
+            "cargo build",
+            "npm install",
+        ],
+    },
+    Shape {
+        id: "system-package",
+        floor: Ask,
+        programs: &[
+            "apt",
+            "apt-get",
+            "aptitude",
+            "dpkg",
+            "yum",
+            "dnf",
+            "rpm",
+            "zypper",
+            "pacman",
+            "apk",
+            "snap",
+            "flatpak",
+            "brew",
+            "port",
+            "pkg",
+            "emerge",
+            "nix-env",
+            "softwareupdate",
+            "winget",
+            "choco",
+        ],
+        fires: |command| match command.name {
+            "dpkg" => command.has("-i --install -r --remove -P --purge --configure --unpack"),
+            "rpm" => command.has("-i -U -F -e --install --upgrade --erase --freshen"),
+            "pacman" => {
+                command.has("-S -R -U -D --sync --remove --upgrade")
+                    && !command.has("-s -i -l --search --info")
+            }
+            "nix-env" => command.has("-i -e -u --install --uninstall --upgrade"),
+            "emerge" => !command.has("-p --pretend -s --search"),
+            _ => command.is_sub(&[
+                "install",
+                "remove",
+                "purge",
+                "upgrade",
+                "dist-upgrade",
+                "full-upgrade",
+                "autoremove",
+                "add",
+                "del",
+                "erase",
+                "reinstall",
+                "downgrade",
+                "uninstall",
+                "tap",
+                "update-all",
+                "localinstall",
+            ]),
+        },
+        reason: "installs, changes or removes software of the whole machine",
+        fix: "ask a person to install it, or use a container",
+        matches: &[
+            "apt-get install -y x",
+            "sudo apt install x",
+            "dpkg -i x.deb",
+            "apk add x",
+            "brew install x",
+            "pacman -Syu",
+            "yum remove x",
+        ],
+        clean: &["apt list", "apt-cache search x", "dpkg -l", "brew list", "pacman -Ss x", "apk info"],
+    },
+    Shape {
+        id: "publish",
+        floor: Ask,
+        programs: &[
+            "npm", "pnpm", "yarn", "bun", "cargo", "twine", "gem", "docker", "podman", "gh", "glab",
+            "poetry", "flit", "hatch", "mvn", "dotnet", "nuget", "vsce",
+        ],
+        fires: |command| match command.name {
+            "docker" | "podman" => command.is_sub(&["push", "login"]),
+            "gh" | "glab" => {
+                command.is_sub(&[
+                    "release",
+                    "repo",
+                    "secret",
+                    "workflow",
+                    "ssh-key",
+                    "gpg-key",
+                    "api",
+                    "variable",
+                    "extension",
+                    "alias",
+                ]) && command.says(&[
+                    "create",
+                    "delete",
+                    "upload",
+                    "set",
+                    "run",
+                    "edit",
+                    "add",
+                    "install",
+                    "-X",
+                    "--method",
+                    "-f",
+                    "-F",
+                    "--field",
+                    "--raw-field",
+                    "--input",
+                    "DELETE",
+                    "POST",
+                    "archive",
+                    "rename",
+                    "transfer",
+                ])
+            }
+            "gem" => command.is_sub(&["push", "yank"]),
+            "twine" => command.is_sub(&["upload"]),
+            "mvn" => command.says(&["deploy"]),
+            "dotnet" | "nuget" => command.says(&["push"]),
+            _ => command.is_sub(&[
+                "publish",
+                "unpublish",
+                "deprecate",
+                "dist-tag",
+                "owner",
+                "access",
+                "token",
+                "adduser",
+                "login",
+                "yank",
+            ]),
+        },
+        reason: "publishes something under your name, or changes who may",
+        fix: "leave publishing to a person",
+        matches: &[
+            "npm publish",
+            "cargo publish",
+            "twine upload dist/*",
+            "docker push x",
+            "gh release create v1",
+            "gh api -X DELETE x",
+            "npm token create",
+        ],
+        clean: &[
+            "npm pack",
+            "cargo build",
+            "gh pr view",
+            "gh release list",
+            "cargo publish-check",
+            "gh api repos/a/b",
+        ],
+    },
+];
+
+fn installs_from_anywhere(command: &Command<'_, '_>) -> bool {
+    let is_address = |word: &str| {
+        let word = word.split_once(" @ ").or_else(|| word.split_once("@http")).map_or(word, |_| "http://");
+        [
+            "http://",
+            "https://",
+            "git+",
+            "git://",
+            "ssh://",
+            "git@",
+            "github:",
+            "gitlab:",
+            "bitbucket:",
+            "gist:",
+            "file://",
+        ]
+        .iter()
+        .any(|start| word.starts_with(start))
+    };
+    let addressed = command
+        .operands()
+        .skip(usize::from(!matches!(command.name, "npx" | "bunx" | "uvx")))
+        .filter_map(Arg::known)
+        .any(is_address);
+    let other_registry = command.known().any(|word| {
+        let name = word.split_once('=').map_or(word, |(name, _)| name);
+        matches!(
+            name,
+            "--index-url"
+                | "--extra-index-url"
+                | "--registry"
+                | "--find-links"
+                | "--trusted-host"
+                | "--source"
+                | "--default-index"
+        )
+    }) || matches!(command.name, "pip" | "pip3") && command.has("-i -f");
+    let from_git =
+        matches!(command.name, "cargo" | "brew") && command.has("--git") || command.is_sub(&["tap"]);
+    let installs = matches!(command.name, "npx" | "bunx" | "uvx" | "easy_install")
+        || command.is_sub(&[
+            "install", "i", "add", "exec", "dlx", "x", "run", "require", "pip", "tool", "tap", "eval",
+        ]);
+    installs && (addressed || other_registry || from_git)
+}
