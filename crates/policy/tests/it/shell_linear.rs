@@ -1,6 +1,6 @@
 //! Work is proportional to the text, whatever is in it.
 
-use stockade_policy::{ReadOptions, Script, Shell};
+use stockade_policy::{ReadOptions, Script, Shell, all_hazards};
 
 /// Texts that make careless readers slow, by the number of repetitions.
 const GENERATORS: &[(&str, &str, &str)] = &[
@@ -37,6 +37,12 @@ const GENERATORS: &[(&str, &str, &str)] = &[
     ("env ", "A=1 ", "b"),
     ("xargs ", "-0 ", "b"),
     ("find ", "-exec a \\; ", ""),
+    ("", "rm -rf /;", ""),
+    ("a ", ">/etc/x ", ""),
+    ("cat ", ".git/", ""),
+    ("", "f() { f | f & };", ""),
+    ("", "cat .env|", "sh"),
+    ("", "curl x >f; sh f;", ""),
 ];
 
 #[test]
@@ -54,6 +60,19 @@ fn twice_the_text_takes_twice_the_steps() {
         assert!(large.0 * 10 <= small.0 * 22 + 100, "{repeated:?}: {} then {} steps", small.0, large.0);
         assert!(large.1 * 10 <= small.1 * 22 + 100, "{repeated:?}: {} then {} words", small.1, large.1);
         assert!(large.1 <= 4 * large.2 + 1024, "{repeated:?} lists {} words", large.1);
+    }
+}
+
+#[test]
+fn what_is_found_grows_with_the_text() {
+    let options = ReadOptions { max_bytes: usize::MAX, ..ReadOptions::default() };
+    for (start, repeated, end) in GENERATORS {
+        let found = |count: usize| {
+            let text = format!("{start}{}{end}", repeated.repeat(count));
+            Some(all_hazards(&Script::read(&text, &options).ok()?.actions()).len())
+        };
+        let (Some(small), Some(large)) = (found(1_000), found(2_000)) else { continue };
+        assert!(large <= 2 * small + 16, "{repeated:?}: {small} then {large} hazards");
     }
 }
 

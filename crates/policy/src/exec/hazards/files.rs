@@ -1,5 +1,6 @@
 //! Files that must not be written, and files that must not be read, whichever program does it.
 
+mod index;
 mod named;
 mod table;
 
@@ -61,12 +62,13 @@ pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
 /// Whether a word names a file with secrets.
 pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     let target = Target::of(word);
-    SHAPES.iter().any(|shape| shape.access == Access::Read && shape.means(&target))
+    index::shapes(&target, Access::Read).any(|shape| shape.means(&target))
 }
 
 impl FileShape {
+    /// Whether a path that fits is no exception.
     fn means(&self, target: &Target) -> bool {
-        target.fits_any(self.files) && !(target.is_certain() && target.fits_any(self.but))
+        !(target.is_certain() && target.fits_any(self.but))
     }
 }
 
@@ -75,7 +77,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
         return;
     }
     let target = Target::of(word);
-    let shapes = SHAPES.iter().filter(|shape| shape.access == access && shape.means(&target));
+    let shapes = index::shapes(&target, access).filter(|shape| shape.means(&target));
     found.extend(shapes.map(|shape| Hazard {
         id: shape.id,
         floor: shape.floor,

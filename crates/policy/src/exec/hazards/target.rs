@@ -151,7 +151,12 @@ impl Target {
     /// Whether it is one of the files that `pattern` means: `/etc/**`, `~/.ssh/*`, `**/.env`.
     pub(super) fn fits(&self, pattern: &str) -> bool {
         if let Some(rest) = pattern.strip_prefix("**/") {
-            return (0..self.names.len())
+            // Without `**` at the end there is one place where it can begin.
+            let parts = rest.split('/').count();
+            let first = if rest.ends_with("**") { Some(0) } else { self.names.len().checked_sub(parts) };
+            let last =
+                if rest.ends_with("**") { self.names.len() } else { first.map_or(0, |first| first + 1) };
+            return (first.unwrap_or(0)..last)
                 .any(|from| names_fit(self.names.get(from..).unwrap_or_default(), rest));
         }
         if let Some(rest) = pattern.strip_prefix("~/") {

@@ -43,7 +43,7 @@ pub(in crate::exec::hazards) static SHAPES: &[FileShape] = &[
         id: "write-kernel",
         floor: Deny,
         access: Access::Write,
-        files: &["/proc/**", "/sys/**", "/boot/**", "/dev/shm/../mem", "/System/**"],
+        files: &["/proc/**", "/sys/**", "/boot/**", "/System/**"],
         but: &["/proc/self/fd/*"],
         reason: "changes the running kernel, or what the machine starts from",
         fix: "leave that to a person",

@@ -8,6 +8,11 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
     if !name.contains(['*', '?', '[', '\\']) && !part.contains('*') {
         return name == part;
     }
+    if ends_differ(name.chars().next(), part.chars().next())
+        || ends_differ(name.chars().next_back(), part.chars().next_back())
+    {
+        return false;
+    }
     if name.len() > LONGEST_NAME {
         return name.contains(['*', '?', '[']);
     }
@@ -16,6 +21,12 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
     let says_something = name.iter().any(|letter| matches!(letter, Letter::Is(_)));
     let hides = part.starts_with('.') && !matches!(name.first(), Some(Letter::Is('.')));
     (says_something || part == "*") && !hides && meet(&name, &letters(part))
+}
+
+/// Whether two letters are no part of a pattern, and not the same.
+fn ends_differ(left: Option<char>, right: Option<char>) -> bool {
+    let is_plain = |letter: char| !matches!(letter, '*' | '?' | '[' | ']' | '\\');
+    matches!((left, right), (Some(left), Some(right)) if is_plain(left) && is_plain(right) && left != right)
 }
 
 /// A letter of a pattern.
