@@ -13,6 +13,8 @@ use stockade_policy::{Group, Profile, ToolCatalog, ToolPolicy, ToolPolicyConfig,
 
 #[path = "conformance/dangerous.rs"]
 mod dangerous;
+#[path = "conformance/exec.rs"]
+mod exec;
 #[path = "conformance/shell.rs"]
 mod shell;
 
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         ("comis-exec-gaps.json", shell::gaps),
         ("comis-exec-units.json", shell::units),
         ("cb-dangerous.json", dangerous::rows),
+        ("cb-execpolicy.json", exec::policy),
+        ("cb-autosandbox.json", exec::router),
     ] {
         let Some(data) = read(&vectors.join(name)) else { return ExitCode::from(2) };
         let outcomes = run(&data);

@@ -21,7 +21,25 @@ pub use access::tool_guard::{Permit, ToolGuard, Verdict};
 pub use access::violation::{Reason, Rule, Violation};
 pub use access::{Sandbox, SandboxError};
 pub use commands::CommandPatternError;
+pub use exec::audit::{AuditEntry, AuditPart};
+pub use exec::decision::CommandDecision;
+pub use exec::decision::explain::{Consideration, Considered};
+pub use exec::decision::part::{Because, Does, Part};
+pub use exec::decision::policy::{CommandDefaults, CommandPolicy, FloorOverride, RuleLayer};
+pub use exec::decision::suggest::Suggestion;
 pub use exec::hazards::{Floor, Hazard as Danger, all_hazards, hazards, script_hazards};
+pub use exec::router::{Asker, Backend, Blocked, Need, Route, RouterConfig, Routing, Unavailable, route};
+pub use exec::rules::check::{CommandRuleError, CommandRuleProblem};
+pub use exec::rules::effect::{Effect, Layer};
+#[cfg(feature = "rule-files")]
+pub use exec::rules::file::error::{CommandRuleFileError, CommandRuleFileProblem};
+#[cfg(feature = "rule-files")]
+pub use exec::rules::file::{CommandRuleFile, CommandRuleFormat, CommandTest, MAX_COMMAND_RULE_FILE_BYTES};
+pub use exec::rules::lint::{Lint, lint as lint_rules};
+pub use exec::rules::place::CommandPlace;
+pub use exec::rules::rule::{CommandPattern, CommandRule, Example, Guards, Over, Redirects};
+#[cfg(feature = "rule-files")]
+pub use exec::store::CustomRules;
 pub use exec::validator::{
     Rejection, RejectionKind, Validated, Validation, ValidatorChecks, ValidatorOptions, validate,
 };

@@ -41,6 +41,7 @@ pub use actions::{
 pub(crate) use admission::refused as refused_character;
 pub use options::{ReadOptions, Shell};
 pub use refusal::{Obstacle, Unanalysable};
+pub(crate) use render::quoted;
 pub use script::Script;
 pub use span::Span;
 pub use tree::RedirectOperator;

@@ -169,7 +169,7 @@ fn tilde(word: &Word<'_>) -> Option<Option<String>> {
 }
 
 /// Returns `text` so that every shell reads it as exactly this word.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&byte);
     if !text.is_empty() && !text.starts_with('=') && text.bytes().all(is_plain) {
         return text.to_owned();

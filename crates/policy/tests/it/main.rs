@@ -9,6 +9,10 @@
 )]
 
 mod access;
+mod exec_decides;
+mod exec_properties;
+#[cfg(feature = "rule-files")]
+mod exec_rule_files;
 mod paths;
 mod properties;
 mod replay;

@@ -1,0 +1,91 @@
+//! Decides whether a command may run: every part of it by itself, and the strictest answer for the whole.
+
+pub(crate) mod explain;
+mod judge;
+pub(crate) mod part;
+pub(crate) mod policy;
+pub(crate) mod suggest;
+
+use crate::shell::{Actions, Script, Span};
+use part::Part;
+
+use super::rules::effect::Effect;
+
+/// What was decided about a command, and why.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CommandDecision<'t, 'p> {
+    /// The text that was judged.
+    pub text: &'t str,
+    /// The strictest effect of all parts.
+    pub effect: Effect,
+    /// What the text does, in the order in which it is written, each with its own verdict.
+    pub parts: Vec<Part<'t, 'p>>,
+    script: Option<Script<'t>>,
+    substitutions: Vec<Span>,
+}
+
+impl<'t, 'p> CommandDecision<'t, 'p> {
+    fn new(
+        text: &'t str,
+        mut parts: Vec<Part<'t, 'p>>,
+        script: Option<Script<'t>>,
+        actions: Option<Actions<'t>>,
+    ) -> Self {
+        // What runs another program stands before it, where both are written in the same place.
+        parts.sort_by_key(|part| (part.span, part.run().map_or(0, |run| run.via.len())));
+        let effect = parts.iter().map(|part| part.effect).max().unwrap_or(Effect::Ask);
+        let substitutions = actions
+            .map(|actions| actions.substitutions.iter().map(|substitution| substitution.span).collect())
+            .unwrap_or_default();
+        Self { text, effect, parts, script, substitutions }
+    }
+
+    /// Returns whether it may run as it is, without a sandbox and without a question.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        self.effect == Effect::Allow
+    }
+
+    /// Returns the parts that are as strict as the whole: those that have to change for it to become milder.
+    pub fn decisive(&self) -> impl Iterator<Item = &Part<'t, 'p>> {
+        self.parts.iter().filter(|part| part.effect == self.effect)
+    }
+
+    /// Returns the same commands in one canonical spelling, where every word is certain. Run this instead of the
+    /// original text, and what runs is what was judged.
+    #[must_use]
+    pub fn rendered(&self) -> Option<String> {
+        self.script.as_ref().and_then(Script::rendered)
+    }
+
+    /// Returns the program and its arguments, when the text is one plain command that needs no shell.
+    #[must_use]
+    pub fn argv(&self) -> Option<Vec<String>> {
+        self.script.as_ref().and_then(Script::argv)
+    }
+
+    /// Returns what leads to a part, the outermost first: substitutions, then programs that run programs.
+    #[must_use]
+    pub fn via(&self, part: &Part<'_, '_>) -> Vec<String> {
+        let holds =
+            |span: &&Span| span.start <= part.span.start && part.span.end <= span.end && **span != part.span;
+        let around = self.substitutions.iter().filter(holds);
+        let mut via: Vec<(Span, String)> =
+            around.map(|span| (*span, self.opening(*span).to_owned())).collect();
+        via.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+        via.dedup();
+        let programs = part.run().map(|run| run.via.as_slice()).unwrap_or_default();
+        via.into_iter().map(|(_, opening)| opening).chain(programs.iter().map(ToString::to_string)).collect()
+    }
+
+    /// Returns how a substitution is written: `$(…)`.
+    fn opening(&self, span: Span) -> &'static str {
+        match span.of(self.text) {
+            text if text.starts_with('`') => "`…`",
+            text if text.starts_with('<') => "<(…)",
+            text if text.starts_with('>') => ">(…)",
+            _ => "$(…)",
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What may become of a command.
+
+use std::fmt;
+
+/// What may become of a command, from the mildest to the strictest: the verdict on several commands is the `max` of
+/// theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[must_use]
+pub enum Effect {
+    /// It may run.
+    Allow,
+    /// It may run in a sandbox.
+    Sandbox,
+    /// A person must be asked.
+    Ask,
+    /// It must not run.
+    Deny,
+}
+
+impl Effect {
+    /// Every effect, from the mildest to the strictest.
+    pub const ALL: [Self; 4] = [Self::Allow, Self::Sandbox, Self::Ask, Self::Deny];
+
+    /// The names, in the same order.
+    pub const NAMES: &[&str] = &["allow", "sandbox", "ask", "deny"];
+
+    /// Returns the stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Sandbox => "sandbox",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// Returns the effect of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Who wrote a rule. A higher layer decides before a lower one, which can then only be stricter; the built-in rules
+/// speak where nobody else does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum Layer {
+    /// Rules that come with this crate.
+    BuiltIn,
+    /// Rules of the project that the agent works in.
+    Project,
+    /// Rules of the user.
+    User,
+    /// Rules of whoever looks after the machine.
+    Admin,
+}
+
+impl Layer {
+    /// Every layer, the lowest first.
+    pub const ALL: [Self; 4] = [Self::BuiltIn, Self::Project, Self::User, Self::Admin];
+
+    /// Returns the stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "builtin",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,63 @@
+//! Rules with a regular expression. They only make a decision stricter, for a text can always be written otherwise.
+
+use regex_automata::meta::Regex;
+use regex_automata::{Input, PatternSet};
+
+use super::rule::{CommandPattern, CommandRule, Over};
+
+/// The most memory that the compiled expressions of one place may take, in bytes.
+const LARGEST_PROGRAM: usize = 8 << 20;
+
+/// The expressions of a policy, by where they look. Each takes linear time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Expressions {
+    places: Vec<(Over, Regex, Vec<usize>)>,
+}
+
+impl Expressions {
+    /// Compiles the expressions of `rules`, which are numbered in their order.
+    pub(crate) fn compile(rules: &[&CommandRule]) -> Result<Self, String> {
+        let mut places = Vec::new();
+        for over in Over::ALL {
+            let (numbers, patterns): (Vec<usize>, Vec<&str>) = rules
+                .iter()
+                .enumerate()
+                .filter_map(|(number, rule)| match &rule.pattern {
+                    CommandPattern::Regex { pattern, over: place } if *place == over && rule.enabled => {
+                        Some((number, pattern.as_str()))
+                    }
+                    _ => None,
+                })
+                .unzip();
+            if !patterns.is_empty() {
+                places.push((over, build(&patterns)?, numbers));
+            }
+        }
+        Ok(Self { places })
+    }
+
+    /// Returns whether any expression looks here.
+    pub(crate) fn look_at(&self, over: Over) -> bool {
+        self.places.iter().any(|(place, ..)| *place == over)
+    }
+
+    /// Returns the numbers of the rules whose expression is found in `text`.
+    pub(crate) fn find(&self, over: Over, text: &str) -> Vec<usize> {
+        let Some((_, regex, numbers)) = self.places.iter().find(|(place, ..)| *place == over) else {
+            return Vec::new();
+        };
+        if !regex.is_match(text) {
+            return Vec::new();
+        }
+        let mut found = PatternSet::new(regex.pattern_len());
+        regex.which_overlapping_matches(&Input::new(text), &mut found);
+        found.iter().filter_map(|pattern| numbers.get(pattern.as_usize()).copied()).collect()
+    }
+}
+
+/// Compiles expressions, or says what is wrong with them.
+pub(crate) fn build(patterns: &[&str]) -> Result<Regex, String> {
+    let config = Regex::config().nfa_size_limit(Some(LARGEST_PROGRAM)).onepass(false);
+    let built = Regex::builder().configure(config).build_many(patterns);
+    built.map_err(|error| error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string))
+}

@@ -1,0 +1,141 @@
+//! What is probably not meant, in rules that can be used.
+
+use super::check::LAUNCHERS;
+use super::effect::{Effect, Layer};
+use super::matcher::{Compiled, base};
+use super::rule::{CommandPattern, CommandRule};
+use super::token::Token;
+use crate::nearest::nearest;
+use crate::shown::Shown;
+
+/// Something about a rule that is probably not meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lint {
+    /// The rule.
+    pub rule: String,
+    /// What is strange about it, and what to do.
+    pub message: String,
+}
+
+/// Returns what is probably not meant in the rules of one layer.
+#[must_use]
+pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
+    let compiled: Vec<Compiled> = rules.iter().map(|rule| Compiled::new(rule.clone(), Layer::User)).collect();
+    let known: Vec<String> =
+        super::builtin::rules().flat_map(|rule| names(&Compiled::new(rule, Layer::BuiltIn))).collect();
+    let mut lints = Vec::new();
+    for rule in &compiled {
+        let messages = alone(rule).into_iter().chain(shadowed(rule, &compiled)).chain(unknown(rule, &known));
+        lints.extend(messages.map(|message| Lint { rule: rule.rule.id.clone(), message }));
+    }
+    lints
+}
+
+/// What can be said of a rule by itself.
+fn alone(rule: &Compiled) -> Vec<String> {
+    let mut messages = Vec::new();
+    let written = &rule.rule;
+    if !written.enabled {
+        messages.push(
+            "it is switched off, so nothing happens: take it out, or write `enabled = true`".to_owned(),
+        );
+    }
+    let is_regex = matches!(written.pattern, CommandPattern::Regex { .. });
+    if !is_regex && written.matches.is_empty() {
+        messages
+            .push("it has no `match`: give a command that it must match, so that a slip is found".to_owned());
+    }
+    if written.effect == Effect::Allow && written.not_matches.is_empty() {
+        messages.push("it allows, and has no `not_match`: give a command that it must not match".to_owned());
+    }
+    if written.reason.is_empty() {
+        messages.push("it has no `reason`: whoever is refused or asked sees none".to_owned());
+    }
+    messages.extend(hazardous(rule));
+    messages
+}
+
+/// Programs with options that do more than the program is allowed for: what to put into `deny`.
+const HAZARDOUS: &[(&str, &[&str], &str)] = &[
+    ("find", &["-exec", "-delete", "-ok", "-fprint"], "runs programs and deletes files"),
+    ("rg", &["--pre", "--hostname-bin"], "runs programs"),
+    ("fd", &["-x", "-X"], "runs programs"),
+    ("sort", &["-o", "--compress-program"], "writes files and runs programs"),
+    ("git", &["--output", "--ext-diff"], "writes files and runs programs"),
+    ("tar", &["--to-command", "--checkpoint-action", "-I"], "runs programs"),
+    ("rsync", &["-e", "--rsh"], "runs programs"),
+    ("curl", &["-o", "-O", "-K"], "writes files and reads options from them"),
+    ("wget", &["-O", "--use-askpass"], "writes files and runs programs"),
+    ("sed", &["-i"], "writes files"),
+    ("jq", &["-f"], "runs a program from a file"),
+    ("cargo", &["--config"], "runs the programs that a configuration names"),
+    ("npm", &["--script-shell", "--prefix"], "runs another shell, or another project"),
+];
+
+fn hazardous(rule: &Compiled) -> Vec<String> {
+    if rule.rule.effect != Effect::Allow || matches!(rule.rule.pattern, CommandPattern::Exact(_)) {
+        return Vec::new();
+    }
+    let mut messages = Vec::new();
+    for name in names(rule) {
+        if LAUNCHERS.contains(&base(&name)) && rule.rule.i_know {
+            messages.push(format!(
+                "`{}` runs whatever it is told to: every command is allowed through it",
+                Shown(&name)
+            ));
+        }
+        for (program, options, does) in HAZARDOUS.iter().filter(|row| row.0 == base(&name)) {
+            let missing: Vec<&str> = options
+                .iter()
+                .copied()
+                .filter(|option| !rule.rule.guards.deny.iter().any(|denied| denied == option))
+                .collect();
+            if missing.len() == options.len() {
+                messages.push(format!(
+                    "`{program}` {does} with {}: write `deny = {:?}`",
+                    missing.join(", "),
+                    missing
+                ));
+            }
+        }
+    }
+    messages
+}
+
+/// A rule never decides when a rule that matches whenever it does is always preferred to it.
+fn shadowed(rule: &Compiled, all: &[Compiled]) -> Option<String> {
+    let by = all.iter().find(|other| {
+        other.rule.id != rule.rule.id
+            && other.rule.enabled
+            && other.rule.guards.count() == 0
+            && other.rule.guards == Default::default()
+            && other.rule.pattern == rule.rule.pattern
+            && !matches!(other.rule.pattern, CommandPattern::Regex { .. })
+            && rule.rule.guards.count() == 0
+            && other.specificity() > rule.specificity()
+    })?;
+    Some(format!(
+        "it never decides: `{}` has the same words and {}",
+        Shown(&by.rule.id),
+        if by.rule.priority > rule.rule.priority { "a higher priority" } else { "is stricter" }
+    ))
+}
+
+/// A name that is nearly that of a program is probably a slip.
+fn unknown(rule: &Compiled, known: &[String]) -> Option<String> {
+    names(rule).into_iter().find_map(|name| {
+        let name = base(&name).to_owned();
+        if name.len() < 3 || known.contains(&name) || LAUNCHERS.contains(&name.as_str()) {
+            return None;
+        }
+        let meant = nearest(&name, known.iter().map(String::as_str).filter(|one| one.len() > 2))?;
+        // Of short names, many are near each other.
+        (name.len() > 3)
+            .then(|| format!("no program `{}` is known here: did you mean `{meant}`?", Shown(&name)))
+    })
+}
+
+fn names(rule: &Compiled) -> Vec<String> {
+    rule.words.first().into_iter().flatten().filter_map(Token::literal).map(str::to_owned).collect()
+}

@@ -1,0 +1,80 @@
+//! Where a command runs.
+
+use std::path::{Path, PathBuf};
+
+use crate::paths::lexical;
+
+/// What is known about the place that a command runs in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandPlace {
+    /// The working folder. A rule about folders does not permit without it.
+    pub cwd: Option<PathBuf>,
+    /// The workspace.
+    pub workspace: Option<PathBuf>,
+}
+
+/// The same for one part of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub(crate) place: &'p CommandPlace,
+    /// Whether the text itself changes the folder.
+    pub(crate) moves: bool,
+}
+
+impl Place<'_> {
+    /// Returns whether the command runs in one of the folders, or below; nothing when that is not known.
+    pub(super) fn is_within(&self, folders: &[String]) -> Option<bool> {
+        let cwd = self.place.cwd.as_deref().filter(|cwd| cwd.is_absolute() && !self.moves)?;
+        let cwd = lexical::resolve(Path::new("/"), cwd);
+        let mut all_known = true;
+        for folder in folders {
+            let folder = match (folder.as_str(), &self.place.workspace) {
+                ("workspace", Some(workspace)) => workspace.clone(),
+                ("workspace", None) => {
+                    all_known = false;
+                    continue;
+                }
+                (folder, _) => PathBuf::from(folder),
+            };
+            if cwd.starts_with(lexical::resolve(Path::new("/"), &folder)) {
+                return Some(true);
+            }
+        }
+        all_known.then_some(false)
+    }
+
+    /// Returns whether a file that is named relative to the folder lies in the workspace, as far as its name tells.
+    pub(crate) fn holds(&self, file: &str) -> bool {
+        let plain = !file.starts_with(['/', '~', '-']) && file.split('/').all(|name| name != "..");
+        let folder = [String::from("workspace")];
+        plain
+            && !file.is_empty()
+            && !self.moves
+            && (self.place.cwd.is_none() || self.is_within(&folder) == Some(true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_compared_name_by_name() {
+        let within = |cwd: Option<&str>, moves, folder: &str| {
+            let place = CommandPlace { cwd: cwd.map(PathBuf::from), workspace: Some("/srv/app".into()) };
+            Place { place: &place, moves }.is_within(&[folder.to_owned()])
+        };
+        let rows = [
+            (Some("/work/../work/p"), false, "/work", Some(true)),
+            (Some("/workshop"), false, "/work", Some(false)),
+            (Some("/srv/app/src"), false, "workspace", Some(true)),
+            (Some("/srv"), false, "workspace", Some(false)),
+            (Some("/srv/app"), true, "workspace", None),
+            (Some("app"), false, "workspace", None),
+            (None, false, "workspace", None),
+        ];
+        for (cwd, moves, folder, expected) in rows {
+            assert_eq!(within(cwd, moves, folder), expected, "{cwd:?} {moves} {folder}");
+        }
+    }
+}
