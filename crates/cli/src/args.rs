@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, limits, rules, sanitize, scan};
+use crate::commands::{check, limits, policy, rules, sanitize, scan};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -24,6 +24,8 @@ Examples:
   stockade scan skills/              look for attacks in a folder of skills
   stockade scan --format json a.md   the same, for programs
   stockade sanitize SKILL.md         print the text without what a person cannot see
+  stockade check command 'git status && rm -rf build'
+                                     say what a command runs, and what may become of it
   stockade rules show NET_REVERSE_SHELL
                                      say what a rule means and what it looks for";
 
@@ -72,6 +74,7 @@ pub(crate) enum Command {
     Rules(rules::RulesArgs),
     Limits(limits::LimitsArgs),
     Check(check::CheckArgs),
+    Policy(policy::PolicyArgs),
 }
 
 /// When to use colours.

@@ -1,7 +1,9 @@
 //! One file for each command: its arguments, what it does, and its exit code.
 
 pub(crate) mod check;
+pub(crate) mod check_command;
 pub(crate) mod limits;
+pub(crate) mod policy;
 pub(crate) mod rules;
 pub(crate) mod sanitize;
 pub(crate) mod scan;

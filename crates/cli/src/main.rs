@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod command_rules;
 mod commands;
 mod exit;
 mod failure;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Limits(limits) => commands::limits::run(limits),
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
+        Command::Policy(policy) => commands::policy::run(policy, args.color),
     };
     match outcome {
         Ok(exit) => exit.into(),

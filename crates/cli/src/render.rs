@@ -1,6 +1,7 @@
 //! How results look: for people as text, for programs as JSON.
 
 pub(crate) mod check_text;
+pub(crate) mod command_text;
 pub(crate) mod escape;
 pub(crate) mod invisible;
 pub(crate) mod json;

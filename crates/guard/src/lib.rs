@@ -46,6 +46,8 @@ mod in_order;
 mod limit_store;
 mod paths;
 mod read_text;
+#[cfg(feature = "rule-files")]
+mod rule_store;
 mod scan_files;
 mod syntax;
 
@@ -56,6 +58,8 @@ pub use limit_store::SqliteStore;
 pub use limit_store::{Eviction, RedisOptions, RedisStore};
 pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath, Resolver};
 pub use read_text::{TextFile, read_text};
+#[cfg(feature = "rule-files")]
+pub use rule_store::{RuleStore, RuleStoreError};
 pub use scan_files::{FileScan, scan_files};
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;

@@ -1,10 +1,11 @@
-//! `stockade check`: what a policy says about a tool or a path, which rule says it, and what would change that.
+//! `stockade check`: what a policy says about a tool, a path or a command, which rule says it, and what would change that.
 
 use std::ops::ControlFlow;
 
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::check_command;
 use crate::args::{ColorChoice, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,18 +22,19 @@ Examples:
   stockade check tool exec browser --profile minimal --allow group:web
                                              which of these tools may an agent use?
   stockade check path .env --preset default  may a tool read this file?
-  stockade check path --write ../notes.md    may it write that one?";
+  stockade check path --write ../notes.md    may it write that one?
+  stockade check command 'ls && rm -rf x'    what would this run, and may it?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  allowed, all of them
-  1  refused, or a person would have to be asked, for at least one
+  1  refused, or a sandbox is needed or a person would have to be asked, for at least one
   2  the command line is wrong, or a policy has a slip in it
   3  something that is needed to answer could not be read
 
 Nothing is run, opened or changed.";
 
-/// Say what a policy decides about tools and paths, and why
+/// Say what a policy decides about tools, paths and commands, and why
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
@@ -48,6 +50,7 @@ pub(crate) struct CheckArgs {
 enum CheckCommand {
     Tool(tool::ToolArgs),
     Path(path::PathArgs),
+    Command(check_command::CommandArgs),
 }
 
 /// What was decided about one thing.
@@ -85,6 +88,12 @@ pub(crate) fn run(args: &CheckArgs, color: ColorChoice) -> Result<Exit, Failure>
     let answers = match &args.command {
         CheckCommand::Tool(tool) => tool::check(tool)?,
         CheckCommand::Path(path) => path::check(path)?,
+        CheckCommand::Command(command) => {
+            let (printed, exit) = check_command::run(command, args.format, styles(color))?;
+            let mut output = Output::new();
+            let _: ControlFlow<()> = output.write(&printed);
+            return output.finish(exit);
+        }
     };
     let printed = match args.format {
         Format::Text => check_text::answers(&answers, styles(color)),

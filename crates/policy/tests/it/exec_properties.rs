@@ -104,7 +104,7 @@ proptest! {
         let is_whole = stockade_policy::Script::read(&text, &ReadOptions::default()).is_ok();
         let is_plain = is_whole && !text.contains(['\n', '#', '|', ';', '&', '(', '<', '>', '{']) && !text.contains('=') && !text.starts_with('-');
         let quoted = format!("'{}'", text.replace('\'', r"'\''"));
-        if is_whole && text.split_whitespace().next().is_some_and(|word| word != "#") {
+        if is_whole && text.split_whitespace().next().is_some_and(|word| !word.starts_with(['#', '-'])) {
             let wrapped =
                 [format!("true; {text}"), format!("( {text}\n)"), format!("bash -c {quoted}"), format!("eval {quoted}")];
             for wrapped in wrapped {

@@ -1,0 +1,183 @@
+//! `stockade check command`: everything that a shell command runs, and what may become of each part.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+use stockade_guard::policy::{
+    Because, CommandDecision, CommandPlace, CommandPolicy, Effect, ReadOptions, Shell, Suggestion,
+};
+use stockade_guard::{FileOptions, Source, read_text};
+
+use crate::args::Format;
+use crate::command_rules;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::command_text;
+use crate::render::json::to_json;
+use crate::render::style::Styles;
+
+/// Say what a shell command would run, and what may become of each part
+#[derive(Debug, clap::Args)]
+pub(super) struct CommandArgs {
+    /// The command, as one argument; - is standard input
+    #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
+    command: String,
+
+    #[command(flatten)]
+    how: HowArgs,
+
+    /// A file of rules, added to the built-in ones; admin:FILE and project:FILE say whose they are; may be repeated
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+}
+
+/// Where and by what the command would be run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HowArgs {
+    /// The shell that would run it
+    #[arg(long, value_name = "SHELL", default_value = "bash")]
+    shell: ShellChoice,
+
+    /// The folder it would run in, for rules about folders
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
+
+    /// The workspace, for rules about folders; the folder it runs in where nothing is said
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ShellChoice {
+    Bash,
+    Sh,
+    Zsh,
+}
+
+impl HowArgs {
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions::for_shell(match self.shell {
+            ShellChoice::Bash => Shell::Bash,
+            ShellChoice::Sh => Shell::Sh,
+            ShellChoice::Zsh => Shell::Zsh,
+        })
+    }
+
+    pub(crate) fn place(&self) -> CommandPlace {
+        CommandPlace { cwd: self.cwd.clone(), workspace: self.workspace.clone().or_else(|| self.cwd.clone()) }
+    }
+}
+
+/// Returns what to print, and how to end.
+pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
+    let policy = command_rules::load(&args.rules)?;
+    let text = command(&args.command)?;
+    let (options, place) = (args.how.read_options(), args.how.place());
+    let decision = policy.decide(&text, &options, &place);
+    let suggestions = policy.suggest(&decision, &options, &place);
+    let printed = match format {
+        Format::Text => command_text::decision(&decision, &suggestions, styles),
+        Format::Json => format!("{}\n", to_json(&Checked::of(&decision, &suggestions))),
+    };
+    Ok((printed, exit(&decision)))
+}
+
+/// Only a command that may run as it is ends with success.
+pub(crate) fn exit(decision: &CommandDecision<'_, '_>) -> Exit {
+    if decision.is_allowed() { Exit::Clean } else { Exit::Found }
+}
+
+/// Returns the command that was given, or that is piped in.
+pub(crate) fn command(given: &str) -> Result<String, Failure> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let source = Source::Stdin { name: "stdin".into() };
+    match read_text(&source, &FileOptions::default()) {
+        // The line end that a pipe adds is none of the command.
+        Ok(file) => Ok(file.text.strip_suffix('\n').map_or(file.text.clone(), str::to_owned)),
+        Err(gap) => Err(Failure::incomplete(format_args!("{}: {gap}", Path::new("stdin").display()))),
+    }
+}
+
+/// A decision as JSON.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Checked {
+    command: String,
+    decision: Effect,
+    parts: Vec<CheckedPart>,
+    /// The same command in canonical spelling: run this, and what runs is what was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rendered: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CheckedPart {
+    text: String,
+    start: usize,
+    end: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    argv: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    via: Vec<String>,
+    decision: Effect,
+    rule: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layer: Option<&'static str>,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Suggested {
+    rule: String,
+    then: Effect,
+}
+
+impl Checked {
+    pub(crate) fn of(decision: &CommandDecision<'_, '_>, suggestions: &[Suggestion]) -> Self {
+        let parts = decision.parts.iter().map(|part| CheckedPart {
+            text: part.span.of(decision.text).to_owned(),
+            start: part.span.start,
+            end: part.span.end,
+            argv: part
+                .run()
+                .map(|run| run.argv.iter().map(ToString::to_string).collect())
+                .unwrap_or_default(),
+            via: decision.via(part),
+            decision: part.effect,
+            rule: part.because.id().to_owned(),
+            layer: part.because.rule().map(|(_, layer)| layer.name()),
+            reason: part.because.to_string(),
+            fix: match &part.because {
+                Because::Hazard(hazard) => Some(hazard.fix.clone()),
+                _ => None,
+            },
+        });
+        Self {
+            command: decision.text.to_owned(),
+            decision: decision.effect,
+            parts: parts.collect(),
+            rendered: decision.rendered(),
+            suggestions: suggestions
+                .iter()
+                .map(|one| Suggested { rule: one.rule.to_toml(), then: one.then })
+                .collect(),
+        }
+    }
+}
+
+/// Decides on a command for another command.
+pub(crate) fn decide<'t, 'p>(
+    policy: &'p CommandPolicy,
+    text: &'t str,
+    how: &HowArgs,
+) -> CommandDecision<'t, 'p> {
+    policy.decide(text, &how.read_options(), &how.place())
+}

@@ -1,0 +1,223 @@
+//! `stockade policy`: checks for files of rules on commands, and what their rules say.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde::Serialize;
+use stockade_guard::policy::{Consideration, Considered, Lint, Part, lint_rules};
+
+use super::check_command::{Checked, HowArgs, command, decide, exit};
+use crate::args::{ColorChoice, Format, HELP};
+use crate::command_rules::{layer_of, load, read};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::command_text;
+use crate::render::escape::{escape, escape_path};
+use crate::render::json::to_json;
+use crate::render::style::Styles;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade policy test team.toml                  check its rules, run their examples and its tests
+  stockade policy lint team.toml                  find rules that are probably not meant
+  stockade policy explain team.toml 'git push'    say which rules were considered, and which decided";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing is wrong; for explain: the command is allowed
+  1  lint found something; for explain: the command is not allowed as it is
+  2  the command line or the file is wrong, or an example or a test of it has another outcome
+  3  something that is needed to answer could not be read
+
+A file of rules, in TOML (YAML and JSON hold the same):
+
+  version = 1
+
+  [[rule]]
+  id = \"git-read\"
+  prefix = [\"git\", [\"status\", \"diff\"]]   # a list is alternatives; * and ? stand for characters
+  decision = \"allow\"                     # allow, sandbox, ask or deny
+  reason = \"only reads\"
+  deny = [\"--output\", \"--ext-diff\"]      # options that must not be there; `require` for those that must
+  match = [\"git status --short\"]         # tried when the file is read
+  not_match = [\"git push\", \"git diff --outp=x\"]
+
+  [[test]]
+  command = \"git status && git push\"     # decided with all rules together
+  expect = \"ask\"
+
+Instead of prefix: exact = [..] for no further words, glob = \"npm run {build,test}*\", or regex = \"..\" with over =
+\"argv\", \"redirect\" or \"raw\", which can only make a decision stricter. More conditions: operands = 1, env = [\"GIT_*\"],
+redirects = \"null\", \"workspace\" or \"any\", cwd and not_cwd = [\"workspace\", \"/srv\"], priority = 1, enabled = false.
+Of the rules that match, the most specific decides. For what no rule matches: [defaults] unmatched = \"ask\".";
+
+/// Test, lint and explain rules for commands
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct PolicyArgs {
+    #[command(subcommand)]
+    command: PolicyCommand,
+
+    /// How to print
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+enum PolicyCommand {
+    /// Check a file of rules: every example is tried, and every test is decided
+    Test {
+        /// A rule file in TOML, YAML or JSON; admin:FILE and project:FILE say whose it is
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Find rules that can be used but are probably not meant: too wide, never deciding, misspelt
+    Lint {
+        /// A rule file in TOML, YAML or JSON; admin:FILE and project:FILE say whose it is
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Decide on a command, and say which rules were considered and why one of them decided
+    Explain {
+        /// A rule file in TOML, YAML or JSON; admin:FILE and project:FILE say whose it is
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The command, as one argument; - is standard input
+        #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
+        command: String,
+
+        #[command(flatten)]
+        how: HowArgs,
+    },
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &PolicyArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let (printed, exit) = match &args.command {
+        PolicyCommand::Test { file } => test(file, args.format)?,
+        PolicyCommand::Lint { file } => lint(file, args.format, styles(color))?,
+        PolicyCommand::Explain { file, command, how } => {
+            explain(file, &self::command(command)?, how, args.format, styles(color))?
+        }
+    };
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&printed);
+    output.finish(exit)
+}
+
+#[derive(Debug, Serialize)]
+struct Tested {
+    rules: usize,
+    examples: usize,
+    tests: usize,
+}
+
+/// A file that can be read has passed everything.
+fn test(file: &PathBuf, format: Format) -> Result<(String, Exit), Failure> {
+    let (layer, path) = layer_of(file);
+    let file = read(&path, layer)?;
+    let examples = file.rules().iter().map(|rule| rule.matches.len() + rule.not_matches.len()).sum();
+    let tested = Tested { rules: file.rules().len(), examples, tests: file.tests().len() };
+    let printed = match format {
+        Format::Json => format!("{}\n", to_json(&tested)),
+        Format::Text => format!(
+            "{}: {}, {} and {}, all as they should be\n",
+            escape_path(&path),
+            count(tested.rules, "rule"),
+            count(tested.examples, "example"),
+            count(tested.tests, "test")
+        ),
+    };
+    Ok((printed, Exit::Clean))
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn lint(file: &PathBuf, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
+    #[derive(Serialize)]
+    struct Found<'l> {
+        rule: &'l str,
+        message: &'l str,
+    }
+    #[derive(Serialize)]
+    struct List<'l> {
+        results: Vec<Found<'l>>,
+    }
+    let (layer, path) = layer_of(file);
+    let lints = lint_rules(read(&path, layer)?.rules());
+    let Styles { warn, strong, reset, .. } = styles;
+    let line = |Lint { rule, message, .. }: &Lint| {
+        format!("{warn}warning{reset} {strong}{}{reset}: {}\n", escape(rule), escape(message))
+    };
+    let printed = match format {
+        Format::Json => {
+            let results =
+                lints.iter().map(|lint| Found { rule: &lint.rule, message: &lint.message }).collect();
+            format!("{}\n", to_json(&List { results }))
+        }
+        Format::Text if lints.is_empty() => format!("{}: nothing to say\n", escape_path(&path)),
+        Format::Text => lints.iter().map(line).collect(),
+    };
+    Ok((printed, if lints.is_empty() { Exit::Clean } else { Exit::Found }))
+}
+
+#[derive(Debug, Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    checked: Checked,
+    /// For each part, in the same order.
+    considered: Vec<Vec<ExplainedRule>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedRule {
+    rule: String,
+    layer: &'static str,
+    decision: &'static str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+fn explain(
+    file: &PathBuf,
+    text: &str,
+    how: &HowArgs,
+    format: Format,
+    styles: Styles,
+) -> Result<(String, Exit), Failure> {
+    let policy = load(std::slice::from_ref(file))?;
+    let decision = decide(&policy, text, how);
+    let place = how.place();
+    let considered = |part: &Part<'_, '_>| {
+        part.run().map(|run| policy.consider(&decision, run, &place)).unwrap_or_default()
+    };
+    let printed = match format {
+        Format::Text => command_text::explanation(&decision, considered, styles),
+        Format::Json => {
+            let rules = |part| considered(part).into_iter().map(ExplainedRule::of).collect();
+            let considered = decision.parts.iter().map(rules).collect();
+            format!("{}\n", to_json(&Explained { checked: Checked::of(&decision, &[]), considered }))
+        }
+    };
+    Ok((printed, exit(&decision)))
+}
+
+impl ExplainedRule {
+    fn of(one: Considered<'_>) -> Self {
+        let (outcome, why) = match one.outcome {
+            Consideration::Decides => ("decides", None),
+            Consideration::Matches => ("matches", None),
+            Consideration::MayMatch(why) => ("may_match", Some(why)),
+            Consideration::No(why) => ("no", Some(why)),
+            _ => ("unknown", None),
+        };
+        let (layer, decision) = (one.layer.name(), one.rule.effect.name());
+        Self { rule: one.rule.id.clone(), layer, decision, outcome, why }
+    }
+}

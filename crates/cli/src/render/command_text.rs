@@ -1,0 +1,151 @@
+//! What `stockade check command` and `stockade policy explain` say, for a person.
+
+use std::fmt::Write as _;
+
+use stockade_guard::policy::{Because, CommandDecision, Consideration, Considered, Effect, Part, Suggestion};
+
+use super::escape::escape;
+use super::snippet::Snippet;
+use super::style::Styles;
+use crate::command_rules::word;
+
+/// Parts that are shown. Programs find all of them in the JSON.
+const SHOWN: usize = 20;
+
+/// Returns the verdict on the whole, then each part with its own, underlined, and what would change it.
+pub(crate) fn decision(
+    decision: &CommandDecision<'_, '_>,
+    suggestions: &[Suggestion],
+    styles: Styles,
+) -> String {
+    let mut out = head(decision, styles);
+    for part in shown(decision) {
+        push_part(&mut out, decision, part, styles);
+    }
+    push_rest(&mut out, decision, styles);
+    push_suggestions(&mut out, decision, suggestions, styles);
+    out
+}
+
+/// Returns the same, with the rules that were considered for each part.
+pub(crate) fn explanation<'p>(
+    decision: &CommandDecision<'_, '_>,
+    considered: impl Fn(&Part<'_, '_>) -> Vec<Considered<'p>>,
+    styles: Styles,
+) -> String {
+    let mut out = head(decision, styles);
+    for part in shown(decision) {
+        push_part(&mut out, decision, part, styles);
+        for one in considered(part) {
+            push_considered(&mut out, &one, styles);
+        }
+    }
+    push_rest(&mut out, decision, styles);
+    out
+}
+
+fn head(decision: &CommandDecision<'_, '_>, styles: Styles) -> String {
+    let Styles { strong, reset, .. } = styles;
+    let parts = match decision.parts.len() {
+        1 => "1 part".to_owned(),
+        many => format!("{many} parts"),
+    };
+    format!("{}{}{reset} {strong}{parts}{reset}\n", color(decision.effect, styles), word(decision.effect))
+}
+
+/// The parts in their order; of too many, those that decide.
+fn shown<'d, 't, 'p>(decision: &'d CommandDecision<'t, 'p>) -> Vec<&'d Part<'t, 'p>> {
+    if decision.parts.len() <= SHOWN {
+        return decision.parts.iter().collect();
+    }
+    decision.decisive().take(SHOWN).collect()
+}
+
+fn push_part(out: &mut String, decision: &CommandDecision<'_, '_>, part: &Part<'_, '_>, styles: Styles) {
+    let Styles { frame, reset, .. } = styles;
+    let color = color(part.effect, styles);
+    let snippet = Snippet::of(decision.text, &(part.span.start..part.span.end));
+    let (indent, marks) = (" ".repeat(snippet.indent), "^".repeat(snippet.width));
+    let goes_on = if snippet.goes_on { " …" } else { "" };
+    writeln!(out, "\n  {frame}|{reset} {}", snippet.line).ok();
+    writeln!(
+        out,
+        "  {frame}|{reset} {indent}{color}{marks}{goes_on} {}{reset}: {}",
+        word(part.effect),
+        escape(&part.because.to_string())
+    )
+    .ok();
+    let via = decision.via(part);
+    if !via.is_empty() {
+        let words =
+            part.run().map(|run| run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        let runs = words.map(|words| format!(" runs `{}`", escape(&words))).unwrap_or_default();
+        writeln!(out, "  {frame}={reset} through {}{runs}", escape(&via.join(", "))).ok();
+    }
+    if let Because::Hazard(hazard) = &part.because
+        && !hazard.fix.is_empty()
+    {
+        writeln!(out, "  {frame}={reset} instead: {}", escape(&hazard.fix)).ok();
+    }
+}
+
+fn push_considered(out: &mut String, one: &Considered<'_>, styles: Styles) {
+    let Styles { good, strong, reset, .. } = styles;
+    let (mark, why) = match &one.outcome {
+        Consideration::Decides => (format!("{good}decides{reset}  "), String::new()),
+        Consideration::Matches => (
+            "matches  ".to_owned(),
+            ": a rule that is more specific, or of a higher layer, decides".to_owned(),
+        ),
+        Consideration::MayMatch(why) => ("may match".to_owned(), format!(": {}", escape(why))),
+        Consideration::No(why) => ("no       ".to_owned(), format!(": {}", escape(why))),
+        _ => ("?        ".to_owned(), String::new()),
+    };
+    writeln!(
+        out,
+        "    {mark} {} {strong}{}{reset} ({}){why}",
+        one.layer,
+        escape(&one.rule.id),
+        one.rule.effect
+    )
+    .ok();
+}
+
+fn push_rest(out: &mut String, decision: &CommandDecision<'_, '_>, styles: Styles) {
+    let left_out = decision.parts.len().saturating_sub(shown(decision).len());
+    if left_out > 0 {
+        let Styles { frame, reset, .. } = styles;
+        writeln!(out, "\n  {frame}={reset} {left_out} more parts; --format json has all of them").ok();
+    }
+}
+
+fn push_suggestions(
+    out: &mut String,
+    decision: &CommandDecision<'_, '_>,
+    suggestions: &[Suggestion],
+    styles: Styles,
+) {
+    let Styles { frame, reset, .. } = styles;
+    let Some(last) = suggestions.last() else { return };
+    let rules = if suggestions.len() == 1 { "this rule" } else { "these rules" };
+    let then = match last.then {
+        Effect::Allow => "to allow it".to_owned(),
+        then if then < decision.effect => format!("to make it milder ({})", word(then)),
+        _ => "to allow these parts of it".to_owned(),
+    };
+    writeln!(out, "\n  {frame}={reset} {then}, add {rules} to a file for --rules:").ok();
+    for suggestion in suggestions {
+        writeln!(out).ok();
+        for line in suggestion.rule.to_toml().lines() {
+            writeln!(out, "    {}", escape(line)).ok();
+        }
+    }
+}
+
+const fn color(effect: Effect, styles: Styles) -> &'static str {
+    match effect {
+        Effect::Allow => styles.good,
+        Effect::Sandbox | Effect::Ask => styles.warn,
+        Effect::Deny => styles.critical,
+    }
+}
