@@ -48,6 +48,15 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("cd-283", "prints text: it is judged where the text goes into a shell"),
     ("cd-284", "prints text: it is judged where the text goes into a shell"),
     (
+        "xp-054",
+        "within a layer the most specific rule decides, so that a denial can have exceptions; the seed has it so, and \
+         the row calls the question open",
+    ),
+    (
+        "as-062",
+        "an interpreter runs whatever its script says: it needs a sandbox, which the row calls the better answer",
+    ),
+    (
         "config_default",
         "without a word in the configuration the profile is `coding`, not `full`: what is not named is not granted",
     ),

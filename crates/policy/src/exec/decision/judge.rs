@@ -3,7 +3,7 @@
 use super::CommandDecision;
 use super::part::{Because, Does, Part};
 use super::policy::CommandPolicy;
-use crate::exec::hazards::{self, Floor};
+use crate::exec::hazards::{self, Floor, Hazard};
 use crate::exec::rules::builtin;
 use crate::exec::rules::effect::{Effect, Layer};
 use crate::exec::rules::matcher::{base, trusted};
@@ -34,8 +34,9 @@ pub(super) fn decide<'t, 'p>(
     judge.raw(text);
     let Some(script) = script else { return CommandDecision::new(text, judge.parts, None, None) };
     let mut actions = script.actions();
-    judge.shapes(&script);
+    let hazards = hazards::all_hazards(&actions);
     judge.actions(&mut actions);
+    judge.hazards(hazards);
     if judge.parts.is_empty() && actions.assignments.is_empty() && actions.redirects.is_empty() {
         judge.whole(Span::new(0, text.len()), Effect::Ask, Because::Nothing);
     } else if judge.parts.is_empty() {
@@ -88,12 +89,27 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    fn shapes(&mut self, script: &Script<'t>) {
-        for hazard in hazards::script_hazards(script) {
-            if !self.policy.is_overridden(hazard.id) {
-                self.whole(hazard.span, effect(hazard.floor), Because::Hazard(hazard));
+    /// Raises what is dangerous. A hazard of a single program belongs to its part; any other stands by itself.
+    fn hazards(&mut self, found: Vec<Hazard>) {
+        self.parts.sort_by_key(|part| part.span);
+        let mut alone = Vec::new();
+        for hazard in found {
+            if self.policy.is_overridden(hazard.id) {
+                continue;
+            }
+            let (effect, span) = (effect(hazard.floor), hazard.span);
+            let first = self.parts.partition_point(|part| part.span < span);
+            let same = self.parts.iter_mut().skip(first).take_while(|part| part.span == span);
+            let runs: Vec<&mut Part<'t, 'p>> = same.filter(|part| part.run().is_some()).collect();
+            if runs.is_empty() {
+                alone.push(Part { does: Does::Whole, span, effect, because: Because::Hazard(hazard) });
+                continue;
+            }
+            for part in runs {
+                part.raise(effect, Because::Hazard(hazard.clone()));
             }
         }
+        self.parts.append(&mut alone);
     }
 
     fn actions(&mut self, actions: &mut Actions<'t>) {
@@ -160,11 +176,6 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             part.raise(Effect::Ask, Because::Carries { rule: &rule.rule, layer: rule.layer });
         }
         self.expressions_on_words(run, &mut part);
-        for hazard in hazards::hazards(run) {
-            if !policy.is_overridden(hazard.id) {
-                part.raise(self::effect(hazard.floor), Because::Hazard(hazard));
-            }
-        }
         part
     }
 

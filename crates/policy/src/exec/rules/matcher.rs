@@ -206,7 +206,7 @@ impl Compiled {
                         return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text)));
                     }
                 }
-                Some(Arg::Unknown { prefix, count }) => {
+                Some(Arg::Unknown { prefix, count, .. }) => {
                     if *count == WordCount::One && !word.iter().any(|token| token.can_begin(prefix)) {
                         return Match::No(Mismatch::UnknownWord(index + 1));
                     }
@@ -244,7 +244,7 @@ impl Compiled {
                 Arg::Known(text) if options::is_option(text) => after_option = !text.contains('='),
                 Arg::Known(_) if after_option => after_option = false,
                 Arg::Known(text) => return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text))),
-                Arg::Unknown { prefix, count } => {
+                Arg::Unknown { prefix, count, .. } => {
                     if *count == WordCount::Any || word.iter().any(|token| token.can_begin(prefix)) {
                         return Match::Maybe(Mismatch::UnknownWord(index + 1));
                     }

@@ -37,7 +37,7 @@ pub(super) fn presence(wanted: &str, args: &[Arg<'_>], open_ended: bool) -> Pres
                     }
                 }
             }
-            Arg::Unknown { prefix, count } => {
+            Arg::Unknown { prefix, count, .. } => {
                 may_be |= *count == WordCount::Any
                     || wanted.starts_with(&**prefix)
                     || wanted.contains(['*', '?']) && !is_option(wanted)
@@ -99,7 +99,7 @@ pub(super) fn first_unseen(argv: &[Arg<'_>]) -> Option<usize> {
     for (index, arg) in argv.iter().enumerate() {
         match arg {
             Arg::Known(word) if word == "--" => return None,
-            Arg::Unknown { prefix, count } => {
+            Arg::Unknown { prefix, count, .. } => {
                 // Where it becomes several words, the first may begin harmlessly and the others not.
                 if prefix.is_empty() || prefix.starts_with('-') || *count == WordCount::Any {
                     return Some(index);
@@ -118,7 +118,11 @@ mod tests {
 
     fn args<'w>(words: &[&'w str]) -> Vec<Arg<'w>> {
         let arg = |word: &&'w str| match word.strip_suffix('…') {
-            Some(prefix) => Arg::Unknown { prefix: Cow::Borrowed(prefix), count: WordCount::One },
+            Some(prefix) => Arg::Unknown {
+                prefix: Cow::Borrowed(prefix),
+                count: WordCount::One,
+                spelling: Cow::Borrowed(""),
+            },
             None => Arg::Known(Cow::Borrowed(*word)),
         };
         words.iter().map(arg).collect()
