@@ -6,8 +6,12 @@
 #![expect(clippy::print_stdout, reason = "prints its table")]
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 
-use stockade_policy::{ReadOptions, Script, ValidatorOptions, validate};
+use stockade_policy::{
+    CommandDefaults, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, ReadOptions, RuleLayer, Script,
+    ValidatorOptions, validate,
+};
 
 const ROUNDS: usize = 31;
 
@@ -19,6 +23,8 @@ fn main() {
     each("typical commands: read", &typical, read);
     each("typical commands: read, list", &typical, list);
     each("typical commands: validate", &typical, validated);
+    each("typical commands: hazards", &typical, hazards);
+    each("typical commands: decide, 200 rules", &typical, decided);
     let scripts: Vec<String> = (0..20).map(|_| SCRIPT.to_owned()).collect();
     let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
     each("scripts: read", &scripts, read);
@@ -42,6 +48,32 @@ fn list(text: &str) {
 fn validated(text: &str) {
     drop(black_box(validate(black_box(text), &ValidatorOptions::default())));
 }
+
+fn hazards(text: &str) {
+    if let Ok(script) = Script::read(black_box(text), &ReadOptions::default()) {
+        drop(black_box(stockade_policy::all_hazards(&script.actions())));
+    }
+}
+
+fn decided(text: &str) {
+    drop(black_box(RULES.decide(black_box(text), &ReadOptions::default(), &CommandPlace::default())));
+}
+
+/// As many rules as a large team may have, on top of the built-in ones.
+static RULES: LazyLock<CommandPolicy> = LazyLock::new(|| {
+    let programs = ["git", "npm", "cargo", "make", "docker", "kubectl", "tool", "kit"];
+    let rules = (0..200).map(|number| {
+        let program = programs.get(number % programs.len()).copied().unwrap_or_default();
+        CommandRule::prefix(
+            format!("rule-{number}"),
+            &[program, "run", &format!("task-{number}")],
+            Effect::Ask,
+        )
+    });
+    let layer = RuleLayer { layer: Layer::User, rules: rules.collect(), overrides: Vec::new() };
+    CommandPolicy::compile(vec![layer], CommandDefaults::default())
+        .unwrap_or_else(|_| CommandPolicy::builtin())
+});
 
 /// Prints the median time that `work` takes for one of `texts`.
 fn each(name: &str, texts: &[&str], work: fn(&str)) {

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod exec_costs;
 mod exec_decides;
 mod exec_properties;
 #[cfg(feature = "rule-files")]

@@ -6,7 +6,7 @@ use super::policy::CommandPolicy;
 use crate::exec::hazards::{self, Floor, Hazard};
 use crate::exec::rules::builtin;
 use crate::exec::rules::effect::{Effect, Layer};
-use crate::exec::rules::matcher::{base, trusted};
+use crate::exec::rules::matcher::{Compiled, base, trusted};
 use crate::exec::rules::place::{CommandPlace, Place};
 use crate::exec::rules::rule::{Over, Redirects};
 use crate::exec::variables;
@@ -84,8 +84,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn raw(&mut self, text: &str) {
         let policy = self.policy;
         for rule in policy.set.find(Over::Raw, text) {
-            let because = Because::Rule { rule: &rule.rule, layer: rule.layer };
-            self.whole(Span::new(0, text.len()), rule.rule.effect, because);
+            self.whole(Span::new(0, text.len()), rule.rule.effect, by_rule(rule));
         }
     }
 
@@ -118,18 +117,18 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let place = Place { place: self.place, moves };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
-        let mut before: Option<Run<'t>> = None;
         for run in runs {
             // The body of a function is judged where it is written.
             if run.called == Called::Function {
                 continue;
             }
-            let follows = before.as_ref().is_some_and(|inner| runs_through(inner, &run));
-            let part = self.run(&run, &place, follows);
-            if needs_grants && run.called == Called::AsWritten {
-                grants.push(grant(&part, run.span));
+            let inner = self.parts.last().and_then(Part::run);
+            let follows = inner.is_some_and(|inner| runs_through(inner, &run));
+            let (span, is_written) = (run.span, run.called == Called::AsWritten);
+            let part = self.run(run, &place, follows);
+            if needs_grants && is_written {
+                grants.push(grant(&part, span));
             }
-            before = Some(run);
             self.parts.push(part);
         }
         grants.sort_by_key(|grant| grant.span);
@@ -147,47 +146,38 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    fn run(&self, run: &Run<'t>, place: &Place<'_>, follows: bool) -> Part<'t, 'p> {
+    fn run(&self, run: Run<'t>, place: &Place<'_>, follows: bool) -> Part<'t, 'p> {
         let policy = self.policy;
-        let said = policy.set.ask(run, place);
-        let (mut effect, mut because) = match said.winner {
-            Some(rule) => (rule.rule.effect, Because::Rule { rule: &rule.rule, layer: rule.layer }),
-            None if run.program().is_none() => (self.unanalysable(), Because::ComputedName),
+        let said = policy.set.ask(&run, place);
+        let carried = if said.winner.is_none() { policy.set.carried(&run) } else { None };
+        let words = policy.set.expressions.look_at(Over::Argv).then(|| words(&run));
+        let (effect, because) = match said.winner {
+            _ if run.program().is_none() => (self.computed(), Because::ComputedName),
+            // A wrapper that only runs what follows it does nothing by itself.
+            Some(rule) if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id) => {
+                (Effect::Allow, by_rule(rule))
+            }
+            Some(rule) => (rule.rule.effect, by_rule(rule)),
             None => (policy.defaults.unmatched, Because::Unmatched),
         };
-        // A wrapper that only runs what follows it does nothing by itself.
-        if follows
-            && said
-                .winner
-                .is_some_and(|rule| rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id))
-        {
-            effect = Effect::Allow;
-        }
-        if run.program().is_none() && effect < self.unanalysable() {
-            (effect, because) = (self.unanalysable(), Because::ComputedName);
-        }
-        let mut part = Part { does: Does::Run(run.clone()), span: run.span, effect, because };
+        let span = run.span;
+        let mut part = Part { does: Does::Run(run), span, effect, because };
         if let Some(rule) = said.maybe {
             part.raise(said.maybe_effect(), Because::MayMatch { rule: &rule.rule, layer: rule.layer });
         }
-        if said.winner.is_none()
-            && let Some(rule) = policy.set.carried(run)
-        {
+        if let Some(rule) = carried {
             part.raise(Effect::Ask, Because::Carries { rule: &rule.rule, layer: rule.layer });
         }
-        self.expressions_on_words(run, &mut part);
+        for rule in words.iter().flat_map(|words| policy.set.find(Over::Argv, words)) {
+            part.raise(rule.rule.effect, by_rule(rule));
+        }
         part
     }
 
-    fn expressions_on_words(&self, run: &Run<'_>, part: &mut Part<'t, 'p>) {
-        let policy = self.policy;
-        if !policy.set.expressions.look_at(Over::Argv) {
-            return;
-        }
-        let words: Vec<String> = run.argv.iter().map(ToString::to_string).collect();
-        for rule in policy.set.find(Over::Argv, &words.join(" ")) {
-            part.raise(rule.rule.effect, Because::Rule { rule: &rule.rule, layer: rule.layer });
-        }
+    /// What becomes of a program whose name is only known when it runs: it can be any that somebody denies.
+    fn computed(&self) -> Effect {
+        let least = if self.policy.set.has_denials() { Effect::Ask } else { Effect::Sandbox };
+        self.unanalysable().max(least)
     }
 
     fn expressions_on_file(&mut self, redirect: &Redirect<'t>) {
@@ -196,9 +186,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             return;
         }
         for rule in policy.set.find(Over::Redirect, &redirect.target.to_string()) {
-            let because = Because::Rule { rule: &rule.rule, layer: rule.layer };
-            let does = Does::Write(redirect.clone());
-            self.parts.push(Part { does, span: redirect.span, effect: rule.rule.effect, because });
+            let (does, span) = (Does::Write(redirect.clone()), redirect.span);
+            self.parts.push(Part { does, span, effect: rule.rule.effect, because: by_rule(rule) });
         }
     }
 
@@ -237,6 +226,14 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             self.parts.push(Part { does, span: assignment.span, effect: Effect::Sandbox, because });
         }
     }
+}
+
+fn by_rule(rule: &Compiled) -> Because<'_> {
+    Because::Rule { rule: &rule.rule, layer: rule.layer }
+}
+
+fn words(run: &Run<'_>) -> String {
+    run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn grant<'p>(part: &Part<'_, 'p>, span: Span) -> Grant<'p> {

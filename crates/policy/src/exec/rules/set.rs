@@ -9,6 +9,9 @@ use super::place::Place;
 use super::rule::Over;
 use crate::shell::{Arg, Run};
 
+/// How often words may look like the beginning of a denied command before they are taken for one.
+const MOST_CARRIED: usize = 256;
+
 /// The rules of all layers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleSet {
@@ -65,15 +68,19 @@ impl RuleSet {
         &self.rules
     }
 
-    /// Returns the rules that can be about a command. A computed name can be any program's.
+    /// Returns the rules that can be about a command. A computed name can be any program's: what becomes of it does not
+    /// depend on the rules of one.
     pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
         let named = match run.argv.first() {
             Some(Arg::Known(name)) => self.about(name),
             _ => &[],
         };
-        let computed = matches!(run.argv.first(), Some(Arg::Unknown { .. }));
-        let all = if computed { self.rules.as_slice() } else { &[] };
-        named.iter().chain(&self.any).filter_map(|number| self.rules.get(*number)).chain(all)
+        named.iter().chain(&self.any).filter_map(|number| self.rules.get(*number))
+    }
+
+    /// Returns whether somebody asks or denies, beside the built-in rules.
+    pub(crate) const fn has_denials(&self) -> bool {
+        self.has_denials
     }
 
     fn about(&self, name: &str) -> &[usize] {
@@ -123,11 +130,18 @@ impl RuleSet {
         }
         let words = run.argv.iter().enumerate().skip(1);
         let named = words.filter_map(|(at, arg)| Some((at, arg.known()?)));
-        named.filter(|(_, word)| !word.starts_with('-')).find_map(|(at, word)| {
+        let mut tried = 0;
+        for (at, word) in named.filter(|(_, word)| !word.starts_with('-')) {
             let rules = self.about(word).iter().filter_map(|number| self.rules.get(*number));
-            let denies = |rule: &&Compiled| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn;
-            rules.filter(denies).find(|rule| rule.is_carried_by(run, at))
-        })
+            for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
+                tried += 1;
+                // Nobody names a program this often among the words of another one.
+                if tried > MOST_CARRIED || rule.is_carried_by(run, at) {
+                    return Some(rule);
+                }
+            }
+        }
+        None
     }
 
     /// Returns the rules whose expression is found.
