@@ -136,7 +136,7 @@ impl fmt::Display for Because<'_> {
             Self::Rule { rule, layer } => write!(f, "{layer} rule `{}`{}", Shown(&rule.id), reason(rule)),
             Self::MayMatch { rule, layer } => write!(
                 f,
-                "{layer} rule `{}` may match, depending on words that are only known when it runs",
+                "{layer} rule `{}` may match: options stand between its words, or a word is not certain",
                 Shown(&rule.id)
             ),
             Self::Carries { rule, layer } => write!(
