@@ -1,7 +1,7 @@
 //! `stockade policy`: checks for files of rules on commands, and what their rules say.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -116,7 +116,7 @@ struct Tested {
 }
 
 /// A file that can be read has passed everything.
-fn test(file: &PathBuf, format: Format) -> Result<(String, Exit), Failure> {
+fn test(file: &Path, format: Format) -> Result<(String, Exit), Failure> {
     let (layer, path) = layer_of(file);
     let file = read(&path, layer)?;
     let examples = file.rules().iter().map(|rule| rule.matches.len() + rule.not_matches.len()).sum();
@@ -138,7 +138,7 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn lint(file: &PathBuf, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
+fn lint(file: &Path, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
     #[derive(Serialize)]
     struct Found<'l> {
         rule: &'l str,
