@@ -38,6 +38,52 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
         "after an escaped dollar the parenthesis is a syntax error: what no shell runs is not validated",
     ),
     ("exec-p450", "`=y` means nothing to bash, for which commands are read unless another shell is named"),
+    ("exec-g9", "the text that the shell gets is known: it is read, and what it runs is judged as a command"),
+    (
+        "exec-g10",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g17",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g18",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g19",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g20",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g22",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g23",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g24",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g27",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g28",
+        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
+    ),
+    (
+        "exec-g30",
+        "code for an interpreter of a language is for the rules and the sandbox, unless it comes from the network",
+    ),
+    ("exec-g72", "a script of the workspace is for the rules, whichever way it is started"),
     ("exec-g122", "`=(` is an error inside `[[` for bash"),
     ("exec-t229", "braces are expanded before a command is judged, so what they spell is seen"),
     ("exec-t252", "a comment is read where the shell reads one, so a quote in it hides nothing"),
