@@ -24,11 +24,11 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     workspace.crates.iter().flat_map(|one| checks_of(workspace, one)).collect()
 }
 
-/// `--tests` stands for the library, the binaries and the integration tests.
+/// `--tests` stands for the library, the binaries and the integration tests. What users build is linted with each set;
+/// the tests are linted with the sets of `lint`.
 fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {
     let check = |set: FeatureSet| {
-        let clippy =
-            workspace.cargo().args(["clippy", "--no-deps", "--package", &one.package, "--all-targets"]);
+        let clippy = workspace.cargo().args(["clippy", "--no-deps", "--package", &one.package]);
         let clippy = clippy.args(&set.flags).args(["--", "-D", "warnings"]);
         let test = workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"]);
         let name = format!("{}, {}", one.short(), set.name);

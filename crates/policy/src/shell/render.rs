@@ -96,7 +96,7 @@ fn simple(simple: &Simple<'_>, shell: Shell) -> Option<String> {
     // In the place of a command a bare word could be a reserved word or an assignment.
     if let Some(name) = words.get_mut(before)
         && (is_reserved(name) || name.contains('='))
-        && !name.starts_with('\'')
+        && !name.starts_with(['\'', '~'])
     {
         *name = format!("'{name}'");
     }
@@ -198,6 +198,9 @@ mod tests {
             ("ls ~", Some("ls ~")),
             ("ls ~\"\"", None),
             ("ls ~'/x'", None),
+            ("~/x=1 y", Some("~/x=1 y")),
+            ("~/'a b='", Some("~/'a b='")),
+            ("echo $'\\e[m'", None),
             ("((1))", None),
             ("(ls; (pwd)) >f", Some("( ls; ( pwd ) ) > f")),
             ("{ ls & }", Some("{ ls & }")),

@@ -1,6 +1,7 @@
 //! A text that was read.
 
 use super::actions::Actions;
+use super::admission::refused;
 use super::options::ReadOptions;
 use super::parser::{self, Admission, Parsed};
 use super::refusal::Unanalysable;
@@ -50,7 +51,9 @@ impl<'t> Script<'t> {
     /// Run this instead of the original text, and what runs is what was judged.
     #[must_use]
     pub fn rendered(&self) -> Option<String> {
-        render::list(&self.parsed.list, self.options.shell)
+        let text = render::list(&self.parsed.list, self.options.shell)?;
+        // `$'\e'` spells a character that must not stand there itself.
+        refused(&text).is_none().then_some(text)
     }
 
     /// Returns the program and its arguments when the text is one plain command: no shell is needed to run it.

@@ -109,6 +109,7 @@ fn escape_braces(word: &str) -> String {
 /// Returns a name made of the first words: `git-push-origin`.
 fn id(words: &[&str]) -> String {
     let plain = |word: &&str| -> String {
+        let word = word.trim_start_matches('-');
         word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')).take(24).collect()
     };
     let names: Vec<String> = words.iter().map(plain).filter(|name| !name.is_empty()).take(4).collect();
