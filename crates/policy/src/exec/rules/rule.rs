@@ -59,6 +59,7 @@ pub enum Over {
 impl Over {
     /// Every place, and its name.
     pub(crate) const ALL: [Self; 3] = [Self::Argv, Self::Redirect, Self::Raw];
+    #[cfg(feature = "rule-files")]
     pub(crate) const NAMES: &[&str] = &["argv", "redirect", "raw"];
 
     /// Returns the stable name.
@@ -112,7 +113,9 @@ pub enum Redirects {
 }
 
 impl Redirects {
+    #[cfg(feature = "rule-files")]
     pub(crate) const ALL: [Self; 3] = [Self::Null, Self::Workspace, Self::Any];
+    #[cfg(feature = "rule-files")]
     pub(crate) const NAMES: &[&str] = &["null", "workspace", "any"];
 
     /// Returns the stable name.
