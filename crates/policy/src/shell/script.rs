@@ -1,7 +1,6 @@
 //! A text that was read.
 
 use super::actions::Actions;
-use super::admission::refused;
 use super::options::ReadOptions;
 use super::parser::{self, Admission, Parsed};
 use super::refusal::Unanalysable;
@@ -52,8 +51,8 @@ impl<'t> Script<'t> {
     #[must_use]
     pub fn rendered(&self) -> Option<String> {
         let text = render::list(&self.parsed.list, self.options.shell)?;
-        // `$'\e'` spells a character that must not stand there itself.
-        refused(&text).is_none().then_some(text)
+        // What cannot be read again cannot be judged: `$'\e'` spells a character that must not stand there itself.
+        Script::read(&text, &self.options).is_ok().then_some(text)
     }
 
     /// Returns the program and its arguments when the text is one plain command: no shell is needed to run it.
