@@ -65,8 +65,8 @@ mod tests {
             Place { place: &place, moves }.is_within(&[folder.to_owned()])
         };
         let rows = [
-            (Some("/work/../work/p"), false, "/work", Some(true)),
-            (Some("/workshop"), false, "/work", Some(false)),
+            (Some("/data/../data/p"), false, "/data", Some(true)),
+            (Some("/database"), false, "/data", Some(false)),
             (Some("/srv/app/src"), false, "workspace", Some(true)),
             (Some("/srv"), false, "workspace", Some(false)),
             (Some("/srv/app"), true, "workspace", None),
