@@ -67,7 +67,7 @@ fn run_crate(workspace: &Workspace, one: &Crate, folder: &Path) -> Result<Scores
 }
 
 fn program(workspace: &Workspace, one: &Crate) -> Program {
-    let run = workspace.cargo().args(["run", "--quiet", "--release", "--package", &one.package]);
+    let run = workspace.cargo().args(["run", "--quiet", "--package", &one.package]);
     run.args(["--all-features", "--example", "conformance", "--"])
 }
 

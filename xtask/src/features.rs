@@ -1,10 +1,14 @@
 //! `cargo xtask features [CRATE]`: the tests of each crate with each set of features alone.
 //!
 //! Built together, crates turn on each other's features, and development dependencies turn on more: a `use` that
-//! lacks its feature compiles here and fails at a user's. So every crate is linted and tested on its own, with the
-//! default features, with none, with each single one and with all.
+//! lacks its feature compiles here and fails at a user's. So every crate is tested on its own, with the default
+//! features, with none, with each single one and with all.
+//!
+//! The richest set is built as every other test is, so that its results are used again. The others are there to show
+//! that the set holds together: their builds are not optimised, and a warning of the compiler fails them.
 
 use crate::check::Check;
+use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::{Crate, FeatureSet, Workspace};
@@ -24,17 +28,24 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     workspace.crates.iter().flat_map(|one| checks_of(workspace, one)).collect()
 }
 
-/// `--tests` stands for the library, the binaries and the integration tests. What users build is linted with each set;
-/// the tests are linted with the sets of `lint`.
 fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {
-    let check = |set: FeatureSet| {
-        let clippy = workspace.cargo().args(["clippy", "--no-deps", "--package", &one.package]);
-        let clippy = clippy.args(&set.flags).args(["--", "-D", "warnings"]);
-        let test = workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"]);
-        let name = format!("{}, {}", one.short(), set.name);
+    let sets = one.feature_sets();
+    let richest = sets.len().saturating_sub(1);
+    let check = |(number, set): (usize, FeatureSet)| {
+        let test = test(workspace, one).args(&set.flags);
+        let test = if number == richest { test } else { quickly(test) };
         // A test that skips something prints why, and that must reach the report.
-        let test = test.args(&set.flags).args(["--", "--show-output"]);
-        Check::programs(GROUP, name, [clippy, test])
+        Check::program(GROUP, format!("{}, {}", one.short(), set.name), test.args(["--", "--show-output"]))
     };
-    one.feature_sets().into_iter().map(check).collect()
+    sets.into_iter().enumerate().map(check).collect()
+}
+
+/// `--tests` stands for the library, the binaries and the integration tests.
+fn test(workspace: &Workspace, one: &Crate) -> Program {
+    workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"])
+}
+
+/// With the profile `features` of the workspace's manifest, and with fewer cases of every property.
+fn quickly(test: Program) -> Program {
+    test.args(["--profile", "features"]).env("RUSTFLAGS", "-D warnings").env("PROPTEST_CASES", "32")
 }
