@@ -8,6 +8,8 @@
 //!
 //! Limits of the agents are kept across restarts in a `SqliteStore`, or shared by machines in a `RedisStore`.
 //!
+//! What was allowed, refused and run is kept in an `audit` trail.
+//!
 //! It reads with care, since a skill folder comes from a stranger: links are not followed, pipes and devices are not
 //! opened, sizes are bounded, and whatever could not be looked at is a [`Gap`] that the caller sees. It does **not**
 //! look into archives, images or other compressed data, and does not judge what a link outside the folder leads to.
@@ -40,11 +42,15 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "audit")]
+pub mod audit;
 mod files;
 mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
 mod paths;
+#[cfg(any(feature = "audit", feature = "sqlite"))]
+mod private;
 mod read_text;
 #[cfg(feature = "rule-files")]
 mod rule_store;

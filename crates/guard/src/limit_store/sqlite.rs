@@ -1,8 +1,6 @@
 //! Limits in a file.
-#![expect(clippy::disallowed_methods, reason = "creates the file in which limits are kept")]
 
-use std::fs::OpenOptions;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -10,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 use stockade_limits::{AgentState, Change, LimitStore, StoreError};
 
 use super::clock::SteadyClock;
+use crate::private::{create_private, default_state_folder};
 
 /// How long a process waits for another one's change.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -51,13 +50,7 @@ impl SqliteStore {
     /// limits would end with the process.
     pub fn open_default() -> Result<Self, StoreError> {
         const DOING: &str = "finding the folder for the file of limits";
-        let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from));
-        let folder = folder.ok_or_else(|| StoreError::Unavailable {
-            doing: DOING,
-            source: "neither XDG_STATE_HOME nor HOME is an absolute path; open a file of your choice instead"
-                .into(),
-        })?;
-        create_private_folder(&folder).map_err(|error| unavailable(DOING, error))?;
+        let folder = default_state_folder().map_err(|error| unavailable(DOING, error))?;
         Self::open(&folder.join("limits.db"))
     }
 
@@ -113,31 +106,6 @@ impl LimitStore for SqliteStore {
     }
 }
 
-/// The folder for what is kept between runs, from the variables of the environment. Relative ones are no answer: they
-/// would change with the current folder, and an agent may have put one there.
-fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let absolute = |name| variable(name).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-    Some(state.join("stockade"))
-}
-
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-/// Creates the file if it is not there. SQLite gives its side files the same permissions.
-fn create_private(path: &Path) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
-}
-
 fn unavailable(doing: &'static str, source: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Unavailable { doing, source: source.into() }
 }
@@ -145,27 +113,4 @@ fn unavailable(doing: &'static str, source: impl std::error::Error + Send + Sync
 fn poisoned() -> StoreError {
     let source = "a thread panicked while it changed the limits".into();
     StoreError::Unavailable { doing: "using the file of limits", source }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_are_kept_where_the_user_keeps_states() {
-        for (state, home, expected) in [
-            (None, Some("/home/me"), Some("/home/me/.local/state/stockade")),
-            (Some("/var/state"), Some("/home/me"), Some("/var/state/stockade")),
-            (Some("state"), Some("/home/me"), Some("/home/me/.local/state/stockade")),
-            (Some(""), None, None),
-            (None, Some("."), None),
-            (None, None, None),
-        ] {
-            let folder = state_folder(|name| match name {
-                "XDG_STATE_HOME" => state.map(PathBuf::from),
-                _ => home.map(PathBuf::from),
-            });
-            assert_eq!(folder.as_deref(), expected.map(Path::new), "{state:?} {home:?}");
-        }
-    }
 }

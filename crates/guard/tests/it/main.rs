@@ -1,5 +1,8 @@
 //! The public face of guard: files from strangers.
 
+#[cfg(feature = "audit")]
+#[cfg(test)]
+mod audit;
 mod disguises;
 mod folders;
 #[cfg(any(feature = "redis", feature = "sqlite"))]

@@ -1,0 +1,285 @@
+//! Records as lines of JSON, for machines without a database and for whatever collects logs.
+#![expect(clippy::disallowed_methods, reason = "opens, locks and reads the file of records")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::ops::ControlFlow;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::error::AuditError;
+use super::kind::EventPhase;
+use super::query::AuditQuery;
+use super::record::{AuditRecord, Draft, Head, OpenRun};
+use super::recovery::cut_off;
+use super::store::{Entry, Store};
+use super::timestamp::Timestamp;
+
+/// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
+const LONGEST_LINE: usize = 256 << 10;
+
+/// A trail in a file of lines, the last of which is also kept in a second file: whoever cuts lines off at the end of the
+/// first has to know about the other.
+#[derive(Debug)]
+pub(crate) struct JsonLines {
+    path: PathBuf,
+    file: File,
+    head: File,
+    /// Starts that this process has put on record and not ended: they are the only ones that it may end.
+    own: BTreeMap<String, OpenRun>,
+}
+
+impl JsonLines {
+    /// Opens the file, or creates it. Its folder must exist.
+    pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
+        let open = |path: &Path| {
+            let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+            let mut options = OpenOptions::new();
+            options
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .custom_flags(flags)
+                .open(path)
+        };
+        let failed = |error| unusable(path, "opening it", error);
+        let file = open(path).map_err(failed)?;
+        let head = open(&head_path(path)).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), file, head, own: BTreeMap::new() })
+    }
+
+    /// Opens the file to read it alone.
+    pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
+        let failed = |error| unusable(path, "opening it", error);
+        let file = File::open(path).map_err(failed)?;
+        let head = File::open(head_path(path)).or_else(|_| File::open("/dev/null")).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), file, head, own: BTreeMap::new() })
+    }
+
+    /// Does something while no other process writes.
+    fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        flock(&self.file, FlockOperation::LockExclusive)
+            .map_err(|error| self.unusable("waiting for its turn", error.into()))?;
+        let done = act(self);
+        flock(&self.file, FlockOperation::Unlock)
+            .map_err(|error| self.unusable("letting others write", error.into()))?;
+        done
+    }
+
+    /// Writes records behind the last one, all or none of them.
+    fn write(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+        let end = self.mend()?;
+        let mut head = self.last()?;
+        let mut lines = String::new();
+        for draft in drafts {
+            let record = head.follow(draft, now);
+            lines.push_str(&line(&record));
+            head = record.head().unwrap_or_default();
+        }
+        let written = self.file.write_all_at(lines.as_bytes(), end).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            // Half a line would be in the way of the next; what was not acknowledged is taken back.
+            self.file.set_len(end).ok();
+            return Err(self.unusable("writing a record", error));
+        }
+        self.keep_head(&head);
+        Ok(head)
+    }
+
+    /// Takes away the beginning of a line that was never finished, and returns where the file ends.
+    fn mend(&mut self) -> Result<u64, AuditError> {
+        let failed = |error| unusable(&self.path, "looking for its end", error);
+        let length = self.file.metadata().map_err(failed)?.len();
+        let tail = tail(&self.file, length).map_err(failed)?;
+        let finished = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let torn = tail.len() - finished;
+        if torn == 0 {
+            return Ok(length);
+        }
+        if finished == 0 && tail.len() < usize::try_from(length).unwrap_or(usize::MAX) {
+            return Err(AuditError::Damaged {
+                path: self.path.clone(),
+                id: 0,
+                reason: "its last line is too long".to_owned(),
+            });
+        }
+        let end = length - u64::try_from(torn).unwrap_or(0);
+        self.file.set_len(end).map_err(failed)?;
+        Ok(end)
+    }
+
+    /// Returns where the trail ends, from its last line.
+    fn last(&self) -> Result<Head, AuditError> {
+        let failed = |error| unusable(&self.path, "reading its last record", error);
+        let length = self.file.metadata().map_err(failed)?.len();
+        let tail = tail(&self.file, length).map_err(failed)?;
+        let Some(line) =
+            tail.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().filter(|line| !line.is_empty())
+        else {
+            return Ok(Head::default());
+        };
+        let damaged = |reason: String| AuditError::Damaged { path: self.path.clone(), id: 0, reason };
+        let record: AuditRecord = serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
+        record.head().ok_or_else(|| damaged("its time cannot be read".to_owned()))
+    }
+
+    /// Remembers the end of the trail beside it. After a crash it may be some records behind, never ahead.
+    fn keep_head(&self, head: &Head) {
+        let text = format!("{:020} {}\n", head.id, head.hash);
+        self.head.write_all_at(text.as_bytes(), 0).ok();
+    }
+
+    /// Starts without an end, in their order.
+    fn open_runs(&self) -> Result<Vec<OpenRun>, AuditError> {
+        let mut open: BTreeMap<u64, OpenRun> = BTreeMap::new();
+        let mut by_run: BTreeMap<String, u64> = BTreeMap::new();
+        self.each(&mut |entry| {
+            if let Entry::Record(record) = entry {
+                match (record.phase(), record.begins()) {
+                    (_, Some(begun)) => {
+                        by_run.insert(begun.run.clone(), record.id);
+                        open.insert(record.id, begun);
+                    }
+                    (EventPhase::End, None) => {
+                        let start = record.run.as_ref().and_then(|run| by_run.remove(run));
+                        start.and_then(|start| open.remove(&start));
+                    }
+                    _ => {}
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(open.into_values().collect())
+    }
+
+    fn unusable(&self, doing: &'static str, error: io::Error) -> AuditError {
+        unusable(&self.path, doing, error)
+    }
+}
+
+impl Store for JsonLines {
+    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+        for draft in &drafts {
+            let run = draft.run.as_deref().unwrap_or_default();
+            if draft.event.kind.phase() == EventPhase::End && !self.own.contains_key(run) {
+                return Err(AuditError::Misused {
+                    event: draft.event.kind.name(),
+                    rule: "ends a run that is not under way",
+                });
+            }
+        }
+        let runs: Vec<_> =
+            drafts.iter().filter_map(|draft| Some((draft.event.kind.phase(), opened(draft)?))).collect();
+        let head = self.locked(|trail| trail.write(drafts, now))?;
+        for (phase, run) in runs {
+            match phase {
+                EventPhase::Start => drop(self.own.insert(run.run.clone(), run)),
+                EventPhase::End => drop(self.own.remove(&run.run)),
+                EventPhase::Point => {}
+            }
+        }
+        Ok(head)
+    }
+
+    fn recover(&mut self, is_alive: &dyn Fn(&str) -> bool, now: Timestamp) -> Result<usize, AuditError> {
+        self.locked(|trail| {
+            let lost: Vec<Draft> =
+                trail.open_runs()?.iter().filter(|open| !is_alive(&open.writer)).map(cut_off).collect();
+            let count = lost.len();
+            if count > 0 {
+                trail.write(lost, now)?;
+            }
+            Ok(count)
+        })
+    }
+
+    fn head(&self) -> Result<Head, AuditError> {
+        self.last()
+    }
+
+    fn query(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
+        let limit = query.limit();
+        let mut newest = std::collections::VecDeque::new();
+        self.each(&mut |entry| {
+            if let Entry::Record(record) = entry
+                && query.asks_for(&record)
+            {
+                newest.push_front(*record);
+                newest.truncate(limit);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(newest.into())
+    }
+
+    fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("reading its records", error);
+        let file = File::open(&self.path).map_err(failed)?;
+        let mut lines = BufReader::new(file);
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
+            let read = lines.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
+            // A line without its end is being written just now.
+            if read == 0 || (!line.ends_with(b"\n") && read < LONGEST_LINE) {
+                break;
+            }
+            if see(entry(number, &line)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn last_written(&self) -> Result<u64, AuditError> {
+        let text = fs::read_to_string(head_path(&self.path)).unwrap_or_default();
+        Ok(text.split(' ').next().and_then(|id| id.parse().ok()).unwrap_or(0))
+    }
+}
+
+fn opened(draft: &Draft) -> Option<OpenRun> {
+    let event = &draft.event;
+    let (agent, skill) = (event.agent.clone(), event.skill.clone());
+    Some(OpenRun { run: draft.run.clone()?, writer: draft.writer.clone(), agent, skill })
+}
+
+/// Reads a line. One that says the same in other words was edited.
+fn entry(number: u64, bytes: &[u8]) -> Entry {
+    match serde_json::from_slice::<AuditRecord>(bytes) {
+        Ok(record) if line(&record).as_bytes() == bytes => Entry::Record(Box::new(record)),
+        Ok(record) => {
+            Entry::Damaged { id: record.id, reason: "it is not written as this program writes".to_owned() }
+        }
+        Err(error) => Entry::Damaged { id: number, reason: error.to_string() },
+    }
+}
+
+fn line(record: &AuditRecord) -> String {
+    // Writing strings and numbers to memory cannot fail; an empty line would be found by its missing number.
+    serde_json::to_string(record).unwrap_or_default() + "\n"
+}
+
+/// Returns the last bytes of a file, enough for its last line and the one before.
+fn tail(file: &File, length: u64) -> io::Result<Vec<u8>> {
+    let most = 2 * u64::try_from(LONGEST_LINE).unwrap_or(0);
+    let from = length.saturating_sub(most);
+    let mut bytes = vec![0; usize::try_from(length - from).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, from)?;
+    Ok(bytes)
+}
+
+fn head_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".head");
+    name.into()
+}
+
+fn unusable(path: &Path, doing: &'static str, source: io::Error) -> AuditError {
+    AuditError::Unusable { path: path.to_owned(), doing, source: source.into() }
+}

@@ -1,0 +1,330 @@
+//! Records in an SQLite database: read by anybody's tools while it is written to.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params,
+};
+
+use super::error::AuditError;
+use super::kind::EventPhase;
+use super::query::AuditQuery;
+use super::record::{AuditRecord, Draft, Head, OpenRun};
+use super::recovery::cut_off;
+use super::store::{Entry, Store};
+use super::timestamp::Timestamp;
+use crate::private::create_private;
+
+/// How long a process waits for another one's record.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The form of the database that this version writes.
+const FORM: i64 = 1;
+
+/// AUTOINCREMENT: the number of a record that was removed at the end is never given again. The triggers keep slips of an
+/// operator out; whoever means to change a record finds a way, and the digests show it.
+const TABLES: &str = "
+CREATE TABLE audit_events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL,
+  run TEXT, agent TEXT, skill TEXT, decision TEXT, rule TEXT, backend TEXT, exit_code INTEGER, duration_ms INTEGER,
+  data TEXT NOT NULL, writer TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+CREATE UNIQUE INDEX audit_events_timestamp ON audit_events (timestamp);
+CREATE INDEX audit_events_event ON audit_events (event, timestamp);
+CREATE INDEX audit_events_run ON audit_events (run) WHERE run IS NOT NULL;
+CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events
+  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never changed'); END;
+CREATE TRIGGER audit_events_last BEFORE DELETE ON audit_events
+  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never removed'); END;
+CREATE TABLE audit_open_runs (run TEXT PRIMARY KEY, start INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+";
+
+const COLUMNS: &str = "id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
+                       data, writer, prev, hash";
+const INSERT: &str = "INSERT INTO audit_events (id, timestamp, event, severity, run, agent, skill, decision, rule, backend, \
+                      exit_code, duration_ms, data, writer, prev, hash) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+const HEAD: &str = "SELECT id, timestamp, hash FROM audit_events ORDER BY id DESC LIMIT 1";
+const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_open_runs o JOIN audit_events e ON e.id = o.start \
+                         WHERE e.run = o.run ORDER BY o.start";
+
+/// A trail in a database.
+#[derive(Debug)]
+pub(crate) struct SqliteTrail {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl SqliteTrail {
+    /// Opens the database, or creates it. Its folder must exist.
+    pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
+        create_private(path).map_err(|error| unusable(path, "creating it", error))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let failed = |error| unusable(path, "opening it", error);
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        let mut trail = Self { path: path.to_owned(), connection };
+        trail.prepare()?;
+        Ok(trail)
+    }
+
+    /// Opens a database that somebody else writes to, to read it alone.
+    pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let failed = |error| unusable(path, "opening it", error);
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        let trail = Self { path: path.to_owned(), connection };
+        match trail.form()? {
+            FORM => Ok(trail),
+            0 => Err(unusable(path, "opening it", std::io::Error::other("it is no audit trail"))),
+            found => Err(trail.newer(found)),
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), AuditError> {
+        match self.form()? {
+            FORM => return Ok(()),
+            0 => {}
+            found => return Err(self.newer(found)),
+        }
+        let transaction = begin(&self.path, &mut self.connection)?;
+        let failed = |error| unusable(&self.path, "creating its tables", error);
+        // Another process may have been quicker.
+        let form: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+        if form == 0 {
+            transaction.execute_batch(TABLES).map_err(failed)?;
+            transaction.pragma_update(None, "user_version", FORM).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    fn form(&self) -> Result<i64, AuditError> {
+        let form = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+        form.map_err(|error| self.unusable("reading its form", error))
+    }
+
+    fn newer(&self, found: i64) -> AuditError {
+        AuditError::Newer { path: self.path.clone(), found, known: FORM }
+    }
+
+    fn unusable(&self, doing: &'static str, error: rusqlite::Error) -> AuditError {
+        unusable(&self.path, doing, error)
+    }
+}
+
+impl Store for SqliteTrail {
+    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+        let transaction = begin(&self.path, &mut self.connection)?;
+        let failed = |error| unusable(&self.path, "writing a record", error);
+        let mut head = head(&self.path, &transaction)?;
+        for draft in drafts {
+            head = insert(&transaction, &head, draft, now).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(head)
+    }
+
+    fn recover(&mut self, is_alive: &dyn Fn(&str) -> bool, now: Timestamp) -> Result<usize, AuditError> {
+        let transaction = begin(&self.path, &mut self.connection)?;
+        let failed = |error| unusable(&self.path, "ending what was cut off", error);
+        let lost: Vec<OpenRun> = open_runs(&transaction)
+            .map_err(failed)?
+            .into_iter()
+            .filter(|open| !is_alive(&open.writer))
+            .collect();
+        let mut head = head(&self.path, &transaction)?;
+        for open in &lost {
+            head = insert(&transaction, &head, cut_off(open), now).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(lost.len())
+    }
+
+    fn head(&self) -> Result<Head, AuditError> {
+        head(&self.path, &self.connection)
+    }
+
+    fn query(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
+        let failed = |error| self.unusable("answering a question", error);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM audit_events WHERE (?1 IS NULL OR event LIKE ?1) AND (?2 IS NULL OR timestamp >= ?2) AND \
+             (?3 IS NULL OR timestamp < ?3) AND (?4 IS NULL OR run = ?4) AND (?5 IS NULL OR agent = ?5) AND \
+             (?6 IS NULL OR skill = ?6) ORDER BY timestamp DESC LIMIT ?7"
+        );
+        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+        let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+        let limit = i64::try_from(query.limit()).unwrap_or(i64::MAX);
+        let asked = params![
+            query.event,
+            time(query.since),
+            time(query.until),
+            query.run,
+            query.agent,
+            query.skill,
+            limit
+        ];
+        let mut rows = statement.query(asked).map_err(failed)?;
+        let mut records = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            match read(row).map_err(failed)? {
+                Entry::Record(record) => records.push(*record),
+                Entry::Damaged { id, reason } => {
+                    return Err(AuditError::Damaged { path: self.path.clone(), id, reason });
+                }
+            }
+        }
+        Ok(records)
+    }
+
+    fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("reading its records", error);
+        // By place in the file, not by an index: an index could hide what the table holds.
+        let sql = format!("SELECT {COLUMNS} FROM audit_events NOT INDEXED ORDER BY id");
+        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            if see(read(row).map_err(failed)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn last_written(&self) -> Result<u64, AuditError> {
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
+        let last: Option<i64> = self
+            .connection
+            .query_row(sql, [], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.unusable("reading how many records there were", error))?;
+        Ok(last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0))
+    }
+}
+
+/// "Immediate" takes the lock before reading, so that no other record comes between the last one and the next.
+fn begin<'c>(path: &Path, connection: &'c mut Connection) -> Result<Transaction<'c>, AuditError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    transaction.map_err(|error| unusable(path, "waiting for its turn to write", error))
+}
+
+fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
+    let failed = |error| unusable(path, "reading its last record", error);
+    let last = connection.query_row(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional();
+    let Some((id, timestamp, hash)): Option<(i64, String, String)> = last.map_err(failed)? else {
+        return Ok(Head::default());
+    };
+    let damaged = |reason: &str| AuditError::Damaged {
+        path: path.to_owned(),
+        id: id.unsigned_abs(),
+        reason: reason.to_owned(),
+    };
+    let micros = Timestamp::parse(&timestamp).ok_or_else(|| damaged("its time cannot be read"))?.micros();
+    let id = u64::try_from(id).map_err(|_| damaged("its number is negative"))?;
+    Ok(Head { id, micros, hash })
+}
+
+fn insert(
+    connection: &Connection,
+    head: &Head,
+    draft: Draft,
+    now: Timestamp,
+) -> Result<Head, rusqlite::Error> {
+    let record = head.follow(draft, now);
+    let data = serde_json::to_string(&record.data)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let id =
+        i64::try_from(record.id).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let took = record.duration_ms.map(|took| i64::try_from(took).unwrap_or(i64::MAX));
+    connection.execute(
+        INSERT,
+        params![
+            id,
+            record.timestamp,
+            record.event,
+            record.severity,
+            record.run,
+            record.agent,
+            record.skill,
+            record.decision,
+            record.rule,
+            record.backend,
+            record.exit_code,
+            took,
+            data,
+            record.writer,
+            record.prev,
+            record.hash,
+        ],
+    )?;
+    match record.phase() {
+        EventPhase::Start => {
+            connection.execute(
+                "INSERT INTO audit_open_runs (run, start) VALUES (?1, ?2)",
+                params![record.run, id],
+            )?;
+        }
+        // A run that ended before has no row any more: it gets no second end.
+        EventPhase::End => {
+            match connection.execute("DELETE FROM audit_open_runs WHERE run = ?1", [&record.run])? {
+                1 => {}
+                _ => return Err(rusqlite::Error::StatementChangedRows(0)),
+            }
+        }
+        EventPhase::Point => {}
+    }
+    Ok(record.head().unwrap_or_default())
+}
+
+fn open_runs(connection: &Connection) -> Result<Vec<OpenRun>, rusqlite::Error> {
+    let mut statement = connection.prepare(OPEN_RUNS)?;
+    let runs = statement.query_map([], |row| {
+        Ok(OpenRun { run: row.get(0)?, writer: row.get(1)?, agent: row.get(2)?, skill: row.get(3)? })
+    })?;
+    runs.collect()
+}
+
+/// Reads a row. Whatever is not as this program writes it is damage, not an error: the other rows can still be read.
+fn read(row: &Row<'_>) -> Result<Entry, rusqlite::Error> {
+    let id: i64 = row.get(0)?;
+    let id = id.unsigned_abs();
+    let record = || -> Result<AuditRecord, Box<dyn std::error::Error>> {
+        let data: String = row.get(12)?;
+        let took: Option<i64> = row.get(11)?;
+        Ok(AuditRecord {
+            id,
+            timestamp: row.get(1)?,
+            event: row.get(2)?,
+            severity: row.get(3)?,
+            run: row.get(4)?,
+            agent: row.get(5)?,
+            skill: row.get(6)?,
+            decision: row.get(7)?,
+            rule: row.get(8)?,
+            backend: row.get(9)?,
+            exit_code: row.get(10)?,
+            duration_ms: took.map(u64::try_from).transpose()?,
+            data: serde_json::from_str(&data)?,
+            writer: row.get(13)?,
+            prev: row.get(14)?,
+            hash: row.get(15)?,
+        })
+    };
+    Ok(match record() {
+        Ok(record) => Entry::Record(Box::new(record)),
+        Err(error) => Entry::Damaged { id, reason: error.to_string() },
+    })
+}
+
+fn unusable(
+    path: &Path,
+    doing: &'static str,
+    source: impl std::error::Error + Send + Sync + 'static,
+) -> AuditError {
+    AuditError::Unusable { path: path.to_owned(), doing, source: source.into() }
+}

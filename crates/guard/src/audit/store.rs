@@ -1,0 +1,44 @@
+//! Where records are kept.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use super::error::AuditError;
+use super::query::AuditQuery;
+use super::record::{AuditRecord, Draft, Head};
+use super::timestamp::Timestamp;
+
+/// A file of records. Several processes may have the same one open.
+pub(crate) trait Store: fmt::Debug + Send {
+    /// Puts events on record, all or none of them. They are on the disk when this returns.
+    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError>;
+
+    /// Puts an end on record for every start that has none and whose writer is gone. Returns how many there were.
+    fn recover(&mut self, is_alive: &dyn Fn(&str) -> bool, now: Timestamp) -> Result<usize, AuditError>;
+
+    /// Returns where the trail ends.
+    fn head(&self) -> Result<Head, AuditError>;
+
+    /// Returns the newest records that a question asks for, the newest first.
+    fn query(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError>;
+
+    /// Shows every record in its order, until told to stop.
+    fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError>;
+
+    /// Returns the number of the last record that was ever written, as far as the store remembers it apart from the
+    /// records.
+    fn last_written(&self) -> Result<u64, AuditError>;
+}
+
+/// A record as it was found.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// It could be read.
+    Record(Box<AuditRecord>),
+    /// It could not, and why.
+    Damaged {
+        /// Its number as it is written, or that of its line.
+        id: u64,
+        reason: String,
+    },
+}

@@ -1,0 +1,126 @@
+//! Who is writing: which starts without an end are still under way, and which were cut off.
+//!
+//! Each writer holds a lock on a file of its own beside the trail. The kernel lets go of it when the process ends, however
+//! it ends, and no other process can be mistaken for it, as could happen with its number.
+#![expect(clippy::disallowed_methods, reason = "creates, locks and removes the files of the writers")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::name::new_name;
+use crate::private::create_private_folder;
+
+/// A writer. The file stays locked until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) name: String,
+    path: PathBuf,
+    /// Held for its lock.
+    _file: File,
+}
+
+impl Writer {
+    /// Takes a place in the folder of the writers.
+    pub(crate) fn enter(folder: &Path) -> io::Result<Self> {
+        create_private_folder(folder)?;
+        loop {
+            let name = new_name()?;
+            let path = folder.join(&name);
+            let mut options = OpenOptions::new();
+            let file = options.write(true).create_new(true).mode(0o600).open(&path)?;
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            // Somebody may have taken the file for one that was left behind, before it was locked.
+            if is_still_there(&file, &path) {
+                return Ok(Self { name, path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // What is left behind is removed when the trail is opened next.
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+/// Whether a writer still runs. Where that cannot be told it does: an end is never put on record for what goes on.
+pub(crate) fn is_alive(folder: &Path, name: &str) -> bool {
+    // The name comes out of the trail, and whoever edited that could have named any file.
+    if !is_name(name) {
+        return false;
+    }
+    match File::open(folder.join(name)) {
+        Ok(file) => flock(&file, FlockOperation::NonBlockingLockExclusive).is_err(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// Removes the files of writers that are gone.
+pub(crate) fn clear(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let Some(name) = name.to_str().filter(|name| is_name(name)) else { continue };
+        let path = folder.join(name);
+        let Ok(file) = File::open(&path) else { continue };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() && is_still_there(&file, &path) {
+            // While it is locked here, whoever just made it finds it gone and makes another.
+            fs::remove_file(&path).ok();
+        }
+    }
+    Ok(())
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_still_there(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(found)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
+    (open.dev(), open.ino()) == (found.dev(), found.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_is_alive_until_it_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = Writer::enter(folder.path()).unwrap();
+        let other = Writer::enter(folder.path()).unwrap();
+        assert_ne!(one.name, other.name);
+        assert!(is_alive(folder.path(), &one.name) && is_alive(folder.path(), &other.name));
+        let name = one.name.clone();
+        drop(one);
+        assert!(!is_alive(folder.path(), &name) && is_alive(folder.path(), &other.name));
+    }
+
+    #[test]
+    fn what_a_crash_left_behind_is_cleared_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let alive = Writer::enter(folder.path()).unwrap();
+        fs::write(folder.path().join("00ff"), "").unwrap();
+        fs::write(folder.path().join("notes.txt"), "").unwrap();
+        assert!(!is_alive(folder.path(), "00ff"));
+        clear(folder.path()).unwrap();
+        let mut left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        let mut expected = [alive.name.clone().into(), std::ffi::OsString::from("notes.txt")];
+        expected.sort();
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn a_name_from_the_trail_cannot_reach_other_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["", "../x", "/etc/passwd", "x"] {
+            assert!(!is_alive(folder.path(), name), "{name}");
+        }
+    }
+}

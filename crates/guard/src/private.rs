@@ -1,0 +1,59 @@
+//! Files and folders that their owner alone may read, in the place where a user keeps the states of programs.
+#![expect(clippy::disallowed_methods, reason = "creates them")]
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The folder for what is kept between runs, from the variables of the environment. Relative ones are no answer: they
+/// would change with the current folder, and an agent may have put one there.
+pub(crate) fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |name| variable(name).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("stockade"))
+}
+
+/// The folder for what is kept between runs, created if need be.
+pub(crate) fn default_state_folder() -> io::Result<PathBuf> {
+    let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
+        io::Error::other(
+            "neither XDG_STATE_HOME nor HOME is an absolute path; open a file of your choice instead",
+        )
+    })?;
+    create_private_folder(&folder)?;
+    Ok(folder)
+}
+
+/// Creates a folder, and those above it, unless they are there.
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Creates a file if it is not there.
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_kept_where_the_user_keeps_them() {
+        for (state, home, expected) in [
+            (None, Some("/home/me"), Some("/home/me/.local/state/stockade")),
+            (Some("/var/state"), Some("/home/me"), Some("/var/state/stockade")),
+            (Some("state"), Some("/home/me"), Some("/home/me/.local/state/stockade")),
+            (Some(""), None, None),
+            (None, Some("."), None),
+            (None, None, None),
+        ] {
+            let folder = state_folder(|name| match name {
+                "XDG_STATE_HOME" => state.map(PathBuf::from),
+                _ => home.map(PathBuf::from),
+            });
+            assert_eq!(folder.as_deref(), expected.map(Path::new), "{state:?} {home:?}");
+        }
+    }
+}

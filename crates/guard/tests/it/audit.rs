@@ -1,0 +1,207 @@
+//! The audit trail, against crashes, full disks, clocks, other writers and people with an editor.
+#![expect(clippy::disallowed_methods, reason = "makes folders, edits files, starts and kills processes")]
+
+mod faults;
+mod tampering;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use stockade_guard::audit::{
+    AuditError, AuditEvent, AuditOptions, AuditQuery, AuditTrail, Detail, EventKind, Recorded, Redactor,
+    to_ocsf,
+};
+use tempfile::TempDir;
+
+/// The name of a trail of each kind that was built in.
+#[cfg(feature = "sqlite")]
+const KINDS: &[&str] = &["audit.db", "audit.jsonl"];
+#[cfg(not(feature = "sqlite"))]
+const KINDS: &[&str] = &["audit.jsonl"];
+
+/// A folder and the path of a trail in it, for each kind.
+fn places() -> Vec<(TempDir, PathBuf)> {
+    let place = |kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(kind);
+        (folder, path)
+    };
+    KINDS.iter().map(place).collect()
+}
+
+fn open(path: &Path) -> AuditTrail {
+    AuditTrail::open(path, AuditOptions::default()).unwrap()
+}
+
+fn denied(command: &str) -> AuditEvent {
+    AuditEvent::new(EventKind::CommandDenied).with("command", command)
+}
+
+fn keep(trail: &AuditTrail, event: AuditEvent) {
+    assert!(matches!(trail.record(event).unwrap(), Recorded::Kept(_)));
+}
+
+/// The events of a trail, the oldest first.
+fn events(trail: &AuditTrail) -> Vec<String> {
+    let all = AuditQuery { limit: 1000, ..AuditQuery::default() };
+    let mut events: Vec<_> = trail.query(&all).unwrap().into_iter().map(|record| record.event).collect();
+    events.reverse();
+    events
+}
+
+#[test]
+fn a_run_has_one_start_and_one_end() {
+    for (_folder, path) in places() {
+        let trail = open(&path);
+        let run = trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
+        let name = run.name().unwrap().to_owned();
+        assert!(matches!(run.record(AuditEvent::new(EventKind::SandboxDenied)).unwrap(), Recorded::Kept(_)));
+        let end = AuditEvent {
+            exit_code: Some(3),
+            duration: Some(Duration::from_millis(812)),
+            ..AuditEvent::new(EventKind::SandboxCompleted)
+        };
+        assert!(matches!(run.end(end).unwrap(), Recorded::Kept(_)));
+        drop(trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap());
+
+        let of_run = AuditQuery { run: Some(name), ..AuditQuery::default() };
+        let records = trail.query(&of_run).unwrap();
+        assert_eq!(records.len(), 3);
+        assert_eq!((records[0].exit_code, records[0].duration_ms), (Some(3), Some(812)));
+        let expected =
+            ["sandbox_started", "sandbox_denied", "sandbox_completed", "sandbox_started", "sandbox_error"];
+        assert_eq!(events(&trail), expected, "{}", path.display());
+        assert!(trail.verify(None).unwrap().intact());
+    }
+}
+
+#[test]
+fn starts_and_ends_go_through_their_own_doors() {
+    for (_folder, path) in places() {
+        let trail = open(&path);
+        let event = AuditEvent::new;
+        assert!(matches!(trail.record(event(EventKind::SandboxStarted)), Err(AuditError::Misused { .. })));
+        assert!(matches!(trail.record(event(EventKind::SandboxCompleted)), Err(AuditError::Misused { .. })));
+        assert!(matches!(trail.start(event(EventKind::ToolDenied)), Err(AuditError::Misused { .. })));
+        let run = trail.start(event(EventKind::SandboxStarted)).unwrap();
+        assert!(matches!(run.record(event(EventKind::SandboxError)), Err(AuditError::Misused { .. })));
+        assert!(matches!(run.end(event(EventKind::ToolDenied)), Err(AuditError::Misused { .. })));
+        let reader = AuditTrail::open_to_read(&path).unwrap();
+        assert!(matches!(reader.record(event(EventKind::ToolDenied)), Err(AuditError::Misused { .. })));
+    }
+}
+
+#[test]
+fn questions_are_answered_alike_by_both_kinds() {
+    for (_folder, path) in places() {
+        let trail = open(&path);
+        for number in 0..30 {
+            let kind = if number % 3 == 0 { EventKind::PathDenied } else { EventKind::PathAllowed };
+            let agent = Some(if number % 2 == 0 { "even" } else { "odd" }.to_owned());
+            keep(&trail, AuditEvent { agent, ..AuditEvent::new(kind).with("number", number as i64) });
+        }
+        let numbers = |query: &AuditQuery| -> Vec<i64> {
+            let records = trail.query(query).unwrap();
+            let number = |detail: Option<&Detail>| match detail {
+                Some(Detail::Number(number)) => *number,
+                other => panic!("{other:?}"),
+            };
+            records.iter().map(|record| number(record.data.get("number"))).collect()
+        };
+        let ask = AuditQuery::default;
+        assert_eq!(numbers(&AuditQuery { limit: 3, ..ask() }), [29, 28, 27]);
+        assert_eq!(numbers(&ask()).len(), 20);
+        assert_eq!(numbers(&AuditQuery { event: Some("%denied".into()), limit: 2, ..ask() }), [27, 24]);
+        assert_eq!(numbers(&AuditQuery { agent: Some("odd".into()), limit: 2, ..ask() }), [29, 27]);
+        assert_eq!(numbers(&AuditQuery { event: Some("scan_%".into()), ..ask() }), [0; 0]);
+        assert_eq!(numbers(&AuditQuery { limit: 0, ..ask() }), [29]);
+    }
+}
+
+#[test]
+fn secrets_never_reach_the_disk() {
+    for (folder, path) in places() {
+        let redactor = Redactor::default().hide(["correct horse battery"]);
+        let trail = AuditTrail::open(&path, AuditOptions { redactor, ..AuditOptions::default() }).unwrap();
+        keep(&trail, denied("curl -H 'Authorization: Bearer abcdef123456' https://me:hunter2@x.example"));
+        keep(&trail, denied("echo 'correct horse battery'"));
+        drop(trail);
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let Ok(bytes) = std::fs::read(entry.unwrap().path()) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            for secret in ["abcdef123456", "hunter2", "correct horse"] {
+                assert!(!text.contains(secret), "{secret}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_goes_back_changes_no_order() {
+    fn later() -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(2_000_000_000)
+    }
+    fn earlier() -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(1_000_000_000)
+    }
+    for (_folder, path) in places() {
+        for clock in [later as fn() -> SystemTime, earlier, later] {
+            let trail = AuditTrail::open_with_clock(&path, AuditOptions::default(), clock).unwrap();
+            keep(&trail, denied("x"));
+            keep(&trail, denied("y"));
+        }
+        let trail = open(&path);
+        assert!(trail.verify(None).unwrap().intact());
+        let records = trail.query(&AuditQuery::default()).unwrap();
+        let told = records.iter().filter(|record| record.data.contains_key("clockWentBackMs")).count();
+        assert_eq!((records.len(), told), (6, 2));
+    }
+}
+
+#[test]
+fn every_record_can_be_exported() {
+    for (_folder, path) in places() {
+        let trail = open(&path);
+        keep(&trail, denied("x"));
+        drop(trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap());
+        let mut classes = Vec::new();
+        trail
+            .each(|record| {
+                classes.push(to_ocsf(&record)["class_uid"].as_u64().unwrap());
+                std::ops::ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(classes, [1007, 1007, 1007]);
+    }
+}
+
+/// The query of the documents, by a program that knows nothing of ours, while records are written.
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_documented_query_runs_as_it_stands() {
+    const QUERY: &str =
+        "SELECT * FROM audit_events\nWHERE event LIKE 'sandbox_%'\nORDER BY timestamp DESC\nLIMIT 10;";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.db");
+    let trail = open(&path);
+    for _ in 0..8 {
+        keep(&trail, denied("x"));
+        let run = trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
+        assert!(matches!(run.end(AuditEvent::new(EventKind::SandboxCompleted)).unwrap(), Recorded::Kept(_)));
+    }
+    let under_way = trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let mut statement = database.prepare(QUERY).unwrap();
+    let mut rows = statement.query([]).unwrap();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        // A reader in the middle of its answer is in nobody's way.
+        keep(&trail, denied("meanwhile"));
+        found.push(row.get::<_, String>("event").unwrap());
+    }
+    drop(under_way);
+    let pairs = ["sandbox_completed", "sandbox_started"];
+    let expected: Vec<_> =
+        std::iter::once("sandbox_started").chain(pairs.into_iter().cycle()).take(10).collect();
+    assert_eq!(found, expected);
+}
