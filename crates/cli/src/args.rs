@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, limits, policy, rules, sanitize, scan};
+use crate::commands::{audit, check, limits, policy, rules, sanitize, scan};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Limits(limits::LimitsArgs),
     Check(check::CheckArgs),
     Policy(policy::PolicyArgs),
+    Audit(audit::AuditArgs),
 }
 
 /// When to use colours.

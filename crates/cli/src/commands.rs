@@ -1,5 +1,6 @@
 //! One file for each command: its arguments, what it does, and its exit code.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_command;
 pub(crate) mod limits;

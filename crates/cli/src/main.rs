@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Limits(limits) => commands::limits::run(limits),
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
+        Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
     };
     match outcome {

@@ -36,6 +36,17 @@ impl Output {
         }
     }
 
+    /// Hands on what was written so far, for whoever waits for it, and says to stop once that is of no use.
+    pub(crate) fn flush(&mut self) -> ControlFlow<()> {
+        match self.to.flush() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error.get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
     /// Ends with `exit`, unless what was written did not arrive.
     ///
     /// A reader that has seen enough (`stockade scan … | head`) is no error to tell anybody about. But an answer that

@@ -1,5 +1,6 @@
 //! How results look: for people as text, for programs as JSON.
 
+pub(crate) mod audit_text;
 pub(crate) mod check_text;
 pub(crate) mod command_text;
 pub(crate) mod escape;

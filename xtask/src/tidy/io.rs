@@ -19,6 +19,8 @@ const IMPURE_PACKAGES: &[&str] =
 
 /// The files that do I/O, and what they do. A name that ends in `/` is a folder.
 const IO_FILES: &[(&str, &str)] = &[
+    ("crates/guard/src/audit/", "keeps the audit trail in a file"),
+    ("crates/guard/src/private.rs", "creates the folder in which states are kept"),
     ("crates/guard/src/files/", "walks folders and reads the files in them"),
     ("crates/guard/src/in_order.rs", "spreads work over threads"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),

@@ -1,5 +1,8 @@
 //! The trail as the rest of the program sees it.
-#![expect(clippy::disallowed_methods, reason = "reads the clock, and tells by its name what a file holds")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the clock, and asks the environment where states are kept"
+)]
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -126,13 +129,28 @@ impl AuditTrail {
         Ok(Self(Arc::new(Inner { store: Mutex::new(store), writer: None, options, clock: SystemTime::now })))
     }
 
-    /// The trail of this user: `stockade/audit.db` in `$XDG_STATE_HOME`, or in `~/.local/state`.
+    /// Opens the trail of this user, see [`AuditTrail::default_path`], or creates it.
     ///
     /// # Errors
-    /// When neither variable holds an absolute path, or the folder cannot be created.
-    pub fn default_path() -> std::io::Result<PathBuf> {
+    /// As [`AuditTrail::open`], and when there is no place for it.
+    pub fn open_default(options: AuditOptions) -> Result<Self, AuditError> {
+        let path = Self::default_path().unwrap_or_default();
+        let homeless = |source: std::io::Error| AuditError::Unusable {
+            path: path.clone(),
+            doing: "finding its folder",
+            source: source.into(),
+        };
+        crate::private::default_state_folder().map_err(homeless)?;
+        Self::open(&path, options)
+    }
+
+    /// Where the trail of this user is: `stockade/audit.db` in `$XDG_STATE_HOME`, or in `~/.local/state`; nowhere when
+    /// neither variable holds an absolute path.
+    #[must_use]
+    pub fn default_path() -> Option<PathBuf> {
         let name = if cfg!(feature = "sqlite") { "audit.db" } else { "audit.jsonl" };
-        Ok(crate::private::default_state_folder()?.join(name))
+        let folder = crate::private::state_folder(|name| std::env::var_os(name).map(PathBuf::from))?;
+        Some(folder.join(name))
     }
 
     /// Puts an event on record that stands for itself. It is on the disk when this returns.

@@ -1,0 +1,299 @@
+//! `stockade audit`: what was allowed, refused and run.
+#![expect(clippy::disallowed_methods, reason = "reads the clock, and waits for new records")]
+
+mod when;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
+use stockade_guard::audit::{
+    AuditError, AuditQuery, AuditRecord, AuditTrail, Head, MAX_QUERY, Timestamp, Verified, to_ocsf,
+};
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::audit_text;
+use crate::render::json::to_json;
+use when::parse_when;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade audit query                              the last twenty records, the newest first
+  stockade audit query --event 'sandbox_%' --since 2h
+  stockade audit tail --follow                      see records as they are written
+  stockade audit verify                             find whatever was edited, removed or moved
+  stockade audit export --as ocsf > events.jsonl    for a collector";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  for verify: the trail is as it was written
+  1  for verify: something is not as it was written
+  2  the command line is wrong
+  3  the trail could not be read, or not all of it
+
+The trail of this user is stockade/audit.db in $XDG_STATE_HOME or ~/.local/state. It is an SQLite database, so any tool
+reads it, also while it is written to:
+
+  SELECT * FROM audit_events WHERE event LIKE 'sandbox_%' ORDER BY timestamp DESC LIMIT 10;";
+
+/// How often new records are looked for.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Show, check and export the audit trail
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct AuditArgs {
+    #[command(subcommand)]
+    command: AuditCommand,
+
+    /// The trail: an SQLite database, or lines of JSON in a file that ends in .jsonl [default: that of this user]
+    #[arg(long, global = true, value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// How to print
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+enum AuditCommand {
+    /// Show the newest records that fit, the newest first
+    Query(Filter),
+    /// Show the newest records, the newest last
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+
+        /// Go on with those that come, until interrupted
+        #[arg(short, long)]
+        follow: bool,
+    },
+    /// Check that every record is as it was written, and follows the one before
+    Verify {
+        /// A record that must be there, as an earlier verify has printed it: NUMBER:DIGEST
+        #[arg(long, value_name = "RECORD", value_parser = parse_head)]
+        expect: Option<Head>,
+    },
+    /// Print every record as a line of JSON, the oldest first
+    Export {
+        /// The form
+        #[arg(long = "as", value_name = "FORM", default_value = "jsonl")]
+        form: Form,
+    },
+}
+
+/// Which records to show.
+#[derive(Debug, clap::Args)]
+struct Filter {
+    /// Of this event; % stands for any characters
+    #[arg(long, value_name = "PATTERN")]
+    event: Option<String>,
+
+    /// Not before: 2026-11-21, 2026-11-21T09:30, or how long ago, such as 90s, 30m, 2h or 7d
+    #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
+    since: Option<Timestamp>,
+
+    /// Before, in the same forms
+    #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
+    until: Option<Timestamp>,
+
+    /// Of this run
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+
+    /// Of this agent
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+
+    /// Of this skill
+    #[arg(long, value_name = "SKILL")]
+    skill: Option<String>,
+
+    /// At most so many, up to 1000
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+/// What an export is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// The records as they are
+    Jsonl,
+    /// Events of the Open Cybersecurity Schema Framework
+    Ocsf,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let trail = open(args.file.clone())?;
+    match &args.command {
+        AuditCommand::Query(filter) => query(&trail, filter, args.format, color),
+        AuditCommand::Tail { limit, follow } => tail(&trail, *limit, *follow, args.format, color),
+        AuditCommand::Verify { expect } => verify(&trail, expect.as_ref(), args.format, color),
+        AuditCommand::Export { form } => export(&trail, *form),
+    }
+}
+
+fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
+    let path = file.or_else(AuditTrail::default_path).ok_or_else(|| {
+        Failure::usage("neither XDG_STATE_HOME nor HOME says where your audit trail is")
+            .with_help("name it with --file")
+    })?;
+    if !path.exists() {
+        let nothing = Failure::incomplete(format_args!("there is no audit trail in {}", path.display()));
+        return Err(nothing.with_help("it begins with the first run of a sandbox; name another with --file"));
+    }
+    AuditTrail::open_to_read(&path).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &AuditError) -> Failure {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    Failure::incomplete(format_args!("{error}{cause}"))
+}
+
+fn query(trail: &AuditTrail, filter: &Filter, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
+    let records = trail.query(&filter.query()).map_err(|error| unreadable(&error))?;
+    let printed = match format {
+        Format::Json => format!("{}\n", to_json(&Events { events: &records })),
+        Format::Text if records.is_empty() => "no record fits\n".to_owned(),
+        Format::Text => lines(&records, color),
+    };
+    finish(&printed, Exit::Clean)
+}
+
+#[derive(Serialize)]
+struct Events<'r> {
+    events: &'r [AuditRecord],
+}
+
+impl Filter {
+    fn query(&self) -> AuditQuery {
+        AuditQuery {
+            event: self.event.clone(),
+            since: self.since,
+            until: self.until,
+            run: self.run.clone(),
+            agent: self.agent.clone(),
+            skill: self.skill.clone(),
+            limit: self.limit,
+        }
+    }
+}
+
+fn tail(
+    trail: &AuditTrail,
+    limit: usize,
+    follow: bool,
+    format: Format,
+    color: ColorChoice,
+) -> Result<Exit, Failure> {
+    let mut output = Output::new();
+    let mut asked = AuditQuery { limit, ..AuditQuery::default() };
+    loop {
+        let mut records = trail.query(&asked).map_err(|error| unreadable(&error))?;
+        records.reverse();
+        let printed = match format {
+            Format::Text => lines(&records, color),
+            Format::Json => records.iter().map(|record| format!("{}\n", to_json(record))).collect(),
+        };
+        if output.write(&printed).is_break() || output.flush().is_break() || !follow {
+            return output.finish(Exit::Clean);
+        }
+        if let Some(last) = records.last().and_then(|record| Timestamp::parse(&record.timestamp)) {
+            asked.since = Some(Timestamp::from_micros(last.micros() + 1));
+        }
+        asked.limit = MAX_QUERY;
+        thread::sleep(PAUSE);
+    }
+}
+
+fn verify(
+    trail: &AuditTrail,
+    expect: Option<&Head>,
+    format: Format,
+    color: ColorChoice,
+) -> Result<Exit, Failure> {
+    let verified = trail.verify(expect).map_err(|error| unreadable(&error))?;
+    let printed = match format {
+        Format::Text => audit_text::verified(&verified, styles(color)),
+        Format::Json => format!("{}\n", to_json(&Answer::of(&verified))),
+    };
+    finish(&printed, if verified.intact() { Exit::Clean } else { Exit::Found })
+}
+
+/// What verify says, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    intact: bool,
+    records: u64,
+    open_runs: usize,
+    last: String,
+    faults: Vec<FaultRow>,
+    faults_left_out: usize,
+}
+
+#[derive(Serialize)]
+struct FaultRow {
+    id: u64,
+    reason: String,
+}
+
+impl Answer {
+    fn of(verified: &Verified) -> Self {
+        let row = |fault: &stockade_guard::audit::Fault| FaultRow { id: fault.id, reason: fault.to_string() };
+        Self {
+            intact: verified.intact(),
+            records: verified.records,
+            open_runs: verified.open_runs,
+            last: audit_text::head(&verified.head),
+            faults: verified.faults.iter().map(row).collect(),
+            faults_left_out: verified.faults_left_out,
+        }
+    }
+}
+
+fn export(trail: &AuditTrail, form: Form) -> Result<Exit, Failure> {
+    let mut output = Output::new();
+    let exported = trail.each(|record| {
+        output.write(&match form {
+            Form::Jsonl => format!("{}\n", to_json(&record)),
+            Form::Ocsf => format!("{}\n", to_json(&to_ocsf(&record))),
+        })
+    });
+    // What was exported before the damage is worth having.
+    let exit = output.finish(Exit::Clean)?;
+    exported.map(|()| exit).map_err(|error| unreadable(&error))
+}
+
+fn lines(records: &[AuditRecord], color: ColorChoice) -> String {
+    let styles = styles(color);
+    records.iter().map(|record| audit_text::line(record, styles)).collect()
+}
+
+fn finish(printed: &str, exit: Exit) -> Result<Exit, Failure> {
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(printed);
+    output.finish(exit)
+}
+
+fn parse_when_now(text: &str) -> Result<Timestamp, String> {
+    parse_when(text, SystemTime::now().into())
+}
+
+/// Reads what verify has printed.
+fn parse_head(text: &str) -> Result<Head, String> {
+    let head = || {
+        let (id, hash) = text.split_once(':')?;
+        let is_digest = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some(Head { id: id.parse().ok()?, hash: hash.to_owned(), ..Head::default() }).filter(|_| is_digest)
+    };
+    head().ok_or_else(|| "expected NUMBER:DIGEST, as `stockade audit verify` prints it".to_owned())
+}
