@@ -45,7 +45,14 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 
     /// When to use colours; auto is on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        display_order = 900
+    )]
     pub(crate) color: ColorChoice,
 }
 

@@ -208,6 +208,12 @@ impl From<bool> for Detail {
     }
 }
 
+impl From<i32> for Detail {
+    fn from(number: i32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
 impl From<i64> for Detail {
     fn from(number: i64) -> Self {
         Self::Number(number)
