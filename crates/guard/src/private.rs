@@ -1,9 +1,12 @@
 //! Files and folders that their owner alone may read, in the place where a user keeps the states of programs.
 #![expect(clippy::disallowed_methods, reason = "creates them")]
 
+#[cfg(feature = "sqlite")]
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
+#[cfg(feature = "sqlite")]
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The folder for what is kept between runs, from the variables of the environment. Relative ones are no answer: they
@@ -31,6 +34,7 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates a file if it is not there.
+#[cfg(feature = "sqlite")]
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
 }

@@ -56,7 +56,7 @@ pub enum FaultKind {
     OutOfTime,
     /// It ends a run that was not begun, or that has an end already.
     EndsNothing,
-    /// It begins a run that was begun before.
+    /// It begins a run that is under way.
     BeginsTwice,
     /// Records behind it were removed: so many were written.
     CutOff {
@@ -94,7 +94,6 @@ struct Check<'e> {
     records: u64,
     head: Head,
     open: HashSet<String>,
-    begun: HashSet<String>,
     faults: Vec<Fault>,
     faults_left_out: usize,
 }
@@ -107,7 +106,6 @@ impl<'e> Check<'e> {
             records: 0,
             head: Head::default(),
             open: HashSet::new(),
-            begun: HashSet::new(),
             faults: Vec::new(),
             faults_left_out: 0,
         }
@@ -155,9 +153,9 @@ impl<'e> Check<'e> {
         };
         match record.phase() {
             EventPhase::Point => {}
-            EventPhase::Start if self.begun.insert(run.clone()) => drop(self.open.insert(run)),
+            EventPhase::Start if self.open.insert(run) => {}
             EventPhase::Start => self.fault(record.id, FaultKind::BeginsTwice),
-            EventPhase::End if self.open.remove(&run) => {}
+            EventPhase::End if self.open.remove(record.run.as_deref().unwrap_or_default()) => {}
             EventPhase::End => self.fault(record.id, FaultKind::EndsNothing),
         }
     }
@@ -213,7 +211,7 @@ impl fmt::Display for Fault {
             }
             FaultKind::OutOfTime => write!(f, "record {id} is not later than the one before"),
             FaultKind::EndsNothing => write!(f, "record {id} ends a run that is not under way"),
-            FaultKind::BeginsTwice => write!(f, "record {id} begins a run that was begun before"),
+            FaultKind::BeginsTwice => write!(f, "record {id} begins a run that is under way"),
             FaultKind::CutOff { last } => {
                 write!(f, "the trail ends with record {id}, but {last} were written")
             }

@@ -161,16 +161,22 @@ fn an_action_that_cannot_be_recorded_is_refused_unless_chosen_otherwise() {
 }
 
 fn spoil(path: &Path) {
-    if path.extension().is_some_and(|ending| ending == "jsonl") {
-        return fs::write(path, "{}\n").unwrap();
+    match path.extension().is_some_and(|ending| ending == "jsonl") {
+        true => fs::write(path, "{}\n").unwrap(),
+        false => spoil_database(path),
     }
-    #[cfg(feature = "sqlite")]
-    {
-        let database = rusqlite::Connection::open(path).unwrap();
-        database
-            .execute_batch("DROP TRIGGER audit_events_stay; UPDATE audit_events SET timestamp = 'never'")
-            .unwrap();
-    }
+}
+
+#[cfg(feature = "sqlite")]
+fn spoil_database(path: &Path) {
+    let database = rusqlite::Connection::open(path).unwrap();
+    let spoil = "DROP TRIGGER audit_events_stay; UPDATE audit_events SET timestamp = 'never'";
+    database.execute_batch(spoil).unwrap();
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn spoil_database(path: &Path) {
+    panic!("{} cannot be a database", path.display());
 }
 
 /// A damaged trail is not continued, and not mistaken for an empty one.

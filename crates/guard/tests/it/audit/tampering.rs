@@ -88,24 +88,27 @@ fn ten_records(path: &Path) -> Head {
 }
 
 fn edit(path: &Path, row: &Row) {
-    if path.extension().is_some_and(|ending| ending == "jsonl") {
-        return edit_lines(path, row.lines);
+    match path.extension().is_some_and(|ending| ending == "jsonl") {
+        true => edit_lines(path, row.lines),
+        false => edit_database(path, row),
     }
-    #[cfg(feature = "sqlite")]
-    {
-        let database = rusqlite::Connection::open(path).unwrap();
-        assert!(
-            database.execute_batch(row.sql).is_err() || row.sql.starts_with("INSERT"),
-            "{}: a trigger objects",
-            row.what
-        );
-        database.execute_batch("ROLLBACK").ok();
-        let disarm = "DROP TRIGGER audit_events_stay; DROP TRIGGER audit_events_last; DROP INDEX audit_events_timestamp;";
-        database.execute_batch(disarm).unwrap();
-        if !row.sql.starts_with("INSERT") {
-            database.execute_batch(row.sql).unwrap();
-        }
+}
+
+#[cfg(feature = "sqlite")]
+fn edit_database(path: &Path, row: &Row) {
+    const DISARM: &str = "DROP TRIGGER audit_events_stay; DROP TRIGGER audit_events_last; \
+                          DROP INDEX audit_events_timestamp;";
+    let database = rusqlite::Connection::open(path).unwrap();
+    if !row.sql.starts_with("INSERT") {
+        assert!(database.execute_batch(row.sql).is_err(), "{}: a trigger objects", row.what);
     }
+    database.execute_batch(DISARM).unwrap();
+    database.execute_batch(row.sql).unwrap();
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn edit_database(path: &Path, _: &Row) {
+    panic!("{} cannot be a database", path.display());
 }
 
 fn edit_lines(path: &Path, edit: EditLines) {
