@@ -2,6 +2,8 @@
 
 pub(crate) mod check;
 pub(crate) mod check_command;
+#[cfg(target_os = "linux")]
+pub(crate) mod exec;
 pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod rules;

@@ -40,6 +40,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "exec")]
+pub mod exec;
 mod files;
 mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]

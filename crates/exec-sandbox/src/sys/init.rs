@@ -13,6 +13,12 @@ const NODEV: u64 = 0x4;
 const NOEXEC: u64 = 0x8;
 const READ_ONLY: u64 = 0x1;
 
+/// The weight of a session, as `nice` counts.
+const WEIGHT: &[u8] = b"15";
+
+/// How long to wait until the next try to set it.
+const TRY_AGAIN_MS: i64 = 40;
+
 /// Where it failed: the stage, which step of it, and the error.
 type Failure = (Stage, usize, Errno);
 
@@ -25,14 +31,17 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
     if raw::read_byte(go).is_none() {
         raw::exit(1);
     }
-    if let Err((stage, step, errno)) = prepare(launch, trees) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
-        raw::exit(1);
-    }
+    let weight = match prepare(launch, trees) {
+        Ok(weight) => weight,
+        Err((stage, step, errno)) => {
+            raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
+            raw::exit(1);
+        }
+    };
     // SAFETY: the child runs `command`, which keeps to the same rules.
     match unsafe { raw::fork() } {
         Ok(Side::Child) => command::run(launch, reports),
-        Ok(Side::Parent { pid, .. }) => watch(pid, reports),
+        Ok(Side::Parent { pid, .. }) => watch(pid, reports, weight),
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
             raw::exit(1)
@@ -40,20 +49,15 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
     }
 }
 
-fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
+/// Prepares everything. Returns the file by which the session is weighed, if it could not be written yet.
+fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<Option<OwnedFd>, Failure> {
     let at = |stage: Stage| move |errno| (stage, 0, errno);
     for &(start, length) in &launch.wipe {
         // SAFETY: these are the arguments and variables of the program that this is a copy of; nothing here reads them.
         unsafe { raw::wipe(start, length) };
     }
-    if launch.background {
-        // Each session may be weighed as a whole; where it is not, there is no such file.
-        raw::new_session().ok();
-        raw::write_file(c"/proc/self/autogroup", b"15").ok();
-        raw::lower_priority(10).ok();
-    } else {
-        raw::new_session().ok();
-    }
+    raw::new_session().map_err(at(Stage::Identity))?;
+    let weight = if launch.background { weigh_less() } else { None };
     if let Some((user, group)) = launch.identity {
         raw::set_ids(user, group).map_err(at(Stage::Identity))?;
         // The change of identity takes the signal back that ends this with its parent.
@@ -75,7 +79,15 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     if !launch.filter.is_empty() {
         raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
     }
-    Ok(())
+    Ok(weight)
+}
+
+/// Lets other programs have the processor first. Where sessions are weighed as a whole, the kernel takes a new weight only
+/// ten times a second from all users together; if it is too early, the file is returned for another try.
+fn weigh_less() -> Option<OwnedFd> {
+    raw::lower_priority(10).ok();
+    let file = raw::open_path(libc::AT_FDCWD, c"/proc/self/autogroup", libc::O_WRONLY, false).ok()?;
+    (raw::write(file.as_raw_fd(), WEIGHT) == Err(libc::EAGAIN)).then_some(file)
 }
 
 /// Makes the new root and enters it. All sources are taken before the first mount could lie on top of one.
@@ -187,14 +199,24 @@ fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
 
 /// Waits for the command, hands signals on to it, and buries every process that lost its parent. When this ends, the
 /// kernel ends whatever is left.
-fn watch(command: i32, reports: RawFd) -> ! {
+fn watch(command: i32, reports: RawFd, mut weight: Option<OwnedFd>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
-    let (low, high) = (signals.as_raw_fd().min(reports), signals.as_raw_fd().max(reports));
-    raw::close_from_to(0, low - 1);
-    raw::close_from_to(low + 1, high - 1);
-    raw::close_from_to(high + 1, RawFd::MAX);
+    let mut kept = [signals.as_raw_fd(), reports, weight.as_ref().map_or(reports, |file| file.as_raw_fd())];
+    kept.sort_unstable();
+    let last = kept.into_iter().fold(-1, |last, next| {
+        raw::close_from_to(last + 1, next - 1);
+        next
+    });
+    raw::close_from_to(last + 1, RawFd::MAX);
     loop {
         bury(command, reports);
+        while let Some(file) = &weight
+            && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS)
+        {
+            if raw::write(file.as_raw_fd(), WEIGHT) != Err(libc::EAGAIN) {
+                weight = None;
+            }
+        }
         match raw::read_signal(signals.as_raw_fd()) {
             Ok(libc::SIGCHLD) | Err(libc::EINTR) => {}
             Ok(signal) => {

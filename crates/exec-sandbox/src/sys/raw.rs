@@ -387,13 +387,18 @@ pub(crate) fn write_words(to: RawFd, words: &[i32; 4]) {
     done(unsafe { libc::syscall(libc::SYS_write, to, words.as_ptr(), size_of_val(words)) }).ok();
 }
 
-pub(crate) fn write_file(path: &CStr, text: &[u8]) -> Result {
-    // SAFETY: the path ends in 0.
-    let file = descriptor(unsafe {
-        libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC, 0)
-    })?;
+pub(crate) fn write(to: RawFd, text: &[u8]) -> Result {
     // SAFETY: as many bytes are read as the text has.
-    done(unsafe { libc::syscall(libc::SYS_write, file.as_raw_fd(), text.as_ptr(), text.len()) })
+    done(unsafe { libc::syscall(libc::SYS_write, to, text.as_ptr(), text.len()) })
+}
+
+/// Waits until there is something to read, but not longer than this.
+pub(crate) fn is_readable_within(from: RawFd, milliseconds: i64) -> bool {
+    let mut poll = libc::pollfd { fd: from, events: libc::POLLIN, revents: 0 };
+    let mut time = [0, milliseconds * 1_000_000];
+    // SAFETY: there is one entry, and the time is the kernel's struct of two words; no mask is given.
+    let ready = check(unsafe { libc::syscall(libc::SYS_ppoll, &raw mut poll, 1, &raw mut time, 0usize, 0) });
+    ready.is_ok_and(|ready| ready > 0)
 }
 
 /// The kernel's own signal mask, which is smaller than the C library's.
