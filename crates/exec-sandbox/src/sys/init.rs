@@ -86,7 +86,7 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<Option<OwnedFd>, Fail
 /// ten times a second from all users together; if it is too early, the file is returned for another try.
 fn weigh_less() -> Option<OwnedFd> {
     raw::lower_priority(10).ok();
-    let file = raw::open_path(libc::AT_FDCWD, c"/proc/self/autogroup", libc::O_WRONLY, false).ok()?;
+    let file = raw::open_for_writing(c"/proc/self/autogroup").ok()?;
     (raw::write(file.as_raw_fd(), WEIGHT) == Err(libc::EAGAIN)).then_some(file)
 }
 

@@ -126,6 +126,13 @@ pub(crate) fn open_path(folder: RawFd, path: &CStr, flags: c_int, beneath: bool)
     })
 }
 
+/// Opens a file of the kernel's own, whose path may hold links of the kernel's own.
+pub(crate) fn open_for_writing(path: &CStr) -> Result<OwnedFd> {
+    let flags = libc::O_WRONLY | libc::O_CLOEXEC;
+    // SAFETY: the path ends in 0.
+    descriptor(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0) })
+}
+
 /// Copies the mounts at a descriptor.
 pub(crate) fn open_tree(at: RawFd, path: &CStr) -> Result<OwnedFd> {
     // OPEN_TREE_CLONE
