@@ -19,8 +19,8 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_exec_sandbox::{
-    Access, Caches, Entry, Environment, Home, HostFacts, Kernel, Network, Plan, Refusal, SandboxSpec, bwrap_arguments,
-    plan,
+    Access, Caches, Entry, Environment, Home, HostFacts, Kernel, Network, Plan, Refusal, SandboxSpec,
+    bwrap_arguments, plan,
 };
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
@@ -43,7 +43,10 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
 
 /// Kinds of rows that are not about a plan, and where they belong.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("landlock_abi_by_kernel", "the version of Landlock is asked of the kernel, never guessed from a release"),
+    (
+        "landlock_abi_by_kernel",
+        "the version of Landlock is asked of the kernel, never guessed from a release",
+    ),
     ("native_flag", "settings are read by the guard"),
     ("mode", "modes are presets of the guard"),
     ("mode_effect", "effects are tested live in tests/it"),
@@ -131,7 +134,10 @@ fn machine(options: &Value, exists: &Value) -> HostFacts {
     let mut there = paths(exists);
     if exists == "*" {
         there.extend(SYSTEM.iter().map(PathBuf::from));
-        there.extend([".gitconfig", ".config/git", ".local", ".nvm", ".claude", ".claude.json"].map(|name| home.join(name)));
+        there.extend(
+            [".gitconfig", ".config/git", ".local", ".nvm", ".claude", ".claude.json"]
+                .map(|name| home.join(name)),
+        );
         there.extend(paths(&options["read_only_paths"]));
         there.extend(paths(&options["shared_paths"]));
     }
@@ -148,9 +154,27 @@ fn machine(options: &Value, exists: &Value) -> HostFacts {
 const KERNEL: Kernel = Kernel { namespaces: true, landlock: 7, seccomp: true };
 
 const SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname", "/etc/ssl",
-    "/etc/ca-certificates", "/etc/pki", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
-    "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/fonts",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/lib32",
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/hostname",
+    "/etc/ssl",
+    "/etc/ca-certificates",
+    "/etc/pki",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/localtime",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/fonts",
 ];
 
 fn sandbox(options: &Value) -> SandboxSpec {
@@ -197,7 +221,9 @@ fn bwrap_row(row: &Value) -> Result<(), String> {
     for wanted in rows(&row["must"]).map(list) {
         place(&wanted).ok_or_else(|| format!("{wanted:?} is missing in {words:?}"))?;
     }
-    for unwanted in rows(&row["must_not"]).map(list).chain(list(&row["must_not_arg"]).into_iter().map(|word| vec![word])) {
+    for unwanted in
+        rows(&row["must_not"]).map(list).chain(list(&row["must_not_arg"]).into_iter().map(|word| vec![word]))
+    {
         if place(&unwanted).is_some() {
             return Err(format!("{unwanted:?} is there"));
         }
@@ -255,12 +281,15 @@ fn os_sandbox(file: &Value, score: &mut Score) {
             *score.elsewhere.entry(why).or_default() += 1;
             continue;
         }
-        score.check(id, match kind {
-            "writable_root_refused" => root_row(row),
-            "env_blocked" | "env_secret" | "env_kept" => variable_row(row),
-            "env_forced" => forced_row(row),
-            _ => Err(format!("no rule for rows of the kind {kind}")),
-        });
+        score.check(
+            id,
+            match kind {
+                "writable_root_refused" => root_row(row),
+                "env_blocked" | "env_secret" | "env_kept" => variable_row(row),
+                "env_forced" => forced_row(row),
+                _ => Err(format!("no rule for rows of the kind {kind}")),
+            },
+        );
     }
 }
 
@@ -269,7 +298,8 @@ fn root_row(row: &Value) -> Result<(), String> {
     let mut spec = SandboxSpec::new(&folder, ["true"]);
     spec.workspace_access = Access::ReadWrite;
     let entries = [(folder.into(), Entry::Folder)].into();
-    let facts = HostFacts { entries, home: "/home/u".into(), user: 1000, kernel: KERNEL, ..HostFacts::default() };
+    let facts =
+        HostFacts { entries, home: "/home/u".into(), user: 1000, kernel: KERNEL, ..HostFacts::default() };
     match plan(&spec, &facts) {
         Err(_) => Ok(()),
         Ok(_) => Err("it may be written".to_owned()),
@@ -279,8 +309,14 @@ fn root_row(row: &Value) -> Result<(), String> {
 fn variables(host: &[(&str, &str)]) -> Result<BTreeMap<OsString, OsString>, String> {
     let environment = host.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let entries = [("/ws".into(), Entry::Folder)].into();
-    let facts =
-        HostFacts { environment, entries, home: "/home/u".into(), user: 1000, kernel: KERNEL, ..HostFacts::default() };
+    let facts = HostFacts {
+        environment,
+        entries,
+        home: "/home/u".into(),
+        user: 1000,
+        kernel: KERNEL,
+        ..HostFacts::default()
+    };
     let plan = plan(&SandboxSpec::new("/ws", ["true"]), &facts).map_err(|refusal| refusal.to_string())?;
     Ok(plan.environment.into_iter().collect())
 }

@@ -11,9 +11,28 @@ const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "
 
 /// Places below the home in which credentials are kept.
 const CREDENTIALS: &[&str] = &[
-    ".ssh", ".aws", ".gnupg", ".config", ".npm", ".npmrc", ".netrc", ".kube", ".docker", ".azure", ".claude",
-    ".claude.json", ".codex", ".codebuddy", ".gemini", ".git-credentials", ".pypirc", ".vault-token", ".password-store",
-    ".mozilla", ".local/share/keyrings", ".local/share/claude",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".config",
+    ".npm",
+    ".npmrc",
+    ".netrc",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".codebuddy",
+    ".gemini",
+    ".git-credentials",
+    ".pypirc",
+    ".vault-token",
+    ".password-store",
+    ".mozilla",
+    ".local/share/keyrings",
+    ".local/share/claude",
 ];
 
 /// Folders that are never writable themselves, nor what is above them.
@@ -88,7 +107,10 @@ fn forbidden(path: &Path, access: Access, home: &Path) -> Option<(Rule, String)>
     let shared = SHARED_BY_ALL.iter().find(|folder| Path::new(folder).starts_with(path));
     let programs = PROGRAMS.iter().find(|folder| overlaps(Path::new(folder)));
     let folder = shared.or(programs)?;
-    Some((Rule::NeverWritable(folder), format!("make a folder of its own, such as {folder}/work, or copy it")))
+    Some((
+        Rule::NeverWritable(folder),
+        format!("make a folder of its own, such as {folder}/work, or copy it"),
+    ))
 }
 
 #[cfg(test)]
@@ -102,9 +124,27 @@ mod tests {
     #[test]
     fn refused_however_it_is_asked_for() {
         for path in [
-            "/", "/etc", "/etc/ssl", "/proc", "/proc/1", "/sys/fs", "/dev/shm", "/run/user/1", "/var/run", "/root/x",
-            "/home", "/home/u", "/home/u/.ssh", "/home/u/.ssh/x", "/home/u/.config", "/home/u/.config/gh",
-            "/home/u/.local", "relative", "/a/../b", "", "/a\0b",
+            "/",
+            "/etc",
+            "/etc/ssl",
+            "/proc",
+            "/proc/1",
+            "/sys/fs",
+            "/dev/shm",
+            "/run/user/1",
+            "/var/run",
+            "/root/x",
+            "/home",
+            "/home/u",
+            "/home/u/.ssh",
+            "/home/u/.ssh/x",
+            "/home/u/.config",
+            "/home/u/.config/gh",
+            "/home/u/.local",
+            "relative",
+            "/a/../b",
+            "",
+            "/a\0b",
         ] {
             for access in [Access::ReadOnly, Access::ReadWrite] {
                 assert!(check(Path::new(path), access, &facts()).is_err(), "{path} {access:?}");
@@ -122,7 +162,9 @@ mod tests {
 
     #[test]
     fn near_misses_are_let_in() {
-        for path in ["/etcetera", "/home/u/.sshx", "/home/u/work", "/tmp/x", "/opt/data", "/running", "/srv/x/etc"] {
+        for path in
+            ["/etcetera", "/home/u/.sshx", "/home/u/work", "/tmp/x", "/opt/data", "/running", "/srv/x/etc"]
+        {
             assert_eq!(check(Path::new(path), Access::ReadWrite, &facts()), Ok(None), "{path}");
         }
     }

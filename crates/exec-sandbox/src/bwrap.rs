@@ -15,7 +15,8 @@ use crate::spec::{Access, Network};
 /// system calls, no limits and no identity beside the user's.
 pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
-    let socket = |mount: &&Mount| matches!(&plan.network, Network::Broker { socket } if *socket == mount.target);
+    let socket =
+        |mount: &&Mount| matches!(&plan.network, Network::Broker { socket } if *socket == mount.target);
     for mount in plan.mounts.iter().filter(|mount| !socket(mount)) {
         arguments.extend(mount_arguments(mount));
     }

@@ -22,7 +22,9 @@ struct Controller {
 const CONTROLLERS: &[Controller] = &[
     Controller {
         name: "memory",
-        settings: |limits| limits.memory.bound().map(|bytes| ("memory.limit_in_bytes", bytes)).into_iter().collect(),
+        settings: |limits| {
+            limits.memory.bound().map(|bytes| ("memory.limit_in_bytes", bytes)).into_iter().collect()
+        },
         properties: &[Property::Memory, Property::TotalMemory],
     },
     Controller {
@@ -34,7 +36,9 @@ const CONTROLLERS: &[Controller] = &[
     Controller {
         name: "cpu",
         // An ordinary group has 1024 shares.
-        settings: |limits| if limits.priority == Priority::Background { vec![("cpu.shares", 128)] } else { Vec::new() },
+        settings: |limits| {
+            if limits.priority == Priority::Background { vec![("cpu.shares", 128)] } else { Vec::new() }
+        },
         properties: &[Property::Priority],
     },
 ];
@@ -80,7 +84,8 @@ impl Groups {
         let read = |file: &str| fs::read_to_string(path.join(file)).ok();
         let peak = read("memory.max_usage_in_bytes")?.trim().parse().ok()?;
         let killed = read("memory.oom_control")?;
-        let killed = killed.lines().any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0"));
+        let killed =
+            killed.lines().any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0"));
         Some((killed, peak))
     }
 }

@@ -10,8 +10,25 @@ use crate::spec::{Caches, Environment};
 
 /// Names that are handed on. A name that ends in `*` stands for all that begin so.
 const HARMLESS: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "COLUMNS",
-    "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI", "NODE_ENV",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "CI",
+    "NODE_ENV",
 ];
 
 /// Where tools keep what they have fetched, when that is to stay in the workspace.
@@ -106,13 +123,24 @@ mod tests {
     #[test]
     fn only_names_that_are_listed_are_handed_on() {
         let host = [
-            ("LC_ALL", "C"), ("TERM", "() { :; }"), ("AWS_SECRET_ACCESS_KEY", "s"), ("LD_PRELOAD", "/x.so"),
-            ("SSH_AUTH_SOCK", "/s"), ("PATHS", "x"), ("MINE", "m"), ("PATH", ":/usr/bin:.:bin:/bin"),
+            ("LC_ALL", "C"),
+            ("TERM", "() { :; }"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("LD_PRELOAD", "/x.so"),
+            ("SSH_AUTH_SOCK", "/s"),
+            ("PATHS", "x"),
+            ("MINE", "m"),
+            ("PATH", ":/usr/bin:.:bin:/bin"),
         ];
         let wish = Environment { pass: vec!["MINE".into()], ..Environment::default() };
         let expected = [
-            ("HOME", "/home/u"), ("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("MINE", "m"), ("PATH", "/usr/bin:/bin"),
-            ("PWD", "/ws"), ("TERM", "dumb"),
+            ("HOME", "/home/u"),
+            ("LANG", "C.UTF-8"),
+            ("LC_ALL", "C"),
+            ("MINE", "m"),
+            ("PATH", "/usr/bin:/bin"),
+            ("PWD", "/ws"),
+            ("TERM", "dumb"),
         ];
         assert_eq!(variables(&wish, &host), expected.map(|(name, value)| (name.into(), value.into())).into());
     }

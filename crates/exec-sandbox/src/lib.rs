@@ -27,6 +27,10 @@
 //! ```
 #![deny(unsafe_code)]
 
+#[cfg(all(doctest, target_os = "linux"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
@@ -59,7 +63,7 @@ pub use bwrap::bwrap_arguments;
 pub use enforcement::{Enforcement, Gap, Property};
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Treatment};
 pub use limits::{Limit, Limits, Priority};
-pub use mounts::{Mount, MountKind, Owner, Shape};
+pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
 pub use outcome::{End, Outcome, Output, Usage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]

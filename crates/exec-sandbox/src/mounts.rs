@@ -113,7 +113,11 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     let mut mounts: Vec<Mount> = SYSTEM.iter().filter_map(|row| system(row, facts)).collect();
     mounts.push(Mount::new("/proc", MountKind::Processes, "processes of the sandbox"));
     mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
-    mounts.push(Mount::new("/tmp", MountKind::Scratch { size: spec.limits.scratch }, "private temporary files"));
+    mounts.push(Mount::new(
+        "/tmp",
+        MountKind::Scratch { size: spec.limits.scratch },
+        "private temporary files",
+    ));
     let (outer, inner) = read_only(spec, facts)?;
     mounts.extend(outer);
     mounts.extend(home(spec, facts));
@@ -128,6 +132,38 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.extend(protected(spec, facts));
     mounts.extend(broker(spec, facts)?);
     Ok(mounts)
+}
+
+/// Returns the table of mounts for a person: path, access, and why.
+pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
+    let row = |path: &str, access, why| (path.to_owned(), access, why);
+    let mut table: Vec<_> =
+        SYSTEM.iter().map(|(path, why)| row(&format!("`{path}`"), "read", *why)).collect();
+    table.push(row(
+        "`/proc`",
+        "own",
+        "processes of the sandbox; what concerns the whole machine is hidden or read-only",
+    ));
+    table.push(row(
+        "`/dev`",
+        "own",
+        "null, zero, full, random, urandom, tty; own terminals and shared memory",
+    ));
+    table.push(row("`/tmp`", "own", "private temporary files, in memory"));
+    table.push(row("what is named as readable and lies around the workspace", "read", "named as readable"));
+    table.push(row("the home", "own", "private home, in memory"));
+    for (path, home, _, why) in AT_HOME {
+        let when = if *home == Home::Tools { ", if tools are to be seen" } else { "" };
+        table.push(row(&format!("`~/{path}`{when}"), "read", *why));
+    }
+    table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
+    table.push(row("the workspace", "write, or read", "the workspace"));
+    table.push(row("shared folders", "write", "shared with other commands"));
+    table.push(row("other paths that are named as readable", "read", "named as readable"));
+    table.push(row("protected names in the workspace", "read", "other programs obey them"));
+    table.push(row("`.env`, keys and sockets in the workspace", "none", "they hold secrets, or lead out"));
+    table.push(row("the socket of a broker", "write", "the broker, the only way out"));
+    table
 }
 
 impl Mount {

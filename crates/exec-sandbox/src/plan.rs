@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
@@ -104,7 +104,7 @@ fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
 }
 
 /// The command starts in a folder that was let in, or below one.
-fn check_cwd(cwd: &PathBuf, mounts: &[Mount]) -> Result<(), Refusal> {
+fn check_cwd(cwd: &Path, mounts: &[Mount]) -> Result<(), Refusal> {
     let visible = mounts.iter().any(|mount| match &mount.kind {
         MountKind::Bind { .. } | MountKind::Scratch { .. } => cwd.starts_with(&mount.target),
         _ => false,
@@ -112,7 +112,7 @@ fn check_cwd(cwd: &PathBuf, mounts: &[Mount]) -> Result<(), Refusal> {
     if visible && crate::binds::is_plain(cwd) {
         return Ok(());
     }
-    Err(Refusal::new(What::Cwd(cwd.clone()), Rule::VisibleCwd, "start in the workspace or below it"))
+    Err(Refusal::new(What::Cwd(cwd.to_path_buf()), Rule::VisibleCwd, "start in the workspace or below it"))
 }
 
 /// What a plan enforces on such a machine.
@@ -137,7 +137,10 @@ fn promise(spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
         _ => promise.enforce(Property::SecondWall, "Landlock"),
     }
     if spec.network == Network::Open && facts.kernel.landlock < 6 {
-        promise.gap(Property::Network, "abstract sockets of this machine are reached: the kernel's Landlock is too old");
+        promise.gap(
+            Property::Network,
+            "abstract sockets of this machine are reached: the kernel's Landlock is too old",
+        );
     }
     names(spec, facts, &mut promise);
     promise
@@ -178,7 +181,9 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
         Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
             "start it as root, or delegate a control group to this user"
         }
-        _ => "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns",
+        _ => {
+            "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
+        }
     };
     Refusal::new(What::Property(property), Rule::CannotEnforce(why), fix)
 }

@@ -24,7 +24,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     };
     let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
     let at_home = AT_HOME.iter().map(|row| home.join(row.0));
-    let named = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
+    let named =
+        std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
     let socket = match &spec.network {
         Network::Broker { socket } => Some(socket.clone()),
         Network::None | Network::Open => None,

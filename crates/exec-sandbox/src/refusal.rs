@@ -73,13 +73,17 @@ impl fmt::Display for Rule {
             Self::PlainPath => f.write_str("a path must be absolute, without `..` and without byte 0"),
             Self::Exists => f.write_str("it does not exist, or is not of the kind that is needed"),
             Self::NoLinks => f.write_str("a path that leads through a link may lead elsewhere tomorrow"),
-            Self::SystemFolder(folder) => write!(f, "{folder} is never shared, nor what is above or below it"),
+            Self::SystemFolder(folder) => {
+                write!(f, "{folder} is never shared, nor what is above or below it")
+            }
             Self::CredentialFolder(folder) => {
                 write!(f, "~/{folder} holds credentials and is never shared, nor what is above or below it")
             }
             Self::NeverWritable(folder) => write!(f, "{folder} is never writable for a command"),
             Self::VisibleCwd => f.write_str("the command would not see it"),
-            Self::PlainCommand => f.write_str("there must be a program, and no byte 0 in it or its arguments"),
+            Self::PlainCommand => {
+                f.write_str("there must be a program, and no byte 0 in it or its arguments")
+            }
             Self::PlainVariable => f.write_str("a variable has a name without `=`, and no byte 0"),
             Self::CannotEnforce(why) => f.write_str(why),
         }

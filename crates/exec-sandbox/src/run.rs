@@ -1,6 +1,9 @@
 //! Carries a plan out: starts the sandbox, looks after it, and says how it ended.
 
-#![expect(clippy::disallowed_methods, reason = "starts processes, keeps their time and reads what they print")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts processes, keeps their time and reads what they print"
+)]
 
 mod pump;
 mod supervise;
@@ -142,7 +145,10 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
 fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
     if plan.limits.memory.bound().is_some() && !groups.bound_memory() {
         enforcement.enforce(Property::Memory, "a limit of each process");
-        enforcement.gap(Property::TotalMemory, "no control group may be made here: each process has the limit for itself");
+        enforcement.gap(
+            Property::TotalMemory,
+            "no control group may be made here: each process has the limit for itself",
+        );
     }
     if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) {
         enforcement.enforce(Property::ProcessCount, "a limit of the sandbox's own user namespace");

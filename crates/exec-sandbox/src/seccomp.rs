@@ -154,7 +154,8 @@ mod tests {
 
     /// What the kernel would do with the program.
     fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64]) -> u32 {
-        let argument = |offset: u32| arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0) as u32;
+        let argument =
+            |offset: u32| arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0) as u32;
         let (mut at, mut register) = (0, 0);
         loop {
             let Instruction { code, on_true, on_false, value } = program[at];

@@ -43,7 +43,10 @@ pub struct SandboxSpec {
 
 impl SandboxSpec {
     /// A command in a workspace, with everything else at its default: no network, a private home, and limits.
-    pub fn new(workspace: impl Into<PathBuf>, command: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+    pub fn new(
+        workspace: impl Into<PathBuf>,
+        command: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
         Self {
             command: command.into_iter().map(Into::into).collect(),
             workspace: workspace.into(),

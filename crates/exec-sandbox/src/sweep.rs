@@ -16,13 +16,28 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, open, openat2, rename
 
 use crate::Quarantined;
 use crate::host::{Entry, ProtectedEntry, Treatment};
+use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
 use crate::workspace::protected;
 
 /// Settings that a new repository may have. Everything else could name a program to run.
 const HARMLESS_SETTINGS: &[&str] = &[
-    "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
-    "core.precomposeunicode", "core.symlinks", "core.autocrlf", "user.name", "user.email", "init.defaultbranch",
-    "remote.url", "remote.fetch", "branch.remote", "branch.merge", "extensions.objectformat", "pull.rebase",
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.bare",
+    "core.logallrefupdates",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.autocrlf",
+    "user.name",
+    "user.email",
+    "init.defaultbranch",
+    "remote.url",
+    "remote.fetch",
+    "branch.remote",
+    "branch.merge",
+    "extensions.objectformat",
+    "pull.rebase",
 ];
 
 /// Longest settings of a new repository that are read.
@@ -30,7 +45,8 @@ const LONGEST: u64 = 64 << 10;
 
 /// Takes away what has a protected name now and did not before.
 pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry]) -> Vec<Quarantined> {
-    let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (entry.path.as_path(), &entry.kind)).collect();
+    let known: BTreeMap<&Path, &Entry> =
+        before.iter().map(|entry| (entry.path.as_path(), &entry.kind)).collect();
     let Ok(root) = open(workspace, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
         return Vec::new();
     };
@@ -59,7 +75,11 @@ impl Quarantine<'_> {
         if entry.treatment == Treatment::Hide {
             return false;
         }
-        let repository = entry.path.ancestors().find(|path| path.file_name().is_some_and(|name| name == ".git"));
+        if let Some(harmless) = self.is_of_the_system(entry) {
+            return !harmless;
+        }
+        let repository =
+            entry.path.ancestors().find(|path| path.file_name().is_some_and(|name| name == ".git"));
         let Some(repository) = repository else { return true };
         let is_new = !before.iter().any(|known| known.path == repository && known.kind == Entry::Folder);
         let name = entry.path.file_name().unwrap_or_default();
@@ -69,6 +89,20 @@ impl Quarantine<'_> {
             (Entry::File, Some("config")) if is_new => !self.is_plain(&entry.path),
             (Entry::File, Some("alternates")) if is_new => false,
             _ => true,
+        }
+    }
+
+    /// Whether a part of a virtual environment names programs of the system only; nothing for what is no such part.
+    fn is_of_the_system(&self, entry: &ProtectedEntry) -> Option<bool> {
+        match entry.path.file_name()?.to_str()? {
+            "python" | "python3" => Some(match &entry.kind {
+                Entry::Link { to: Some(to), .. } => is_interpreter_of_the_system(to),
+                _ => false,
+            }),
+            "pyvenv.cfg" => {
+                Some(self.read(&entry.path).is_some_and(|text| names_programs_of_the_system(&text)))
+            }
+            _ => None,
         }
     }
 
@@ -86,13 +120,17 @@ impl Quarantine<'_> {
         })
     }
 
-    fn is_plain(&self, path: &Path) -> bool {
-        let Ok(file) = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK) else { return false };
+    /// Returns the text of a file that is not too long.
+    fn read(&self, path: &Path) -> Option<String> {
+        let file = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
         let mut text = String::new();
-        let read = File::from(file).take(LONGEST + 1).read_to_string(&mut text);
-        read.is_ok() && text.len() as u64 <= LONGEST && settings(&text).is_some_and(|names| {
-            names.iter().all(|name| HARMLESS_SETTINGS.contains(&name.as_str()))
-        })
+        File::from(file).take(LONGEST + 1).read_to_string(&mut text).ok()?;
+        (text.len() as u64 <= LONGEST).then_some(text)
+    }
+
+    fn is_plain(&self, path: &Path) -> bool {
+        let names = self.read(path).and_then(|text| settings(&text));
+        names.is_some_and(|names| names.iter().all(|name| HARMLESS_SETTINGS.contains(&name.as_str())))
     }
 
     fn take(&mut self, path: &Path) {
@@ -121,7 +159,8 @@ impl Quarantine<'_> {
     /// A folder of this user's, made when it is first needed.
     fn folder(&mut self) -> io::Result<&(OwnedFd, PathBuf)> {
         if self.folder.is_none() {
-            let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let state =
+                std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
             let state = state.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
             let state = state.ok_or(io::ErrorKind::NotFound)?.join("stockade/quarantine");
             std::fs::create_dir_all(&state)?;

@@ -60,8 +60,10 @@ impl Search<'_> {
             let name = entry.file_name();
             let path = below.join(&name);
             if name == ".git" {
-                self.repository(path);
-            } else if kind.is_socket() || name.to_str().is_some_and(|name| holds_secrets(name) && kind.is_file()) {
+                self.repository(&path);
+            } else if kind.is_socket()
+                || name.to_str().is_some_and(|name| holds_secrets(name) && kind.is_file())
+            {
                 self.note(path, Treatment::Hide);
             } else if kind.is_dir() && depth + 1 < DEPTH && !is_passed_over(&path) {
                 self.folder(&path, depth + 1);
@@ -71,9 +73,10 @@ impl Search<'_> {
 
     /// A repository can be committed to, but not moved away, and what runs programs in it stays as it is. Where it is a
     /// file, that says where the repository is.
-    fn repository(&mut self, path: PathBuf) {
-        let treatment = if self.workspace.join(&path).is_file() { Treatment::ReadOnly } else { Treatment::Pin };
-        if self.note(path.clone(), treatment) == Some(&Entry::Folder) {
+    fn repository(&mut self, path: &Path) {
+        let treatment =
+            if self.workspace.join(path).is_file() { Treatment::ReadOnly } else { Treatment::Pin };
+        if self.note(path.to_path_buf(), treatment) == Some(&Entry::Folder) {
             for name in IN_A_REPOSITORY {
                 self.note(path.join(name), Treatment::ReadOnly);
             }
@@ -84,5 +87,6 @@ impl Search<'_> {
 fn is_passed_over(path: &Path) -> bool {
     let top = path.components().count() == 1;
     let protected = top && PROTECTED_NAMES.iter().any(|name| Path::new(name.path) == path);
-    protected || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| NOT_ENTERED.contains(&name))
+    protected
+        || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| NOT_ENTERED.contains(&name))
 }

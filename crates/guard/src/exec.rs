@@ -10,8 +10,9 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Caches, End, Enforcement, Environment, Gap, Home, HostFacts, Limit, Limits, Mount, Network, Outcome, Output,
-    Plan, Priority, Property, Protection, Quarantined, Refusal, Rule, SandboxSpec, Usage, What, bwrap_arguments, plan,
+    Access, Caches, End, Enforcement, Environment, Gap, Home, HostFacts, Limit, Limits, Mount, Network,
+    Outcome, Output, Plan, Priority, Property, Protection, Quarantined, Refusal, Rule, SandboxSpec, Usage,
+    What, bwrap_arguments, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{Input, RunError, Signals, Stream, Streams, probe, run};

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use stockade_guard::exec::{
-    Access, End, Input, Limit, Network, Outcome, Refusal, RunError, SandboxSpec, Signals, Stream, Streams, plan, probe,
-    run as run_plan,
+    Access, End, Input, Limit, Network, Outcome, Refusal, RunError, SandboxSpec, Signals, Stream, Streams,
+    plan, probe, run as run_plan,
 };
 
 use crate::args::HELP;
@@ -197,7 +197,10 @@ fn notes(outcome: &Outcome) {
         say(end);
     }
     if outcome.output.truncated() {
-        say(&format!("{} bytes of output were dropped; --max-output lets more through", outcome.output.dropped));
+        say(&format!(
+            "{} bytes of output were dropped; --max-output lets more through",
+            outcome.output.dropped
+        ));
     }
     for found in &outcome.quarantine {
         let place = match &found.moved_to {

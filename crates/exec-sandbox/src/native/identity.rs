@@ -72,7 +72,8 @@ impl OwnerMaps {
             Entry::Occupied(made) => Ok(made.into_mut()),
             Entry::Vacant(place) => {
                 let made = with_user_namespace(|pid| {
-                    let mapped = Ids { kind: Identity::Nobody, user: (user, ids.user.1), group: (group, ids.group.1) };
+                    let mapped =
+                        Ids { kind: Identity::Nobody, user: (user, ids.user.1), group: (group, ids.group.1) };
                     mapped.write_maps(pid)?;
                     File::open(Path::new("/proc").join(pid.to_string()).join("ns/user"))
                 })?;

@@ -1,6 +1,9 @@
 //! The steps that furnish the new root for a plan.
 
-#![expect(clippy::disallowed_methods, reason = "asks whose a file is that is to be seen as the command's own")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks whose a file is that is to be seen as the command's own"
+)]
 
 use std::collections::BTreeSet;
 use std::io;
@@ -41,8 +44,23 @@ const FROZEN: &[&str] = &["sys", "irq", "bus", "fs"];
 
 /// Files of `/proc` that tell or change something about the whole machine.
 const HIDDEN_FILES: &[&str] = &[
-    "kcore", "kmsg", "keys", "key-users", "kallsyms", "kpagecount", "kpageflags", "kpagecgroup", "latency_stats",
-    "sched_debug", "slabinfo", "sysrq-trigger", "timer_list", "vmallocinfo", "config.gz", "iomem", "ioports",
+    "kcore",
+    "kmsg",
+    "keys",
+    "key-users",
+    "kallsyms",
+    "kpagecount",
+    "kpageflags",
+    "kpagecgroup",
+    "latency_stats",
+    "sched_debug",
+    "slabinfo",
+    "sysrq-trigger",
+    "timer_list",
+    "vmallocinfo",
+    "config.gz",
+    "iomem",
+    "ioports",
 ];
 
 /// Folders of `/proc` that do.
@@ -84,8 +102,11 @@ fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<()> {
     for tree in trees {
         if owned(tree) {
             let path = Path::new(std::ffi::OsStr::from_bytes(tree.source.to_bytes()));
-            let whose =
-                if path.starts_with(&plan.workspace) { workspace.clone() } else { std::fs::symlink_metadata(path)? };
+            let whose = if path.starts_with(&plan.workspace) {
+                workspace.clone()
+            } else {
+                std::fs::symlink_metadata(path)?
+            };
             let namespace = maps.namespace(ids, whose.uid(), whose.gid())?;
             tree.attributes.set |= IDMAP;
             tree.attributes.user_namespace = namespace.as_raw_fd() as u64;
@@ -126,10 +147,8 @@ impl Room {
             MountKind::Processes => self.processes(target)?,
             MountKind::Devices => self.devices(target)?,
             MountKind::Scratch { size } => self.scratch(target, *size, 0)?,
-            MountKind::Hidden { shape: Shape::File } => self.furniture.steps.push(Step::HideFile(below_root(target)?)),
-            MountKind::Hidden { shape: Shape::Folder } => {
-                self.furniture.steps.push(Step::HideFolder(below_root(target)?));
-            }
+            MountKind::Hidden { shape: Shape::File } => self.step(Step::HideFile(below_root(target)?)),
+            MountKind::Hidden { shape: Shape::Folder } => self.step(Step::HideFolder(below_root(target)?)),
         }
         Ok(())
     }
@@ -203,7 +222,8 @@ impl Room {
     }
 
     fn parents(&mut self, target: &Path) -> io::Result<()> {
-        let mut parents: Vec<&Path> = target.ancestors().skip(1).filter(|path| *path != Path::new("/")).collect();
+        let mut parents: Vec<&Path> =
+            target.ancestors().skip(1).filter(|path| *path != Path::new("/")).collect();
         parents.reverse();
         parents.into_iter().try_for_each(|parent| self.folder(parent))
     }

@@ -33,7 +33,8 @@ pub(super) fn rules(plan: &Plan) -> io::Result<Option<Landlock>> {
     let mut rules = vec![(c"/".to_owned(), EXECUTE | READ_FILE | READ_DIR)];
     for mount in &plan.mounts {
         let allowed = match &mount.kind {
-            MountKind::Bind { access: Access::ReadWrite, shape: Shape::Folder, .. } | MountKind::Scratch { .. } => all,
+            MountKind::Bind { access: Access::ReadWrite, shape: Shape::Folder, .. }
+            | MountKind::Scratch { .. } => all,
             MountKind::Bind { access: Access::ReadWrite, shape: Shape::File, .. } => of_files,
             MountKind::Processes => handled & (WRITE_FILE | TRUNCATE),
             MountKind::Devices => handled & (WRITE_FILE | IOCTL_DEV),

@@ -19,7 +19,14 @@ use crate::sys::raw;
 
 /// Signals that are handed on to the command.
 const HANDED_ON: &[i32] = &[
-    libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGWINCH, libc::SIGCONT,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+    libc::SIGCONT,
 ];
 
 /// What is known about a command that has ended.

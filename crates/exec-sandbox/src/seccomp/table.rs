@@ -45,11 +45,11 @@ impl Row {
     }
 
     /// With the error of a kernel that lacks the call, so that programs take the older way to the same end.
-    const fn as_if_missing(self) -> Self {
+    const fn seem_missing(self) -> Self {
         Self { errno: ENOSYS, ..self }
     }
 
-    const fn as_if_unsupported(self) -> Self {
+    const fn seem_unsupported(self) -> Self {
         Self { errno: EAFNOSUPPORT, ..self }
     }
 }
@@ -96,25 +96,25 @@ pub(super) const ROWS: &[Row] = &[
     deny("mknod", Some(133), None).when(&[(1, MaskedOneOf(FILE_TYPE, DEVICES))]),
     deny("mknodat", Some(259), Some(33)).when(&[(2, MaskedOneOf(FILE_TYPE, DEVICES))]),
     // Their arguments lie in memory, where a filter cannot see them.
-    deny("openat2", Some(437), Some(437)).as_if_missing(),
-    deny("clone3", Some(435), Some(435)).as_if_missing(),
-    deny("io_uring_setup", Some(425), Some(425)).as_if_missing(),
-    deny("io_uring_enter", Some(426), Some(426)).as_if_missing(),
-    deny("io_uring_register", Some(427), Some(427)).as_if_missing(),
+    deny("openat2", Some(437), Some(437)).seem_missing(),
+    deny("clone3", Some(435), Some(435)).seem_missing(),
+    deny("io_uring_setup", Some(425), Some(425)).seem_missing(),
+    deny("io_uring_enter", Some(426), Some(426)).seem_missing(),
+    deny("io_uring_register", Some(427), Some(427)).seem_missing(),
     // The terminal belongs to the person in front of it.
     deny("ioctl", Some(16), Some(29)).when(&[(1, OneOf(TERMINAL_TAKEOVER))]),
     // No namespaces within: most holes in the kernel of recent years need one.
     deny("clone", Some(56), Some(220)).when(&[(0, AnyBit(NAMESPACES))]),
     deny("unshare", Some(272), Some(97)).when(&[(0, AnyBit(NAMESPACES | TIME_NAMESPACE))]),
     // Networks that programs use, without raw packets.
-    deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(FAMILIES))]).as_if_unsupported(),
-    deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).as_if_unsupported(),
+    deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
+    deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).seem_unsupported(),
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(NETLINK)), (1, MaskedOneOf(0xf, RAW))]),
-    deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).as_if_unsupported(),
+    deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
     deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))]),
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
     // A file in memory that can be run defeats every rule about files that can be run.
-    deny("memfd_create", Some(319), Some(279)).when(&[(1, NoBit(NO_EXECUTION))]).as_if_missing(),
+    deny("memfd_create", Some(319), Some(279)).when(&[(1, NoBit(NO_EXECUTION))]).seem_missing(),
     // The kernel itself: modules, other kernels, its log, its clock, its accounting.
     deny("acct", Some(163), Some(89)),
     deny("adjtimex", Some(159), Some(171)),

@@ -201,7 +201,7 @@ fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
 /// kernel ends whatever is left.
 fn watch(command: i32, reports: RawFd, mut weight: Option<OwnedFd>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
-    let mut kept = [signals.as_raw_fd(), reports, weight.as_ref().map_or(reports, |file| file.as_raw_fd())];
+    let mut kept = [signals.as_raw_fd(), reports, weight.as_ref().map_or(reports, OwnedFd::as_raw_fd)];
     kept.sort_unstable();
     let last = kept.into_iter().fold(-1, |last, next| {
         raw::close_from_to(last + 1, next - 1);

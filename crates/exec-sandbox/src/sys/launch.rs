@@ -49,12 +49,23 @@ pub(crate) struct Tree {
 pub(crate) enum Step {
     Folder(CString),
     File(CString),
-    Link { path: CString, to: CString },
-    Scratch { path: CString, size: CString, mode: CString, attributes: u64 },
+    Link {
+        path: CString,
+        to: CString,
+    },
+    Scratch {
+        path: CString,
+        size: CString,
+        mode: CString,
+        attributes: u64,
+    },
     Processes(CString),
     Terminals(CString),
     /// Puts a tree in its place.
-    Place { tree: usize, path: CString },
+    Place {
+        tree: usize,
+        path: CString,
+    },
     /// Makes what is there read-only. What is not there needs none of it.
     Freeze(CString),
     /// Puts nothing on top of a file. What is not there needs none of it.

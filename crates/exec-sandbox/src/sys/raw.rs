@@ -63,9 +63,8 @@ pub(crate) unsafe fn clone_process(flags: u64) -> Result<Side> {
         ..CloneArguments::default()
     };
     // SAFETY: without CLONE_VM the child has memory of its own, and the caller promises the rest.
-    let pid = check(unsafe {
-        libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>())
-    })?;
+    let pid =
+        check(unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) })?;
     if pid == 0 {
         return Ok(Side::Child);
     }
@@ -109,7 +108,14 @@ pub(crate) fn mount_setattr(mount: RawFd, attributes: &MountAttributes, recursiv
     let size = size_of::<MountAttributes>();
     // SAFETY: the empty name ends in 0, and the attributes have the size that is given.
     done(unsafe {
-        libc::syscall(libc::SYS_mount_setattr, mount, c"".as_ptr(), flags, attributes as *const MountAttributes, size)
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount,
+            c"".as_ptr(),
+            flags,
+            attributes as *const MountAttributes,
+            size,
+        )
     })
 }
 
@@ -159,7 +165,9 @@ pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes
     let context = context.as_raw_fd();
     for (name, value) in options {
         // SAFETY: both strings end in 0.
-        done(unsafe { libc::syscall(libc::SYS_fsconfig, context, SET_STRING, name.as_ptr(), value.as_ptr(), 0) })?;
+        done(unsafe {
+            libc::syscall(libc::SYS_fsconfig, context, SET_STRING, name.as_ptr(), value.as_ptr(), 0)
+        })?;
     }
     // SAFETY: this command takes no strings.
     done(unsafe { libc::syscall(libc::SYS_fsconfig, context, CREATE, 0usize, 0usize, 0) })?;
@@ -215,8 +223,9 @@ pub(crate) fn set_hostname(name: &[u8]) -> Result {
 /// Switches the loopback of this network on.
 pub(crate) fn loopback_up() -> Result {
     // SAFETY: only numbers are handed over.
-    let socket =
-        descriptor(unsafe { libc::syscall(libc::SYS_socket, libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    let socket = descriptor(unsafe {
+        libc::syscall(libc::SYS_socket, libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)
+    })?;
     // SAFETY: all zeros is a request without a name and flags.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
@@ -224,7 +233,9 @@ pub(crate) fn loopback_up() -> Result {
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as _;
     // SAFETY: the request is what this call expects.
-    done(unsafe { libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
+    done(unsafe {
+        libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
+    })
 }
 
 /// Leaves the keys that were inherited behind. A kernel without keys has none to leave.
@@ -286,7 +297,8 @@ pub(crate) fn install_filter(program: &[Instruction]) -> Result {
 /// The version of Landlock that the kernel has; 0 if none.
 pub(crate) fn landlock_version() -> u32 {
     // SAFETY: without attributes, the call only tells the version.
-    check(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0usize, 0usize, 1) }).map_or(0, |it| it as u32)
+    check(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0usize, 0usize, 1) })
+        .map_or(0, |it| it as u32)
 }
 
 /// Makes a set of rules that handles these rights and scopes.
@@ -436,9 +448,7 @@ pub(crate) fn reset_signals() {
 /// Returns a descriptor from which blocked signals are read.
 pub(crate) fn signal_descriptor(mask: SignalMask) -> Result<OwnedFd> {
     // SAFETY: the mask has the size that is given.
-    descriptor(unsafe {
-        libc::syscall(libc::SYS_signalfd4, -1, &raw const mask, 8, libc::SFD_CLOEXEC)
-    })
+    descriptor(unsafe { libc::syscall(libc::SYS_signalfd4, -1, &raw const mask, 8, libc::SFD_CLOEXEC) })
 }
 
 /// Waits for a signal and returns its number.
@@ -503,7 +513,11 @@ pub(crate) fn wait_for(pid: i32) -> Result<Used> {
 /// # Safety
 ///
 /// Both lists end in a null pointer, and everything before it points to text that ends in 0.
-pub(crate) unsafe fn execute(program: &CStr, arguments: *const *const c_char, environment: *const *const c_char) -> Errno {
+pub(crate) unsafe fn execute(
+    program: &CStr,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+) -> Errno {
     // SAFETY: the caller promises it.
     let result = check(unsafe { libc::syscall(libc::SYS_execve, program.as_ptr(), arguments, environment) });
     result.err().unwrap_or(libc::EINVAL)
