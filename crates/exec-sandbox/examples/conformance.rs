@@ -29,6 +29,7 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("bw6", "folders with credentials of other programs are never let in"),
     ("bw8", "a command starts in a folder that it sees"),
     ("bw12", "terminals of the host are not let in; the sandbox has its own"),
+    ("bw14", "~/.local would let credentials in below it; only programs in it are let in"),
     ("bw16", "a path that is named twice is mounted once"),
     ("bw27", "~/.local would let credentials in below it; only programs in it are let in"),
     ("bw29", "caches of the host are not writable: what one command leaves there, another program runs"),

@@ -128,6 +128,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
         let shared = check_folder(shared, Access::ReadWrite, facts)?;
         mounts.push(user(shared, Access::ReadWrite, Shape::Folder, "shared with other commands"));
     }
+    mounts.extend(at_home(spec, facts));
     mounts.extend(inner);
     mounts.extend(protected(spec, facts));
     mounts.extend(broker(spec, facts)?);
@@ -152,13 +153,13 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     table.push(row("`/tmp`", "own", "private temporary files, in memory"));
     table.push(row("what is named as readable and lies around the workspace", "read", "named as readable"));
     table.push(row("the home", "own", "private home, in memory"));
+    table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
+    table.push(row("the workspace", "write, or read", "the workspace"));
+    table.push(row("shared folders", "write", "shared with other commands"));
     for (path, home, _, why) in AT_HOME {
         let when = if *home == Home::Tools { ", if tools are to be seen" } else { "" };
         table.push(row(&format!("`~/{path}`{when}"), "read", *why));
     }
-    table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
-    table.push(row("the workspace", "write, or read", "the workspace"));
-    table.push(row("shared folders", "write", "shared with other commands"));
     table.push(row("other paths that are named as readable", "read", "named as readable"));
     table.push(row("protected names in the workspace", "read", "other programs obey them"));
     table.push(row("`.env`, keys and sockets in the workspace", "none", "they hold secrets, or lead out"));
@@ -221,23 +222,24 @@ fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<M
     Ok(mounts.partition(around))
 }
 
-fn home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+/// An empty home, unless it is the machine's root or a part of the workspace.
+fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     let home = &facts.home;
-    if home.as_os_str().is_empty() || home == Path::new("/") || home.starts_with(&spec.workspace) {
-        return Vec::new();
-    }
+    let is_own = !home.as_os_str().is_empty() && home != Path::new("/") && !home.starts_with(&spec.workspace);
     let size = spec.limits.scratch / 2;
-    let mut mounts = vec![Mount::new(home.clone(), MountKind::Scratch { size }, "private home")];
-    for (below, from, access, reason) in AT_HOME {
-        let path = home.join(below);
-        let wanted = *from == Home::Private || spec.home == Home::Tools;
+    is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, "private home"))
+}
+
+/// What is visible in the home, if that is empty otherwise.
+fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+    let wanted = AT_HOME.iter().filter(|row| row.1 == Home::Private || spec.home == Home::Tools);
+    let plain = wanted.filter_map(|(below, _, access, reason)| {
+        let path = facts.home.join(below);
         let plain = matches!(facts.entry(&path), Some(Entry::Folder | Entry::File));
-        if wanted && plain {
-            let shape = shape_of(&path, facts);
-            mounts.push(user(path, *access, shape, reason));
-        }
-    }
-    mounts
+        let shape = shape_of(&path, facts);
+        plain.then(|| user(path, *access, shape, reason))
+    });
+    if home(spec, facts).is_some() { plain.collect() } else { Vec::new() }
 }
 
 fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {

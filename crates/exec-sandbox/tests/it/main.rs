@@ -1,5 +1,5 @@
 //! The sandbox from outside: whole plans, properties of plans, and live attempts to get out.
-#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 mod auto_traits;
 #[cfg(target_os = "linux")]
