@@ -62,8 +62,12 @@ fn main() {
 }
 
 fn native(plan: &Plan) {
-    let streams =
-        Streams { stdin: Input::Empty, stdout: Stream::Inherit, stderr: Stream::Inherit, ..Streams::default() };
+    let streams = Streams {
+        stdin: Input::Empty,
+        stdout: Stream::Inherit,
+        stderr: Stream::Inherit,
+        ..Streams::default()
+    };
     let outcome = run(plan, streams).unwrap();
     assert_eq!(outcome.end, stockade_exec_sandbox::End::Exited(0));
 }

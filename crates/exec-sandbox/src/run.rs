@@ -5,6 +5,7 @@
     reason = "starts processes, keeps their time and reads what they print"
 )]
 
+mod memory;
 mod pump;
 mod supervise;
 
@@ -126,7 +127,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         return Err(RunError::setup("giving the sandbox its identity")(error));
     }
     drop(launch);
-    let watched = supervise(plan, streams.signals, &born, &report_read, pump, started);
+    let watched = supervise(plan, streams.signals, &born, &report_read, pump, &groups, started);
     let outcome = watched.and_then(|watched| watched.outcome(plan, &groups, enforcement, started));
     drop(groups);
     let mut outcome = outcome?;
@@ -141,14 +142,11 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
         .map_err(|error| RunError::setup("making pipes")(error.into()))
 }
 
-/// Limits that no control group holds are held for each process; what is required and not held refuses.
+/// Limits that no control group holds are held for each process, or looked after by this program; what is required and not held refuses.
 fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
     if plan.limits.memory.bound().is_some() && !groups.bound_memory() {
         enforcement.enforce(Property::Memory, "a limit of each process");
-        enforcement.gap(
-            Property::TotalMemory,
-            "no control group may be made here: each process has the limit for itself",
-        );
+        enforcement.enforce(Property::TotalMemory, "a look at all processes, ten times a second");
     }
     if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) {
         enforcement.enforce(Property::ProcessCount, "a limit of the sandbox's own user namespace");

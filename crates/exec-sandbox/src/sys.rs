@@ -4,11 +4,7 @@
 //! is what that process does, and [`command`] what the one that becomes the command does. Between its birth and the start of
 //! the command, a process is a copy of one thread of a program that may have many: it may not allocate, lock or unwind, so
 //! everything is ready before, and errors are numbers.
-#![allow(
-    unsafe_code,
-    clippy::allow_attributes,
-    reason = "system calls; whether a module below really needs it is not for the lint to say"
-)]
+#![expect(unsafe_code, reason = "system calls")]
 
 mod command;
 mod init;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::pump::Pump;
-use super::{RunError, Signals};
+use super::{RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
 use crate::outcome::{End, Outcome, Usage};
@@ -29,10 +29,24 @@ const HANDED_ON: &[i32] = &[
     libc::SIGCONT,
 ];
 
+/// Why watching came to its end.
+enum Ending {
+    /// The sandbox said so, or ended without a word.
+    Report(Option<Report>),
+    TimedOut,
+    OutOfMemory,
+}
+
+/// What is looked at beside what the sandbox says.
+struct Bounds {
+    end: Option<Instant>,
+    /// Bytes of all processes together, where nobody else looks at that.
+    memory: Option<u64>,
+}
+
 /// What is known about a command that has ended.
 pub(super) struct Watched {
-    report: Option<Report>,
-    timed_out: bool,
+    ending: Ending,
     used: raw::Used,
     pump: Pump,
 }
@@ -44,19 +58,23 @@ pub(super) fn supervise(
     born: &Born,
     reports: &OwnedFd,
     mut pump: Pump,
+    groups: &Groups,
     started: Instant,
 ) -> Result<Watched, RunError> {
     pump.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
     let signals = SignalHandOn::new(signals).map_err(RunError::Watch)?;
-    let end = plan.limits.wall_time.bound().and_then(|time| started.checked_add(time));
-    let watched = watch(born, reports, &mut pump, signals.descriptor.as_ref(), end);
+    let bounds = Bounds {
+        end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
+        memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
+    };
+    let watched = watch(born, reports, &mut pump, signals.descriptor.as_ref(), &bounds);
     // Whatever happened, nothing is left: with the first process the kernel ends all others of its namespace.
     raw::send_signal(born.pid, libc::SIGKILL).ok();
     let used = raw::wait_for(born.pid).map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)));
-    let (report, timed_out) = watched.map_err(RunError::Watch)?;
+    let ending = watched.map_err(RunError::Watch)?;
     // Only what was printed before the end is still in the pipes.
     drain(&mut pump).map_err(RunError::Watch)?;
-    Ok(Watched { report, timed_out, used: used?, pump })
+    Ok(Watched { ending, used: used?, pump })
 }
 
 /// Ends a sandbox that was born and got no further.
@@ -70,13 +88,18 @@ fn watch(
     reports: &OwnedFd,
     pump: &mut Pump,
     signals: Option<&OwnedFd>,
-    end: Option<Instant>,
-) -> io::Result<(Option<Report>, bool)> {
+    bounds: &Bounds,
+) -> io::Result<Ending> {
     loop {
-        let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let rest = bounds.end.map(|end| end.saturating_duration_since(Instant::now()));
         if rest == Some(Duration::ZERO) {
-            return Ok((None, true));
+            return Ok(Ending::TimedOut);
         }
+        if bounds.memory.is_some_and(|most| memory::of_tree(born.pid) > most) {
+            return Ok(Ending::OutOfMemory);
+        }
+        let look_again = bounds.memory.map(|_| memory::INTERVAL);
+        let rest = rest.into_iter().chain(look_again).min();
         let mut fds = vec![PollFd::new(reports, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
         let first_channel = fds.len();
@@ -91,7 +114,7 @@ fn watch(
         drop(fds);
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
         if is_ready(0) {
-            return Ok((read_report(reports)?, false));
+            return Ok(Ending::Report(read_report(reports)?));
         }
         if let Some(signals) = signals.filter(|_| is_ready(1)) {
             hand_on(born, signals);
@@ -183,8 +206,12 @@ impl Watched {
         started: Instant,
     ) -> Result<Outcome, RunError> {
         let memory = groups.memory();
-        let end = match self.report {
-            _ if self.timed_out => End::TimedOut,
+        let report = match self.ending {
+            Ending::Report(report) => report,
+            Ending::TimedOut => return Ok(self.end_with(End::TimedOut, memory, enforcement, started)),
+            Ending::OutOfMemory => return Ok(self.end_with(End::OutOfMemory, memory, enforcement, started)),
+        };
+        let end = match report {
             Some([REPORT_SETUP, stage, step, errno]) => {
                 let doing = format!("{}, step {step}", stage_in_words(stage));
                 return Err(RunError::setup(doing)(io::Error::from_raw_os_error(errno)));
@@ -196,18 +223,22 @@ impl Watched {
             _ => End::Signalled(libc::SIGKILL),
         };
         let out_of_memory = memory.is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
+        Ok(self.end_with(if out_of_memory { End::OutOfMemory } else { end }, memory, enforcement, started))
+    }
+
+    fn end_with(
+        self,
+        end: End,
+        memory: Option<(bool, u64)>,
+        enforcement: Enforcement,
+        started: Instant,
+    ) -> Outcome {
         let usage = Usage {
             wall_time: started.elapsed(),
             cpu_time: self.used.cpu,
             peak_memory: memory.map_or(self.used.peak_memory, |(_, peak)| peak),
         };
-        Ok(Outcome {
-            end: if out_of_memory { End::OutOfMemory } else { end },
-            usage,
-            output: self.pump.output(),
-            enforcement,
-            quarantine: Vec::new(),
-        })
+        Outcome { end, usage, output: self.pump.output(), enforcement, quarantine: Vec::new() }
     }
 }
 

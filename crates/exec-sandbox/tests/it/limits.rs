@@ -94,3 +94,26 @@ fn what_is_required_and_missing_refuses() {
     assert!(matches!(result, Err(RunError::Refused(_))), "{result:?}");
     assert!(!live.workspace().join("ran").exists());
 }
+
+#[test]
+fn memory_runs_out_for_all_together() {
+    let Some(live) = Live::new() else { return };
+    // It says how many of its children were ended; where all are ended together, nobody is left to say so.
+    let script = "\
+import os, time
+for n in range(8):
+    if os.fork() == 0:
+        x = bytearray(40 << 20)
+        time.sleep(3)
+        os._exit(0)
+print(sum(os.wait()[1] != 0 for n in range(8)))";
+    let outcome = live
+        .run(&["python3", "-c", script], |spec| {
+            spec.limits.memory = Limit::AtMost(150 << 20);
+            spec.limits.wall_time = Limit::AtMost(Duration::from_secs(60));
+        })
+        .unwrap();
+    assert!(outcome.enforcement.holds(stockade_exec_sandbox::Property::TotalMemory));
+    assert_ne!(outcome.output.stdout, b"0\n", "{outcome:?}");
+    assert!(outcome.usage.peak_memory > 0 && outcome.usage.wall_time < Duration::from_secs(60));
+}
