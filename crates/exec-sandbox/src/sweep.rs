@@ -85,6 +85,8 @@ impl Quarantine<'_> {
         let name = entry.path.file_name().unwrap_or_default();
         match (&entry.kind, name.to_str()) {
             (Entry::Folder, Some(".git")) => !is_new,
+            (Entry::File, Some(".git")) => !self.is_worktree(&entry.path),
+            (Entry::File, Some("commondir")) => !self.leads_to_its_repository(&entry.path),
             (Entry::Folder, Some("hooks")) => self.has_live_hooks(&entry.path),
             (Entry::File, Some("config")) if is_new => !self.is_plain(&entry.path),
             (Entry::File, Some("alternates")) if is_new => false,
@@ -109,6 +111,22 @@ impl Quarantine<'_> {
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         Ok(openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)?)
+    }
+
+    /// Whether a file says that the repository of this folder is one that lies in the workspace, where it is protected.
+    fn is_worktree(&self, path: &Path) -> bool {
+        let text = self.read(path);
+        let place = text.as_deref().and_then(|text| text.trim_end().strip_prefix("gitdir: "));
+        let place = place.and_then(|place| Path::new(place).strip_prefix(self.workspace).ok());
+        place.is_some_and(|place| self.leads_to_its_repository(&place.join("commondir")))
+    }
+
+    /// Whether this is the file of a worktree that names the repository that it lies in.
+    fn leads_to_its_repository(&self, path: &Path) -> bool {
+        let above = |level: usize| path.ancestors().nth(level).and_then(Path::file_name);
+        let in_its_place =
+            above(2).is_some_and(|name| name == "worktrees") && above(3).is_some_and(|name| name == ".git");
+        in_its_place && self.read(path).is_some_and(|text| text.trim_end() == "../..")
     }
 
     fn has_live_hooks(&self, path: &Path) -> bool {
@@ -142,18 +160,19 @@ impl Quarantine<'_> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let from = self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let new_name: OsString = path.as_os_str().to_string_lossy().replace('/', "%").into();
-        let (folder, place) = self.folder()?;
-        match renameat(&from, name, folder, &new_name) {
-            Ok(()) => Ok(place.join(new_name)),
-            // Another disk: under a name that no program obeys, in the same place.
-            Err(_) => {
-                let mut inert = OsString::from("quarantined-");
-                inert.push(name.to_string_lossy().trim_start_matches('.'));
-                renameat(&from, name, &from, &inert)?;
-                Ok(self.workspace.join(parent).join(inert))
-            }
+        let flat: OsString = path.as_os_str().to_string_lossy().replace('/', "%").into();
+        let moved = self.folder().and_then(|(folder, place)| {
+            renameat(&from, name, folder, &flat)?;
+            Ok(place.join(&flat))
+        });
+        if moved.is_ok() {
+            return moved;
         }
+        // Another disk, or no place at home: it stays where it is, under a name that no program obeys.
+        let plain = name.to_string_lossy().trim_start_matches('.').to_owned();
+        let inert = format!("quarantined-{}-{plain}", moment());
+        renameat(&from, name, &from, &inert)?;
+        Ok(self.workspace.join(parent).join(inert))
     }
 
     /// A folder of this user's, made when it is first needed.
@@ -164,14 +183,18 @@ impl Quarantine<'_> {
             let state = state.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
             let state = state.ok_or(io::ErrorKind::NotFound)?.join("stockade/quarantine");
             std::fs::create_dir_all(&state)?;
-            let number = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
-            let path = state.join(format!("{number}-{}", std::process::id()));
+            let path = state.join(format!("{}-{}", moment(), std::process::id()));
             mkdirat(CWD, &path, Mode::RWXU)?;
             let folder = open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
             self.folder = Some((folder, path));
         }
         self.folder.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+}
+
+/// A number that no other quarantine has.
+fn moment() -> u128 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos()
 }
 
 /// The names of the settings in a file of git's; nothing if it is written in a way that is not plain.

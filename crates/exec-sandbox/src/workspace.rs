@@ -80,6 +80,17 @@ impl Search<'_> {
             for name in IN_A_REPOSITORY {
                 self.note(path.join(name), Treatment::ReadOnly);
             }
+            self.worktrees(&path.join("worktrees"));
+        }
+    }
+
+    /// Each worktree says where its repository is.
+    fn worktrees(&mut self, path: &Path) {
+        let Ok(entries) = fs::read_dir(self.workspace.join(path)) else { return };
+        for entry in entries.flatten().take(NAMES) {
+            for name in ["commondir", "config.worktree"] {
+                self.note(path.join(entry.file_name()).join(name), Treatment::ReadOnly);
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ fn no_privileges_are_held_or_gained() {
     );
     assert_eq!(said, expected);
     let said = live.script(
-        "unshare -U true; unshare -m true; chroot / true; mount -t tmpfs x /tmp || echo no mount; id -u",
+        "unshare -U true; unshare -m true; /usr/sbin/chroot / true; mount -t tmpfs x /tmp || echo no mount; id -u",
     );
     assert_eq!(said.matches("not permitted").count(), 3, "{said}");
     assert!(said.contains("no mount"), "{said}");

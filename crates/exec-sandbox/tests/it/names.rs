@@ -86,6 +86,22 @@ fn a_new_repository_may_be_made_but_not_armed() {
 }
 
 #[test]
+fn a_worktree_may_be_made_but_not_led_astray() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    let said = live.script(
+        "git worktree add -q tree && git worktree add -q -b x astray && echo ../../../evil > .git/worktrees/astray/commondir \
+         && mkdir evil other && echo \"gitdir: $PWD/evil\" > other/.git && echo done",
+    );
+    assert!(said.ends_with("done\n"), "{said}");
+    assert!(live.workspace().join("tree/.git").exists());
+    assert!(live.workspace().join(".git/worktrees/tree/commondir").exists());
+    for evil in [".git/worktrees/astray/commondir", "astray/.git", "other/.git"] {
+        assert!(!live.workspace().join(evil).exists(), "{evil}");
+    }
+}
+
+#[test]
 fn a_virtual_environment_may_be_made_but_not_armed() {
     let Some(live) = Live::new() else { return };
     live.script("mkdir -p .venv/bin && ln -s /usr/bin/python3 .venv/bin/python3 && ln -s python3 .venv/bin/python && echo 'home = /usr/bin' > .venv/pyvenv.cfg");
