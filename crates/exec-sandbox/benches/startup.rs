@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use stockade_exec_sandbox::{Input, Plan, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run};
 
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 60;
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();

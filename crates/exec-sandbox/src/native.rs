@@ -42,7 +42,6 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -
         filter: Architecture::current().map(filter).unwrap_or_default(),
         cwd: c_string(plan.cwd.as_os_str())?,
         streams,
-        own_terminal: false,
         background: plan.limits.priority == Priority::Background,
         limits: limits::limits(&plan.limits, grouped),
         programs: programs(plan)?,

@@ -97,6 +97,10 @@ impl RunError {
     }
 }
 
+/// What control groups enforce better than anything else. They are made where one of these is required.
+const GROUPED: &[Property] =
+    &[Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
+
 /// Runs a command as planned, and returns when it and everything that it started are gone.
 ///
 /// The sandbox dies with the thread that called this. The command starts as a copy of that thread, so a program with very
@@ -106,7 +110,12 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
     let mut enforcement = plan.enforcement.clone();
     let name = format!("stockade-{}-{number}", std::process::id());
-    let groups = Groups::make(&plan.limits, &name, &mut enforcement);
+    // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
+    let groups = if plan.require.iter().any(|property| GROUPED.contains(property)) {
+        Groups::make(&plan.limits, &name, &mut enforcement)
+    } else {
+        Groups::default()
+    };
     limits_in_force(plan, &groups, &mut enforcement)?;
 
     let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;

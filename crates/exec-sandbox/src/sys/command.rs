@@ -35,11 +35,10 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::duplicate(stream, number as RawFd).map_err(at(Stage::Streams))?;
     }
     raw::close_on_exec(3).map_err(at(Stage::Streams))?;
-    if launch.own_terminal {
-        raw::new_session().map_err(at(Stage::Streams))?;
-        raw::take_terminal().map_err(at(Stage::Streams))?;
-    } else {
-        raw::new_process_group().map_err(at(Stage::Streams))?;
+    // Without a terminal of its own, and with a weight of its own; the launcher before it was not to be slowed down.
+    raw::new_session().map_err(at(Stage::Streams))?;
+    if launch.background {
+        raw::lower_priority(10).map_err(at(Stage::Limits))?;
     }
     raw::change_folder(&launch.cwd).map_err(at(Stage::Cwd))?;
     for &(resource, limit) in &launch.limits {

@@ -31,17 +31,14 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
     if raw::read_byte(go).is_none() {
         raw::exit(1);
     }
-    let weight = match prepare(launch, trees) {
-        Ok(weight) => weight,
-        Err((stage, step, errno)) => {
-            raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
-            raw::exit(1);
-        }
-    };
+    if let Err((stage, step, errno)) = prepare(launch, trees) {
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
+        raw::exit(1);
+    }
     // SAFETY: the child runs `command`, which keeps to the same rules.
     match unsafe { raw::fork() } {
         Ok(Side::Child) => command::run(launch, reports),
-        Ok(Side::Parent { pid, .. }) => watch(pid, reports, weight),
+        Ok(Side::Parent { pid, .. }) => watch(pid, reports, launch.background),
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
             raw::exit(1)
@@ -49,15 +46,13 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
     }
 }
 
-/// Prepares everything. Returns the file by which the session is weighed, if it could not be written yet.
-fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<Option<OwnedFd>, Failure> {
+fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     let at = |stage: Stage| move |errno| (stage, 0, errno);
     for &(start, length) in &launch.wipe {
         // SAFETY: these are the arguments and variables of the program that this is a copy of; nothing here reads them.
         unsafe { raw::wipe(start, length) };
     }
     raw::new_session().map_err(at(Stage::Identity))?;
-    let weight = if launch.background { weigh_less() } else { None };
     if let Some((user, group)) = launch.identity {
         raw::set_ids(user, group).map_err(at(Stage::Identity))?;
         // The change of identity takes the signal back that ends this with its parent.
@@ -79,15 +74,7 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<Option<OwnedFd>, Fail
     if !launch.filter.is_empty() {
         raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
     }
-    Ok(weight)
-}
-
-/// Lets other programs have the processor first. Where sessions are weighed as a whole, the kernel takes a new weight only
-/// ten times a second from all users together; if it is too early, the file is returned for another try.
-fn weigh_less() -> Option<OwnedFd> {
-    raw::lower_priority(10).ok();
-    let file = raw::open_for_writing(c"/proc/self/autogroup").ok()?;
-    (raw::write(file.as_raw_fd(), WEIGHT) == Err(libc::EAGAIN)).then_some(file)
+    Ok(())
 }
 
 /// Makes the new root and enters it. All sources are taken before the first mount could lie on top of one.
@@ -199,23 +186,16 @@ fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
 
 /// Waits for the command, hands signals on to it, and buries every process that lost its parent. When this ends, the
 /// kernel ends whatever is left.
-fn watch(command: i32, reports: RawFd, mut weight: Option<OwnedFd>) -> ! {
+fn watch(command: i32, reports: RawFd, mut too_heavy: bool) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
-    let mut kept = [signals.as_raw_fd(), reports, weight.as_ref().map_or(reports, OwnedFd::as_raw_fd)];
-    kept.sort_unstable();
-    let last = kept.into_iter().fold(-1, |last, next| {
-        raw::close_from_to(last + 1, next - 1);
-        next
-    });
-    raw::close_from_to(last + 1, RawFd::MAX);
+    let (low, high) = (signals.as_raw_fd().min(reports), signals.as_raw_fd().max(reports));
+    raw::close_from_to(0, low - 1);
+    raw::close_from_to(low + 1, high - 1);
+    raw::close_from_to(high + 1, RawFd::MAX);
     loop {
         bury(command, reports);
-        while let Some(file) = &weight
-            && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS)
-        {
-            if raw::write(file.as_raw_fd(), WEIGHT) != Err(libc::EAGAIN) {
-                weight = None;
-            }
+        while too_heavy && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS) {
+            too_heavy = !weigh_less();
         }
         match raw::read_signal(signals.as_raw_fd()) {
             Ok(libc::SIGCHLD) | Err(libc::EINTR) => {}
@@ -225,6 +205,16 @@ fn watch(command: i32, reports: RawFd, mut weight: Option<OwnedFd>) -> ! {
             Err(_) => raw::exit(1),
         }
     }
+}
+
+/// Lets other programs have the processor before the session of the command, where sessions are weighed as a whole. Says
+/// whether that is done, or cannot be. The kernel takes a new weight only ten times a second from all users together, and
+/// none before the command has started.
+fn weigh_less() -> bool {
+    // The second process of a namespace has this number.
+    let written =
+        raw::open_for_writing(c"/proc/2/autogroup").and_then(|file| raw::write(file.as_raw_fd(), WEIGHT));
+    !matches!(written, Err(libc::EAGAIN | libc::EACCES))
 }
 
 fn bury(command: i32, reports: RawFd) {

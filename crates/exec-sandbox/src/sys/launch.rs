@@ -23,8 +23,6 @@ pub(crate) struct Launch {
     pub(crate) cwd: CString,
     /// What becomes standard input, output and error.
     pub(crate) streams: [RawFd; 3],
-    /// Whether standard input is a terminal made for the command.
-    pub(crate) own_terminal: bool,
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<(c_uint, u64)>,

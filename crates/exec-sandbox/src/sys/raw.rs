@@ -355,17 +355,6 @@ pub(crate) fn new_session() -> Result {
     done(unsafe { libc::syscall(libc::SYS_setsid) })
 }
 
-pub(crate) fn new_process_group() -> Result {
-    // SAFETY: only numbers are handed over.
-    done(unsafe { libc::syscall(libc::SYS_setpgid, 0, 0) })
-}
-
-/// Makes the terminal that is standard input the one of this session.
-pub(crate) fn take_terminal() -> Result {
-    // SAFETY: only numbers are handed over.
-    done(unsafe { libc::syscall(libc::SYS_ioctl, 0, libc::TIOCSCTTY, 0) })
-}
-
 pub(crate) fn duplicate(from: RawFd, to: RawFd) -> Result {
     if from == to {
         // SAFETY: only numbers are handed over; clears the mark by which exec closes it.
