@@ -39,32 +39,17 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
     ("ptmx", "pts/ptmx"),
 ];
 
-/// Parts of `/proc` that set something for the whole machine.
-const FROZEN: &[&str] = &["sys", "irq", "bus", "fs"];
+/// Parts of `/proc` that set something for the whole machine. The command is never root, to whom they belong; this holds
+/// should that wall have a hole.
+const FROZEN: &[&str] = &["sys"];
 
-/// Files of `/proc` that tell or change something about the whole machine.
-const HIDDEN_FILES: &[&str] = &[
-    "kcore",
-    "kmsg",
-    "keys",
-    "key-users",
-    "kallsyms",
-    "kpagecount",
-    "kpageflags",
-    "kpagecgroup",
-    "latency_stats",
-    "sched_debug",
-    "slabinfo",
-    "sysrq-trigger",
-    "timer_list",
-    "vmallocinfo",
-    "config.gz",
-    "iomem",
-    "ioports",
-];
+/// Files of `/proc` that tell everybody something about the whole machine, and the most dangerous ones of root's. The
+/// others of root's are closed to the command anyway, and each mount costs time.
+const HIDDEN_FILES: &[&str] =
+    &["kcore", "keys", "key-users", "kallsyms", "sysrq-trigger", "timer_list", "config.gz"];
 
 /// Folders of `/proc` that do.
-const HIDDEN_FOLDERS: &[&str] = &["acpi", "asound", "scsi", "driver", "dynamic_debug"];
+const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
 
 /// What the new root is furnished with.
 #[derive(Default)]
