@@ -8,6 +8,7 @@
     reason = "this program reads the repository, runs the tools and tells a person what happened"
 )]
 
+mod battery;
 mod bench;
 mod check;
 mod ci;
@@ -105,6 +106,12 @@ const COMMANDS: &[Command] = &[
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
         run: conformance::run,
+    },
+    Command {
+        name: "battery",
+        arguments: "FOLDER",
+        summary: "try to get out of the sandbox, as a user and as root, with the probes in FOLDER",
+        run: battery::run,
     },
 ];
 

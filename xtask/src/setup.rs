@@ -51,6 +51,24 @@ const TOOLS: &[Tool] = &[
         source: Source::Apt("redis-server"),
         needed_by: "test (limits that machines share)",
     },
+    Tool {
+        name: "git",
+        probe: &["git", "--version"],
+        source: Source::Apt("git"),
+        needed_by: "test (commits in a sandbox)",
+    },
+    Tool {
+        name: "Python",
+        probe: &["/usr/bin/python3", "--version"],
+        source: Source::Apt("python3"),
+        needed_by: "test (attempts to get out of a sandbox)",
+    },
+    Tool {
+        name: "bubblewrap",
+        probe: &["bwrap", "--version"],
+        source: Source::Apt("bubblewrap"),
+        needed_by: "bench (what the sandbox is compared with)",
+    },
 ];
 
 /// Runs the command.

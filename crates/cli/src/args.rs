@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+#[cfg(target_os = "linux")]
+use crate::commands::exec;
 use crate::commands::{audit, check, limits, policy, rules, sanitize, scan};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,6 +28,8 @@ Examples:
   stockade sanitize SKILL.md         print the text without what a person cannot see
   stockade check command 'git status && rm -rf build'
                                      say what a command runs, and what may become of it
+  stockade exec --workspace . -- make test
+                                     run a command where it sees and reaches only what it was given
   stockade rules show NET_REVERSE_SHELL
                                      say what a rule means and what it looks for";
 
@@ -81,6 +85,8 @@ pub(crate) enum Command {
     Rules(rules::RulesArgs),
     Limits(limits::LimitsArgs),
     Check(check::CheckArgs),
+    #[cfg(target_os = "linux")]
+    Exec(exec::ExecArgs),
     Policy(policy::PolicyArgs),
     Audit(audit::AuditArgs),
 }

@@ -3,6 +3,8 @@
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_command;
+#[cfg(target_os = "linux")]
+pub(crate) mod exec;
 pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod rules;

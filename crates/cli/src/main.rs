@@ -20,6 +20,9 @@ fn main() -> ExitCode {
         Err(exit) => return exit.into(),
     };
     let outcome = match &args.command {
+        // It ends as its command ends, with any code.
+        #[cfg(target_os = "linux")]
+        Command::Exec(exec) => return commands::exec::run(exec),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         Command::Limits(limits) => commands::limits::run(limits),

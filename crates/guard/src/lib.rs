@@ -44,6 +44,8 @@ struct Readme;
 
 #[cfg(feature = "audit")]
 pub mod audit;
+#[cfg(feature = "exec")]
+pub mod exec;
 mod files;
 mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]

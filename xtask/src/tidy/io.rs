@@ -26,6 +26,13 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/guard/src/rule_store.rs", "keeps the rules that a user has added in a file"),
     ("crates/guard/src/paths/", "resolves paths on the disk and opens what was granted"),
+    ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
+    ("crates/exec-sandbox/src/native/", "maps users, and asks whose files are"),
+    ("crates/exec-sandbox/src/probe.rs", "fills HostFacts from the real machine"),
+    ("crates/exec-sandbox/src/run.rs", "starts sandboxes and looks after them"),
+    ("crates/exec-sandbox/src/run/", "starts sandboxes and looks after them"),
+    ("crates/exec-sandbox/src/sweep.rs", "moves what a command left under protected names"),
+    ("crates/exec-sandbox/src/workspace.rs", "looks for protected names in a workspace"),
     ("crates/cli/src/", "the command talks to a person"),
 ];
 

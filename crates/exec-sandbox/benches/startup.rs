@@ -1,0 +1,78 @@
+//! How long it takes until `true` has run and is gone: by itself, in the native sandbox, and in bubblewrap with the same
+//! mounts. All three take turns, so that whatever else the machine does meets each alike. Ratios are what to compare.
+//!
+//! A sandbox of ours does more in that time than bubblewrap here: a filter of system calls, Landlock, limits, hidden parts
+//! of `/proc`, protected names.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a program that measures others and reports to a person"
+)]
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use stockade_exec_sandbox::{Input, Plan, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run};
+
+const ROUNDS: usize = 60;
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path().canonicalize().unwrap();
+    let spec = SandboxSpec::new(workspace, ["/bin/true"]);
+    let planned = plan(&spec, &probe(&spec)).unwrap();
+    let runners: [(&str, &dyn Fn()); 4] = [
+        ("plain", &|| command("/bin/true", &[])),
+        ("native", &|| native(&planned)),
+        ("native, with probe and plan", &|| native(&plan(&spec, &probe(&spec)).unwrap())),
+        ("bubblewrap", &|| command("bwrap", &bwrap_arguments(&planned))),
+    ];
+    if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("skipped: bubblewrap is not installed; `cargo xtask setup` installs it");
+        return;
+    }
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); runners.len()];
+    for round in 0..ROUNDS {
+        for turn in 0..runners.len() {
+            let at = (round + turn) % runners.len();
+            let start = Instant::now();
+            runners[at].1();
+            times[at].push(start.elapsed());
+        }
+    }
+    let middle = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        (times[0], times[times.len() / 2])
+    };
+    let results: Vec<_> = times.iter_mut().map(middle).collect();
+    let (least, median) = results[results.len() - 1];
+    println!("{ROUNDS} rounds, taking turns        least   median   against bubblewrap: least, median");
+    for ((name, _), (own_least, own_median)) in runners.iter().zip(&results) {
+        println!(
+            "{name:32} {:6.2} ms {:6.2} ms   {:.2} {:.2}",
+            own_least.as_secs_f64() * 1e3,
+            own_median.as_secs_f64() * 1e3,
+            own_least.as_secs_f64() / least.as_secs_f64(),
+            own_median.as_secs_f64() / median.as_secs_f64(),
+        );
+    }
+}
+
+fn native(plan: &Plan) {
+    let streams = Streams {
+        stdin: Input::Empty,
+        stdout: Stream::Inherit,
+        stderr: Stream::Inherit,
+        ..Streams::default()
+    };
+    let outcome = run(plan, streams).unwrap();
+    assert_eq!(outcome.end, stockade_exec_sandbox::End::Exited(0));
+}
+
+fn command(program: &str, arguments: &[std::ffi::OsString]) {
+    let status = Command::new(program).args(arguments).stdin(Stdio::null()).status().unwrap();
+    assert!(status.success());
+}

@@ -1,0 +1,339 @@
+//! Runs the test vectors in `FOLDER/vectors` that concern the sandbox and prints one score a file.
+//!
+//! A row counts when its expectation is a requirement on a plan. Rows that only record what another system happens to do
+//! are run as well; where this crate decides otherwise, [`DECIDED_OTHERWISE`] says why. Kinds of rows that are about
+//! something else than a plan are counted aloud as [`ELSEWHERE`].
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command that reads vectors and reports to a person"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::Value;
+use stockade_exec_sandbox::{
+    Access, Caches, Entry, Environment, Home, HostFacts, Kernel, Network, Plan, Refusal, SandboxSpec,
+    bwrap_arguments, plan,
+};
+
+/// Rows of vectors that record another system's behaviour which this crate does not share.
+const DECIDED_OTHERWISE: &[(&str, &str)] = &[
+    ("bw3", "a shared folder that is missing refuses, with the folder's name, before anything starts"),
+    ("bw6", "folders with credentials of other programs are never let in"),
+    ("bw8", "a command starts in a folder that it sees"),
+    ("bw12", "terminals of the host are not let in; the sandbox has its own"),
+    ("bw14", "~/.local would let credentials in below it; only programs in it are let in"),
+    ("bw16", "a path that is named twice is mounted once"),
+    ("bw27", "~/.local would let credentials in below it; only programs in it are let in"),
+    ("bw29", "caches of the host are not writable: what one command leaves there, another program runs"),
+    ("bw30", "caches of the host are not writable: what one command leaves there, another program runs"),
+    ("bw31", "caches of the host are not writable: what one command leaves there, another program runs"),
+    ("bw32", "caches of the host are not writable: what one command leaves there, another program runs"),
+    ("bw34", "the filter of system calls belongs to the native launcher"),
+    ("bw43", "a program is let in like any other path that may be read"),
+    ("env3", "only names that are listed or asked for are handed on"),
+    ("os-217", "a command keeps the place of its home, which is private"),
+];
+
+/// Kinds of rows that are not about a plan, and where they belong.
+const ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "landlock_abi_by_kernel",
+        "the version of Landlock is asked of the kernel, never guessed from a release",
+    ),
+    ("native_flag", "settings are read by the guard"),
+    ("mode", "modes are presets of the guard"),
+    ("mode_effect", "effects are tested live in tests/it"),
+    ("mask_sockets", "effects are tested live in tests/it"),
+    ("exec_rule", "effects are tested live in tests/it"),
+    ("excluded_command", "no command is left out of the sandbox by its name"),
+    ("domain_allow", "belongs to the broker"),
+    ("registry", "belongs to the choice between providers"),
+    ("docker_image_refused", "belongs to a provider that runs containers"),
+    ("docker_mount_refused", "belongs to a provider that runs containers"),
+    ("docker_kill", "belongs to a provider that runs containers"),
+    ("openshell", "belongs to a provider that runs elsewhere"),
+    ("landlock_bits", "effects are tested live in tests/it"),
+    ("env_value", "names decide; a value that looks like a secret has a name that is not listed"),
+];
+
+/// Runs the rows of a file.
+type Run = fn(&Value, &mut Score);
+
+fn main() -> ExitCode {
+    let Some(folder) = std::env::args_os().nth(1) else {
+        eprintln!("usage: conformance FOLDER");
+        return ExitCode::from(2);
+    };
+    let vectors = Path::new(&folder).join("vectors");
+    let files: [(&str, Run); 3] =
+        [("comis-bwrap", arguments), ("comis-bwrap-env", redirects), ("cb-ossandbox", os_sandbox)];
+    let mut all_passed = true;
+    for (name, run) in files {
+        let mut score = Score::default();
+        match read(&vectors.join(name).with_extension("json")) {
+            Ok(rows) => run(&rows, &mut score),
+            Err(error) => score.check(name, Err(error)),
+        }
+        for (why, count) in &score.elsewhere {
+            eprintln!("{name}: {count} rows not run: {why}");
+        }
+        println!("{name}  {}/{}", score.passed, score.total);
+        all_passed &= score.passed == score.total;
+    }
+    if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn read(path: &Path) -> Result<Value, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[derive(Default)]
+struct Score {
+    passed: usize,
+    total: usize,
+    elsewhere: BTreeMap<&'static str, usize>,
+}
+
+impl Score {
+    fn check(&mut self, id: &str, outcome: Result<(), String>) {
+        if let Some((_, reason)) = DECIDED_OTHERWISE.iter().find(|(row, _)| *row == id) {
+            match outcome {
+                Ok(()) => eprintln!("{id}: agrees, although it is listed as decided otherwise"),
+                Err(_) => eprintln!("{id}: decided otherwise: {reason}"),
+            }
+            return;
+        }
+        self.total += 1;
+        match outcome {
+            Ok(()) => self.passed += 1,
+            Err(why) => eprintln!("{id}: {why}"),
+        }
+    }
+}
+
+fn rows(file: &Value) -> impl Iterator<Item = &Value> {
+    file.as_array().into_iter().flatten()
+}
+
+fn paths(list: &Value) -> Vec<PathBuf> {
+    rows(list).filter_map(Value::as_str).map(PathBuf::from).collect()
+}
+
+/// A machine on which these paths exist; files are told from folders by their names, as vectors do not say.
+fn machine(options: &Value, exists: &Value) -> HostFacts {
+    let text = |name: &str| options[name].as_str().unwrap_or_default();
+    let home = PathBuf::from(text("home"));
+    let mut there = paths(exists);
+    if exists == "*" {
+        there.extend(SYSTEM.iter().map(PathBuf::from));
+        there.extend(
+            [".gitconfig", ".config/git", ".local", ".nvm", ".claude", ".claude.json"]
+                .map(|name| home.join(name)),
+        );
+        there.extend(paths(&options["read_only_paths"]));
+        there.extend(paths(&options["shared_paths"]));
+    }
+    // The workspace and the folder for spilled output are made before a command runs.
+    there.extend([text("workspace"), text("temp_dir")].map(PathBuf::from));
+    let mut facts = HostFacts { home, user: 1000, kernel: KERNEL, ..HostFacts::default() };
+    facts.entries = there.into_iter().map(|path| (path, Entry::Folder)).collect();
+    if let Some(socket) = options["network"]["broker_socket"].as_str() {
+        facts.entries.insert(socket.into(), Entry::Socket);
+    }
+    facts
+}
+
+const KERNEL: Kernel = Kernel { namespaces: true, landlock: 7, seccomp: true };
+
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/lib32",
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/hostname",
+    "/etc/ssl",
+    "/etc/ca-certificates",
+    "/etc/pki",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/localtime",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/fonts",
+];
+
+fn sandbox(options: &Value) -> SandboxSpec {
+    let text = |name: &str| options[name].as_str().map(PathBuf::from);
+    let mut spec = SandboxSpec::new(text("workspace").unwrap_or_default(), ["/bin/bash", "-c", "true"]);
+    spec.cwd = text("cwd");
+    spec.spill = text("temp_dir").filter(|path| !path.as_os_str().is_empty());
+    spec.shared = paths(&options["shared_paths"]);
+    spec.read_only = paths(&options["read_only_paths"]);
+    spec.home = if options["secure_credential_home"] == true { Home::Private } else { Home::Tools };
+    spec.network = match options["network"]["broker_socket"].as_str() {
+        Some(socket) => Network::Broker { socket: socket.into() },
+        None => Network::Open,
+    };
+    spec
+}
+
+fn planned(options: &Value, exists: &Value) -> Result<Plan, Refusal> {
+    plan(&sandbox(options), &machine(options, exists))
+}
+
+fn arguments(file: &Value, score: &mut Score) {
+    for row in rows(file) {
+        let id = row["id"].as_str().unwrap_or("?");
+        score.check(id, bwrap_row(row));
+    }
+}
+
+fn bwrap_row(row: &Value) -> Result<(), String> {
+    let planned = planned(&row["options"], &row["exists"]);
+    if row.get("throws").is_some() {
+        return if planned.is_err() { Ok(()) } else { Err("it was not refused".to_owned()) };
+    }
+    let words = bwrap_arguments(&planned.map_err(|refusal| refusal.to_string())?);
+    // Ours take no note of how much fits into a folder in memory; the vectors do not.
+    let mut words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    while let Some(at) = words.iter().position(|word| word == "--size") {
+        words.drain(at..at + 2);
+    }
+    let options = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.truncate(options);
+    let list = |value: &Value| rows(value).filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let place = |wanted: &[String]| words.windows(wanted.len().max(1)).position(|window| window == wanted);
+    for wanted in rows(&row["must"]).map(list) {
+        place(&wanted).ok_or_else(|| format!("{wanted:?} is missing in {words:?}"))?;
+    }
+    for unwanted in
+        rows(&row["must_not"]).map(list).chain(list(&row["must_not_arg"]).into_iter().map(|word| vec![word]))
+    {
+        if place(&unwanted).is_some() {
+            return Err(format!("{unwanted:?} is there"));
+        }
+    }
+    for pair in rows(&row["before"]) {
+        let (first, second) = (list(&pair[0]), list(&pair[1]));
+        match (place(&first), place(&second)) {
+            (Some(first), Some(second)) if first < second => {}
+            found => return Err(format!("{first:?} is not before {second:?}: {found:?}")),
+        }
+    }
+    if row.get("last").is_some() && !words.ends_with(&list(&row["last"])) {
+        return Err(format!("the last are {:?}", &words[words.len() - 2..]));
+    }
+    Ok(())
+}
+
+fn redirects(file: &Value, score: &mut Score) {
+    for (number, row) in rows(file).enumerate() {
+        score.check(&format!("env{number}"), redirect_row(row));
+    }
+}
+
+fn redirect_row(row: &Value) -> Result<(), String> {
+    let workspace = row["workspace"].as_str().unwrap_or_default();
+    let given = row["env"].as_object().cloned().unwrap_or_default();
+    let environment: BTreeMap<OsString, OsString> =
+        given.iter().map(|(name, value)| (name.into(), value.as_str().unwrap_or_default().into())).collect();
+    let mut spec = SandboxSpec::new(workspace, ["true"]);
+    spec.environment = Environment {
+        pass: vec!["CUSTOM_VAR".into()],
+        caches: Caches::Workspace { temporary: ".comis-tmp" },
+        ..Environment::default()
+    };
+    let entries = [(workspace.into(), Entry::Folder)].into();
+    let facts = HostFacts { environment, entries, user: 1000, kernel: KERNEL, ..HostFacts::default() };
+    let plan = plan(&spec, &facts).map_err(|refusal| refusal.to_string())?;
+    let found: BTreeMap<OsString, OsString> = plan.environment.into_iter().collect();
+    for (name, value) in row["head"].as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or_default();
+        if found.get(&OsString::from(name)) != Some(&value.into()) {
+            return Err(format!("{name} is {:?} and not {value}", found.get(&OsString::from(name))));
+        }
+    }
+    let unwanted = rows(&row["must_be_absent"]).filter_map(Value::as_str);
+    let there: Vec<&str> = unwanted.filter(|name| found.contains_key(&OsString::from(name))).collect();
+    if there.is_empty() { Ok(()) } else { Err(format!("{there:?} are there")) }
+}
+
+fn os_sandbox(file: &Value, score: &mut Score) {
+    for row in rows(file) {
+        let id = row["id"].as_str().unwrap_or("?");
+        let kind = row["kind"].as_str().unwrap_or_default();
+        if let Some((_, why)) = ELSEWHERE.iter().find(|(name, _)| *name == kind) {
+            *score.elsewhere.entry(why).or_default() += 1;
+            continue;
+        }
+        score.check(
+            id,
+            match kind {
+                "writable_root_refused" => root_row(row),
+                "env_blocked" | "env_secret" | "env_kept" => variable_row(row),
+                "env_forced" => forced_row(row),
+                _ => Err(format!("no rule for rows of the kind {kind}")),
+            },
+        );
+    }
+}
+
+fn root_row(row: &Value) -> Result<(), String> {
+    let folder = row["workdir"].as_str().unwrap_or_default().replace("$HOME", "/home/u");
+    let mut spec = SandboxSpec::new(&folder, ["true"]);
+    spec.workspace_access = Access::ReadWrite;
+    let entries = [(folder.into(), Entry::Folder)].into();
+    let facts =
+        HostFacts { entries, home: "/home/u".into(), user: 1000, kernel: KERNEL, ..HostFacts::default() };
+    match plan(&spec, &facts) {
+        Err(_) => Ok(()),
+        Ok(_) => Err("it may be written".to_owned()),
+    }
+}
+
+fn variables(host: &[(&str, &str)]) -> Result<BTreeMap<OsString, OsString>, String> {
+    let environment = host.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let entries = [("/ws".into(), Entry::Folder)].into();
+    let facts = HostFacts {
+        environment,
+        entries,
+        home: "/home/u".into(),
+        user: 1000,
+        kernel: KERNEL,
+        ..HostFacts::default()
+    };
+    let plan = plan(&SandboxSpec::new("/ws", ["true"]), &facts).map_err(|refusal| refusal.to_string())?;
+    Ok(plan.environment.into_iter().collect())
+}
+
+fn variable_row(row: &Value) -> Result<(), String> {
+    let name = row["name"].as_str().unwrap_or_default();
+    let there = variables(&[(name, "/value")])?.contains_key(&OsString::from(name));
+    if there != (row["expect_removed"] == true) { Ok(()) } else { Err(format!("{name} is there: {there}")) }
+}
+
+fn forced_row(row: &Value) -> Result<(), String> {
+    let found = variables(&[])?;
+    for (name, value) in row["expect"].as_object().into_iter().flatten() {
+        if found.get(&OsString::from(name)).and_then(|found| found.to_str()) != value.as_str() {
+            return Err(format!("{name} is not {value}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Which paths may be let into a sandbox.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::host::{Entry, HostFacts};
+use crate::refusal::{Refusal, Rule, What};
+use crate::spec::Access;
+
+/// Folders of the system that are never shared: nor what is below them, nor what is above.
+const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/root", "/boot"];
+
+/// Places below the home in which credentials are kept.
+const CREDENTIALS: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".config",
+    ".npm",
+    ".npmrc",
+    ".netrc",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".codebuddy",
+    ".gemini",
+    ".git-credentials",
+    ".pypirc",
+    ".vault-token",
+    ".password-store",
+    ".mozilla",
+    ".local/share/keyrings",
+    ".local/share/claude",
+];
+
+/// Folders that are never writable themselves, nor what is above them.
+const SHARED_BY_ALL: &[&str] = &["/tmp", "/var/tmp", "/home", "/opt", "/srv", "/mnt", "/media", "/var"];
+
+/// Folders that are never writable, nor what is in them: programs of the machine are run from there.
+const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+
+/// Returns the path if it may be let in with this access; nothing if it is missing.
+pub(crate) fn check(path: &Path, access: Access, facts: &HostFacts) -> Result<Option<PathBuf>, Refusal> {
+    let refuse = |rule: Rule, fix: &str| Refusal::new(what(path, access), rule, fix);
+    if !is_plain(path) {
+        return Err(refuse(Rule::PlainPath, "name the path in full, from the root, without `..`"));
+    }
+    if let Some((rule, fix)) = forbidden(path, access, &facts.home) {
+        return Err(refuse(rule, &fix));
+    }
+    match facts.entry(path) {
+        None => Ok(None),
+        Some(Entry::Link { resolved: Some(real), .. }) => {
+            let fix = format!("name {} itself", real.display());
+            Err(match forbidden(real, access, &facts.home) {
+                Some((rule, fix)) => refuse(rule, &fix),
+                None => refuse(Rule::NoLinks, &fix),
+            })
+        }
+        Some(Entry::Link { resolved: None, .. }) => {
+            Err(refuse(Rule::NoLinks, "the link leads nowhere; remove it"))
+        }
+        Some(Entry::Folder | Entry::File) => Ok(Some(path.to_path_buf())),
+        Some(Entry::Socket | Entry::Other) => Err(refuse(Rule::Exists, "name a folder or a plain file")),
+    }
+}
+
+/// Returns the path if it may be let in and is a folder.
+pub(crate) fn check_folder(path: &Path, access: Access, facts: &HostFacts) -> Result<PathBuf, Refusal> {
+    let found = check(path, access, facts)?.filter(|path| facts.entry(path) == Some(&Entry::Folder));
+    found.ok_or_else(|| {
+        let fix = format!("create the folder: mkdir -p {}", path.display());
+        Refusal::new(what(path, access), Rule::Exists, fix)
+    })
+}
+
+fn what(path: &Path, access: Access) -> What {
+    match access {
+        Access::ReadOnly => What::Read(path.to_path_buf()),
+        Access::ReadWrite => What::Write(path.to_path_buf()),
+    }
+}
+
+/// Whether a path starts at the root and has no `..`, no `.` and no byte 0.
+pub(crate) fn is_plain(path: &Path) -> bool {
+    let mut components = path.components();
+    components.next() == Some(Component::RootDir)
+        && components.all(|component| matches!(component, Component::Normal(_)))
+        && !path.as_os_str().as_encoded_bytes().contains(&0)
+}
+
+/// The rule that stands against a path, if there is one, and what to do instead.
+fn forbidden(path: &Path, access: Access, home: &Path) -> Option<(Rule, String)> {
+    let overlaps = |folder: &Path| path.starts_with(folder) || folder.starts_with(path);
+    if let Some(folder) = SYSTEM.iter().find(|folder| overlaps(Path::new(folder))) {
+        return Some((Rule::SystemFolder(folder), "copy what is needed to a folder of its own".to_owned()));
+    }
+    if let Some(folder) = CREDENTIALS.iter().find(|folder| overlaps(&home.join(folder))) {
+        let fix = "name a folder that holds no credentials; the settings of git are visible anyway";
+        return Some((Rule::CredentialFolder(folder), fix.to_owned()));
+    }
+    if access == Access::ReadOnly {
+        return None;
+    }
+    let shared = SHARED_BY_ALL.iter().find(|folder| Path::new(folder).starts_with(path));
+    let programs = PROGRAMS.iter().find(|folder| overlaps(Path::new(folder)));
+    let folder = shared.or(programs)?;
+    Some((
+        Rule::NeverWritable(folder),
+        format!("make a folder of its own, such as {folder}/work, or copy it"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> HostFacts {
+        HostFacts { home: "/home/u".into(), ..HostFacts::default() }
+    }
+
+    #[test]
+    fn refused_however_it_is_asked_for() {
+        for path in [
+            "/",
+            "/etc",
+            "/etc/ssl",
+            "/proc",
+            "/proc/1",
+            "/sys/fs",
+            "/dev/shm",
+            "/run/user/1",
+            "/var/run",
+            "/root/x",
+            "/home",
+            "/home/u",
+            "/home/u/.ssh",
+            "/home/u/.ssh/x",
+            "/home/u/.config",
+            "/home/u/.config/gh",
+            "/home/u/.local",
+            "relative",
+            "/a/../b",
+            "",
+            "/a\0b",
+        ] {
+            for access in [Access::ReadOnly, Access::ReadWrite] {
+                assert!(check(Path::new(path), access, &facts()).is_err(), "{path} {access:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn readable_and_not_writable() {
+        for path in ["/tmp", "/usr", "/usr/share/x", "/var/tmp", "/opt", "/srv", "/lib64"] {
+            assert_eq!(check(Path::new(path), Access::ReadOnly, &facts()), Ok(None), "{path}");
+            assert!(check(Path::new(path), Access::ReadWrite, &facts()).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn near_misses_are_let_in() {
+        for path in
+            ["/etcetera", "/home/u/.sshx", "/home/u/work", "/tmp/x", "/opt/data", "/running", "/srv/x/etc"]
+        {
+            assert_eq!(check(Path::new(path), Access::ReadWrite, &facts()), Ok(None), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_judged_by_where_it_leads() {
+        let mut facts = facts();
+        let link = |to: &str| Entry::Link { to: None, resolved: Some(to.into()) };
+        facts.entries.insert("/srv/a".into(), link("/etc"));
+        facts.entries.insert("/srv/b".into(), link("/srv/c"));
+        let rule = |path: &str| check(Path::new(path), Access::ReadOnly, &facts).unwrap_err().rule;
+        assert_eq!(rule("/srv/a"), Rule::SystemFolder("/etc"));
+        assert_eq!(rule("/srv/b"), Rule::NoLinks);
+    }
+}

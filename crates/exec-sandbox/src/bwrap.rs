@@ -1,0 +1,54 @@
+//! The arguments of bubblewrap for a plan.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::mounts::{Mount, MountKind};
+use crate::plan::Plan;
+use crate::spec::{Access, Network};
+
+/// Returns the arguments that make bubblewrap run a plan: mounts in their order, then what is not shared, then the
+/// command. No value of a variable is among them: arguments are visible to everybody on the machine, so variables are
+/// handed over as those of bubblewrap itself.
+///
+/// These are the documented arguments and the same view of the disk as the native launcher's. They know no filter of
+/// system calls, no limits and no identity beside the user's.
+pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    let socket =
+        |mount: &&Mount| matches!(&plan.network, Network::Broker { socket } if *socket == mount.target);
+    for mount in plan.mounts.iter().filter(|mount| !socket(mount)) {
+        arguments.extend(mount_arguments(mount));
+    }
+    arguments.push("--unshare-all".into());
+    match &plan.network {
+        Network::Open => arguments.push("--share-net".into()),
+        Network::None => arguments.push("--unshare-net".into()),
+        Network::Broker { socket } => {
+            arguments.extend(["--unshare-net".into(), "--bind".into(), socket.into(), socket.into()]);
+        }
+    }
+    arguments.extend(["--die-with-parent", "--new-session", "--chdir"].map(OsString::from));
+    arguments.push(plan.cwd.clone().into());
+    arguments.push("--".into());
+    arguments.push(plan.program.clone());
+    arguments.extend(plan.arguments.iter().cloned());
+    arguments
+}
+
+fn mount_arguments(mount: &Mount) -> Vec<OsString> {
+    let target: OsString = mount.target.clone().into();
+    match &mount.kind {
+        MountKind::Bind { source, access, .. } => {
+            let option = if *access == Access::ReadWrite { "--bind" } else { "--ro-bind" };
+            vec![option.into(), source.into(), target]
+        }
+        MountKind::Link { to } => vec!["--symlink".into(), to.into(), target],
+        MountKind::Processes => vec!["--proc".into(), target],
+        MountKind::Devices => vec!["--dev".into(), target],
+        MountKind::Scratch { size } => {
+            vec!["--size".into(), size.to_string().into(), "--tmpfs".into(), target]
+        }
+        MountKind::Hidden { .. } => vec!["--ro-bind".into(), Path::new("/dev/null").into(), target],
+    }
+}

@@ -1,0 +1,112 @@
+//! What was really enforced, and what was not.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Something that a sandbox can promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Property {
+    /// Only the mounts of the plan are visible.
+    Files,
+    /// Nothing of the network is reached that the plan does not name.
+    Network,
+    /// Other processes are neither seen nor reached, and none is left behind.
+    Processes,
+    /// Shared memory, queues and keys of others are not reached.
+    Ipc,
+    /// The command has no capabilities and cannot gain any.
+    Privileges,
+    /// Parts of the kernel that the command does not need are closed.
+    SystemCalls,
+    /// A second wall around files and sockets, by Landlock.
+    SecondWall,
+    /// Files in the workspace that other programs obey stay as they are.
+    ProtectedNames,
+    /// A bound on memory.
+    Memory,
+    /// A bound on the memory of all processes together.
+    TotalMemory,
+    /// A bound on processes and threads.
+    ProcessCount,
+    /// Other programs get the processor first.
+    Priority,
+}
+
+/// Each property, whether it is required unless somebody says otherwise, and what it says to a person.
+const PROPERTIES: &[(Property, bool, &str)] = &[
+    (Property::Files, true, "that only the planned files are visible"),
+    (Property::Network, true, "that only the planned network is reached"),
+    (Property::Processes, true, "that other processes are out of reach"),
+    (Property::Ipc, true, "that shared memory, queues and keys are out of reach"),
+    (Property::Privileges, true, "that the command has no privileges"),
+    (Property::SystemCalls, true, "that rare system calls are closed"),
+    (Property::SecondWall, false, "a second wall by Landlock"),
+    (Property::ProtectedNames, false, "that protected names stay as they are"),
+    (Property::Memory, false, "a bound on memory"),
+    (Property::TotalMemory, false, "a bound on the memory of all processes together"),
+    (Property::ProcessCount, false, "a bound on processes"),
+    (Property::Priority, false, "that other programs get the processor first"),
+];
+
+impl Property {
+    /// Returns what is required unless somebody says otherwise.
+    pub fn required_by_default() -> BTreeSet<Self> {
+        PROPERTIES.iter().filter(|row| row.1).map(|row| row.0).collect()
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = PROPERTIES.iter().find(|row| row.0 == *self);
+        f.write_str(row.map_or("a property", |row| row.2))
+    }
+}
+
+/// What was really enforced. Whoever runs a command must look at it, or say that they will not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[must_use = "a sandbox that enforces less than was hoped for says so here"]
+#[non_exhaustive]
+pub struct Enforcement {
+    /// What holds, and by what means.
+    pub enforced: Vec<(Property, &'static str)>,
+    /// What does not hold, or only in part.
+    pub gaps: Vec<Gap>,
+}
+
+impl Enforcement {
+    /// Whether this holds.
+    pub fn holds(&self, property: Property) -> bool {
+        self.enforced.iter().any(|(enforced, _)| *enforced == property)
+    }
+
+    pub(crate) fn enforce(&mut self, property: Property, means: &'static str) {
+        self.enforced.push((property, means));
+    }
+
+    pub(crate) fn gap(&mut self, property: Property, why: &'static str) {
+        self.gaps.push(Gap { property, why });
+    }
+}
+
+/// Something that does not hold, or only in part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gap {
+    /// What was hoped for.
+    pub property: Property,
+    /// Why it does not hold, and how far it does.
+    pub why: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_property_has_words_of_its_own() {
+        let words: BTreeSet<String> = PROPERTIES.iter().map(|row| row.0.to_string()).collect();
+        assert_eq!(words.len(), PROPERTIES.len());
+        assert!(!words.contains("a property"));
+    }
+}

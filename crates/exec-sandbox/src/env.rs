@@ -1,0 +1,156 @@
+//! The variables of a command: a list of harmless names, what was asked for by name, and nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::host::HostFacts;
+use crate::refusal::{Refusal, Rule, What};
+use crate::spec::{Caches, Environment};
+
+/// Names that are handed on. A name that ends in `*` stands for all that begin so.
+const HARMLESS: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "CI",
+    "NODE_ENV",
+];
+
+/// Where tools keep what they have fetched, when that is to stay in the workspace.
+const CACHES: &[(&str, &str)] = &[
+    ("XDG_CACHE_HOME", ".cache"),
+    ("NPM_CONFIG_CACHE", ".cache/npm"),
+    ("PIP_CACHE_DIR", ".cache/pip"),
+    ("PYTHONUSERBASE", ".local"),
+    ("MPLCONFIGDIR", ".cache/matplotlib"),
+    ("UV_PYTHON_INSTALL_DIR", ".cache/uv/python"),
+    ("CARGO_HOME", ".cache/cargo"),
+    ("GOPATH", ".cache/go"),
+    ("GOMODCACHE", ".cache/go/pkg/mod"),
+    ("GEM_HOME", ".cache/gems"),
+    ("BUNDLE_PATH", ".cache/bundle"),
+];
+
+/// What a command gets when nobody says where programs are.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Returns the variables of a command, sorted by name.
+pub(crate) fn environment(
+    wish: &Environment,
+    facts: &HostFacts,
+    workspace: &Path,
+    cwd: &Path,
+) -> Result<Vec<(OsString, OsString)>, Refusal> {
+    let mut variables = BTreeMap::new();
+    for (name, value) in &facts.environment {
+        if (is_harmless(name) || wish.pass.contains(name)) && !is_function(value) {
+            variables.insert(name.clone(), value.clone());
+        }
+    }
+    let path = variables.get(OsStr::new("PATH")).map_or_else(|| PATH.into(), |path| absolute_parts(path));
+    variables.insert("PATH".into(), path);
+    variables.insert("HOME".into(), facts.home.clone().into());
+    variables.insert("PWD".into(), cwd.into());
+    for (name, fallback) in [("LANG", "C.UTF-8"), ("TERM", "dumb")] {
+        variables.entry(name.into()).or_insert_with(|| fallback.into());
+    }
+    if let Caches::Workspace { temporary } = wish.caches {
+        variables.insert("TMPDIR".into(), workspace.join(temporary).into());
+        variables.insert("MPLBACKEND".into(), "Agg".into());
+        variables.extend(CACHES.iter().map(|(name, below)| ((*name).into(), workspace.join(below).into())));
+    }
+    variables.extend(wish.set.iter().cloned());
+    let odd = variables.iter().find(|(name, value)| !is_variable(name, value));
+    match odd {
+        None => Ok(variables.into_iter().collect()),
+        Some((name, _)) => Err(Refusal::new(
+            What::Variable(name.to_string_lossy().into_owned()),
+            Rule::PlainVariable,
+            "leave the variable out, or give it a plain name and value",
+        )),
+    }
+}
+
+fn is_harmless(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    HARMLESS.iter().any(|harmless| match harmless.strip_suffix('*') {
+        Some(start) => name.starts_with(start.as_bytes()),
+        None => name == harmless.as_bytes(),
+    })
+}
+
+/// Old shells run what begins so.
+fn is_function(value: &OsStr) -> bool {
+    value.as_encoded_bytes().starts_with(b"()")
+}
+
+/// A part of the search path that is empty or relative is looked up wherever the command happens to be.
+fn absolute_parts(path: &OsStr) -> OsString {
+    let parts = std::env::split_paths(path).filter(|part| part.is_absolute());
+    std::env::join_paths(parts).ok().filter(|path| !path.is_empty()).unwrap_or_else(|| PATH.into())
+}
+
+fn is_variable(name: &OsStr, value: &OsStr) -> bool {
+    let (name, value) = (name.as_encoded_bytes(), value.as_encoded_bytes());
+    !name.is_empty() && !name.iter().any(|byte| matches!(byte, 0 | b'=')) && !value.contains(&0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(wish: &Environment, host: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+        let environment = host.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let facts = HostFacts { environment, home: "/home/u".into(), ..HostFacts::default() };
+        super::environment(wish, &facts, Path::new("/ws"), Path::new("/ws")).unwrap().into_iter().collect()
+    }
+
+    #[test]
+    fn only_names_that_are_listed_are_handed_on() {
+        let host = [
+            ("LC_ALL", "C"),
+            ("TERM", "() { :; }"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("LD_PRELOAD", "/x.so"),
+            ("SSH_AUTH_SOCK", "/s"),
+            ("PATHS", "x"),
+            ("MINE", "m"),
+            ("PATH", ":/usr/bin:.:bin:/bin"),
+        ];
+        let wish = Environment { pass: vec!["MINE".into()], ..Environment::default() };
+        let expected = [
+            ("HOME", "/home/u"),
+            ("LANG", "C.UTF-8"),
+            ("LC_ALL", "C"),
+            ("MINE", "m"),
+            ("PATH", "/usr/bin:/bin"),
+            ("PWD", "/ws"),
+            ("TERM", "dumb"),
+        ];
+        assert_eq!(variables(&wish, &host), expected.map(|(name, value)| (name.into(), value.into())).into());
+    }
+
+    #[test]
+    fn an_odd_variable_is_refused() {
+        for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0")] {
+            let wish = Environment { set: vec![(name.into(), value.into())], ..Environment::default() };
+            let result = environment(&wish, &HostFacts::default(), Path::new("/ws"), Path::new("/ws"));
+            assert_eq!(result.unwrap_err().rule, Rule::PlainVariable, "{name:?}={value:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What this machine is like, as a value: `probe` fills it, and tests write it by hand.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What a plan needs to know about a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HostFacts {
+    /// The paths that were looked at and exist.
+    pub entries: BTreeMap<PathBuf, Entry>,
+    /// The home of the user; without links.
+    pub home: PathBuf,
+    /// The user.
+    pub user: u32,
+    /// The group.
+    pub group: u32,
+    /// The variables of the program that starts the sandbox.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// What the kernel offers.
+    pub kernel: Kernel,
+    /// What lies in the workspace under a protected name.
+    pub protected: Vec<ProtectedEntry>,
+    /// Whether the whole workspace was searched for protected names that lie deeper.
+    pub searched: Searched,
+}
+
+impl HostFacts {
+    pub(crate) fn entry(&self, path: &Path) -> Option<&Entry> {
+        self.entries.get(path)
+    }
+
+    /// Where a path really leads, if it exists.
+    pub(crate) fn resolved<'h>(&'h self, path: &'h Path) -> Option<&'h Path> {
+        match self.entry(path)? {
+            Entry::Link { resolved, .. } => resolved.as_deref(),
+            Entry::Folder | Entry::File | Entry::Socket | Entry::Other => Some(path),
+        }
+    }
+}
+
+/// What a path is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A folder, not reached through a link.
+    Folder,
+    /// A file, not reached through a link.
+    File,
+    /// A socket.
+    Socket,
+    /// A link, or a path behind a link.
+    Link {
+        /// What stands in the link; nothing for a path behind a link.
+        to: Option<PathBuf>,
+        /// Where it really leads; nothing if nowhere.
+        resolved: Option<PathBuf>,
+    },
+    /// A device, a pipe.
+    Other,
+}
+
+/// What the kernel offers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Kernel {
+    /// Whether a user namespace with others inside can be made.
+    pub namespaces: bool,
+    /// The version of Landlock; 0 if there is none.
+    pub landlock: u32,
+    /// Whether system calls can be filtered, on an architecture that we have a table for.
+    pub seccomp: bool,
+}
+
+/// Something in the workspace that has a protected name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtectedEntry {
+    /// Its path below the workspace.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Entry,
+    /// What is done about it.
+    pub treatment: Treatment,
+}
+
+/// What is done about something that has a protected name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// It can be read and not changed.
+    ReadOnly,
+    /// It is a mount of its own, so that it cannot be moved away; what is in it may change.
+    Pin,
+    /// It cannot be read either.
+    Hide,
+}
+
+/// How far the workspace was searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Searched {
+    /// To the depth at which such names are looked for.
+    #[default]
+    Fully,
+    /// It has too many folders; some were not looked into.
+    InPart,
+}

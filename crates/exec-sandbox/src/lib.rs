@@ -1,0 +1,86 @@
+//! Runs one command of an AI agent where it sees and reaches only what it was given.
+//!
+//! A [`SandboxSpec`] says what somebody wants, [`HostFacts`] what this machine is like. [`plan`] makes a [`Plan`] of both or
+//! a [`Refusal`]: mounts with a reason each, variables, limits, and what will be enforced. It touches nothing, so a plan
+//! can be printed, compared and tested anywhere. [`run`] carries a plan out on Linux, with a launcher of its own that needs
+//! nothing installed and no privileges: namespaces, a filter of system calls, Landlock and limits.
+//!
+//! It does **not** look into what the command does with what it was given: a command that may write the workspace may
+//! ruin it, and one with an open network may send it away. A hole in the kernel is a hole in this fence.
+//!
+//! ```
+//! use stockade_exec_sandbox::{Entry, HostFacts, Kernel, SandboxSpec, plan};
+//!
+//! let facts = HostFacts {
+//!     entries: [("/usr".into(), Entry::Folder), ("/srv/work".into(), Entry::Folder)].into(),
+//!     home: "/home/agent".into(),
+//!     user: 1000,
+//!     kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+//!     ..HostFacts::default()
+//! };
+//! let plan = plan(&SandboxSpec::new("/srv/work", ["make", "test"]), &facts)?;
+//! assert!(plan.to_string().contains("rw \"/srv/work\"  (the workspace)"));
+//!
+//! let refusal = stockade_exec_sandbox::plan(&SandboxSpec::new("/etc", ["make"]), &facts).unwrap_err();
+//! assert_eq!(refusal.to_string(), "cannot let the command write /etc: /etc is never shared, nor what is above or below it");
+//! # Ok::<(), stockade_exec_sandbox::Refusal>(())
+//! ```
+#![deny(unsafe_code)]
+
+#[cfg(all(doctest, target_os = "linux"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod binds;
+mod bwrap;
+#[cfg(target_os = "linux")]
+mod cgroup;
+mod enforcement;
+mod env;
+mod host;
+mod limits;
+mod mounts;
+#[cfg(target_os = "linux")]
+mod native;
+mod outcome;
+mod plan;
+#[cfg(target_os = "linux")]
+mod probe;
+mod protect;
+mod refusal;
+#[cfg(target_os = "linux")]
+mod run;
+mod seccomp;
+mod spec;
+#[cfg(target_os = "linux")]
+mod sweep;
+#[cfg(target_os = "linux")]
+mod sys;
+#[cfg(target_os = "linux")]
+mod workspace;
+
+pub use bwrap::bwrap_arguments;
+pub use enforcement::{Enforcement, Gap, Property};
+pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Treatment};
+pub use limits::{Limit, Limits, Priority};
+pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
+pub use outcome::{End, Outcome, Output, Usage};
+pub use plan::{Identity, Plan, plan};
+#[cfg(target_os = "linux")]
+pub use probe::probe;
+pub use protect::{Depth, PROTECTED_NAMES, ProtectedName};
+pub use refusal::{Refusal, Rule, What};
+#[cfg(target_os = "linux")]
+pub use run::{Input, RunError, Signals, Stream, Streams, run};
+pub use seccomp::{Architecture, Instruction, filter};
+pub use spec::{Access, Caches, Environment, Home, Network, Protection, SandboxSpec};
+
+/// Something that was found under a protected name after a command, and where it was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Quarantined {
+    /// Where it was found, below the workspace.
+    pub path: std::path::PathBuf,
+    /// Where it is now; nothing if it could not be moved.
+    pub moved_to: Option<std::path::PathBuf>,
+}

@@ -1,0 +1,73 @@
+//! What a command may use up. The unlimited case has a name.
+
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// What a command, with all that it starts, may use up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// From start to end.
+    pub wall_time: Limit<Duration>,
+    /// Time of processors that one process may take.
+    pub cpu_time: Limit<Duration>,
+    /// Bytes of memory: of all together where control groups permit it, else of each process.
+    pub memory: Limit<u64>,
+    /// Processes and threads at the same time.
+    pub processes: Limit<u64>,
+    /// Bytes of one file.
+    pub file_size: Limit<u64>,
+    /// Files that one process has open.
+    pub open_files: Limit<u64>,
+    /// Bytes in the private `/tmp`; the private home and shared memory get half as much each.
+    pub scratch: u64,
+    /// Bytes that the command may print. What goes beyond is dropped.
+    pub output: Limit<u64>,
+    /// How the command competes for processors.
+    pub priority: Priority,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wall_time: Limit::Unlimited,
+            cpu_time: Limit::Unlimited,
+            memory: Limit::AtMost(2 * GIB),
+            processes: Limit::AtMost(1024),
+            file_size: Limit::AtMost(2 * GIB),
+            open_files: Limit::AtMost(4096),
+            scratch: 512 * MIB,
+            output: Limit::AtMost(32 * MIB),
+            priority: Priority::Background,
+        }
+    }
+}
+
+/// A bound, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit<T> {
+    /// So much and no more.
+    AtMost(T),
+    /// As much as the machine gives.
+    Unlimited,
+}
+
+impl<T: Copy> Limit<T> {
+    /// Returns the bound, if there is one.
+    pub fn bound(self) -> Option<T> {
+        match self {
+            Self::AtMost(bound) => Some(bound),
+            Self::Unlimited => None,
+        }
+    }
+}
+
+/// How a command competes for processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// After the programs of whoever uses the machine.
+    Background,
+    /// Like any other program.
+    Normal,
+}

@@ -1,0 +1,277 @@
+//! What a command sees of the disk: a table, in the order in which it is mounted. What is not in it is not there.
+
+use std::path::{Path, PathBuf};
+
+use crate::binds::{check, check_folder};
+use crate::host::{Entry, HostFacts, Treatment};
+use crate::refusal::{Refusal, Rule, What};
+use crate::spec::{Access, Home, Network, Protection, SandboxSpec};
+
+/// Something that is put into the view of the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where the command sees it.
+    pub target: PathBuf,
+    /// What it sees.
+    pub kind: MountKind,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// What is put into the view of the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MountKind {
+    /// A file or folder of this machine.
+    Bind {
+        /// Its path on this machine, without links.
+        source: PathBuf,
+        /// What may be done with it.
+        access: Access,
+        /// Whether it is a folder.
+        shape: Shape,
+        /// Whose it is.
+        owner: Owner,
+    },
+    /// A link, as the machine has it.
+    Link {
+        /// What stands in it.
+        to: PathBuf,
+    },
+    /// The processes of the sandbox.
+    Processes,
+    /// The harmless devices, and terminals of the sandbox's own.
+    Devices,
+    /// A folder in memory that goes away with the command.
+    Scratch {
+        /// Bytes that fit in.
+        size: u64,
+    },
+    /// Nothing, in place of a file or folder that is there.
+    Hidden {
+        /// Whether that is a folder.
+        shape: Shape,
+    },
+}
+
+/// Whether something is a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// It is.
+    Folder,
+    /// It is a file, or something like a file.
+    File,
+}
+
+/// Whose something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The machine's: the command reads what everybody may read.
+    System,
+    /// Of whoever starts the command: the command may do what its owner may do.
+    User,
+}
+
+/// Paths of the system that are visible where they exist, and why.
+pub(crate) const SYSTEM: &[(&str, &str)] = &[
+    ("/usr", "programs and libraries of the system"),
+    ("/bin", "programs and libraries of the system"),
+    ("/sbin", "programs and libraries of the system"),
+    ("/lib", "programs and libraries of the system"),
+    ("/lib64", "programs and libraries of the system"),
+    ("/lib32", "programs and libraries of the system"),
+    ("/etc/resolv.conf", "names of machines"),
+    ("/etc/hosts", "names of machines"),
+    ("/etc/hostname", "names of machines"),
+    ("/etc/ssl", "certificates"),
+    ("/etc/ca-certificates", "certificates"),
+    ("/etc/pki", "certificates"),
+    ("/etc/ld.so.cache", "where libraries are"),
+    ("/etc/ld.so.conf", "where libraries are"),
+    ("/etc/ld.so.conf.d", "where libraries are"),
+    ("/etc/alternatives", "which program a name stands for"),
+    ("/etc/localtime", "the time zone"),
+    ("/etc/passwd", "names of users"),
+    ("/etc/group", "names of users"),
+    ("/etc/nsswitch.conf", "where names are looked up"),
+    ("/etc/fonts", "which font a name stands for"),
+];
+
+/// Paths below the home that are visible where they exist, when, and why.
+pub(crate) const AT_HOME: &[(&str, Home, Access, &str)] = &[
+    (".gitconfig", Home::Private, Access::ReadOnly, "who a commit is by"),
+    (".config/git", Home::Private, Access::ReadOnly, "settings of git"),
+    (".nvm", Home::Tools, Access::ReadOnly, "programs of the user"),
+    (".local/bin", Home::Tools, Access::ReadOnly, "programs of the user"),
+    (".local/lib", Home::Tools, Access::ReadOnly, "programs of the user"),
+    (".cargo/bin", Home::Tools, Access::ReadOnly, "programs of the user"),
+    (".rustup", Home::Tools, Access::ReadOnly, "programs of the user"),
+];
+
+/// Returns what the command of `spec` sees, in the order in which it is mounted.
+pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
+    let mut mounts: Vec<Mount> = SYSTEM.iter().filter_map(|row| system(row, facts)).collect();
+    mounts.push(Mount::new("/proc", MountKind::Processes, "processes of the sandbox"));
+    mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
+    mounts.push(Mount::new(
+        "/tmp",
+        MountKind::Scratch { size: spec.limits.scratch },
+        "private temporary files",
+    ));
+    let (outer, inner) = read_only(spec, facts)?;
+    mounts.extend(outer);
+    mounts.extend(home(spec, facts));
+    mounts.extend(spill(spec, facts)?);
+    let workspace = check_folder(&spec.workspace, spec.workspace_access, facts)?;
+    mounts.push(user(workspace, spec.workspace_access, Shape::Folder, "the workspace"));
+    for shared in &spec.shared {
+        let shared = check_folder(shared, Access::ReadWrite, facts)?;
+        mounts.push(user(shared, Access::ReadWrite, Shape::Folder, "shared with other commands"));
+    }
+    mounts.extend(at_home(spec, facts));
+    mounts.extend(inner);
+    mounts.extend(protected(spec, facts));
+    mounts.extend(broker(spec, facts)?);
+    Ok(mounts)
+}
+
+/// Returns the table of mounts for a person: path, access, and why.
+pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
+    let row = |path: &str, access, why| (path.to_owned(), access, why);
+    let mut table: Vec<_> =
+        SYSTEM.iter().map(|(path, why)| row(&format!("`{path}`"), "read", *why)).collect();
+    table.push(row(
+        "`/proc`",
+        "own",
+        "processes of the sandbox; what concerns the whole machine is hidden or read-only",
+    ));
+    table.push(row(
+        "`/dev`",
+        "own",
+        "null, zero, full, random, urandom, tty; own terminals and shared memory",
+    ));
+    table.push(row("`/tmp`", "own", "private temporary files, in memory"));
+    table.push(row("what is named as readable and lies around the workspace", "read", "named as readable"));
+    table.push(row("the home", "own", "private home, in memory"));
+    table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
+    table.push(row("the workspace", "write, or read", "the workspace"));
+    table.push(row("shared folders", "write", "shared with other commands"));
+    for (path, home, _, why) in AT_HOME {
+        let when = if *home == Home::Tools { ", if tools are to be seen" } else { "" };
+        table.push(row(&format!("`~/{path}`{when}"), "read", *why));
+    }
+    table.push(row("other paths that are named as readable", "read", "named as readable"));
+    table.push(row("protected names in the workspace", "read", "other programs obey them"));
+    table.push(row("`.env`, keys and sockets in the workspace", "none", "they hold secrets, or lead out"));
+    table.push(row("the socket of a broker", "write", "the broker, the only way out"));
+    table
+}
+
+impl Mount {
+    fn new(target: impl Into<PathBuf>, kind: MountKind, reason: &'static str) -> Self {
+        Self { target: target.into(), kind, reason }
+    }
+}
+
+fn user(path: PathBuf, access: Access, shape: Shape, reason: &'static str) -> Mount {
+    let kind = MountKind::Bind { source: path.clone(), access, shape, owner: Owner::User };
+    Mount { target: path, kind, reason }
+}
+
+fn shape_of(path: &Path, facts: &HostFacts) -> Shape {
+    if facts.entry(path) == Some(&Entry::Folder) { Shape::Folder } else { Shape::File }
+}
+
+/// A path of the system. A link into what is visible anyway stays a link; of any other, what it leads to is shown.
+fn system(&(path, reason): &(&str, &'static str), facts: &HostFacts) -> Option<Mount> {
+    let target = Path::new(path);
+    let visible = |real: &Path| SYSTEM.iter().any(|(folder, _)| real != target && real.starts_with(folder));
+    let source = match facts.entry(target)? {
+        Entry::Link { to: Some(to), resolved: Some(real) } if visible(real) => {
+            return Some(Mount::new(target, MountKind::Link { to: to.clone() }, reason));
+        }
+        _ => facts.resolved(target)?,
+    };
+    let shape = shape_of(source, facts);
+    let kind =
+        MountKind::Bind { source: source.into(), access: Access::ReadOnly, shape, owner: Owner::System };
+    Some(Mount::new(target, kind, reason))
+}
+
+/// Returns what more may be read: what lies around the workspace, and what does not. The first is mounted before the
+/// workspace and the second after it, or the later one would silently win over the earlier.
+fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<Mount>), Refusal> {
+    let mut paths = Vec::new();
+    for path in &spec.read_only {
+        if let Some(found) = check(path, Access::ReadOnly, facts)?
+            && !paths.contains(&found)
+        {
+            paths.push(found);
+        }
+    }
+    // What is around something else comes before it.
+    paths.sort_by_key(|path| path.components().count());
+    let mounts = paths.into_iter().map(|path| {
+        let shape = shape_of(&path, facts);
+        user(path, Access::ReadOnly, shape, "named as readable")
+    });
+    let around = |mount: &Mount| {
+        let writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
+        writable.into_iter().any(|path| path.starts_with(&mount.target))
+    };
+    Ok(mounts.partition(around))
+}
+
+/// An empty home, unless it is the machine's root or a part of the workspace.
+fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
+    let home = &facts.home;
+    let is_own = !home.as_os_str().is_empty() && home != Path::new("/") && !home.starts_with(&spec.workspace);
+    let size = spec.limits.scratch / 2;
+    is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, "private home"))
+}
+
+/// What is visible in the home, if that is empty otherwise.
+fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+    let wanted = AT_HOME.iter().filter(|row| row.1 == Home::Private || spec.home == Home::Tools);
+    let plain = wanted.filter_map(|(below, _, access, reason)| {
+        let path = facts.home.join(below);
+        let plain = matches!(facts.entry(&path), Some(Entry::Folder | Entry::File));
+        let shape = shape_of(&path, facts);
+        plain.then(|| user(path, *access, shape, reason))
+    });
+    if home(spec, facts).is_some() { plain.collect() } else { Vec::new() }
+}
+
+fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {
+    let Some(spill) = spec.spill.as_deref().filter(|spill| *spill != Path::new("/tmp")) else {
+        return Ok(None);
+    };
+    let spill = check_folder(spill, Access::ReadWrite, facts)?;
+    Ok(Some(user(spill, Access::ReadWrite, Shape::Folder, "output that is too long to hand over")))
+}
+
+fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+    if spec.protection == Protection::Off {
+        return Vec::new();
+    }
+    let rows = facts.protected.iter().filter(|entry| !matches!(entry.kind, Entry::Link { .. }));
+    let mounts = rows.map(|entry| {
+        let path = spec.workspace.join(&entry.path);
+        let shape = if entry.kind == Entry::Folder { Shape::Folder } else { Shape::File };
+        match entry.treatment {
+            Treatment::ReadOnly => user(path, Access::ReadOnly, shape, "other programs obey it"),
+            Treatment::Pin => user(path, spec.workspace_access, shape, "not to be moved away"),
+            Treatment::Hide => Mount::new(path, MountKind::Hidden { shape }, "holds secrets, or leads out"),
+        }
+    });
+    mounts.collect()
+}
+
+fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {
+    let Network::Broker { socket } = &spec.network else { return Ok(None) };
+    if !crate::binds::is_plain(socket) || facts.entry(socket) != Some(&Entry::Socket) {
+        let fix = "start the broker, and name its socket in full and without links";
+        return Err(Refusal::new(What::Write(socket.clone()), Rule::Exists, fix));
+    }
+    Ok(Some(user(socket.clone(), Access::ReadWrite, Shape::File, "the broker, the only way out")))
+}

@@ -1,0 +1,82 @@
+//! The native provider: turns a plan into what the first process of a sandbox needs.
+//!
+//! The launcher is a copy of the calling thread (`clone3`), which prepares the sandbox and never runs another program
+//! first. A helper that is a program of its own would have to be found, installed and trusted, and would cost an `exec`; a
+//! library cannot count on its user's `main` calling it first. The price is that the first process of a sandbox begins as
+//! a copy of its parent: so it wipes the arguments and variables, and nobody inside may read or trace it.
+
+mod identity;
+mod limits;
+mod steps;
+mod wall;
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use crate::limits::Priority;
+use crate::plan::Plan;
+use crate::seccomp::{Architecture, filter};
+use crate::spec::Network;
+use crate::sys::launch::{Launch, Strings};
+
+pub(crate) use identity::Ids;
+
+/// Returns what the first process needs. Whatever only the caller may do about mounts is done here.
+pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch> {
+    let furniture = steps::furnish(plan, ids)?;
+    let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
+    let variables = plan.environment.iter().map(|(name, value)| {
+        let mut text = name.clone();
+        text.push("=");
+        text.push(value);
+        c_string(&text)
+    });
+    Ok(Launch {
+        namespaces: namespaces(&plan.network),
+        trees: furniture.trees,
+        steps: furniture.steps,
+        loopback: plan.network != Network::Open,
+        identity: ids.to_become(),
+        landlock: wall::rules(plan)?,
+        filter: Architecture::current().map(filter).unwrap_or_default(),
+        cwd: c_string(plan.cwd.as_os_str())?,
+        streams,
+        background: plan.limits.priority == Priority::Background,
+        limits: limits::limits(&plan.limits, grouped),
+        programs: programs(plan)?,
+        arguments: Strings::new(arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?),
+        environment: Strings::new(variables.collect::<Result<_, _>>()?),
+        wipe: crate::probe::own_arguments_and_variables(),
+    })
+}
+
+fn namespaces(network: &Network) -> u64 {
+    let always = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    let network = if *network == Network::Open { 0 } else { libc::CLONE_NEWNET };
+    (always | network) as u64
+}
+
+/// Where the program may be: as it was named, or in each folder of the search path.
+fn programs(plan: &Plan) -> std::io::Result<Vec<CString>> {
+    if plan.program.as_bytes().contains(&b'/') {
+        return Ok(vec![c_string(&plan.program)?]);
+    }
+    let path = plan.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let folders = std::env::split_paths(path.unwrap_or(OsStr::new("")));
+    folders.map(|folder| c_string(folder.join(&plan.program).as_os_str())).collect()
+}
+
+fn c_string(text: &OsStr) -> std::io::Result<CString> {
+    Ok(CString::new(text.as_bytes())?)
+}
+
+/// A path below the new root.
+fn below_root(path: &Path) -> std::io::Result<CString> {
+    c_string(path.strip_prefix("/").unwrap_or(path).as_os_str())
+}

@@ -1,0 +1,225 @@
+//! The steps that furnish the new root for a plan.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks whose a file is that is to be seen as the command's own"
+)]
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::identity::{Ids, OwnerMaps};
+use super::{below_root, c_string};
+use crate::mounts::{Mount, MountKind, Owner, Shape};
+use crate::plan::Plan;
+use crate::spec::Access;
+use crate::sys::launch::{Step, Tree, copy_tree};
+use crate::sys::raw::MountAttributes;
+
+const READ_ONLY: u64 = 0x1;
+const NOSUID: u64 = 0x2;
+const NODEV: u64 = 0x4;
+const NOEXEC: u64 = 0x8;
+const IDMAP: u64 = 0x0010_0000;
+const PRIVATE: u64 = 1 << 18;
+
+/// Devices that are harmless.
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+
+/// Links that programs expect between them.
+const DEVICE_LINKS: &[(&str, &str)] = &[
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+];
+
+/// Parts of `/proc` that set something for the whole machine. The command is never root, to whom they belong; this holds
+/// should that wall have a hole.
+const FROZEN: &[&str] = &["sys"];
+
+/// Files of `/proc` that tell everybody something about the whole machine, and the most dangerous ones of root's. The
+/// others of root's are closed to the command anyway, and each mount costs time.
+const HIDDEN_FILES: &[&str] =
+    &["kcore", "keys", "key-users", "kallsyms", "sysrq-trigger", "timer_list", "config.gz"];
+
+/// Folders of `/proc` that do.
+const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
+
+/// What the new root is furnished with.
+#[derive(Default)]
+pub(super) struct Furniture {
+    pub(super) trees: Vec<Tree>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// Returns the furniture of a plan.
+pub(super) fn furnish(plan: &Plan, ids: Ids) -> io::Result<Furniture> {
+    let mut room = Room { furniture: Furniture::default(), made: BTreeSet::new(), covered: Vec::new() };
+    for mount in &plan.mounts {
+        room.add(mount)?;
+    }
+    if ids.to_become().is_some() {
+        copy_ahead(plan, ids, &mut room.furniture.trees)?;
+    }
+    Ok(room.furniture)
+}
+
+/// Copies mounts before the sandbox is born: the command's user could not even reach them. What belongs to the caller is
+/// made to belong to the command.
+fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<()> {
+    let mut maps = OwnerMaps::default();
+    let owned = |tree: &Tree| {
+        plan.mounts.iter().any(|mount| match &mount.kind {
+            MountKind::Bind { source, owner: Owner::User, .. } => {
+                c_string(source.as_os_str()).is_ok_and(|source| source == tree.source)
+            }
+            _ => false,
+        })
+    };
+    // What is inside of the workspace belongs to whom the workspace belongs.
+    let workspace = std::fs::symlink_metadata(&plan.workspace)?;
+    for tree in trees {
+        if owned(tree) {
+            let path = Path::new(std::ffi::OsStr::from_bytes(tree.source.to_bytes()));
+            let whose = if path.starts_with(&plan.workspace) {
+                workspace.clone()
+            } else {
+                std::fs::symlink_metadata(path)?
+            };
+            let namespace = maps.namespace(ids, whose.uid(), whose.gid())?;
+            tree.attributes.set |= IDMAP;
+            tree.attributes.user_namespace = namespace.as_raw_fd() as u64;
+        }
+        let copy = copy_tree(tree).map_err(|errno| {
+            let error = io::Error::from_raw_os_error(errno);
+            io::Error::new(error.kind(), format!("cannot copy the mount at {:?}: {error}", tree.source))
+        })?;
+        tree.ready = Some(copy);
+    }
+    Ok(())
+}
+
+/// A root that is being furnished.
+struct Room {
+    furniture: Furniture,
+    /// Folders that were made.
+    made: BTreeSet<PathBuf>,
+    /// What was brought from the machine: below it, everything that is to be mounted on is there already.
+    covered: Vec<PathBuf>,
+}
+
+impl Room {
+    fn add(&mut self, mount: &Mount) -> io::Result<()> {
+        let target = mount.target.as_path();
+        match &mount.kind {
+            MountKind::Bind { source, access, shape, .. } => {
+                self.place_for(target, *shape)?;
+                let read_only = if *access == Access::ReadOnly { READ_ONLY } else { 0 };
+                self.bring(source, target, NOSUID | NODEV | read_only)?;
+                self.covered.push(target.to_path_buf());
+            }
+            MountKind::Link { to } => {
+                self.parents(target)?;
+                let (path, to) = (below_root(target)?, c_string(to.as_os_str())?);
+                self.step(Step::Link { path, to });
+            }
+            MountKind::Processes => self.processes(target)?,
+            MountKind::Devices => self.devices(target)?,
+            MountKind::Scratch { size } => self.scratch(target, *size, 0)?,
+            MountKind::Hidden { shape: Shape::File } => self.step(Step::HideFile(below_root(target)?)),
+            MountKind::Hidden { shape: Shape::Folder } => self.step(Step::HideFolder(below_root(target)?)),
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step) {
+        self.furniture.steps.push(step);
+    }
+
+    fn bring(&mut self, source: &Path, target: &Path, set: u64) -> io::Result<()> {
+        let attributes = MountAttributes { set, propagation: PRIVATE, ..MountAttributes::default() };
+        self.furniture.trees.push(Tree { source: c_string(source.as_os_str())?, attributes, ready: None });
+        let tree = self.furniture.trees.len() - 1;
+        self.step(Step::Place { tree, path: below_root(target)? });
+        Ok(())
+    }
+
+    fn scratch(&mut self, target: &Path, size: u64, more: u64) -> io::Result<()> {
+        self.place_for(target, Shape::Folder)?;
+        let mode = if target == Path::new("/tmp") || more != 0 { c"1777" } else { c"0755" };
+        let size = c_string(size.to_string().as_ref())?;
+        let (path, attributes) = (below_root(target)?, NOSUID | NODEV | more);
+        self.step(Step::Scratch { path, size, mode: mode.to_owned(), attributes });
+        // What lies below was made in the folder that is now hidden.
+        self.made.retain(|made| !made.starts_with(target) || made == target);
+        Ok(())
+    }
+
+    fn processes(&mut self, target: &Path) -> io::Result<()> {
+        self.place_for(target, Shape::Folder)?;
+        self.step(Step::Processes(below_root(target)?));
+        for name in FROZEN {
+            self.step(Step::Freeze(below_root(&target.join(name))?));
+        }
+        for name in HIDDEN_FILES {
+            self.step(Step::HideFile(below_root(&target.join(name))?));
+        }
+        for name in HIDDEN_FOLDERS {
+            self.step(Step::HideFolder(below_root(&target.join(name))?));
+        }
+        Ok(())
+    }
+
+    fn devices(&mut self, target: &Path) -> io::Result<()> {
+        for name in DEVICES {
+            let path = target.join(name);
+            self.place_for(&path, Shape::File)?;
+            self.bring(&Path::new("/dev").join(name), &path, NOSUID | NOEXEC | READ_ONLY)?;
+        }
+        for (name, to) in DEVICE_LINKS {
+            let (path, to) = (below_root(&target.join(name))?, c_string(to.as_ref())?);
+            self.step(Step::Link { path, to });
+        }
+        self.place_for(&target.join("pts"), Shape::Folder)?;
+        self.step(Step::Terminals(below_root(&target.join("pts"))?));
+        self.scratch(&target.join("shm"), SHARED_MEMORY, NOEXEC)
+    }
+
+    /// Makes what is to be mounted on, unless it was brought from the machine.
+    fn place_for(&mut self, target: &Path, shape: Shape) -> io::Result<()> {
+        if self.covered.iter().any(|covered| target.starts_with(covered)) {
+            return Ok(());
+        }
+        self.parents(target)?;
+        match shape {
+            Shape::Folder => self.folder(target),
+            Shape::File => {
+                self.step(Step::File(below_root(target)?));
+                Ok(())
+            }
+        }
+    }
+
+    fn parents(&mut self, target: &Path) -> io::Result<()> {
+        let mut parents: Vec<&Path> =
+            target.ancestors().skip(1).filter(|path| *path != Path::new("/")).collect();
+        parents.reverse();
+        parents.into_iter().try_for_each(|parent| self.folder(parent))
+    }
+
+    fn folder(&mut self, path: &Path) -> io::Result<()> {
+        if self.made.insert(path.to_path_buf()) {
+            self.step(Step::Folder(below_root(path)?));
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of shared memory.
+const SHARED_MEMORY: u64 = 256 << 20;

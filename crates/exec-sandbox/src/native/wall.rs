@@ -1,0 +1,48 @@
+//! The second wall: rules of Landlock that say the same as the mounts, should those have a hole.
+
+use std::io;
+
+use super::c_string;
+use crate::mounts::{MountKind, Shape};
+use crate::plan::Plan;
+use crate::spec::Access;
+use crate::sys::launch::Landlock;
+
+// Rights, from linux/landlock.h.
+const EXECUTE: u64 = 1;
+const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
+const READ_DIR: u64 = 1 << 3;
+const MAKE_CHAR: u64 = 1 << 6;
+const MAKE_BLOCK: u64 = 1 << 11;
+const TRUNCATE: u64 = 1 << 14;
+const IOCTL_DEV: u64 = 1 << 15;
+
+/// The first version with each right that was added later, and all rights from then on.
+const HANDLED: &[(u32, u64)] = &[(5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 << 14) - 1)];
+
+/// Abstract sockets and signals stay within.
+const SCOPES: u64 = 0b11;
+
+/// Returns the rules for a plan; nothing where the kernel's Landlock is too old to let files be moved between folders.
+pub(super) fn rules(plan: &Plan) -> io::Result<Option<Landlock>> {
+    let version = plan.landlock;
+    let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else { return Ok(None) };
+    let all = handled & !(MAKE_CHAR | MAKE_BLOCK);
+    let of_files = handled & (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV);
+    let mut rules = vec![(c"/".to_owned(), EXECUTE | READ_FILE | READ_DIR)];
+    for mount in &plan.mounts {
+        let allowed = match &mount.kind {
+            MountKind::Bind { access: Access::ReadWrite, shape: Shape::Folder, .. }
+            | MountKind::Scratch { .. } => all,
+            MountKind::Bind { access: Access::ReadWrite, shape: Shape::File, .. } => of_files,
+            MountKind::Processes => handled & (WRITE_FILE | TRUNCATE),
+            MountKind::Devices => handled & (WRITE_FILE | IOCTL_DEV),
+            MountKind::Bind { .. } | MountKind::Link { .. } | MountKind::Hidden { .. } => continue,
+        };
+        rules.push((c_string(mount.target.as_os_str())?, allowed));
+    }
+    rules.push((c"/dev/shm".to_owned(), all));
+    let scopes = if version >= 6 { SCOPES } else { 0 };
+    Ok(Some(Landlock { version, handled, scopes, rules }))
+}

@@ -1,0 +1,228 @@
+//! A plan: everything that will be done, as a value that can be printed and compared. Making one touches nothing.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::enforcement::{Enforcement, Property};
+use crate::env::environment;
+use crate::host::{HostFacts, ProtectedEntry, Searched};
+use crate::limits::Limits;
+use crate::mounts::{Mount, MountKind, mounts};
+use crate::refusal::{Refusal, Rule, What};
+use crate::spec::{Access, Network, Protection, SandboxSpec};
+
+/// What will be run, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The program, as it was named.
+    pub program: OsString,
+    /// Its arguments, without the program.
+    pub arguments: Vec<OsString>,
+    /// Its variables, sorted by name.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// What it sees, in the order in which it is mounted.
+    pub mounts: Vec<Mount>,
+    /// What it reaches.
+    pub network: Network,
+    /// As whom it runs.
+    pub identity: Identity,
+    /// What it may use up.
+    pub limits: Limits,
+    /// Whether names that appear in the workspace are taken away again.
+    pub protection: Protection,
+    /// What had a protected name before.
+    pub protected: Vec<ProtectedEntry>,
+    /// The version of Landlock to use; 0 for none.
+    pub landlock: u32,
+    /// What this plan enforces once it runs.
+    pub enforcement: Enforcement,
+    /// What must be enforced.
+    pub require: Vec<Property>,
+}
+
+impl Plan {
+    /// Returns what the command may do with the workspace.
+    pub fn workspace_access(&self) -> Access {
+        let is_workspace = |mount: &&Mount| mount.target == self.workspace;
+        match self.mounts.iter().find(is_workspace).map(|mount| &mount.kind) {
+            Some(MountKind::Bind { access, .. }) => *access,
+            _ => Access::ReadOnly,
+        }
+    }
+}
+
+/// As whom a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identity {
+    /// As whoever starts it.
+    Same,
+    /// As nobody: it was started by root, whose files it must not be able to open even where a wall has a hole.
+    Nobody,
+}
+
+/// Returns what will be done for `spec` on a machine like `facts`, or why nothing will.
+pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
+    let (program, arguments) = command(spec)?;
+    let mounts = mounts(spec, facts)?;
+    let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
+    check_cwd(&cwd, &mounts)?;
+    let environment = environment(&spec.environment, facts, &spec.workspace, &cwd)?;
+    let enforcement = promise(spec, facts);
+    require(spec, &enforcement)?;
+    Ok(Plan {
+        program,
+        arguments,
+        environment,
+        cwd,
+        workspace: spec.workspace.clone(),
+        mounts,
+        network: spec.network.clone(),
+        identity: if facts.user == 0 { Identity::Nobody } else { Identity::Same },
+        limits: spec.limits.clone(),
+        protection: spec.protection,
+        protected: facts.protected.clone(),
+        landlock: facts.kernel.landlock,
+        enforcement,
+        require: spec.require.iter().copied().collect(),
+    })
+}
+
+fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
+    let plain = |word: &OsString| !word.as_encoded_bytes().contains(&0);
+    match spec.command.split_first() {
+        Some((program, arguments)) if !program.is_empty() && spec.command.iter().all(plain) => {
+            Ok((program.clone(), arguments.to_vec()))
+        }
+        _ => Err(Refusal::new(What::Command, Rule::PlainCommand, "name a program after `--`")),
+    }
+}
+
+/// The command starts in a folder that was let in, or below one.
+fn check_cwd(cwd: &Path, mounts: &[Mount]) -> Result<(), Refusal> {
+    let visible = mounts.iter().any(|mount| match &mount.kind {
+        MountKind::Bind { .. } | MountKind::Scratch { .. } => cwd.starts_with(&mount.target),
+        _ => false,
+    });
+    if visible && crate::binds::is_plain(cwd) {
+        return Ok(());
+    }
+    Err(Refusal::new(What::Cwd(cwd.to_path_buf()), Rule::VisibleCwd, "start in the workspace or below it"))
+}
+
+/// What a plan enforces on such a machine.
+fn promise(spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
+    let mut promise = Enforcement::default();
+    if facts.kernel.namespaces {
+        promise.enforce(Property::Files, "an own view of the disk");
+        promise.enforce(Property::Processes, "own processes, all gone when the first one is");
+        promise.enforce(Property::Ipc, "own queues, shared memory and keys");
+        promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
+        match spec.network {
+            Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
+            Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
+            Network::Open => promise.enforce(Property::Network, "open, as asked for"),
+        }
+    }
+    if facts.kernel.seccomp {
+        promise.enforce(Property::SystemCalls, "a filter of system calls");
+    }
+    match facts.kernel.landlock {
+        0 => promise.gap(Property::SecondWall, "the kernel has no Landlock; the first wall stands alone"),
+        _ => promise.enforce(Property::SecondWall, "Landlock"),
+    }
+    if spec.network == Network::Open && facts.kernel.landlock < 6 {
+        promise.gap(
+            Property::Network,
+            "abstract sockets of this machine are reached: the kernel's Landlock is too old",
+        );
+    }
+    names(spec, facts, &mut promise);
+    promise
+}
+
+fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
+    let property = Property::ProtectedNames;
+    match (spec.protection, spec.workspace_access) {
+        (Protection::Off, _) => promise.gap(property, "switched off"),
+        (_, Access::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
+        (Protection::Names, Access::ReadWrite) => {
+            promise.enforce(property, "existing ones cannot be changed, new ones are taken away at the end");
+            if facts.searched == Searched::InPart {
+                promise.gap(property, "the workspace is too large to look for such names in all of it");
+            }
+        }
+    }
+}
+
+pub(crate) fn require(spec: &SandboxSpec, enforcement: &Enforcement) -> Result<(), Refusal> {
+    // Whether limits hold is known when they have been set.
+    let later = [Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
+    let missing = spec.require.iter().find(|one| !enforcement.holds(**one) && !later.contains(one));
+    missing.map_or(Ok(()), |property| Err(cannot_enforce(*property)))
+}
+
+pub(crate) fn cannot_enforce(property: Property) -> Refusal {
+    let why = match property {
+        Property::SystemCalls => "there is no filter of system calls for this kernel or architecture",
+        Property::SecondWall => "this kernel has no Landlock",
+        Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
+            "no control group may be made here"
+        }
+        Property::ProtectedNames => "it was switched off",
+        _ => "user namespaces cannot be made here",
+    };
+    let fix = match property {
+        Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
+            "start it as root, or delegate a control group to this user"
+        }
+        _ => {
+            "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
+        }
+    };
+    Refusal::new(What::Property(property), Rule::CannotEnforce(why), fix)
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "run      {:?}", self.program)?;
+        self.arguments.iter().try_for_each(|argument| write!(f, " {argument:?}"))?;
+        writeln!(f, "\nin       {:?}", self.cwd)?;
+        let network = match &self.network {
+            Network::None => "none".to_owned(),
+            Network::Broker { socket } => format!("only by {socket:?}"),
+            Network::Open => "open".to_owned(),
+        };
+        writeln!(f, "network  {network}")?;
+        self.mounts.iter().try_for_each(|mount| writeln!(f, "mount    {mount}"))?;
+        self.environment.iter().try_for_each(|(name, value)| writeln!(f, "env      {name:?}={value:?}"))?;
+        let enforced = &self.enforcement.enforced;
+        enforced.iter().try_for_each(|(property, means)| writeln!(f, "enforced {property}: {means}"))?;
+        self.enforcement.gaps.iter().try_for_each(|gap| writeln!(f, "gap      {}: {}", gap.property, gap.why))
+    }
+}
+
+impl fmt::Display for Mount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = |access: &Access| if *access == Access::ReadWrite { "rw" } else { "ro" };
+        match &self.kind {
+            MountKind::Bind { source, access: may, .. } if *source == self.target => {
+                write!(f, "{} {:?}", access(may), self.target)
+            }
+            MountKind::Bind { source, access: may, .. } => {
+                write!(f, "{} {:?} from {source:?}", access(may), self.target)
+            }
+            MountKind::Link { to } => write!(f, "-> {:?} to {to:?}", self.target),
+            MountKind::Processes => write!(f, "ps {:?}", self.target),
+            MountKind::Devices => write!(f, "dv {:?}", self.target),
+            MountKind::Scratch { size } => write!(f, "rw {:?} in memory, {} MiB", self.target, size >> 20),
+            MountKind::Hidden { .. } => write!(f, "-- {:?}", self.target),
+        }?;
+        write!(f, "  ({})", self.reason)
+    }
+}

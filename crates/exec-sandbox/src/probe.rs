@@ -1,0 +1,103 @@
+//! Looks at this machine.
+
+#![expect(clippy::disallowed_methods, reason = "fills HostFacts from the real machine")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::host::{Entry, HostFacts, Kernel};
+use crate::mounts::{AT_HOME, SYSTEM};
+use crate::seccomp::Architecture;
+use crate::spec::{Network, SandboxSpec};
+use crate::sys::raw::landlock_version;
+
+/// Returns what a plan for `spec` needs to know about this machine.
+pub fn probe(spec: &SandboxSpec) -> HostFacts {
+    let environment = std::env::vars_os().collect();
+    let home = home();
+    let mut facts = HostFacts {
+        user: rustix::process::geteuid().as_raw(),
+        group: rustix::process::getegid().as_raw(),
+        environment,
+        kernel: kernel(),
+        ..HostFacts::default()
+    };
+    let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
+    let at_home = AT_HOME.iter().map(|row| home.join(row.0));
+    let named =
+        std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
+    let socket = match &spec.network {
+        Network::Broker { socket } => Some(socket.clone()),
+        Network::None | Network::Open => None,
+    };
+    for path in system.chain(at_home).chain(named.cloned()).chain(socket) {
+        look(&path, &mut facts);
+    }
+    facts.home = home;
+    (facts.protected, facts.searched) = crate::workspace::protected(&spec.workspace);
+    facts
+}
+
+/// The home as the kernel knows it: a bind below a link would be another folder.
+fn home() -> PathBuf {
+    let home = std::env::home_dir().unwrap_or_default();
+    fs::canonicalize(&home).unwrap_or(home)
+}
+
+fn look(path: &Path, facts: &mut HostFacts) {
+    let Ok(data) = fs::symlink_metadata(path) else { return };
+    let real = fs::canonicalize(path).ok();
+    let entry = if data.is_symlink() || real.as_deref() != Some(path) {
+        let to = data.is_symlink().then(|| fs::read_link(path).ok()).flatten();
+        Entry::Link { to, resolved: real.clone() }
+    } else {
+        kind(&data)
+    };
+    facts.entries.insert(path.to_path_buf(), entry);
+    // What a link leads to is shown in its place, so it must be known what that is.
+    if let Some(real) = real.filter(|real| real != path)
+        && let Ok(data) = fs::symlink_metadata(&real)
+    {
+        facts.entries.insert(real, kind(&data));
+    }
+}
+
+pub(crate) fn kind(data: &fs::Metadata) -> Entry {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = data.file_type();
+    if kind.is_dir() {
+        Entry::Folder
+    } else if kind.is_file() {
+        Entry::File
+    } else if kind.is_socket() {
+        Entry::Socket
+    } else {
+        Entry::Other
+    }
+}
+
+fn kernel() -> Kernel {
+    let number = |path: &str| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let may = number("/proc/sys/user/max_user_namespaces").is_none_or(|most| most > 0)
+        && number("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|on| on > 0);
+    Kernel {
+        namespaces: may,
+        landlock: landlock_version(),
+        seccomp: Architecture::current().is_some() && Path::new("/proc/sys/kernel/seccomp").exists(),
+    }
+}
+
+/// Where the arguments and variables of this program lie in memory.
+pub(crate) fn own_arguments_and_variables() -> Vec<(usize, usize)> {
+    // The first two fields may hold blanks and brackets; the others are numbers. See proc_pid_stat(5).
+    const FIRST: usize = 3;
+    let Ok(text) = fs::read_to_string("/proc/self/stat") else { return Vec::new() };
+    let Some((_, rest)) = text.rsplit_once(')') else { return Vec::new() };
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - FIRST)?.parse::<usize>().ok();
+    let range = |start: usize, end: usize| {
+        let (start, end) = (field(start)?, field(end)?);
+        (start > 0 && end > start).then(|| (start, end - start))
+    };
+    [range(48, 49), range(50, 51)].into_iter().flatten().collect()
+}

@@ -1,0 +1,168 @@
+//! Carries a plan out: starts the sandbox, looks after it, and says how it ended.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts processes, keeps their time and reads what they print"
+)]
+
+mod memory;
+mod pump;
+mod supervise;
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use crate::cgroup::Groups;
+use crate::enforcement::{Enforcement, Property};
+use crate::native::{Ids, prepare};
+use crate::outcome::Outcome;
+use crate::plan::{Plan, cannot_enforce};
+use crate::refusal::Refusal;
+use crate::spec::{Access, Protection};
+use crate::sys::launch;
+use pump::Pump;
+use supervise::supervise;
+
+/// What becomes of the streams of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Streams {
+    /// Standard input.
+    pub stdin: Input,
+    /// Standard output.
+    pub stdout: Stream,
+    /// Standard error.
+    pub stderr: Stream,
+    /// Whether signals that ask this program to end are handed on to the command.
+    pub signals: Signals,
+}
+
+/// Where standard input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Input {
+    /// There is none.
+    #[default]
+    Empty,
+    /// From that of this program.
+    Inherit,
+}
+
+/// Where a stream goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stream {
+    /// Into the outcome, up to the limit.
+    #[default]
+    Keep,
+    /// To that of this program, up to the limit. If nobody reads there, the command waits.
+    Relay,
+    /// To that of this program, directly. No limit holds.
+    Inherit,
+}
+
+/// What becomes of signals to this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Signals {
+    /// They concern this program.
+    #[default]
+    Keep,
+    /// They are handed on while the command runs. This blocks them in the calling thread, so it is for programs of one.
+    HandOn,
+}
+
+/// A command could not be run, although nothing was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// What is required turned out not to be there.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The sandbox could not be made.
+    #[error("cannot make a sandbox: {doing}: {source}")]
+    Setup {
+        /// What was being done.
+        doing: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// What the command did could not be watched any longer; it was ended.
+    #[error("cannot watch the command: {0}")]
+    Watch(#[source] io::Error),
+}
+
+impl RunError {
+    fn setup(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Setup { doing, source }
+    }
+}
+
+/// What control groups enforce better than anything else. They are made where one of these is required.
+const GROUPED: &[Property] =
+    &[Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
+
+/// Runs a command as planned, and returns when it and everything that it started are gone.
+///
+/// The sandbox dies with the thread that called this. The command starts as a copy of that thread, so a program with very
+/// much memory of its own starts it more slowly.
+pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    let mut enforcement = plan.enforcement.clone();
+    let name = format!("stockade-{}-{number}", std::process::id());
+    // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
+    let groups = if plan.require.iter().any(|property| GROUPED.contains(property)) {
+        Groups::make(&plan.limits, &name, &mut enforcement)
+    } else {
+        Groups::default()
+    };
+    limits_in_force(plan, &groups, &mut enforcement)?;
+
+    let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
+    let (go_read, go_write) = pipe()?;
+    let (report_read, report_write) = pipe()?;
+    let ids = Ids::new(plan.identity, std::process::id().wrapping_mul(64).wrapping_add(number));
+    let launch = prepare(plan, ids, ends.numbers(), groups.bound_memory())
+        .map_err(RunError::setup("preparing the mounts"))?;
+
+    let started = Instant::now();
+    let born = launch::start(&launch, go_read.as_raw_fd(), report_write.as_raw_fd())
+        .map_err(|errno| RunError::setup("making namespaces")(io::Error::from_raw_os_error(errno)))?;
+    drop((go_read, report_write, ends));
+    let ready = ids.write_maps(born.pid).and_then(|()| groups.add(born.pid));
+    let ready = ready.and_then(|()| Ok(rustix::io::write(&go_write, b"g").map(|_| ())?));
+    if let Err(error) = ready {
+        supervise::end(&born);
+        return Err(RunError::setup("giving the sandbox its identity")(error));
+    }
+    drop(launch);
+    let watched = supervise(plan, streams.signals, &born, &report_read, pump, &groups, started);
+    let outcome = watched.and_then(|watched| watched.outcome(plan, &groups, enforcement, started));
+    drop(groups);
+    let mut outcome = outcome?;
+    if plan.protection == Protection::Names && plan.workspace_access() == Access::ReadWrite {
+        outcome.quarantine = crate::sweep::sweep(&plan.workspace, &plan.protected);
+    }
+    Ok(outcome)
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map_err(|error| RunError::setup("making pipes")(error.into()))
+}
+
+/// Limits that no control group holds are held for each process, or looked after by this program; what is required and not held refuses.
+fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
+    if plan.limits.memory.bound().is_some() && !groups.bound_memory() {
+        enforcement.enforce(Property::Memory, "a limit of each process");
+        enforcement.enforce(Property::TotalMemory, "a look at all processes, ten times a second");
+    }
+    if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) {
+        enforcement.enforce(Property::ProcessCount, "a limit of the sandbox's own user namespace");
+    }
+    if plan.limits.priority == crate::Priority::Background && !enforcement.holds(Property::Priority) {
+        enforcement.enforce(Property::Priority, "a lower priority");
+    }
+    let missing = plan.require.iter().find(|property| !enforcement.holds(**property));
+    missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))
+}

@@ -1,0 +1,253 @@
+//! Looks after a sandbox until everything in it is gone.
+
+#![expect(clippy::disallowed_methods, reason = "keeps the time of a command and reads its reports")]
+
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::pump::Pump;
+use super::{RunError, Signals, memory};
+use crate::cgroup::Groups;
+use crate::enforcement::Enforcement;
+use crate::outcome::{End, Outcome, Usage};
+use crate::plan::Plan;
+use crate::sys::launch::{Born, REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
+use crate::sys::raw;
+
+/// Signals that are handed on to the command.
+const HANDED_ON: &[i32] = &[
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+    libc::SIGCONT,
+];
+
+/// Why watching came to its end.
+enum Ending {
+    /// The sandbox said so, or ended without a word.
+    Report(Option<Report>),
+    TimedOut,
+    OutOfMemory,
+}
+
+/// What is looked at beside what the sandbox says.
+struct Bounds {
+    end: Option<Instant>,
+    /// Bytes of all processes together, where nobody else looks at that.
+    memory: Option<u64>,
+}
+
+/// What is known about a command that has ended.
+pub(super) struct Watched {
+    ending: Ending,
+    used: raw::Used,
+    pump: Pump,
+}
+
+/// Watches until everything is gone.
+pub(super) fn supervise(
+    plan: &Plan,
+    signals: Signals,
+    born: &Born,
+    reports: &OwnedFd,
+    mut pump: Pump,
+    groups: &Groups,
+    started: Instant,
+) -> Result<Watched, RunError> {
+    pump.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
+    let signals = SignalHandOn::new(signals).map_err(RunError::Watch)?;
+    let bounds = Bounds {
+        end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
+        memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
+    };
+    let watched = watch(born, reports, &mut pump, signals.descriptor.as_ref(), &bounds);
+    // Whatever happened, nothing is left: with the first process the kernel ends all others of its namespace.
+    raw::send_signal(born.pid, libc::SIGKILL).ok();
+    let used = raw::wait_for(born.pid).map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)));
+    let ending = watched.map_err(RunError::Watch)?;
+    // Only what was printed before the end is still in the pipes.
+    drain(&mut pump).map_err(RunError::Watch)?;
+    Ok(Watched { ending, used: used?, pump })
+}
+
+/// Ends a sandbox that was born and got no further.
+pub(super) fn end(born: &Born) {
+    raw::send_signal(born.pid, libc::SIGKILL).ok();
+    raw::wait_for(born.pid).ok();
+}
+
+fn watch(
+    born: &Born,
+    reports: &OwnedFd,
+    pump: &mut Pump,
+    signals: Option<&OwnedFd>,
+    bounds: &Bounds,
+) -> io::Result<Ending> {
+    loop {
+        let rest = bounds.end.map(|end| end.saturating_duration_since(Instant::now()));
+        if rest == Some(Duration::ZERO) {
+            return Ok(Ending::TimedOut);
+        }
+        if bounds.memory.is_some_and(|most| memory::of_tree(born.pid) > most) {
+            return Ok(Ending::OutOfMemory);
+        }
+        let look_again = bounds.memory.map(|_| memory::INTERVAL);
+        let rest = rest.into_iter().chain(look_again).min();
+        let mut fds = vec![PollFd::new(reports, PollFlags::IN)];
+        fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
+        let first_channel = fds.len();
+        let channels: Vec<usize> = {
+            let interests = pump.interests();
+            let (numbers, waits): (Vec<usize>, Vec<PollFd<'_>>) = interests.into_iter().unzip();
+            fds.extend(waits);
+            numbers
+        };
+        wait(&mut fds, rest)?;
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        drop(fds);
+        let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
+        if is_ready(0) {
+            return Ok(Ending::Report(read_report(reports)?));
+        }
+        if let Some(signals) = signals.filter(|_| is_ready(1)) {
+            hand_on(born, signals);
+        }
+        for (at, channel) in channels.into_iter().enumerate() {
+            if is_ready(first_channel + at) {
+                pump.advance(channel);
+            }
+        }
+    }
+}
+
+fn wait(fds: &mut [PollFd<'_>], rest: Option<Duration>) -> io::Result<()> {
+    let rest = rest.and_then(|rest| Timespec::try_from(rest).ok());
+    match poll(fds, rest.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn drain(pump: &mut Pump) -> io::Result<()> {
+    while !pump.is_done() {
+        let (channels, ready): (Vec<usize>, Vec<bool>) = {
+            let (channels, mut fds): (Vec<usize>, Vec<PollFd<'_>>) = pump.interests().into_iter().unzip();
+            wait(&mut fds, None)?;
+            (channels, fds.iter().map(|fd| !fd.revents().is_empty()).collect())
+        };
+        let ready = channels.into_iter().zip(ready).filter(|(_, ready)| *ready);
+        ready.for_each(|(channel, _)| pump.advance(channel));
+    }
+    Ok(())
+}
+
+/// Reads one report; nothing if the sandbox ended without one.
+fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
+    let mut bytes = [0; size_of::<Report>()];
+    let count = rustix::io::read(reports, &mut bytes)?;
+    if count < bytes.len() {
+        return Ok(None);
+    }
+    let mut report = Report::default();
+    for (word, bytes) in report.iter_mut().zip(bytes.chunks_exact(4)) {
+        *word = i32::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    }
+    Ok(Some(report))
+}
+
+fn hand_on(born: &Born, signals: &OwnedFd) {
+    if let Ok(signal) = raw::read_signal(signals.as_raw_fd())
+        && let Some(signal) = rustix::process::Signal::from_named_raw(signal)
+    {
+        rustix::process::pidfd_send_signal(born.pidfd.as_fd(), signal).ok();
+    }
+}
+
+/// Signals that are read instead of acted upon, for as long as this lives.
+struct SignalHandOn {
+    descriptor: Option<OwnedFd>,
+    mask: raw::SignalMask,
+}
+
+impl SignalHandOn {
+    fn new(signals: Signals) -> io::Result<Self> {
+        if signals == Signals::Keep {
+            return Ok(Self { descriptor: None, mask: 0 });
+        }
+        let error = io::Error::from_raw_os_error;
+        let wanted = HANDED_ON.iter().fold(0, |mask, signal| mask | 1 << (signal - 1));
+        let descriptor = Some(raw::signal_descriptor(wanted).map_err(error)?);
+        let mask = raw::set_signal_mask(wanted).map_err(error)?;
+        Ok(Self { descriptor, mask })
+    }
+}
+
+impl Drop for SignalHandOn {
+    fn drop(&mut self) {
+        if self.descriptor.is_some() {
+            raw::set_signal_mask(self.mask).ok();
+        }
+    }
+}
+
+impl Watched {
+    pub(super) fn outcome(
+        self,
+        plan: &Plan,
+        groups: &Groups,
+        enforcement: Enforcement,
+        started: Instant,
+    ) -> Result<Outcome, RunError> {
+        let memory = groups.memory();
+        let report = match self.ending {
+            Ending::Report(report) => report,
+            Ending::TimedOut => return Ok(self.end_with(End::TimedOut, memory, enforcement, started)),
+            Ending::OutOfMemory => return Ok(self.end_with(End::OutOfMemory, memory, enforcement, started)),
+        };
+        let end = match report {
+            Some([REPORT_SETUP, stage, step, errno]) => {
+                let doing = format!("{}, step {step}", stage_in_words(stage));
+                return Err(RunError::setup(doing)(io::Error::from_raw_os_error(errno)));
+            }
+            Some([REPORT_EXEC, libc::ENOENT | libc::ENOTDIR, ..]) => End::NotFound,
+            Some([REPORT_EXEC, ..]) => End::NotExecutable,
+            Some([REPORT_END, status, ..]) => ended(status, plan),
+            // The first process was killed, by the kernel or by somebody outside.
+            _ => End::Signalled(libc::SIGKILL),
+        };
+        let out_of_memory = memory.is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
+        Ok(self.end_with(if out_of_memory { End::OutOfMemory } else { end }, memory, enforcement, started))
+    }
+
+    fn end_with(
+        self,
+        end: End,
+        memory: Option<(bool, u64)>,
+        enforcement: Enforcement,
+        started: Instant,
+    ) -> Outcome {
+        let usage = Usage {
+            wall_time: started.elapsed(),
+            cpu_time: self.used.cpu,
+            peak_memory: memory.map_or(self.used.peak_memory, |(_, peak)| peak),
+        };
+        Outcome { end, usage, output: self.pump.output(), enforcement, quarantine: Vec::new() }
+    }
+}
+
+fn ended(status: i32, plan: &Plan) -> End {
+    if libc::WIFEXITED(status) {
+        return End::Exited(libc::WEXITSTATUS(status));
+    }
+    match libc::WTERMSIG(status) {
+        libc::SIGXCPU if plan.limits.cpu_time.bound().is_some() => End::OutOfCpuTime,
+        signal => End::Signalled(signal),
+    }
+}

@@ -1,0 +1,261 @@
+//! Compiles the table of system calls to the program that the kernel runs before each of them.
+//!
+//! The program is pure data, so it is built, printed and tested on any machine. The kernel remembers which calls it allows
+//! whatever their arguments, so the length of the table costs those nothing.
+
+mod table;
+
+use table::{ROWS, Row, Test};
+
+/// One instruction, as the kernel wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Instruction {
+    code: u16,
+    on_true: u8,
+    on_false: u8,
+    value: u32,
+}
+
+/// An architecture that there is a table for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Architecture {
+    /// 64-bit x86. Its 32-bit calls and the x32 variant are refused.
+    X86_64,
+    /// 64-bit ARM. Its 32-bit calls are refused.
+    Aarch64,
+}
+
+impl Architecture {
+    /// The architecture that this program was built for, if there is a table for it.
+    pub fn current() -> Option<Self> {
+        match std::env::consts::ARCH {
+            "x86_64" => Some(Self::X86_64),
+            "aarch64" => Some(Self::Aarch64),
+            _ => None,
+        }
+    }
+
+    const fn audit_number(self) -> u32 {
+        match self {
+            Self::X86_64 => 0xc000_003e,
+            Self::Aarch64 => 0xc000_00b7,
+        }
+    }
+
+    fn number(self, row: &Row) -> Option<u32> {
+        match self {
+            Self::X86_64 => row.x86_64,
+            Self::Aarch64 => row.aarch64,
+        }
+    }
+}
+
+// Classes of instructions, from linux/bpf_common.h and linux/seccomp.h.
+const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const JUMP_EQUAL: u16 = 0x15;
+const JUMP_AT_LEAST: u16 = 0x35;
+const JUMP_ANY_BIT: u16 = 0x45;
+const RETURN: u16 = 0x06;
+const KILL: u32 = 0x8000_0000;
+const ERRNO: u32 = 0x0005_0000;
+const ALLOW: u32 = 0x7fff_0000;
+
+/// Where the number, the architecture and the arguments lie in what the kernel shows to the program.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const ARGUMENTS: u32 = 16;
+/// Numbers from here on are the x32 variant of x86-64.
+const X32: u32 = 0x4000_0000;
+const ENOSYS: u32 = 38;
+
+/// Stands for "past the end of this row" until the length of the row is known.
+const END: u8 = u8::MAX;
+
+/// Returns the program for an architecture.
+pub fn filter(architecture: Architecture) -> Vec<Instruction> {
+    let mut program = vec![
+        load(ARCHITECTURE),
+        jump(JUMP_EQUAL, architecture.audit_number(), 1, 0),
+        give(KILL),
+        load(NUMBER),
+        jump(JUMP_AT_LEAST, X32, 0, 1),
+        give(ERRNO | ENOSYS),
+    ];
+    for row in ROWS {
+        if let Some(number) = architecture.number(row) {
+            program.extend(compile(row, number));
+        }
+    }
+    program.push(give(ALLOW));
+    program
+}
+
+/// One row: if the number and all tests fit, the call fails.
+fn compile(row: &Row, number: u32) -> Vec<Instruction> {
+    let mut code = vec![load(NUMBER), jump(JUMP_EQUAL, number, 0, END)];
+    for (argument, test) in row.when {
+        // The low half: the kernel looks at no more of these arguments, and a filter that looks at all 64 bits lets a
+        // request pass that has odd bits in the upper half (CVE-2019-10063).
+        code.push(load(ARGUMENTS + 8 * u32::from(*argument)));
+        code.extend(compile_test(test));
+    }
+    code.push(give(ERRNO | row.errno));
+    let length = code.len();
+    for (at, instruction) in code.iter_mut().enumerate() {
+        let rest = u8::try_from(length - at - 1).unwrap_or(END);
+        for target in [&mut instruction.on_true, &mut instruction.on_false] {
+            if *target == END {
+                *target = rest;
+            }
+        }
+    }
+    code
+}
+
+fn compile_test(test: &Test) -> Vec<Instruction> {
+    let one_of = |values: &[u32]| -> Vec<Instruction> {
+        let last = values.len().saturating_sub(1);
+        let jumps = values.iter().enumerate().map(|(at, value)| {
+            let past = u8::try_from(last - at).unwrap_or(END);
+            jump(JUMP_EQUAL, *value, past, if at == last { END } else { 0 })
+        });
+        jumps.collect()
+    };
+    match test {
+        Test::AnyBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, 0, END)],
+        Test::NoBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, END, 0)],
+        Test::OneOf(values) => one_of(values),
+        Test::NoneOf(values) => values.iter().map(|value| jump(JUMP_EQUAL, *value, END, 0)).collect(),
+        Test::MaskedOneOf(mask, values) => {
+            let mut code = vec![Instruction { code: AND, on_true: 0, on_false: 0, value: *mask }];
+            code.extend(one_of(values));
+            code
+        }
+    }
+}
+
+const fn load(offset: u32) -> Instruction {
+    Instruction { code: LOAD, on_true: 0, on_false: 0, value: offset }
+}
+
+const fn jump(code: u16, value: u32, on_true: u8, on_false: u8) -> Instruction {
+    Instruction { code, on_true, on_false, value }
+}
+
+const fn give(verdict: u32) -> Instruction {
+    Instruction { code: RETURN, on_true: 0, on_false: 0, value: verdict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel would do with the program.
+    fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64]) -> u32 {
+        let argument =
+            |offset: u32| arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0) as u32;
+        let (mut at, mut register) = (0, 0);
+        loop {
+            let Instruction { code, on_true, on_false, value } = program[at];
+            at += 1;
+            let jump = |holds: bool| usize::from(if holds { on_true } else { on_false });
+            match code {
+                LOAD if value == NUMBER => register = number,
+                LOAD if value == ARCHITECTURE => register = architecture,
+                LOAD => register = argument(value),
+                AND => register &= value,
+                JUMP_EQUAL => at += jump(register == value),
+                JUMP_AT_LEAST => at += jump(register >= value),
+                JUMP_ANY_BIT => at += jump(register & value != 0),
+                RETURN => return value,
+                _ => panic!("unknown instruction {code:#x}"),
+            }
+        }
+    }
+
+    fn verdict(architecture: Architecture, name: &str, arguments: &[u64]) -> u32 {
+        let row = ROWS.iter().find(|row| row.name == name).unwrap();
+        run(&filter(architecture), architecture.audit_number(), architecture.number(row).unwrap(), arguments)
+    }
+
+    const EPERM: u32 = ERRNO | 1;
+
+    #[test]
+    fn calls_and_arguments_that_fail_and_that_do_not() {
+        let high = 1 << 32;
+        let cases: &[(&str, &[u64], u32)] = &[
+            ("bpf", &[], EPERM),
+            ("mount", &[], EPERM),
+            ("keyctl", &[], EPERM),
+            ("io_uring_setup", &[], ERRNO | ENOSYS),
+            ("clone3", &[], ERRNO | ENOSYS),
+            ("ioctl", &[0, 0x5412], EPERM),
+            ("ioctl", &[0, 0x5412 | high], EPERM),
+            ("ioctl", &[0, 0x541c], EPERM),
+            ("ioctl", &[0, 0x5413], ALLOW),
+            ("clone", &[0x1000_0000], EPERM),
+            ("clone", &[0x003d_0f00], ALLOW),
+            ("clone", &[17], ALLOW),
+            ("unshare", &[0x80], EPERM),
+            ("unshare", &[0x200], ALLOW),
+            ("socket", &[1, 1], ALLOW),
+            ("socket", &[2, 1], ALLOW),
+            ("socket", &[10, 0x80002], ALLOW),
+            ("socket", &[16, 3, 0], ALLOW),
+            ("socket", &[16, 3, 15], ERRNO | 97),
+            ("socket", &[2, 3], EPERM),
+            ("socket", &[17, 3], ERRNO | 97),
+            ("socket", &[40, 1], ERRNO | 97),
+            ("socket", &[38, 5], ERRNO | 97),
+            ("socketpair", &[1, 1], ALLOW),
+            ("socketpair", &[30, 1], ERRNO | 97),
+            ("fchmod", &[3, 0o755], ALLOW),
+            ("fchmod", &[3, 0o4755], EPERM),
+            ("fchmodat", &[3, 0, 0o2755], EPERM),
+            ("openat", &[3, 0, 0o100, 0o644], ALLOW),
+            ("openat", &[3, 0, 0o100, 0o4755], EPERM),
+            ("openat", &[3, 0, 0, 0o4755], ALLOW),
+            ("mknodat", &[3, 0, 0o010_644], ALLOW),
+            ("mknodat", &[3, 0, 0o020_644], EPERM),
+            ("mknodat", &[3, 0, 0o060_644], EPERM),
+            ("mknodat", &[3, 0, 0o104_755], EPERM),
+            ("ptrace", &[0], ALLOW),
+            ("ptrace", &[16], EPERM),
+            ("ptrace", &[0x4206], EPERM),
+            ("personality", &[0xffff_ffff], ALLOW),
+            ("personality", &[0x0044_0000], EPERM),
+            ("memfd_create", &[0, 8], ALLOW),
+            ("memfd_create", &[0, 1], ERRNO | ENOSYS),
+        ];
+        for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+            for (name, arguments, expected) in cases {
+                let found = verdict(architecture, name, arguments);
+                assert_eq!(found, *expected, "{architecture:?} {name} {arguments:x?}: {found:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_tables_of_calls_are_closed() {
+        for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+            let program = filter(architecture);
+            assert_eq!(run(&program, 0x4000_0003, 20, &[]), KILL);
+            assert_eq!(run(&program, architecture.audit_number(), X32 | 39, &[]), ERRNO | ENOSYS);
+            assert_eq!(run(&program, architecture.audit_number(), 0, &[]), ALLOW);
+            assert!(program.len() < 4096, "the kernel takes no longer program");
+        }
+    }
+
+    #[test]
+    fn no_number_stands_for_two_calls() {
+        for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+            let mut seen = std::collections::BTreeMap::new();
+            for row in ROWS {
+                let Some(number) = architecture.number(row) else { continue };
+                assert_eq!(*seen.entry(number).or_insert(row.name), row.name, "{number}");
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Which system calls fail, and with which error.
+//!
+//! It is a list of what is closed: a list of what is open would break programs with every new version of the C library, and
+//! what this list misses is behind the other walls.
+
+const EPERM: u32 = 1;
+const ENOSYS: u32 = 38;
+const EAFNOSUPPORT: u32 = 97;
+
+/// A call that fails.
+pub(super) struct Row {
+    /// What people call it; the kernel knows it by its numbers.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests and readers look calls up by it"))]
+    pub(super) name: &'static str,
+    pub(super) x86_64: Option<u32>,
+    pub(super) aarch64: Option<u32>,
+    /// Tests of arguments, by their place. The call fails where all of them hold.
+    pub(super) when: &'static [(u8, Test)],
+    pub(super) errno: u32,
+}
+
+/// A test of the lower 32 bits of an argument.
+pub(super) enum Test {
+    /// One of these bits is set.
+    AnyBit(u32),
+    /// None of these bits is set.
+    NoBit(u32),
+    /// It is one of these.
+    OneOf(&'static [u32]),
+    /// It is none of these.
+    NoneOf(&'static [u32]),
+    /// What the mask leaves of it is one of these.
+    MaskedOneOf(u32, &'static [u32]),
+}
+
+use Test::{AnyBit, MaskedOneOf, NoBit, NoneOf, OneOf};
+
+const fn deny(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>) -> Row {
+    Row { name, x86_64, aarch64, when: &[], errno: EPERM }
+}
+
+impl Row {
+    const fn when(self, when: &'static [(u8, Test)]) -> Self {
+        Self { when, ..self }
+    }
+
+    /// With the error of a kernel that lacks the call, so that programs take the older way to the same end.
+    const fn seem_missing(self) -> Self {
+        Self { errno: ENOSYS, ..self }
+    }
+
+    const fn seem_unsupported(self) -> Self {
+        Self { errno: EAFNOSUPPORT, ..self }
+    }
+}
+
+/// Every flag of `clone` that makes a namespace. `unshare` knows one more, for clocks.
+const NAMESPACES: u32 = 0x7e02_0000;
+const TIME_NAMESPACE: u32 = 0x80;
+/// The bits by which a program runs as its owner.
+const SETUID: u32 = 0o6000;
+/// Flags of `open` with which it takes a mode; without them, what stands in its place is anything.
+const CREATES: u32 = 0o100;
+/// Only the bit that `O_TMPFILE` does not share with `O_DIRECTORY`.
+const UNNAMED: u32 = 0o20_000_000;
+const FILE_TYPE: u32 = 0o170_000;
+const DEVICES: &[u32] = &[0o020_000, 0o060_000];
+/// Requests that put characters into the input of a terminal, or take over a console.
+const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d];
+/// Unix, IPv4, IPv6, and netlink, which programs ask about addresses.
+const FAMILIES: &[u32] = &[1, 2, 10, 16];
+const NETLINK: &[u32] = &[16];
+const RAW: &[u32] = &[3];
+/// Attaching to a process that did not ask for it.
+const ATTACH: &[u32] = &[16, 0x4206];
+/// The ordinary kinds of program, and the question which one it is.
+const PERSONALITIES: &[u32] = &[0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
+const NO_EXECUTION: u32 = 8;
+
+/// What is closed. Calls that programs make all the time come first.
+#[rustfmt::skip]
+pub(super) const ROWS: &[Row] = &[
+    // No file may begin to run as its owner: the host would trip over it.
+    deny("openat", Some(257), Some(56)).when(&[(2, AnyBit(CREATES)), (3, AnyBit(SETUID))]),
+    deny("openat", Some(257), Some(56)).when(&[(2, AnyBit(UNNAMED)), (3, AnyBit(SETUID))]),
+    deny("open", Some(2), None).when(&[(1, AnyBit(CREATES)), (2, AnyBit(SETUID))]),
+    deny("open", Some(2), None).when(&[(1, AnyBit(UNNAMED)), (2, AnyBit(SETUID))]),
+    deny("creat", Some(85), None).when(&[(1, AnyBit(SETUID))]),
+    deny("chmod", Some(90), None).when(&[(1, AnyBit(SETUID))]),
+    deny("fchmod", Some(91), Some(52)).when(&[(1, AnyBit(SETUID))]),
+    deny("fchmodat", Some(268), Some(53)).when(&[(2, AnyBit(SETUID))]),
+    deny("fchmodat2", Some(452), Some(452)).when(&[(2, AnyBit(SETUID))]),
+    deny("mknod", Some(133), None).when(&[(1, AnyBit(SETUID))]),
+    deny("mknodat", Some(259), Some(33)).when(&[(2, AnyBit(SETUID))]),
+    // Nor be a device.
+    deny("mknod", Some(133), None).when(&[(1, MaskedOneOf(FILE_TYPE, DEVICES))]),
+    deny("mknodat", Some(259), Some(33)).when(&[(2, MaskedOneOf(FILE_TYPE, DEVICES))]),
+    // Their arguments lie in memory, where a filter cannot see them.
+    deny("openat2", Some(437), Some(437)).seem_missing(),
+    deny("clone3", Some(435), Some(435)).seem_missing(),
+    deny("io_uring_setup", Some(425), Some(425)).seem_missing(),
+    deny("io_uring_enter", Some(426), Some(426)).seem_missing(),
+    deny("io_uring_register", Some(427), Some(427)).seem_missing(),
+    // The terminal belongs to the person in front of it.
+    deny("ioctl", Some(16), Some(29)).when(&[(1, OneOf(TERMINAL_TAKEOVER))]),
+    // No namespaces within: most holes in the kernel of recent years need one.
+    deny("clone", Some(56), Some(220)).when(&[(0, AnyBit(NAMESPACES))]),
+    deny("unshare", Some(272), Some(97)).when(&[(0, AnyBit(NAMESPACES | TIME_NAMESPACE))]),
+    // Networks that programs use, without raw packets.
+    deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
+    deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).seem_unsupported(),
+    deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(NETLINK)), (1, MaskedOneOf(0xf, RAW))]),
+    deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
+    deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))]),
+    deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
+    // A file in memory that can be run defeats every rule about files that can be run.
+    deny("memfd_create", Some(319), Some(279)).when(&[(1, NoBit(NO_EXECUTION))]).seem_missing(),
+    // The kernel itself: modules, other kernels, its log, its clock, its accounting.
+    deny("acct", Some(163), Some(89)),
+    deny("adjtimex", Some(159), Some(171)),
+    deny("clock_adjtime", Some(305), Some(266)),
+    deny("clock_settime", Some(227), Some(112)),
+    deny("settimeofday", Some(164), Some(170)),
+    deny("delete_module", Some(176), Some(106)),
+    deny("finit_module", Some(313), Some(273)),
+    deny("init_module", Some(175), Some(105)),
+    deny("kexec_load", Some(246), Some(104)),
+    deny("kexec_file_load", Some(320), Some(294)),
+    deny("reboot", Some(169), Some(142)),
+    deny("swapon", Some(167), Some(224)),
+    deny("swapoff", Some(168), Some(225)),
+    deny("syslog", Some(103), Some(116)),
+    deny("sysfs", Some(139), None),
+    deny("_sysctl", Some(156), None),
+    deny("nfsservctl", Some(180), Some(42)),
+    deny("uselib", Some(134), None),
+    deny("ustat", Some(136), None),
+    deny("lookup_dcookie", Some(212), Some(18)),
+    deny("quotactl", Some(179), Some(60)),
+    deny("quotactl_fd", Some(443), Some(443)),
+    deny("vhangup", Some(153), Some(58)),
+    deny("sethostname", Some(170), Some(161)),
+    deny("setdomainname", Some(171), Some(162)),
+    deny("lsm_set_self_attr", Some(460), Some(460)),
+    // Mounts and roots: the view of the disk is made, and stays.
+    deny("chroot", Some(161), Some(51)),
+    deny("fsconfig", Some(431), Some(431)),
+    deny("fsmount", Some(432), Some(432)),
+    deny("fsopen", Some(430), Some(430)),
+    deny("fspick", Some(433), Some(433)),
+    deny("mount", Some(165), Some(40)),
+    deny("mount_setattr", Some(442), Some(442)),
+    deny("move_mount", Some(429), Some(429)),
+    deny("open_tree", Some(428), Some(428)),
+    deny("open_tree_attr", Some(467), Some(467)),
+    deny("pivot_root", Some(155), Some(41)),
+    deny("umount2", Some(166), Some(39)),
+    deny("setns", Some(308), Some(268)),
+    deny("name_to_handle_at", Some(303), Some(264)),
+    deny("open_by_handle_at", Some(304), Some(265)),
+    deny("statmount", Some(457), Some(457)),
+    deny("listmount", Some(458), Some(458)),
+    // Other processes, and memory that is not one's own.
+    deny("kcmp", Some(312), Some(272)),
+    deny("move_pages", Some(279), Some(239)),
+    deny("migrate_pages", Some(256), Some(238)),
+    deny("pidfd_getfd", Some(438), Some(438)),
+    deny("process_madvise", Some(440), Some(440)),
+    deny("process_mrelease", Some(448), Some(448)),
+    deny("process_vm_readv", Some(310), Some(270)),
+    deny("process_vm_writev", Some(311), Some(271)),
+    // Large and rarely needed parts of the kernel, which attacks on it begin with.
+    deny("add_key", Some(248), Some(217)),
+    deny("bpf", Some(321), Some(280)),
+    deny("fanotify_init", Some(300), Some(262)),
+    deny("fanotify_mark", Some(301), Some(263)),
+    deny("keyctl", Some(250), Some(219)),
+    deny("perf_event_open", Some(298), Some(241)),
+    deny("request_key", Some(249), Some(218)),
+    deny("userfaultfd", Some(323), Some(282)),
+    deny("ioperm", Some(173), None),
+    deny("iopl", Some(172), None),
+    deny("modify_ldt", Some(154), None),
+    deny("memfd_secret", Some(447), Some(447)),
+];

@@ -1,0 +1,132 @@
+//! What somebody wants: a command, what it may see, and what it may use up.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::enforcement::Property;
+use crate::limits::Limits;
+
+/// A command, and what it may see and use.
+///
+/// Every path comes from whoever operates the agent, never from the agent or from a file that the agent can write:
+/// a workspace that could name its own workspace would be none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSpec {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The folder that the command works in.
+    pub workspace: PathBuf,
+    /// Whether the command may change the workspace.
+    pub workspace_access: Access,
+    /// Where the command starts; the workspace if nothing is said.
+    pub cwd: Option<PathBuf>,
+    /// Folders that the command shares with others and may change, such as that of a graph run. They must exist.
+    pub shared: Vec<PathBuf>,
+    /// A folder for what is too long to hand over at once.
+    pub spill: Option<PathBuf>,
+    /// More that the command may read (`readOnlyAllowPaths`). What is missing is left out.
+    pub read_only: Vec<PathBuf>,
+    /// What the command may reach over the network.
+    pub network: Network,
+    /// What the command sees of the tools' own folders at home.
+    pub home: Home,
+    /// Variables of the command.
+    pub environment: Environment,
+    /// What the command may use up.
+    pub limits: Limits,
+    /// What becomes of files in the workspace that other programs obey.
+    pub protection: Protection,
+    /// What must really be enforced; without it nothing is started.
+    pub require: BTreeSet<Property>,
+}
+
+impl SandboxSpec {
+    /// A command in a workspace, with everything else at its default: no network, a private home, and limits.
+    pub fn new(
+        workspace: impl Into<PathBuf>,
+        command: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        Self {
+            command: command.into_iter().map(Into::into).collect(),
+            workspace: workspace.into(),
+            workspace_access: Access::ReadWrite,
+            cwd: None,
+            shared: Vec::new(),
+            spill: None,
+            read_only: Vec::new(),
+            network: Network::None,
+            home: Home::Private,
+            environment: Environment::default(),
+            limits: Limits::default(),
+            protection: Protection::default(),
+            require: Property::required_by_default(),
+        }
+    }
+}
+
+/// What may be done with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    /// Reading, and starting programs.
+    ReadOnly,
+    /// Changing as well.
+    ReadWrite,
+}
+
+/// What the command may reach over the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Network {
+    /// Itself, over its own loopback.
+    None,
+    /// Itself, and one socket of a broker that decides about everything else.
+    Broker {
+        /// The socket on this machine. It has the same path in the sandbox.
+        socket: PathBuf,
+    },
+    /// Whatever this machine reaches, itself included.
+    Open,
+}
+
+/// What the command sees of the folders that tools keep at home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// The settings of git; otherwise an empty folder that goes away with the command.
+    Private,
+    /// The caches and programs of tools as well, without what holds credentials.
+    Tools,
+}
+
+/// Variables of the command. What is not named stays outside.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Environment {
+    /// Names to hand on beside the harmless ones that always are.
+    pub pass: Vec<OsString>,
+    /// Variables to set. They win over what is handed on.
+    pub set: Vec<(OsString, OsString)>,
+    /// Where tools keep what they have fetched.
+    pub caches: Caches,
+}
+
+/// Where tools keep what they have fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caches {
+    /// In the private home: gone with the command, and nothing is left in the workspace.
+    #[default]
+    Private,
+    /// In folders of the workspace, so that the next command finds them.
+    Workspace {
+        /// The folder for temporary files.
+        temporary: &'static str,
+    },
+}
+
+/// What becomes of files in the workspace that other programs obey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protection {
+    /// They cannot be changed, and are taken away again where the command created them.
+    #[default]
+    Names,
+    /// Nothing: the command may leave instructions for the programs of whoever opens the workspace.
+    Off,
+}

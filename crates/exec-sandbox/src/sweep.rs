@@ -1,0 +1,240 @@
+//! What appeared under a protected name is taken away, after the command and all that it started are gone.
+//!
+//! The workspace was in the hands of the command, so no path in it is followed: each is opened below the workspace without
+//! links, and moved by its descriptor.
+
+#![expect(clippy::disallowed_methods, reason = "moves what a command left under protected names")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, open, openat2, renameat};
+
+use crate::Quarantined;
+use crate::host::{Entry, ProtectedEntry, Treatment};
+use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
+use crate::workspace::protected;
+
+/// Settings that a new repository may have. Everything else could name a program to run.
+const HARMLESS_SETTINGS: &[&str] = &[
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.bare",
+    "core.logallrefupdates",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.autocrlf",
+    "user.name",
+    "user.email",
+    "init.defaultbranch",
+    "remote.url",
+    "remote.fetch",
+    "branch.remote",
+    "branch.merge",
+    "extensions.objectformat",
+    "pull.rebase",
+];
+
+/// Longest settings of a new repository that are read.
+const LONGEST: u64 = 64 << 10;
+
+/// Takes away what has a protected name now and did not before.
+pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry]) -> Vec<Quarantined> {
+    let known: BTreeMap<&Path, &Entry> =
+        before.iter().map(|entry| (entry.path.as_path(), &entry.kind)).collect();
+    let Ok(root) = open(workspace, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
+        return Vec::new();
+    };
+    let (now, _) = protected(workspace);
+    let mut quarantine = Quarantine { root, workspace, folder: None, taken: Vec::new() };
+    // What lies deeper first: a folder that is taken away takes it along.
+    for entry in now.iter().rev() {
+        if known.get(entry.path.as_path()) != Some(&&entry.kind) && quarantine.is_harmful(entry, before) {
+            quarantine.take(&entry.path);
+        }
+    }
+    quarantine.taken
+}
+
+struct Quarantine<'w> {
+    root: OwnedFd,
+    workspace: &'w Path,
+    folder: Option<(OwnedFd, PathBuf)>,
+    taken: Vec<Quarantined>,
+}
+
+impl Quarantine<'_> {
+    /// Secrets and sockets that are new are the command's own. In a repository that is new, hooks that git brings and plain
+    /// settings are fine.
+    fn is_harmful(&self, entry: &ProtectedEntry, before: &[ProtectedEntry]) -> bool {
+        if entry.treatment == Treatment::Hide {
+            return false;
+        }
+        if let Some(harmless) = self.is_of_the_system(entry) {
+            return !harmless;
+        }
+        let repository =
+            entry.path.ancestors().find(|path| path.file_name().is_some_and(|name| name == ".git"));
+        let Some(repository) = repository else { return true };
+        let is_new = !before.iter().any(|known| known.path == repository && known.kind == Entry::Folder);
+        let name = entry.path.file_name().unwrap_or_default();
+        match (&entry.kind, name.to_str()) {
+            (Entry::Folder, Some(".git")) => !is_new,
+            (Entry::File, Some(".git")) => !self.is_worktree(&entry.path),
+            (Entry::File, Some("commondir")) => !self.leads_to_its_repository(&entry.path),
+            (Entry::Folder, Some("hooks")) => self.has_live_hooks(&entry.path),
+            (Entry::File, Some("config")) if is_new => !self.is_plain(&entry.path),
+            (Entry::File, Some("alternates")) if is_new => false,
+            _ => true,
+        }
+    }
+
+    /// Whether a part of a virtual environment names programs of the system only; nothing for what is no such part.
+    fn is_of_the_system(&self, entry: &ProtectedEntry) -> Option<bool> {
+        match entry.path.file_name()?.to_str()? {
+            "python" | "python3" => Some(match &entry.kind {
+                Entry::Link { to: Some(to), .. } => is_interpreter_of_the_system(to),
+                _ => false,
+            }),
+            "pyvenv.cfg" => {
+                Some(self.read(&entry.path).is_some_and(|text| names_programs_of_the_system(&text)))
+            }
+            _ => None,
+        }
+    }
+
+    fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        Ok(openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)?)
+    }
+
+    /// Whether a file says that the repository of this folder is one that lies in the workspace, where it is protected.
+    fn is_worktree(&self, path: &Path) -> bool {
+        let text = self.read(path);
+        let place = text.as_deref().and_then(|text| text.trim_end().strip_prefix("gitdir: "));
+        let place = place.and_then(|place| Path::new(place).strip_prefix(self.workspace).ok());
+        place.is_some_and(|place| self.leads_to_its_repository(&place.join("commondir")))
+    }
+
+    /// Whether this is the file of a worktree that names the repository that it lies in.
+    fn leads_to_its_repository(&self, path: &Path) -> bool {
+        let above = |level: usize| path.ancestors().nth(level).and_then(Path::file_name);
+        let in_its_place =
+            above(2).is_some_and(|name| name == "worktrees") && above(3).is_some_and(|name| name == ".git");
+        in_its_place && self.read(path).is_some_and(|text| text.trim_end() == "../..")
+    }
+
+    fn has_live_hooks(&self, path: &Path) -> bool {
+        let Ok(folder) = self.open(path, OFlags::RDONLY | OFlags::DIRECTORY) else { return true };
+        let Ok(entries) = rustix::fs::Dir::read_from(&folder) else { return true };
+        entries.flatten().any(|entry| {
+            let name = entry.file_name().to_bytes();
+            !matches!(name, b"." | b"..") && !name.ends_with(b".sample")
+        })
+    }
+
+    /// Returns the text of a file that is not too long.
+    fn read(&self, path: &Path) -> Option<String> {
+        let file = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
+        let mut text = String::new();
+        File::from(file).take(LONGEST + 1).read_to_string(&mut text).ok()?;
+        (text.len() as u64 <= LONGEST).then_some(text)
+    }
+
+    fn is_plain(&self, path: &Path) -> bool {
+        let names = self.read(path).and_then(|text| settings(&text));
+        names.is_some_and(|names| names.iter().all(|name| HARMLESS_SETTINGS.contains(&name.as_str())))
+    }
+
+    fn take(&mut self, path: &Path) {
+        let moved_to = self.move_away(path).ok();
+        self.taken.push(Quarantined { path: path.to_path_buf(), moved_to });
+    }
+
+    fn move_away(&mut self, path: &Path) -> io::Result<PathBuf> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let from = self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let flat: OsString = path.as_os_str().to_string_lossy().replace('/', "%").into();
+        let moved = self.folder().and_then(|(folder, place)| {
+            renameat(&from, name, folder, &flat)?;
+            Ok(place.join(&flat))
+        });
+        if moved.is_ok() {
+            return moved;
+        }
+        // Another disk, or no place at home: it stays where it is, under a name that no program obeys.
+        let plain = name.to_string_lossy().trim_start_matches('.').to_owned();
+        let inert = format!("quarantined-{}-{plain}", moment());
+        renameat(&from, name, &from, &inert)?;
+        Ok(self.workspace.join(parent).join(inert))
+    }
+
+    /// A folder of this user's, made when it is first needed.
+    fn folder(&mut self) -> io::Result<&(OwnedFd, PathBuf)> {
+        if self.folder.is_none() {
+            let state =
+                std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let state = state.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
+            let state = state.ok_or(io::ErrorKind::NotFound)?.join("stockade/quarantine");
+            std::fs::create_dir_all(&state)?;
+            let path = state.join(format!("{}-{}", moment(), std::process::id()));
+            mkdirat(CWD, &path, Mode::RWXU)?;
+            let folder = open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            self.folder = Some((folder, path));
+        }
+        self.folder.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// A number that no other quarantine has.
+fn moment() -> u128 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos()
+}
+
+/// The names of the settings in a file of git's; nothing if it is written in a way that is not plain.
+fn settings(text: &str) -> Option<Vec<String>> {
+    let mut section = String::new();
+    let mut names = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if line.ends_with('\\') {
+            return None;
+        }
+        match line.strip_prefix('[') {
+            Some(rest) => {
+                let (name, after) = rest.split_once(']')?;
+                if !after.is_empty() {
+                    return None;
+                }
+                section = name.split([' ', '.']).next().unwrap_or_default().to_lowercase();
+            }
+            None => {
+                let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
+                names.push(format!("{section}.{name}"));
+            }
+        }
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_git_reads_them() {
+        let text = "# x\n[core]\n\tbare = false\n[remote \"origin\"]\nurl=x\n[CORE]\nFsMonitor = y\n";
+        assert_eq!(settings(text).unwrap(), ["core.bare", "remote.url", "core.fsmonitor"]);
+        for odd in ["[core] fsmonitor = x", "[core\nx=y", "[a]\nx = y\\\n"] {
+            assert_eq!(settings(odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! System calls. This is the only place for unsafe code in the whole repository.
+//!
+//! [`raw`] has one call a function; [`launch`] is what is prepared before the first process of a sandbox is made; [`init`]
+//! is what that process does, and [`command`] what the one that becomes the command does. Between its birth and the start of
+//! the command, a process is a copy of one thread of a program that may have many: it may not allocate, lock or unwind, so
+//! everything is ready before, and errors are numbers.
+#![expect(unsafe_code, reason = "system calls")]
+
+mod command;
+mod init;
+pub(crate) mod launch;
+pub(crate) mod raw;

@@ -1,0 +1,49 @@
+//! What the process does that becomes the command. The same rules hold as for the first process.
+
+use std::os::fd::RawFd;
+
+use super::launch::{Launch, REPORT_EXEC, REPORT_SETUP, Stage};
+use super::raw::{self, Errno, Result};
+
+/// Becomes the command, or says why not.
+pub(super) fn run(launch: &Launch, reports: RawFd) -> ! {
+    if let Err((stage, errno)) = prepare(launch) {
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno]);
+        raw::exit(1);
+    }
+    let mut error = libc::ENOENT;
+    for program in &launch.programs {
+        // SAFETY: both lists end in null, and their texts live as long as `launch`.
+        let errno = unsafe { raw::execute(program, launch.arguments.as_ptr(), launch.environment.as_ptr()) };
+        match errno {
+            libc::ENOENT | libc::ENOTDIR => {}
+            // Another folder may hold one that can be run; if none does, this is what to say.
+            libc::EACCES => error = errno,
+            _ => {
+                error = errno;
+                break;
+            }
+        }
+    }
+    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0]);
+    raw::exit(1)
+}
+
+fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
+    let at = |stage: Stage| move |errno| (stage, errno);
+    for (number, stream) in launch.streams.into_iter().enumerate() {
+        raw::duplicate(stream, number as RawFd).map_err(at(Stage::Streams))?;
+    }
+    raw::close_on_exec(3).map_err(at(Stage::Streams))?;
+    // Without a terminal of its own, and with a weight of its own; the launcher before it was not to be slowed down.
+    raw::new_session().map_err(at(Stage::Streams))?;
+    if launch.background {
+        raw::lower_priority(10).map_err(at(Stage::Limits))?;
+    }
+    raw::change_folder(&launch.cwd).map_err(at(Stage::Cwd))?;
+    for &(resource, limit) in &launch.limits {
+        raw::set_limit(resource, limit).map_err(at(Stage::Limits))?;
+    }
+    raw::set_signal_mask(0).map_err(at(Stage::Streams))?;
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! What the first process of a sandbox does: it makes the new root, gives up every right, starts the command, and waits.
+//!
+//! The rules of the place: no allocation, no lock, no panic; see the module above.
+
+use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
+
+use super::command;
+use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Stage, Step, copy_tree};
+use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+
+const NOSUID: u64 = 0x2;
+const NODEV: u64 = 0x4;
+const NOEXEC: u64 = 0x8;
+const READ_ONLY: u64 = 0x1;
+
+/// The weight of a session, as `nice` counts.
+const WEIGHT: &[u8] = b"15";
+
+/// How long to wait until the next try to set it.
+const TRY_AGAIN_MS: i64 = 40;
+
+/// Where it failed: the stage, which step of it, and the error.
+type Failure = (Stage, usize, Errno);
+
+/// Runs the sandbox to its end.
+pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawFd) -> ! {
+    raw::reset_signals();
+    // If whoever started this dies, this dies, and with the first process all others of its namespace.
+    raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
+    // It may have died before the line above; then nobody says to go on.
+    if raw::read_byte(go).is_none() {
+        raw::exit(1);
+    }
+    if let Err((stage, step, errno)) = prepare(launch, trees) {
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
+        raw::exit(1);
+    }
+    // SAFETY: the child runs `command`, which keeps to the same rules.
+    match unsafe { raw::fork() } {
+        Ok(Side::Child) => command::run(launch, reports),
+        Ok(Side::Parent { pid, .. }) => watch(pid, reports, launch.background),
+        Err(errno) => {
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
+            raw::exit(1)
+        }
+    }
+}
+
+fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
+    let at = |stage: Stage| move |errno| (stage, 0, errno);
+    for &(start, length) in &launch.wipe {
+        // SAFETY: these are the arguments and variables of the program that this is a copy of; nothing here reads them.
+        unsafe { raw::wipe(start, length) };
+    }
+    raw::new_session().map_err(at(Stage::Identity))?;
+    if let Some((user, group)) = launch.identity {
+        raw::set_ids(user, group).map_err(at(Stage::Identity))?;
+        // The change of identity takes the signal back that ends this with its parent.
+        raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).map_err(at(Stage::Identity))?;
+    }
+    // Nobody inside may read or trace this process, which is a copy of the program that started it.
+    raw::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Stage::Identity))?;
+    raw::new_keyring().map_err(at(Stage::Keyring))?;
+    raw::set_hostname(b"stockade").map_err(at(Stage::Host))?;
+    if launch.loopback {
+        raw::loopback_up().map_err(at(Stage::Loopback))?;
+    }
+    make_root(launch, trees)?;
+    raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
+    raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
+    if let Some(landlock) = &launch.landlock {
+        second_wall(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
+    }
+    if !launch.filter.is_empty() {
+        raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
+    }
+    Ok(())
+}
+
+/// Makes the new root and enters it. All sources are taken before the first mount could lie on top of one.
+fn make_root(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
+    for (number, (tree, place)) in launch.trees.iter().zip(trees.iter_mut()).enumerate() {
+        *place = match &tree.ready {
+            Some(ready) => ready.as_raw_fd(),
+            None => copy_tree(tree).map_err(|errno| (Stage::Sources, number, errno))?.into_raw_fd(),
+        };
+    }
+    let root = empty_root().map_err(|errno| (Stage::Root, 0, errno))?;
+    for (number, step) in launch.steps.iter().enumerate() {
+        furnish(root.as_raw_fd(), step, trees).map_err(|errno| (Stage::Furnish, number, errno))?;
+    }
+    enter(&root).map_err(|errno| (Stage::Pivot, 0, errno))
+}
+
+/// An empty folder in memory, mounted over a folder that every machine has, and what lies on top of things to hide them.
+fn empty_root() -> Result<OwnedFd> {
+    let options = [(c"size", c"1m"), (c"mode", c"0755")];
+    let root = raw::new_filesystem(c"tmpfs", &options, NOSUID | NODEV)?;
+    let place = raw::open_path(libc::AT_FDCWD, c"/usr", libc::O_PATH | libc::O_DIRECTORY, false)?;
+    raw::move_mount(root.as_raw_fd(), place.as_raw_fd())?;
+    raw::make_file(root.as_raw_fd(), c".nothing")?;
+    raw::make_folder(root.as_raw_fd(), c".nothing.d", 0o555)?;
+    Ok(root)
+}
+
+fn enter(root: &OwnedFd) -> Result {
+    raw::unlink(root.as_raw_fd(), c".nothing", 0)?;
+    raw::unlink(root.as_raw_fd(), c".nothing.d", libc::AT_REMOVEDIR)?;
+    raw::enter(root.as_raw_fd())?;
+    raw::become_root_here()?;
+    let read_only = MountAttributes { set: READ_ONLY, ..MountAttributes::default() };
+    raw::mount_setattr(root.as_raw_fd(), &read_only, false)?;
+    raw::change_folder(c"/")
+}
+
+fn furnish(root: RawFd, step: &Step, trees: &[RawFd]) -> Result {
+    match step {
+        Step::Folder(path) => exists_already(raw::make_folder(root, path, 0o755)),
+        Step::File(path) => exists_already(raw::make_file(root, path)),
+        Step::Link { path, to } => raw::make_link(root, path, to),
+        Step::Scratch { path, size, mode, attributes } => {
+            let options = [(c"size", size.as_c_str()), (c"mode", mode.as_c_str()), (c"nr_inodes", c"200000")];
+            place(root, path, &raw::new_filesystem(c"tmpfs", &options, *attributes)?)
+        }
+        Step::Processes(path) => {
+            place(root, path, &raw::new_filesystem(c"proc", &[], NOSUID | NODEV | NOEXEC)?)
+        }
+        Step::Terminals(path) => {
+            let options = [(c"ptmxmode", c"0666"), (c"mode", c"0620")];
+            place(root, path, &raw::new_filesystem(c"devpts", &options, NOSUID | NOEXEC)?)
+        }
+        Step::Place { tree, path } => {
+            let tree = trees.get(*tree).ok_or(libc::EINVAL)?;
+            raw::move_mount(*tree, target(root, path)?.as_raw_fd())
+        }
+        Step::Freeze(path) => missing_is_fine(freeze(root, path)),
+        Step::HideFile(path) => missing_is_fine(hide(root, path, c".nothing")),
+        Step::HideFolder(path) => missing_is_fine(hide(root, path, c".nothing.d")),
+    }
+}
+
+/// Opens where something is to be mounted. No part of the path may be a link, and it cannot lead out of the new root:
+/// what was put there before may hold links that somebody laid out for this moment (CVE-2026-87766).
+fn target(root: RawFd, path: &std::ffi::CStr) -> Result<OwnedFd> {
+    raw::open_path(root, path, libc::O_PATH | libc::O_NOFOLLOW, true)
+}
+
+fn place(root: RawFd, path: &std::ffi::CStr, mount: &OwnedFd) -> Result {
+    raw::move_mount(mount.as_raw_fd(), target(root, path)?.as_raw_fd())
+}
+
+fn freeze(root: RawFd, path: &std::ffi::CStr) -> Result {
+    let there = target(root, path)?;
+    let copy = raw::open_tree(there.as_raw_fd(), c"")?;
+    let read_only = MountAttributes { set: READ_ONLY, ..MountAttributes::default() };
+    raw::mount_setattr(copy.as_raw_fd(), &read_only, true)?;
+    raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
+}
+
+fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result {
+    let there = target(root, path)?;
+    let nothing = raw::open_tree(root, nothing)?;
+    let closed = MountAttributes { set: READ_ONLY | NOSUID | NODEV | NOEXEC, ..MountAttributes::default() };
+    raw::mount_setattr(nothing.as_raw_fd(), &closed, false)?;
+    raw::move_mount(nothing.as_raw_fd(), there.as_raw_fd())
+}
+
+fn exists_already(result: Result) -> Result {
+    if result == Err(libc::EEXIST) { Ok(()) } else { result }
+}
+
+fn missing_is_fine(result: Result) -> Result {
+    if result == Err(libc::ENOENT) { Ok(()) } else { result }
+}
+
+fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
+    let ruleset = raw::landlock_ruleset(landlock.handled, landlock.scopes, landlock.version)
+        .map_err(|errno| (0, errno))?;
+    for (number, (path, allowed)) in landlock.rules.iter().enumerate() {
+        let failed = |errno| (number + 1, errno);
+        let place = raw::open_path(libc::AT_FDCWD, path, libc::O_PATH, false).map_err(failed)?;
+        raw::landlock_allow(ruleset.as_fd(), place.as_raw_fd(), *allowed).map_err(failed)?;
+    }
+    raw::landlock_restrict(ruleset.as_fd()).map_err(|errno| (0, errno))
+}
+
+/// Waits for the command, hands signals on to it, and buries every process that lost its parent. When this ends, the
+/// kernel ends whatever is left.
+fn watch(command: i32, reports: RawFd, mut too_heavy: bool) -> ! {
+    let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
+    let (low, high) = (signals.as_raw_fd().min(reports), signals.as_raw_fd().max(reports));
+    raw::close_from_to(0, low - 1);
+    raw::close_from_to(low + 1, high - 1);
+    raw::close_from_to(high + 1, RawFd::MAX);
+    loop {
+        bury(command, reports);
+        while too_heavy && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS) {
+            too_heavy = !weigh_less();
+        }
+        match raw::read_signal(signals.as_raw_fd()) {
+            Ok(libc::SIGCHLD) | Err(libc::EINTR) => {}
+            Ok(signal) => {
+                raw::send_signal(-command, signal).ok();
+            }
+            Err(_) => raw::exit(1),
+        }
+    }
+}
+
+/// Lets other programs have the processor before the session of the command, where sessions are weighed as a whole. Says
+/// whether that is done, or cannot be. The kernel takes a new weight only ten times a second from all users together, and
+/// none before the command has started.
+fn weigh_less() -> bool {
+    // The second process of a namespace has this number.
+    let written =
+        raw::open_for_writing(c"/proc/2/autogroup").and_then(|file| raw::write(file.as_raw_fd(), WEIGHT));
+    !matches!(written, Err(libc::EAGAIN | libc::EACCES))
+}
+
+fn bury(command: i32, reports: RawFd) {
+    while let Ok(Some((pid, status))) = raw::wait_any(false) {
+        if pid == command {
+            raw::write_words(reports, &[REPORT_END, status, 0, 0]);
+            raw::exit(0);
+        }
+    }
+}

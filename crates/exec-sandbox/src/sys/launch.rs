@@ -1,0 +1,211 @@
+//! Everything that the first processes of a sandbox need, ready before they are born.
+
+use std::ffi::{CString, c_char, c_uint};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+
+use super::init;
+use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use crate::seccomp::Instruction;
+
+/// What the first process does before it starts the command, and with what.
+pub(crate) struct Launch {
+    /// Flags of `clone`.
+    pub(crate) namespaces: u64,
+    /// What is copied from this machine.
+    pub(crate) trees: Vec<Tree>,
+    /// How the new root is furnished, in order.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) loopback: bool,
+    /// The user and group to become inside, if not the same.
+    pub(crate) identity: Option<(u32, u32)>,
+    pub(crate) landlock: Option<Landlock>,
+    pub(crate) filter: Vec<Instruction>,
+    pub(crate) cwd: CString,
+    /// What becomes standard input, output and error.
+    pub(crate) streams: [RawFd; 3],
+    /// Whether other programs get the processor first.
+    pub(crate) background: bool,
+    pub(crate) limits: Vec<(c_uint, u64)>,
+    /// Where the program may be, in the order in which to try.
+    pub(crate) programs: Vec<CString>,
+    pub(crate) arguments: Strings,
+    pub(crate) environment: Strings,
+    /// Where this program's own arguments and variables lie: the first process is a copy of it.
+    pub(crate) wipe: Vec<(usize, usize)>,
+}
+
+/// Something of this machine that is to be visible.
+pub(crate) struct Tree {
+    pub(crate) source: CString,
+    pub(crate) attributes: MountAttributes,
+    /// A copy that was made already, where only the caller may make it.
+    pub(crate) ready: Option<OwnedFd>,
+}
+
+/// One step of furnishing the new root. Paths are relative to it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Folder(CString),
+    File(CString),
+    Link {
+        path: CString,
+        to: CString,
+    },
+    Scratch {
+        path: CString,
+        size: CString,
+        mode: CString,
+        attributes: u64,
+    },
+    Processes(CString),
+    Terminals(CString),
+    /// Puts a tree in its place.
+    Place {
+        tree: usize,
+        path: CString,
+    },
+    /// Makes what is there read-only. What is not there needs none of it.
+    Freeze(CString),
+    /// Puts nothing on top of a file. What is not there needs none of it.
+    HideFile(CString),
+    HideFolder(CString),
+}
+
+/// Rules of the second wall.
+pub(crate) struct Landlock {
+    pub(crate) version: u32,
+    pub(crate) handled: u64,
+    pub(crate) scopes: u64,
+    pub(crate) rules: Vec<(CString, u64)>,
+}
+
+/// Texts, and the list of pointers to them that `execve` wants.
+pub(crate) struct Strings {
+    _texts: Vec<CString>,
+    pointers: Vec<*const c_char>,
+}
+
+impl Strings {
+    pub(crate) fn new(texts: Vec<CString>) -> Self {
+        let pointers = texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect();
+        Self { _texts: texts, pointers }
+    }
+
+    pub(super) fn as_ptr(&self) -> *const *const c_char {
+        self.pointers.as_ptr()
+    }
+}
+
+/// What a process of the sandbox says about itself: a kind and three numbers.
+pub(crate) type Report = [i32; 4];
+
+/// A step failed: which stage, which step of it, and the error.
+pub(crate) const REPORT_SETUP: i32 = 1;
+/// The program could not be started: the error.
+pub(crate) const REPORT_EXEC: i32 = 2;
+/// The command has ended: its status, as `wait` tells it.
+pub(crate) const REPORT_END: i32 = 3;
+
+/// A part of the work before the command starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Stage {
+    Identity = 1,
+    Keyring,
+    Host,
+    Loopback,
+    Sources,
+    Root,
+    Furnish,
+    Pivot,
+    Capabilities,
+    Landlock,
+    Filter,
+    Fork,
+    Streams,
+    Limits,
+    Cwd,
+}
+
+const STAGES: &[(Stage, &str)] = &[
+    (Stage::Identity, "becoming another user"),
+    (Stage::Keyring, "leaving inherited keys behind"),
+    (Stage::Host, "naming the machine"),
+    (Stage::Loopback, "switching the loopback on"),
+    (Stage::Sources, "copying a mount"),
+    (Stage::Root, "making a new root"),
+    (Stage::Furnish, "furnishing the new root"),
+    (Stage::Pivot, "entering the new root"),
+    (Stage::Capabilities, "giving up capabilities"),
+    (Stage::Landlock, "building the second wall"),
+    (Stage::Filter, "installing the filter of system calls"),
+    (Stage::Fork, "starting a process"),
+    (Stage::Streams, "handing over standard streams"),
+    (Stage::Limits, "setting limits"),
+    (Stage::Cwd, "entering the folder to start in"),
+];
+
+/// Says what was being done at a stage.
+pub(crate) fn stage_in_words(stage: i32) -> &'static str {
+    STAGES.iter().find(|row| row.0 as i32 == stage).map_or("setting up", |row| row.1)
+}
+
+/// A sandbox whose first process waits for the word to go on.
+pub(crate) struct Born {
+    pub(crate) pid: i32,
+    pub(crate) pidfd: OwnedFd,
+}
+
+/// Starts the first process of a sandbox. It waits for a byte on `go` and reports on `reports`.
+pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> {
+    // Room for one number a tree: the process may not ask for memory.
+    let mut descriptors: Vec<RawFd> = vec![-1; launch.trees.len()];
+    // A signal that came between birth and the first line of `init` would run a handler of this program there.
+    let mask = raw::set_signal_mask(ALL_SIGNALS)?;
+    // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
+    let side = unsafe { raw::clone_process(launch.namespaces) };
+    if let Ok(Side::Child) = side {
+        init::run(launch, &mut descriptors, go, reports);
+    }
+    raw::set_signal_mask(mask).ok();
+    match side? {
+        Side::Parent { pid, pidfd: Some(pidfd) } => Ok(Born { pid, pidfd }),
+        _ => Err(libc::EINVAL),
+    }
+}
+
+/// Makes a user namespace with a process in it that only waits, and gives both to `with`.
+pub(crate) fn with_user_namespace<T>(with: impl FnOnce(i32) -> std::io::Result<T>) -> std::io::Result<T> {
+    let error = |errno: Errno| std::io::Error::from_raw_os_error(errno);
+    let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
+    // SAFETY: the child makes two calls, both safe there.
+    let side = unsafe { raw::clone_process(libc::CLONE_NEWUSER as u64) };
+    if let Ok(Side::Child) = side {
+        raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
+        loop {
+            // Every signal but SIGKILL is blocked, so this never ends by itself.
+            raw::pause();
+        }
+    }
+    raw::set_signal_mask(mask).ok();
+    let Side::Parent { pid, .. } = side.map_err(error)? else {
+        return Err(error(libc::EINVAL));
+    };
+    let result = with(pid);
+    raw::send_signal(pid, libc::SIGKILL).map_err(error)?;
+    raw::wait_for(pid).map_err(error)?;
+    result
+}
+
+/// Copies a mount of this machine with its attributes.
+pub(crate) fn copy_tree(tree: &Tree) -> Result<OwnedFd> {
+    let source = raw::open_path(libc::AT_FDCWD, &tree.source, libc::O_PATH, false)?;
+    let copy = raw::open_tree(source.as_raw_fd(), c"")?;
+    raw::mount_setattr(copy.as_raw_fd(), &tree.attributes, true)?;
+    Ok(copy)
+}
+
+/// Returns the limit, or the highest that may be set if that is lower.
+pub(crate) fn at_most_hard_limit(resource: c_uint, limit: u64) -> u64 {
+    limit.min(raw::hard_limit(resource))
+}

@@ -1,0 +1,103 @@
+//! Looks for protected names in a workspace.
+
+#![expect(clippy::disallowed_methods, reason = "looks through the folders of a workspace")]
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::host::{Entry, ProtectedEntry, Searched, Treatment};
+use crate::probe::kind;
+use crate::protect::{IN_A_REPOSITORY, PROTECTED_NAMES, holds_secrets};
+
+/// How deep repositories, secrets and sockets are looked for, and how many names are read at most.
+const DEPTH: usize = 3;
+const NAMES: usize = 20_000;
+
+/// Folders with very many files in which no repository of the user's own lies.
+const NOT_ENTERED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
+
+/// Returns what has a protected name, outer ones first, and whether everything was looked at.
+pub(crate) fn protected(workspace: &Path) -> (Vec<ProtectedEntry>, Searched) {
+    let mut search = Search { workspace, found: Vec::new(), names: 0, searched: Searched::Fully };
+    for name in PROTECTED_NAMES {
+        search.note(PathBuf::from(name.path), name.treatment);
+    }
+    search.folder(Path::new(""), 0);
+    (search.found, search.searched)
+}
+
+struct Search<'w> {
+    workspace: &'w Path,
+    found: Vec<ProtectedEntry>,
+    names: usize,
+    searched: Searched,
+}
+
+impl Search<'_> {
+    /// Remembers a path if it exists. Links are remembered as such and never followed.
+    fn note(&mut self, path: PathBuf, treatment: Treatment) -> Option<&Entry> {
+        let full = self.workspace.join(&path);
+        let data = fs::symlink_metadata(&full).ok()?;
+        let kind = if data.is_symlink() {
+            Entry::Link { to: fs::read_link(&full).ok(), resolved: None }
+        } else {
+            kind(&data)
+        };
+        self.found.push(ProtectedEntry { path, kind, treatment });
+        self.found.last().map(|entry| &entry.kind)
+    }
+
+    fn folder(&mut self, below: &Path, depth: usize) {
+        let Ok(entries) = fs::read_dir(self.workspace.join(below)) else { return };
+        for entry in entries.flatten() {
+            self.names += 1;
+            if self.names > NAMES {
+                self.searched = Searched::InPart;
+                return;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            let path = below.join(&name);
+            if name == ".git" {
+                self.repository(&path);
+            } else if kind.is_socket()
+                || name.to_str().is_some_and(|name| holds_secrets(name) && kind.is_file())
+            {
+                self.note(path, Treatment::Hide);
+            } else if kind.is_dir() && depth + 1 < DEPTH && !is_passed_over(&path) {
+                self.folder(&path, depth + 1);
+            }
+        }
+    }
+
+    /// A repository can be committed to, but not moved away, and what runs programs in it stays as it is. Where it is a
+    /// file, that says where the repository is.
+    fn repository(&mut self, path: &Path) {
+        let treatment =
+            if self.workspace.join(path).is_file() { Treatment::ReadOnly } else { Treatment::Pin };
+        if self.note(path.to_path_buf(), treatment) == Some(&Entry::Folder) {
+            for name in IN_A_REPOSITORY {
+                self.note(path.join(name), Treatment::ReadOnly);
+            }
+            self.worktrees(&path.join("worktrees"));
+        }
+    }
+
+    /// Each worktree says where its repository is.
+    fn worktrees(&mut self, path: &Path) {
+        let Ok(entries) = fs::read_dir(self.workspace.join(path)) else { return };
+        for entry in entries.flatten().take(NAMES) {
+            for name in ["commondir", "config.worktree"] {
+                self.note(path.join(entry.file_name()).join(name), Treatment::ReadOnly);
+            }
+        }
+    }
+}
+
+fn is_passed_over(path: &Path) -> bool {
+    let top = path.components().count() == 1;
+    let protected = top && PROTECTED_NAMES.iter().any(|name| Path::new(name.path) == path);
+    protected
+        || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| NOT_ENTERED.contains(&name))
+}

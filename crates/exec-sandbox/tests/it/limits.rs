@@ -1,0 +1,124 @@
+//! Limits have an effect, and each way to end has a name.
+
+#![expect(clippy::disallowed_methods, reason = "keeps the time")]
+
+use std::time::{Duration, Instant};
+
+use stockade_exec_sandbox::{End, Limit, Property, RunError};
+
+use crate::live::Live;
+
+#[test]
+fn each_way_to_end_has_a_name() {
+    let Some(live) = Live::new() else { return };
+    let cases: &[(&[&str], End)] = &[
+        (&["true"], End::Exited(0)),
+        (&["sh", "-c", "exit 42"], End::Exited(42)),
+        (&["sh", "-c", "kill -9 $$"], End::Signalled(9)),
+        (&["sh", "-c", "kill -TERM $$"], End::Signalled(15)),
+        (&["no-such-program"], End::NotFound),
+        (&["/usr/no/such"], End::NotFound),
+        (&["/etc/passwd"], End::NotExecutable),
+    ];
+    for (command, end) in cases {
+        assert_eq!(live.run(command, |_| ()).unwrap().end, *end, "{command:?}");
+    }
+}
+
+#[test]
+fn time_runs_out_for_everybody() {
+    let Some(live) = Live::new() else { return };
+    let start = Instant::now();
+    let outcome = live
+        .run(&["sh", "-c", "setsid sleep 60 & trap '' TERM INT; while :; do sleep 1; done"], |spec| {
+            spec.limits.wall_time = Limit::AtMost(Duration::from_millis(300));
+        })
+        .unwrap();
+    assert_eq!(outcome.end, End::TimedOut);
+    assert!(
+        start.elapsed() < Duration::from_secs(10) && outcome.usage.wall_time >= Duration::from_millis(300)
+    );
+}
+
+#[test]
+fn output_is_cut_and_said_to_be() {
+    let Some(live) = Live::new() else { return };
+    let outcome = live
+        .run(&["sh", "-c", "head -c 3000000 /dev/zero; echo error >&2; exit 7"], |spec| {
+            spec.limits.output = Limit::AtMost(1000);
+        })
+        .unwrap();
+    assert_eq!(outcome.output.stdout.len() + outcome.output.stderr.len(), 1000);
+    assert_eq!(outcome.output.dropped, 3_000_000 + 6 - 1000);
+    assert!(outcome.output.truncated() && outcome.end == End::Exited(7));
+}
+
+#[test]
+fn memory_runs_out() {
+    let Some(live) = Live::new() else { return };
+    let outcome = live
+        .run(&["python3", "-c", "x = bytearray(400 << 20); print('had it')"], |spec| {
+            spec.limits.memory = Limit::AtMost(100 << 20);
+        })
+        .unwrap();
+    assert_ne!(outcome.end, End::Exited(0), "{outcome:?}");
+    assert_eq!(outcome.output.stdout, b"");
+}
+
+#[test]
+fn processes_files_and_sizes_run_out() {
+    let Some(live) = Live::new() else { return };
+    let run = |script: &str| {
+        live.run(&["python3", "-c", script], |spec| {
+            spec.limits.processes = Limit::AtMost(20);
+            spec.limits.open_files = Limit::AtMost(64);
+            spec.limits.file_size = Limit::AtMost(1 << 20);
+        })
+        .unwrap()
+    };
+    let forks = "import os, signal\nfor n in range(60):\n    if os.fork() == 0: signal.pause()";
+    assert_eq!(run(forks).end, End::Exited(1));
+    assert_eq!(run("import os\nfor n in range(200): os.dup(0)").end, End::Exited(1));
+    let size = "open('big', 'wb').write(bytes(4 << 20))";
+    assert_ne!(run(size).end, End::Exited(0));
+    assert!(std::fs::metadata(live.workspace().join("big")).unwrap().len() <= 1 << 20);
+}
+
+#[test]
+fn what_is_required_and_missing_refuses() {
+    let Some(live) = Live::new() else { return };
+    let result = live.run(&["touch", "ran"], |spec| {
+        spec.limits.memory = Limit::Unlimited;
+        spec.require.insert(Property::TotalMemory);
+    });
+    assert!(matches!(result, Err(RunError::Refused(_))), "{result:?}");
+    assert!(!live.workspace().join("ran").exists());
+}
+
+#[test]
+fn memory_runs_out_for_all_together() {
+    let Some(live) = Live::new() else { return };
+    // It says how many of its children were ended; where all are ended together, nobody is left to say so.
+    let script = "\
+import os, time
+for n in range(8):
+    if os.fork() == 0:
+        x = bytearray(40 << 20)
+        time.sleep(3)
+        os._exit(0)
+print(sum(os.wait()[1] != 0 for n in range(8)))";
+    // Required, it is held by a control group where one may be made.
+    for required in [false, true] {
+        let outcome = live
+            .run(&["python3", "-c", script], |spec| {
+                spec.limits.memory = Limit::AtMost(150 << 20);
+                if required {
+                    spec.require.insert(Property::TotalMemory);
+                }
+            })
+            .unwrap();
+        assert!(outcome.enforcement.holds(Property::TotalMemory));
+        assert_ne!(outcome.output.stdout, b"0\n", "{outcome:?}");
+        assert!(outcome.usage.peak_memory > 0);
+    }
+}

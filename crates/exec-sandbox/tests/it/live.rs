@@ -1,0 +1,60 @@
+//! Runs a script in a sandbox of this machine, in a workspace of its own.
+
+#![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "runs commands, and says why not")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use stockade_exec_sandbox::{End, Outcome, RunError, SandboxSpec, Streams, plan, probe, run};
+use tempfile::TempDir;
+
+/// A workspace under `/tmp`, whose files outside the workspace must stay out of sight.
+pub(crate) struct Live {
+    folder: TempDir,
+}
+
+impl Live {
+    /// A machine where sandboxes can be made; elsewhere the test says so and is left out.
+    pub(crate) fn new() -> Option<Self> {
+        let live = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(live.workspace()).unwrap();
+        match live.run(&["true"], |_| ()) {
+            Ok(_) => Some(live),
+            Err(error) => {
+                eprintln!("skipped: {error}");
+                None
+            }
+        }
+    }
+
+    /// The folder around the workspace.
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.outside().join("work")
+    }
+
+    pub(crate) fn run(
+        &self,
+        command: &[&str],
+        change: impl FnOnce(&mut SandboxSpec),
+    ) -> Result<Outcome, RunError> {
+        let mut spec = SandboxSpec::new(self.workspace(), command);
+        change(&mut spec);
+        run(&plan(&spec, &probe(&spec))?, Streams::default())
+    }
+
+    /// Runs a script and returns what it printed, errors as well, in order.
+    pub(crate) fn script(&self, script: &str) -> String {
+        let script = format!("exec 2>&1\n{script}");
+        let outcome = self.run(&["sh", "-c", &script], |_| ()).unwrap();
+        assert!(matches!(outcome.end, End::Exited(_)), "{outcome:?}");
+        String::from_utf8_lossy(&outcome.output.stdout).into_owned()
+    }
+}
+
+pub(crate) fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}

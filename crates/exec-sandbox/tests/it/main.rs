@@ -1,0 +1,16 @@
+//! The sandbox from outside: whole plans, properties of plans, and live attempts to get out.
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
+
+mod auto_traits;
+#[cfg(target_os = "linux")]
+mod escapes;
+#[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+mod live;
+mod mount_table;
+#[cfg(target_os = "linux")]
+mod names;
+mod plans;
+mod properties;
+mod seeds;

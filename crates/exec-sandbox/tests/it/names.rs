@@ -1,0 +1,125 @@
+//! Names that other programs obey: they stay as they are, and what appears is taken away.
+
+#![expect(clippy::disallowed_methods, reason = "makes repositories and looks at them")]
+
+use std::fs;
+use std::process::Command;
+
+use crate::live::{Live, read};
+
+fn repository(live: &Live) {
+    let git = |arguments: &[&str]| {
+        let status = Command::new("git").args(arguments).current_dir(live.workspace()).status().unwrap();
+        assert!(status.success());
+    };
+    fs::write(live.workspace().join("README"), "text\n").unwrap();
+    git(&["init", "-q", "."]);
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]);
+}
+
+#[test]
+fn a_commit_works_and_hooks_do_not() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    let config = read(&live.workspace().join(".git/config"));
+    let said = live.script(
+        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; \
+         echo more >> README; git commit -qam second && git checkout -q -b other && git log --oneline | wc -l; \
+         echo evil > .git/hooks/post-commit; echo evil >> .git/config; ln .git/config c && echo evil >> c; \
+         mv .git g; echo /x > .git/commondir; mkdir -p .git/info && echo '* filter=x' > .git/info/attributes",
+    );
+    assert!(said.contains("2\n"), "{said}");
+    let git = live.workspace().join(".git");
+    assert_eq!(read(&git.join("config")), config);
+    for left in ["hooks/post-commit", "commondir", "info/attributes"] {
+        assert!(!git.join(left).exists(), "{left}");
+    }
+    let log = Command::new("git").args(["log", "--oneline"]).current_dir(live.workspace()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&log.stdout).lines().count(), 2);
+}
+
+#[test]
+fn missing_names_do_not_appear_and_existing_ones_stay() {
+    let Some(live) = Live::new() else { return };
+    fs::create_dir(live.workspace().join(".vscode")).unwrap();
+    fs::write(live.workspace().join(".vscode/settings.json"), "{}").unwrap();
+    fs::write(live.workspace().join(".envrc"), "old").unwrap();
+    let outcome = live
+        .run(&["sh", "-c", "echo x > .vscode/tasks.json; echo x > .vscode/settings.json; mv .vscode v; echo x > .envrc; \
+                mkdir -p .claude .idea/a && echo x > .claude/settings.json; echo x > .mcp.json; ln -s /x .zshrc; echo fine > ok"],
+             |_| ())
+        .unwrap();
+    let mut left: Vec<String> = fs::read_dir(live.workspace())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, [".envrc", ".vscode", "ok"]);
+    assert_eq!(
+        (read(&live.workspace().join(".envrc")), read(&live.workspace().join(".vscode/settings.json"))),
+        ("old".into(), "{}".into())
+    );
+    let mut taken: Vec<_> =
+        outcome.quarantine.iter().map(|one| one.path.to_str().unwrap().to_owned()).collect();
+    taken.sort();
+    assert_eq!(taken, [".claude", ".idea", ".mcp.json", ".zshrc"]);
+    assert!(
+        outcome
+            .quarantine
+            .iter()
+            .all(|one| one.moved_to.as_ref().is_some_and(|path| path.symlink_metadata().is_ok()))
+    );
+}
+
+#[test]
+fn a_new_repository_may_be_made_but_not_armed() {
+    let Some(live) = Live::new() else { return };
+    let said = live.script(
+        "mkdir a b c && (cd a && git init -q . && git config user.name me) && (cd b && git init -q . && git config core.fsmonitor /x) \
+         && (cd c && git init -q . && echo evil > .git/hooks/pre-commit) && echo done",
+    );
+    assert!(said.ends_with("done\n"), "{said}");
+    assert!(live.workspace().join("a/.git/config").exists());
+    assert!(!live.workspace().join("b/.git/config").exists());
+    assert!(!live.workspace().join("c/.git/hooks").exists());
+}
+
+#[test]
+fn a_worktree_may_be_made_but_not_led_astray() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    let said = live.script(
+        "git worktree add -q tree && git worktree add -q -b x astray && echo ../../../evil > .git/worktrees/astray/commondir \
+         && mkdir evil other && echo \"gitdir: $PWD/evil\" > other/.git && echo done",
+    );
+    assert!(said.ends_with("done\n"), "{said}");
+    assert!(live.workspace().join("tree/.git").exists());
+    assert!(live.workspace().join(".git/worktrees/tree/commondir").exists());
+    for evil in [".git/worktrees/astray/commondir", "astray/.git", "other/.git"] {
+        assert!(!live.workspace().join(evil).exists(), "{evil}");
+    }
+}
+
+#[test]
+fn a_virtual_environment_may_be_made_but_not_armed() {
+    let Some(live) = Live::new() else { return };
+    live.script("mkdir -p .venv/bin && ln -s /usr/bin/python3 .venv/bin/python3 && ln -s python3 .venv/bin/python && echo 'home = /usr/bin' > .venv/pyvenv.cfg");
+    assert!(live.workspace().join(".venv/bin/python").exists());
+    live.script("mkdir -p venv/bin && echo evil > venv/bin/python && echo 'home = /evil' > venv/pyvenv.cfg; rm .venv/bin/python; echo evil > .venv/bin/python");
+    for evil in ["venv/bin/python", "venv/pyvenv.cfg", ".venv/bin/python"] {
+        assert!(!live.workspace().join(evil).exists(), "{evil}");
+    }
+}
+
+#[test]
+fn secrets_in_the_workspace_are_hidden() {
+    let Some(live) = Live::new() else { return };
+    fs::create_dir(live.workspace().join("app")).unwrap();
+    for name in [".env", "app/.env.local"] {
+        fs::write(live.workspace().join(name), "PRIVATE").unwrap();
+    }
+    let said = live.script("cat .env app/.env.local; echo x >> .env; rm .env; mv .env e; echo end");
+    assert!(!said.contains("PRIVATE") && said.ends_with("end\n"), "{said}");
+    assert_eq!(read(&live.workspace().join(".env")), "PRIVATE");
+}

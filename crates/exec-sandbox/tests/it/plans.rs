@@ -1,0 +1,177 @@
+//! Whole plans, for a machine that is written by hand.
+
+use std::path::PathBuf;
+
+use stockade_exec_sandbox::{
+    Entry, HostFacts, Kernel, Network, Property, ProtectedEntry, Rule, SandboxSpec, Searched, Treatment,
+    What, bwrap_arguments, plan,
+};
+
+pub(crate) fn machine() -> HostFacts {
+    let folder = |path: &str| (PathBuf::from(path), Entry::Folder);
+    let file = |path: &str| (PathBuf::from(path), Entry::File);
+    let link = |path: &str, to: &str, real: &str| {
+        (PathBuf::from(path), Entry::Link { to: Some(to.into()), resolved: Some(real.into()) })
+    };
+    HostFacts {
+        entries: [
+            folder("/usr"),
+            link("/bin", "usr/bin", "/usr/bin"),
+            link("/etc/resolv.conf", "/run/resolv.conf", "/run/resolv.conf"),
+            file("/run/resolv.conf"),
+            link("/etc/localtime", "/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/UTC"),
+            file("/etc/hosts"),
+            folder("/etc/ssl"),
+            file("/home/u/.gitconfig"),
+            folder("/home/u/work"),
+            folder("/srv/data"),
+            folder("/srv/graph/run1"),
+            (PathBuf::from("/run/broker.sock"), Entry::Socket),
+        ]
+        .into(),
+        home: "/home/u".into(),
+        user: 1000,
+        group: 1000,
+        environment: [("PATH".into(), "/usr/bin".into()), ("TOKEN".into(), "secret".into())].into(),
+        kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+        protected: vec![
+            ProtectedEntry { path: ".git".into(), kind: Entry::Folder, treatment: Treatment::Pin },
+            ProtectedEntry { path: ".git/config".into(), kind: Entry::File, treatment: Treatment::ReadOnly },
+            ProtectedEntry { path: ".env".into(), kind: Entry::File, treatment: Treatment::Hide },
+            ProtectedEntry {
+                path: ".idea".into(),
+                kind: Entry::Link { to: Some("/home/u".into()), resolved: None },
+                treatment: Treatment::ReadOnly,
+            },
+        ],
+        searched: Searched::Fully,
+    }
+}
+
+#[test]
+fn a_whole_plan() {
+    let mut spec = SandboxSpec::new("/home/u/work", ["make", "all"]);
+    spec.read_only = vec!["/srv/data".into(), "/srv/missing".into(), "/srv".into(), "/srv/data".into()];
+    spec.shared = vec!["/srv/graph/run1".into()];
+    let mut machine = machine();
+    machine.entries.insert("/srv".into(), Entry::Folder);
+    let expected = "\
+run      \"make\" \"all\"
+in       \"/home/u/work\"
+network  none
+mount    ro \"/usr\"  (programs and libraries of the system)
+mount    -> \"/bin\" to \"usr/bin\"  (programs and libraries of the system)
+mount    ro \"/etc/resolv.conf\" from \"/run/resolv.conf\"  (names of machines)
+mount    ro \"/etc/hosts\"  (names of machines)
+mount    ro \"/etc/ssl\"  (certificates)
+mount    -> \"/etc/localtime\" to \"/usr/share/zoneinfo/UTC\"  (the time zone)
+mount    ps \"/proc\"  (processes of the sandbox)
+mount    dv \"/dev\"  (harmless devices, own terminals)
+mount    rw \"/tmp\" in memory, 512 MiB  (private temporary files)
+mount    ro \"/srv\"  (named as readable)
+mount    rw \"/home/u\" in memory, 256 MiB  (private home)
+mount    rw \"/home/u/work\"  (the workspace)
+mount    rw \"/srv/graph/run1\"  (shared with other commands)
+mount    ro \"/home/u/.gitconfig\"  (who a commit is by)
+mount    ro \"/srv/data\"  (named as readable)
+mount    rw \"/home/u/work/.git\"  (not to be moved away)
+mount    ro \"/home/u/work/.git/config\"  (other programs obey it)
+mount    -- \"/home/u/work/.env\"  (holds secrets, or leads out)
+env      \"HOME\"=\"/home/u\"
+env      \"LANG\"=\"C.UTF-8\"
+env      \"PATH\"=\"/usr/bin\"
+env      \"PWD\"=\"/home/u/work\"
+env      \"TERM\"=\"dumb\"
+enforced that only the planned files are visible: an own view of the disk
+enforced that other processes are out of reach: own processes, all gone when the first one is
+enforced that shared memory, queues and keys are out of reach: own queues, shared memory and keys
+enforced that the command has no privileges: no capabilities, and no way to gain any
+enforced that only the planned network is reached: an own network, without a way out
+enforced that rare system calls are closed: a filter of system calls
+enforced a second wall by Landlock: Landlock
+enforced that protected names stay as they are: existing ones cannot be changed, new ones are taken away at the end
+";
+    assert_eq!(plan(&spec, &machine).unwrap().to_string(), expected);
+}
+
+#[test]
+fn a_broker_is_the_only_way_out() {
+    let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+    spec.network = Network::Broker { socket: "/run/broker.sock".into() };
+    let arguments = bwrap_arguments(&plan(&spec, &machine()).unwrap());
+    let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap()).collect();
+    let at = words.iter().position(|word| *word == "--unshare-all").unwrap();
+    let expected = [
+        "--unshare-all",
+        "--unshare-net",
+        "--bind",
+        "/run/broker.sock",
+        "/run/broker.sock",
+        "--die-with-parent",
+        "--new-session",
+        "--chdir",
+        "/home/u/work",
+        "--",
+        "true",
+    ];
+    assert_eq!(words[at..], expected);
+    spec.network = Network::Broker { socket: "/run/other.sock".into() };
+    assert_eq!(plan(&spec, &machine()).unwrap_err().rule, Rule::Exists);
+}
+
+#[test]
+fn no_value_of_a_variable_is_an_argument() {
+    let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+    spec.environment.pass = vec!["TOKEN".into()];
+    let plan = plan(&spec, &machine()).unwrap();
+    assert!(plan.environment.contains(&("TOKEN".into(), "secret".into())));
+    assert!(!bwrap_arguments(&plan).iter().any(|word| word.to_string_lossy().contains("secret")));
+}
+
+#[test]
+fn what_cannot_be_enforced_refuses() {
+    let mut machine = machine();
+    machine.kernel.namespaces = false;
+    let refusal = plan(&SandboxSpec::new("/home/u/work", ["true"]), &machine).unwrap_err();
+    assert_eq!(refusal.what, What::Property(Property::Files));
+    machine.kernel = Kernel { namespaces: true, landlock: 0, seccomp: false };
+    let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+    assert_eq!(plan(&spec, &machine).unwrap_err().what, What::Property(Property::SystemCalls));
+    spec.require = [Property::Files].into();
+    let gaps = plan(&spec, &machine).unwrap().enforcement.gaps;
+    assert_eq!(gaps.iter().map(|gap| gap.property).collect::<Vec<_>>(), [Property::SecondWall]);
+}
+
+#[test]
+fn refused_with_the_way_out() {
+    let cases: &[(&str, &str, &str)] = &[
+        (
+            "/etc",
+            "cannot let the command write /etc: /etc is never shared, nor what is above or below it",
+            "copy",
+        ),
+        (
+            "/home/u",
+            "cannot let the command write /home/u: ~/.ssh holds credentials and is never shared, nor what is above or below it",
+            "name a folder",
+        ),
+        (
+            "/home/u/new",
+            "cannot let the command write /home/u/new: it does not exist, or is not of the kind that is needed",
+            "mkdir -p /home/u/new",
+        ),
+        ("/tmp", "cannot let the command write /tmp: /tmp is never writable for a command", "/tmp/work"),
+    ];
+    for (workspace, message, fix) in cases {
+        let refusal = plan(&SandboxSpec::new(*workspace, ["true"]), &machine()).unwrap_err();
+        assert_eq!(refusal.to_string(), *message);
+        assert!(refusal.fix.contains(fix), "{}", refusal.fix);
+    }
+    let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+    spec.cwd = Some("/var/lib".into());
+    assert_eq!(plan(&spec, &machine()).unwrap_err().rule, Rule::VisibleCwd);
+    assert_eq!(
+        plan(&SandboxSpec::new("/home/u/work", [""]), &machine()).unwrap_err().rule,
+        Rule::PlainCommand
+    );
+}

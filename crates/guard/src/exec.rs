@@ -1,0 +1,24 @@
+//! Runs a command of an agent in a sandbox.
+//!
+//! ```no_run
+//! use stockade_guard::exec::{SandboxSpec, Streams, run_spec};
+//!
+//! let spec = SandboxSpec::new("/srv/work", ["make", "test"]);
+//! let outcome = run_spec(&spec, Streams::default())?;
+//! assert!(outcome.enforcement.gaps.is_empty(), "{:?}", outcome.enforcement.gaps);
+//! # Ok::<(), stockade_guard::exec::RunError>(())
+//! ```
+
+pub use stockade_exec_sandbox::{
+    Access, Caches, End, Enforcement, Environment, Gap, Home, HostFacts, Limit, Limits, Mount, Network,
+    Outcome, Output, Plan, Priority, Property, Protection, Quarantined, Refusal, Rule, SandboxSpec, Usage,
+    What, bwrap_arguments, plan,
+};
+#[cfg(target_os = "linux")]
+pub use stockade_exec_sandbox::{Input, RunError, Signals, Stream, Streams, probe, run};
+
+/// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.
+#[cfg(target_os = "linux")]
+pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunError> {
+    run(&plan(spec, &probe(spec))?, streams)
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask battery FOLDER`: attempts to get out of a sandbox, and work that must go on in it, as FOLDER has them.
+//!
+//! The folder holds `run.py`, which lays bait, runs each probe behind a prefix, and prints a score. Here, it is run as an
+//! ordinary user and as root, first with no sandbox at all, as a control: a probe that fails even then says nothing.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::program::{Echo, Program};
+use crate::stop::{Stop, no_more};
+use crate::workspace::Workspace;
+
+/// Whom the sandbox is started by, what `run.py` wants to hear, and a name for the results.
+const USERS: &[(&str, &[&str], &str)] = &[("an ordinary user", &[], "user"), ("root", &["--root"], "root")];
+
+/// The Python of the system: that of a version manager may lie where the ordinary user cannot read.
+const PYTHON: &str = "/usr/bin/python3";
+
+/// What the probes are started behind. Braces are filled in by `run.py`.
+const ARGUMENTS: &str = "exec --workspace {workdir} --ro {toolchain} --";
+
+/// What must be there, and how to make it.
+const NEEDED: &[(&str, &str)] = &[
+    (
+        "/home/pbattery/.pb-battery-home",
+        "useradd --create-home --uid 4711 pbattery && touch /home/pbattery/.pb-battery-home",
+    ),
+    ("/opt/pb-rust/bin/cargo", "cp --archive --link \"$(rustc --print sysroot)\" /opt/pb-rust"),
+    (PYTHON, "apt-get install --yes python3"),
+    ("/usr/bin/gcc", "apt-get install --yes gcc"),
+];
+
+/// Where the program and the results lie: both users reach it, which they need not with the folder of a build.
+const PLACE: &str = "/opt/stockade-battery";
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    let Some((folder, rest)) = arguments.split_first() else {
+        return Err(Stop::usage("which folder? usage: cargo xtask battery FOLDER (it holds run.py)"));
+    };
+    no_more(rest, "battery FOLDER")?;
+    let battery = Path::new(folder).join("run.py");
+    let battery =
+        battery.canonicalize().map_err(|error| Stop::failed(format!("{}: {error}", battery.display())))?;
+    check_machine()?;
+    let program = install(workspace)?;
+    for (who, options, name) in USERS {
+        let control = Path::new(PLACE).join(format!("none-{name}.json"));
+        if !control.is_file() {
+            println!("control, with no sandbox, as {who}:");
+            score(&battery, options, "", &["--json".as_ref(), control.as_os_str()])?;
+        }
+        println!("in the sandbox, as {who}:");
+        let wrap = format!("{} {ARGUMENTS}", program.display());
+        let results = Path::new(PLACE).join(format!("stockade-{name}.json"));
+        let files = ["--control".as_ref(), control.as_os_str(), "--json".as_ref(), results.as_os_str()];
+        score(&battery, options, &wrap, &files)?;
+    }
+    Ok(())
+}
+
+fn check_machine() -> Result<(), Stop> {
+    let missing = NEEDED.iter().find(|(path, _)| !Path::new(path).exists());
+    missing.map_or(Ok(()), |(path, command)| {
+        Err(Stop::failed(format!("{path} is missing; as root, run: {command}")))
+    })
+}
+
+/// Builds the command and puts it where both users reach it.
+fn install(workspace: &Workspace) -> Result<PathBuf, Stop> {
+    let failed = |error: &dyn std::fmt::Display| Stop::failed(format!("cannot install the command: {error}"));
+    let arguments =
+        ["install", "--quiet", "--locked", "--force", "--debug", "--path", "crates/cli", "--root"];
+    let build = workspace.cargo().args(arguments).arg(PLACE);
+    println!("$ {build}");
+    let output = build.run(Echo::Live).map_err(|error| failed(&error))?;
+    if output.success { Ok(Path::new(PLACE).join("bin/stockade")) } else { Err(failed(&"it does not build")) }
+}
+
+fn score(battery: &Path, options: &[&str], wrap: &str, files: &[&OsStr]) -> Result<(), Stop> {
+    let name = if wrap.is_empty() { "none" } else { "stockade" };
+    let probes = Program::new(PYTHON).arg(battery).args(options);
+    let probes =
+        probes.args(["--name", name, "--wrap", wrap, "--cache"]).arg(Path::new(PLACE).join("probes"));
+    // The folders of a version manager are out of the ordinary user's reach.
+    let probes =
+        probes.args(files).env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    match probes.run(Echo::Live) {
+        Ok(output) if output.success => Ok(()),
+        Ok(_) => Err(Stop::failed("the battery did not run to its end")),
+        Err(error) => Err(Stop::failed(format!("cannot run the battery: {error}"))),
+    }
+}
