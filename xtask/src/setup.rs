@@ -51,6 +51,18 @@ const TOOLS: &[Tool] = &[
         source: Source::Apt("redis-server"),
         needed_by: "test (limits that machines share)",
     },
+    Tool {
+        name: "bubblewrap",
+        probe: &["bwrap", "--version"],
+        source: Source::Apt("bubblewrap"),
+        needed_by: "oracle (the jail of the shells)",
+    },
+    Tool {
+        name: "zsh",
+        probe: &["zsh", "--version"],
+        source: Source::Apt("zsh"),
+        needed_by: "the oracle (it is one of the shells that are asked)",
+    },
 ];
 
 /// Runs the command.

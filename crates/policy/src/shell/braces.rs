@@ -16,7 +16,13 @@ pub(super) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
         return;
     }
     let units = units(word.pieces());
-    let alternatives = if shell == Shell::Sh { None } else { expand(&units, MAX_ALTERNATIVES) };
+    // dash has no braces, so for `sh` they are certain only where every shell leaves them as they are.
+    let stays = |alternatives: &Vec<Vec<_>>| match alternatives.as_slice() {
+        [only] => only.len() == units.len(),
+        _ => false,
+    };
+    let alternatives =
+        expand(&units, MAX_ALTERNATIVES).filter(|alternatives| shell != Shell::Sh || stays(alternatives));
     match alternatives {
         // An alternative that is nothing at all, not even empty quotes, is no word but in zsh.
         Some(alternatives) => {
@@ -54,9 +60,9 @@ pub(super) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
     Arg::Known(Cow::Owned(text))
 }
 
-/// Returns whether unquoted text is matched against file names.
+/// Returns whether unquoted text is matched against file names. Only zsh has parentheses in the words of a command.
 fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?']) || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
+    text.contains(['*', '?', '(']) || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
 }
 
 /// A character of a word, or something that is replaced.
@@ -92,7 +98,7 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     }
     for unit in units {
         match unit {
-            Unit::Bare('*' | '?' | '[') if count.is_some() => break,
+            Unit::Bare('*' | '?' | '[' | '(') if count.is_some() => break,
             Unit::Bare(character) | Unit::Quoted(character) => text.push(*character),
             Unit::Empty => {}
             Unit::Expansion(expansion) => {

@@ -39,6 +39,7 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_
     }
     match name {
         "eval" => text(walk, &joined(run.argv.get(1..).unwrap_or_default()), run.span, inner),
+        "source" | "." => shells::sourced(walk, run, inner),
         "trap" => trap(walk, run, inner),
         "alias" => aliases(walk, run, inner),
         "emulate" => value_after(walk, run, &["-c"], inner),

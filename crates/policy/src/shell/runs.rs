@@ -17,7 +17,7 @@ use super::span::Span;
 use super::text::Origin;
 use super::tree::{
     Action, Assigned, AssignedValue, Command, Compound, Expansion, ExpansionKind, Heredoc, Item, Join, Kind,
-    List, Piece, Pipeline, RedirectOperator, Redirected, Role, Simple, Word,
+    List, Piece, Pipeline, Prefix, RedirectOperator, Redirected, Role, Simple, Word,
 };
 use super::{evaluated, payload};
 
@@ -102,7 +102,9 @@ impl<'t, 'o> Walk<'t, 'o> {
     pub(super) fn list(&mut self, list: &List<'t>, place: Place<'_, 't>) {
         let mut is_certain = place.is_certain;
         for Item { pipeline, then } in &list.items {
-            let in_shell = pipeline.commands.len() == 1 && *then != Join::Background;
+            // zsh measures in a shell of its own, which keeps what is defined there.
+            let is_timed = place.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
+            let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
             let alongside = place.alongside || !in_shell;
             self.pipeline(pipeline, Place { is_certain: is_certain && in_shell, alongside, ..place });
             is_certain = place.is_certain && matches!(then, Join::Sequence | Join::Background);

@@ -219,6 +219,18 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.text.at = start;
             return Ok(None);
         };
+        // dash takes the name in braces for a word.
+        if self.shell() == Shell::Sh && descriptor.as_deref().is_some_and(|name| name.starts_with('{')) {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
+        // `>&!` and `&>|` overwrite in zsh; elsewhere the mark would be the name of the file.
+        let writes_both = matches!(
+            operator,
+            RedirectOperator::DuplicateOutput | RedirectOperator::WriteBoth | RedirectOperator::AppendBoth
+        );
+        if self.shell() == Shell::Zsh && writes_both && matches!(self.text.peek(), b'!' | b'|') {
+            return Err(self.refuse(Obstacle::ZshSyntax, start));
+        }
         self.skip_blanks();
         let strips_tabs =
             operator == RedirectOperator::Heredoc && self.text.slice(start, self.text.at).contains("<<-");

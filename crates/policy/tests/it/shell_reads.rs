@@ -155,6 +155,8 @@ fn zsh_is_read_as_zsh() {
         ("> f", &["…"]),
         ("a {,}", &["a  "]),
         ("noglob a; - b", &["a", "b", "noglob a", "- b"]),
+        ("ls a(|b)", &["ls a…"]),
+        ("nocorrect x=1 a", &["a", "nocorrect x=1 a"]),
     ];
     for (text, expected) in rows {
         let mut found = runs_in(text, Shell::Zsh);
@@ -163,6 +165,13 @@ fn zsh_is_read_as_zsh() {
         expected.sort_unstable();
         assert_eq!(found, expected, "{text}");
     }
+}
+
+/// dash leaves braces as they are, and bash does with those that hold no choice: only these are certain for `sh`.
+#[test]
+fn braces_are_certain_for_sh_when_nobody_expands_them() {
+    assert_eq!(runs_in("find . -exec a {} +", Shell::Sh), ["a {}", "find . -exec a {} +"]);
+    assert_eq!(runs_in("a {b} {c,d}", Shell::Sh), ["a {b} …"]);
 }
 
 #[test]

@@ -98,6 +98,7 @@ fn what_only_bash_knows_is_refused_for_sh() {
         "x=(1)",
         "a |& b",
         "function f { a; }",
+        "a {fd}> b",
     ] {
         assert!(read(text, Shell::Bash).is_ok(), "{text}");
         assert_eq!(read(text, Shell::Sh).err(), Some(Dialect), "{text}");
@@ -125,6 +126,8 @@ fn what_only_zsh_does_is_refused_for_zsh() {
         ("{a}", ZshSyntax),
         ("a b}", ZshSyntax),
         ("a; time b", Dialect),
+        ("a >&! b", ZshSyntax),
+        ("a &>| b", ZshSyntax),
     ];
     for (text, reason) in rows {
         assert_eq!(read(text, Shell::Zsh).err(), Some(*reason), "{text:?}");

@@ -194,9 +194,14 @@ fn looks_up(run: &Run<'_>) -> bool {
     name_of(run).is_some_and(|name| matches!(name, "dig" | "nslookup" | "host" | "ping" | "drill"))
 }
 
+/// Returns the name of a program that is certain: `find` and `xargs` put what they read in the place of `{}`.
+fn certain_name<'r>(run: &'r Run<'_>) -> Option<&'r str> {
+    name_of(run).filter(|name| *name != "{}")
+}
+
 /// Whether a program runs what it reads.
 fn runs_input(run: &Run<'_>) -> bool {
-    let Some(name) = name_of(run) else { return true };
+    let Some(name) = certain_name(run) else { return true };
     let words = || run.argv.iter().skip(1);
     if matches!(name, "source" | "." | "eval") {
         return words().any(|word| {
@@ -231,7 +236,7 @@ fn runs_input(run: &Run<'_>) -> bool {
 
 /// Whether a program runs what is put into its words.
 fn runs_words(run: &Run<'_>) -> bool {
-    let Some(name) = name_of(run) else { return true };
+    let Some(name) = certain_name(run) else { return true };
     let mut words = run.argv.iter().skip(1);
     match name {
         "eval" => words.any(|word| word.known().is_none()),
