@@ -17,6 +17,7 @@ mod compound;
 mod evaluated;
 mod expansion;
 mod grammar;
+mod held;
 mod heredoc;
 mod options;
 mod parser;

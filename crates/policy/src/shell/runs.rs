@@ -11,8 +11,10 @@ use super::actions::{
     Substitution, SubstitutionForm, Through,
 };
 use super::braces::{arguments, single};
+use super::held::Held;
 use super::options::{ReadOptions, Shell};
 use super::parser::{self, Admission, Parsed};
+use super::simple::is_declaration;
 use super::span::Span;
 use super::text::Origin;
 use super::tree::{
@@ -54,6 +56,8 @@ pub(super) struct Walk<'t, 'o> {
     maybe: Vec<String>,
     /// Values that would run something if they were evaluated.
     pub(super) values: Vec<(String, Span)>,
+    /// What variables hold.
+    held: Held,
     evaluates_names: bool,
     expands_prompts: bool,
 }
@@ -94,6 +98,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             functions: Vec::new(),
             maybe: Vec::new(),
             values: Vec::new(),
+            held: Held::default(),
             evaluates_names: false,
             expands_prompts: false,
         }
@@ -144,11 +149,14 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     fn compound(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
         let (start, first) = (self.next(), self.actions.redirects.len());
+        let around = self.held.begin();
         let stdin = self.redirects(&compound.redirects, place).unwrap_or_else(|| place.stdin.clone());
+        let read = self.held.end(around);
         let (inside, last) = (self.next(), self.actions.redirects.len());
         self.compound_kind(compound, Place { stdin: &stdin, ..place });
         self.redirected(first..last, inside..self.next());
         self.flow(start..inside, inside..self.next(), Through::Input);
+        self.flows_of(read, &(inside..self.next()), Through::Input);
     }
 
     fn compound_kind(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
@@ -233,17 +241,31 @@ impl<'t, 'o> Walk<'t, 'o> {
     fn simple(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) {
         let (start, substitutions) = (self.next(), self.actions.substitutions.len());
         let mut argv = Vec::with_capacity(simple.words.len());
-        for word in &simple.words {
+        let around = self.held.begin();
+        let mut in_name = 0;
+        for (index, word) in simple.words.iter().enumerate() {
             self.word(word, place);
             arguments(word, place.shell, &mut argv);
+            if index == 0 {
+                in_name = self.held.count();
+            }
         }
+        self.held.keep(match argv.first() {
+            Some(Arg::Known(_)) => usize::MAX,
+            // A program that is not certain is what it begins with: `./bin/$x` runs a file, whatever the variable holds.
+            Some(Arg::Unknown { prefix, .. }) if prefix.is_empty() => in_name,
+            _ => 0,
+        });
+        let mentioned = self.held.end(around);
         let words = start..self.next();
         let scope = if simple.words.is_empty() { AssignmentScope::Shell } else { AssignmentScope::Command };
         for assigned in &simple.assignments {
             self.assigned(assigned, scope, place);
         }
         let (files, first) = (self.next(), self.actions.redirects.len());
+        let around = self.held.begin();
         let redirected = self.redirects(&simple.redirects, place);
+        let read = self.held.end(around);
         let (own, last) = (self.next(), self.actions.redirects.len());
         if argv.is_empty()
             && place.shell == Shell::Zsh
@@ -258,6 +280,9 @@ impl<'t, 'o> Walk<'t, 'o> {
             return;
         }
         let stdin = redirected.as_ref().unwrap_or(place.stdin);
+        let names = variables_set(&argv);
+        let written = mentioned.iter().chain(&read).cloned().chain([words.clone(), files..own]);
+        names.iter().for_each(|name| self.held.set(name, written.clone()));
         self.run(argv, simple.span, Place { stdin, ..place }, false);
         let run = own..self.next();
         self.redirected(first..last, run.clone());
@@ -268,7 +293,14 @@ impl<'t, 'o> Walk<'t, 'o> {
             self.flow(run.clone(), words.clone(), Through::Input);
             self.flow(run.clone(), files..own, Through::Input);
         }
-        self.flow(words, run, Through::Words);
+        self.flow(words, run.clone(), Through::Words);
+        self.flows_of(mentioned, &run, Through::Words);
+        self.flows_of(read, &run, Through::Input);
+    }
+
+    /// Lists what variables give to programs.
+    fn flows_of(&mut self, from: Vec<Range<usize>>, into: &Range<usize>, through: Through) {
+        from.into_iter().for_each(|from| self.flow(from, into.clone(), through));
     }
 
     /// Returns the place that the next run gets in the list.
@@ -324,6 +356,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             self.evaluates_names = true;
             self.expansions(&assigned.subscript, place);
         }
+        let (start, around) = (self.next(), self.held.begin());
         let value = match &assigned.value {
             AssignedValue::Word(word) => {
                 self.word(word, place);
@@ -335,6 +368,8 @@ impl<'t, 'o> Walk<'t, 'o> {
                 Arg::any()
             }
         };
+        let mentioned = self.held.end(around);
+        self.held.set(&assigned.name, mentioned.into_iter().chain([start..self.next()]));
         self.assign(assigned.name.clone(), value, scope, assigned.span, place);
     }
 
@@ -379,7 +414,12 @@ impl<'t, 'o> Walk<'t, 'o> {
     fn redirects(&mut self, redirects: &[Redirected<'t>], place: Place<'_, 't>) -> Option<Stdin> {
         let mut stdin = None;
         for redirected in redirects {
+            let before = self.held.count();
             self.word(&redirected.target, place);
+            if redirected.operator != RedirectOperator::HereString {
+                // A variable in the name of a file is not what is read.
+                self.held.keep(before);
+            }
             let input = payload::input(redirected, place);
             if let Some(index) = redirected.heredoc {
                 let body = place.heredocs.get(index).map_or(&[][..], |heredoc| heredoc.body.as_slice());
@@ -434,7 +474,8 @@ impl<'t, 'o> Walk<'t, 'o> {
                 self.evaluates_names |= evaluates_names;
                 self.expansions(inside, place);
             }
-            ExpansionKind::Parameter { action, inside, .. } => {
+            ExpansionKind::Parameter { name, action, inside } => {
+                self.held.mention(name);
                 self.evaluates_names |= *action == Action::Indirect;
                 if *action == Action::Prompt {
                     self.expands_prompts = true;
@@ -484,6 +525,23 @@ impl<'t, 'o> Walk<'t, 'o> {
             Err(refusal) => self.hazard(HazardKind::UnreadText(refusal.reason), span),
         }
     }
+}
+
+/// Returns the variables that a builtin sets from its words or from what it reads.
+fn variables_set(argv: &[Arg<'_>]) -> Vec<String> {
+    let Some((name, words)) = argv.split_first() else { return Vec::new() };
+    let reads = matches!(name.known(), Some("read" | "mapfile" | "readarray"));
+    if !reads && !name.known().is_some_and(is_declaration) {
+        return Vec::new();
+    }
+    let name_in = |word: &Arg<'_>| {
+        let written = match word {
+            Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+        };
+        let name = written.split_once('=').map_or(&**written, |(name, _)| name);
+        (!name.starts_with('-')).then(|| name.strip_suffix('+').unwrap_or(name).to_owned())
+    };
+    words.iter().filter_map(name_in).collect()
 }
 
 /// Returns the file that a redirection names.
