@@ -114,7 +114,8 @@ fn prepare(fails: bool) -> io::Result<()> {
         // What cannot be removed stays: it is only a name that a pattern may match.
         let _kept = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
-    std::fs::write(format!("{WORK}/a"), "x\n")?;
+    // Empty, because a shell that gets it for a script runs what is in it.
+    std::fs::write(format!("{WORK}/a"), "")?;
     std::fs::write(format!("{WORK}/b.txt"), "")?;
     std::os::unix::fs::symlink(PROGRAM, format!("{WORK}/evil.sh"))?;
     let _none = std::fs::remove_file(RUNS);

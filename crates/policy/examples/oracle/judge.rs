@@ -10,6 +10,9 @@ use crate::mutation::CANARY;
 /// Where `~` leads in the jail.
 const HOME: &str = "/home/me";
 
+/// Where the commands run, which bash also calls `~+` and `~0`.
+const WORK: &str = "/work";
+
 /// The most misses that are shown.
 const SHOWN: usize = 40;
 
@@ -82,7 +85,7 @@ impl Report {
         self.runs += ran.len();
         let distinct: BTreeSet<&Vec<String>> = ran.iter().collect();
         for argv in distinct {
-            if !is_foreseen(argv, &actions) {
+            if !is_foreseen(&without_dash(shell, argv), &actions) {
                 let foreseen: Vec<String> = actions.runs.iter().map(shown).collect();
                 self.missed.push(format!("MISSED {argv:?}\n  in {text:?}\n  of {}", foreseen.join(", ")));
             }
@@ -95,9 +98,23 @@ fn shown(run: &Run<'_>) -> String {
     format!("{words:?}")
 }
 
+/// zsh puts a dash before the name of what runs behind `-`, which is said of that by its own entry.
+fn without_dash(shell: Shell, ran: &[String]) -> Vec<String> {
+    let mut ran = ran.to_vec();
+    if let (Shell::Zsh, Some(name)) = (shell, ran.first_mut()) {
+        *name = name.strip_prefix('-').unwrap_or(name).to_owned();
+    }
+    ran
+}
+
 fn is_foreseen(ran: &[String], actions: &Actions<'_>) -> bool {
     let programs = actions.runs.iter().filter(|run| run.called != Called::Function);
-    programs.into_iter().any(|run| fits(&run.argv, run.open_ended, ran))
+    programs.into_iter().any(|run| {
+        // A program of which not even the name is certain may run its words.
+        let wraps = run.program().is_none();
+        let starts = if wraps { 0..run.argv.len() } else { 0..1 };
+        starts.into_iter().any(|start| fits(run.argv.get(start..).unwrap_or_default(), run.open_ended, ran))
+    })
 }
 
 /// Whether a run is the one that was foreseen. A word that is not known stands for what it may become.
@@ -132,7 +149,10 @@ fn begins(prefix: &str, found: &str) -> bool {
 /// A `~` stands for the home directory at the start of a word, and after the `=` of what looks like an assignment.
 fn at_home(word: &str) -> String {
     let word = word.replace("=~", &format!("={HOME}")).replace(":~", &format!(":{HOME}"));
-    word.strip_prefix('~').map_or_else(|| word.clone(), |rest| format!("{HOME}{rest}"))
+    match word.strip_prefix("~+").or_else(|| word.strip_prefix("~0")) {
+        Some(rest) => format!("{WORK}{rest}"),
+        None => word.strip_prefix('~').map_or_else(|| word.clone(), |rest| format!("{HOME}{rest}")),
+    }
 }
 
 #[cfg(test)]

@@ -179,6 +179,10 @@ fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<
         }
         None => match sequence(inside)? {
             Some(values) => middles = values,
+            // `{b}a,c}`: where a brace closes nothing, bash goes on to the next one, and makes what it can of it.
+            None if from_open.iter().skip(close + 1).any(|unit| matches!(unit, Unit::Bare('}'))) => {
+                return None;
+            }
             None => {
                 for part in expand(inside, budget)? {
                     let mut kept = vec![Unit::Bare('{')];

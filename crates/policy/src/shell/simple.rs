@@ -54,6 +54,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let start = self.text.at;
         let Some(word) = self.word(Place::Argument)? else { return Ok(false) };
+        if self.shell() == Shell::Zsh {
+            self.refuse_only_zsh(&word, command.words.is_empty(), start)?;
+        }
         if self.shell() == Shell::Zsh && command.words.is_empty() && self.text.slice(start, start + 1) == "{"
         {
             return Err(self.refuse(Obstacle::ZshSyntax, start));
@@ -64,6 +67,18 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.declared_array(command)?;
         }
         Ok(true)
+    }
+
+    /// zsh also sets `1=x`, and names a descriptor in `{x} > f` with blanks before the operator.
+    fn refuse_only_zsh(&mut self, word: &Word<'t>, is_first: bool, start: usize) -> Read<()> {
+        let Some(Piece::Bare(text)) = word.pieces().first() else { return Ok(()) };
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let sets =
+            is_first && digits > 0 && text.get(digits..).is_some_and(|rest| rest.starts_with(['=', '+']));
+        let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        self.skip_blanks();
+        let names = name.is_some_and(is_name) && matches!(self.text.peek(), b'<' | b'>');
+        if sets || names { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
     }
 
     /// zsh ends a group at a `}` that stands alone, also after arguments.
@@ -185,7 +200,15 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     Err(self.refuse_here(Obstacle::Syntax))
                 };
             }
+            let element = self.text.at;
             match self.word(Place::Argument)? {
+                // bash spells an array in a substitution again before it runs it, and loses such a backslash doing so.
+                Some(_)
+                    if !self.state.is_outermost()
+                        && has_escaped_operator(self.text.slice(element, self.text.at)) =>
+                {
+                    return Err(self.refuse(Obstacle::Dialect, element));
+                }
                 Some(word) => elements.push(word),
                 None if self.text.is_at_end() => {
                     return Err(self.refuse(Obstacle::UnterminatedCommand, start));
@@ -215,6 +238,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn redirect(&mut self) -> Read<Option<Redirected<'t>>> {
         let start = self.text.at;
         let Some(descriptor) = self.descriptor() else { return Ok(None) };
+        if self.shell() == Shell::Zsh && is_numeric_pattern(self.text.rest()) {
+            return Err(self.refuse(Obstacle::ZshSyntax, start));
+        }
         let Some(operator) = self.operator_of_redirect()? else {
             self.text.at = start;
             return Ok(None);
@@ -382,6 +408,22 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let kind = Kind::Function { name, body };
         Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
     }
+}
+
+/// Returns whether a backslash stands before a character that would end a word.
+fn has_escaped_operator(written: &str) -> bool {
+    written
+        .as_bytes()
+        .windows(2)
+        .any(|pair| matches!(pair, [b'\\', b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>']))
+}
+
+/// Returns whether zsh matches file names with what begins here: `<1-3>`, `<->`.
+fn is_numeric_pattern(rest: &str) -> bool {
+    let digits_of = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let Some(low) = rest.strip_prefix('<') else { return false };
+    let Some(high) = low.get(digits_of(low)..).and_then(|rest| rest.strip_prefix('-')) else { return false };
+    high.get(digits_of(high)..).is_some_and(|rest| rest.starts_with('>'))
 }
 
 /// Returns whether a target is the number of a descriptor, perhaps one that is moved, or closes one.

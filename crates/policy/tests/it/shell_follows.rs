@@ -154,13 +154,17 @@ fn quoted_data_runs_nothing() {
         "bash script.sh",
         "[ 'a[$(x)]' = b ]",
         "printf '%s' 'a[$(x)]'",
-        "xargs",
     ];
     for text in texts {
         let script = read(text, Shell::Bash).unwrap();
         let actions = script.actions();
         assert_eq!((actions.runs.len(), actions.hazards.len()), (1, 0), "{text}: {actions:?}");
     }
+}
+
+#[test]
+fn xargs_alone_is_echo() {
+    assert_eq!(runs("xargs -0"), ["echo", "xargs -0"]);
 }
 
 #[test]

@@ -73,6 +73,10 @@ fn what_is_not_certain_is_refused() {
         ("x\\\ny=1 a", AssignmentName),
         ("x[a b]=1", AssignmentName),
         ("x[$$((#a)0]=1", AmbiguousArithmetic),
+        ("((${x:=a=(}))", AmbiguousArithmetic),
+        ("echo $(y=(\\;\nb) a)", Dialect),
+        ("a <<-E\n\t$(r\\\n\tm)\n\tE", Dialect),
+        ("a <<E\n$(b 'c\\\nd')\nE", Dialect),
         ("!(a)", Dialect),
         ("a <&-*", Dialect),
         ("a 2>&b", Dialect),
@@ -127,6 +131,9 @@ fn what_only_zsh_does_is_refused_for_zsh() {
         ("a b}", ZshSyntax),
         ("a; time b", Dialect),
         ("a >&! b", ZshSyntax),
+        ("1=x a", ZshSyntax),
+        ("a {b} > c", ZshSyntax),
+        ("a <1-3> <->", ZshSyntax),
         ("a &>| b", ZshSyntax),
     ];
     for (text, reason) in rows {

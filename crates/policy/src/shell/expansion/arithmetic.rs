@@ -15,6 +15,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if !self.text.eat(b')') {
             return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
         }
+        // bash counts every parenthesis, also in `${x:-(}`, and takes what does not add up for nested subshells.
+        let written = self.text.slice(start, self.text.at);
+        let count = |parenthesis: u8| written.bytes().filter(|byte| *byte == parenthesis).count();
+        if count(b'(') != count(b')') {
+            return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
+        }
         Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
     }
 
