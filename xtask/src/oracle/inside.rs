@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// This program, in the jail.
 pub(super) const PROGRAM: &str = "/oracle/xtask";
@@ -32,14 +32,20 @@ const PRELUDE: &str = "/log/.zshenv";
 /// How long a text may run. What takes longer is killed, and what it ran until then counts.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often it is looked whether a text is still running.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// More processes than this are no command that was meant, and the machine belongs to others too.
+const MAX_PROCESSES: usize = 250;
+
 /// The most that one text may write down.
 const MAX_LOG: u64 = 64 * 1024;
 
 /// Descriptor 9 stays open as long as anything that a text started runs. What is no builtin any more is a program, and
 /// programs that are not found are logged too.
-const IN_BASH: &str = "{ : >&9; } 2>/dev/null || exec 9>&1\nenable -n echo\nFUNCNEST=20\n\
+const IN_BASH: &str = "{ : >&9; } 2>/dev/null || exec 9>&1\nenable -n echo\nFUNCNEST=3\n\
                        command_not_found_handle() { /oracle/names \"$@\"; }\n";
-const IN_ZSH: &str = "{ : >&9 } 2>/dev/null || exec 9>&1\ndisable echo\nFUNCNEST=20\n\
+const IN_ZSH: &str = "{ : >&9 } 2>/dev/null || exec 9>&1\ndisable echo\nFUNCNEST=3\n\
                       command_not_found_handler() { /oracle/names \"$@\" }\n";
 const IN_SH: &str = "exec 9>&1\n";
 
@@ -52,7 +58,10 @@ pub(crate) fn run_if_jailed() -> Option<ExitCode> {
         Some(shell) => drive(&shell.to_string_lossy()).map(|()| ExitCode::SUCCESS),
         None => log(),
     };
-    Some(done.unwrap_or(ExitCode::FAILURE))
+    Some(done.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    }))
 }
 
 /// Writes down how this program was called, and runs the real one if there is one.
@@ -140,12 +149,31 @@ fn run(shell: &str, text: &[u8]) -> io::Result<()> {
         // Nobody waits any more when the text was killed.
         let _gone = ended.send(read);
     });
-    if end.recv_timeout(PATIENCE).is_err() {
+    if !ends_soon(&end, text)? {
         // We are the first process of the jail, the only one that this does not reach.
         let kill = Command::new(format!("{REAL}/bash")).args(["-c", "kill -9 -1"]).env_clear().status();
         let _late = (kill, end.recv_timeout(PATIENCE));
     }
     child.wait().map(drop)
+}
+
+/// Waits for a text to end, as long as there is patience. This is the first process of the jail: when it ends with an
+/// error because there are too many others, they are gone too.
+fn ends_soon(end: &mpsc::Receiver<io::Result<u64>>, text: &[u8]) -> io::Result<bool> {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if end.recv_timeout(LOOK).is_ok() {
+            return Ok(true);
+        }
+        let is_process = |name: &OsStr| name.as_bytes().iter().all(u8::is_ascii_digit);
+        let processes =
+            std::fs::read_dir("/proc")?.flatten().filter(|entry| is_process(&entry.file_name())).count();
+        if processes > MAX_PROCESSES {
+            let text = String::from_utf8_lossy(text);
+            return Err(io::Error::other(format!("{processes} processes run for {text:?}")));
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the runs in a log, each once. What was cut off in the middle is no run.

@@ -85,7 +85,9 @@ impl Report {
         self.runs += ran.len();
         let distinct: BTreeSet<&Vec<String>> = ran.iter().collect();
         for argv in distinct {
-            if !is_foreseen(&without_dash(shell, argv), &actions) {
+            let undashed = without_dash(shell, argv);
+            let is_foreseen = |ran: &[String]| is_foreseen(ran, &actions);
+            if !is_foreseen(argv) && !undashed.is_some_and(|ran| is_foreseen(&ran)) {
                 let foreseen: Vec<String> = actions.runs.iter().map(shown).collect();
                 self.missed.push(format!("MISSED {argv:?}\n  in {text:?}\n  of {}", foreseen.join(", ")));
             }
@@ -98,13 +100,11 @@ fn shown(run: &Run<'_>) -> String {
     format!("{words:?}")
 }
 
-/// zsh puts a dash before the name of what runs behind `-`, which is said of that by its own entry.
-fn without_dash(shell: Shell, ran: &[String]) -> Vec<String> {
-    let mut ran = ran.to_vec();
-    if let (Shell::Zsh, Some(name)) = (shell, ran.first_mut()) {
-        *name = name.strip_prefix('-').unwrap_or(name).to_owned();
-    }
-    ran
+/// zsh puts a dash before the name of what runs behind `-`.
+fn without_dash(shell: Shell, ran: &[String]) -> Option<Vec<String>> {
+    let (name, rest) = ran.split_first().filter(|_| shell == Shell::Zsh)?;
+    let name = name.strip_prefix('-')?.to_owned();
+    Some(std::iter::once(name).chain(rest.iter().cloned()).collect())
 }
 
 fn is_foreseen(ran: &[String], actions: &Actions<'_>) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Only those that are read without any reservation are worth running: what is refused or uncertain is never allowed.
 
-use stockade_policy::{ReadOptions, Script, Shell};
+use stockade_policy::{Actions, ReadOptions, Script, Shell};
 
 use crate::grammar::Grammar;
 use crate::random::Random;
@@ -31,8 +31,17 @@ pub(crate) fn texts(shell: Shell, seed: u64, count: usize) -> impl Iterator<Item
 fn is_certain(text: &str, shell: Shell) -> bool {
     Script::read(text, &ReadOptions::for_shell(shell)).is_ok_and(|script| {
         let actions = script.actions();
-        actions.hazards.is_empty() && !actions.runs.is_empty()
+        actions.hazards.is_empty() && !actions.runs.is_empty() && !may_multiply(&actions)
     })
+}
+
+/// Whether a function may call itself: with a few pipes that is more processes than a machine has. A program whose name
+/// is not certain may be a function too.
+fn may_multiply(actions: &Actions<'_>) -> bool {
+    let is_function =
+        |name: &str| actions.functions.iter().any(|function| function.name.as_deref() == Some(name));
+    let bodies = actions.functions.iter().filter_map(|function| actions.runs.get(function.runs.clone()));
+    bodies.flatten().any(|run| run.program().is_none_or(is_function))
 }
 
 /// What readers of shell commands get wrong, each a few characters.

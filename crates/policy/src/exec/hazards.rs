@@ -55,6 +55,8 @@ pub struct Hazard {
     pub fix: String,
     /// Where it is written.
     pub span: Span,
+    /// The variable that is set, when that is the danger.
+    pub variable: Option<String>,
 }
 
 /// Finds what is dangerous about one running program: its name, its options, and the files that it names.
@@ -71,6 +73,11 @@ pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
     files::of_command(&command, &mut found);
     shows_secret(&command, &mut found);
     found
+}
+
+/// Returns whether setting the variable is dangerous, but for values that are known to be harmless.
+pub(crate) fn is_dangerous_variable(name: &str) -> bool {
+    environment::is_dangerous(name)
 }
 
 /// Finds what is dangerous about a whole script beside its single programs: the files that redirections open, the
@@ -128,6 +135,7 @@ fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
             reason: "hides where words end behind the variable IFS".to_owned(),
             fix: "write spaces between the words".to_owned(),
             span: run.span,
+            variable: None,
         });
     }
 }
@@ -143,6 +151,7 @@ fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
             reason: "prints or sends a variable that usually holds a secret".to_owned(),
             fix: "let the program read the variable itself".to_owned(),
             span: command.run.span,
+            variable: None,
         });
     }
 }
@@ -155,6 +164,7 @@ impl shapes::Shape {
             reason: self.reason.to_owned(),
             fix: self.fix.to_owned(),
             span,
+            variable: None,
         }
     }
 }

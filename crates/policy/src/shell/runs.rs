@@ -369,7 +369,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             }
         };
         let mentioned = self.held.end(around);
-        self.held.set(&assigned.name, mentioned.into_iter().chain([start..self.next()]));
+        self.held.set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         self.assign(assigned.name.clone(), value, scope, assigned.span, place);
     }
 

@@ -25,6 +25,7 @@ impl Together {
             reason: self.reason.to_owned(),
             fix: self.fix.to_owned(),
             span,
+            variable: None,
         }
     }
 }
