@@ -31,6 +31,7 @@ mod span;
 mod test;
 mod text;
 mod tree;
+mod via;
 mod word;
 mod words;
 mod wrappers;

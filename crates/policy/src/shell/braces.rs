@@ -15,6 +15,9 @@ pub(super) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
         argv.push(argument(word));
         return;
     }
+    if word.marks.has(Marks::TANGLED) {
+        return argv.push(Arg::any());
+    }
     let units = units(word.pieces());
     // dash has no braces, so for `sh` they are certain only where every shell leaves them as they are.
     let stays = |alternatives: &Vec<Vec<_>>| match alternatives.as_slice() {

@@ -21,16 +21,16 @@ use super::tree::{
     Action, Assigned, AssignedValue, Command, Compound, Expansion, ExpansionKind, Heredoc, Item, Join, Kind,
     List, Piece, Pipeline, Prefix, RedirectOperator, Redirected, Role, Simple, Word,
 };
+use super::via::{self, Via};
 use super::{evaluated, payload};
 
 /// Lists what `parsed` does.
 pub(super) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions<'t> {
     let mut walk = Walk::new(options);
-    let via = [];
     let stdin = Stdin::Inherited;
     let place = Place {
         heredocs: &parsed.heredocs,
-        via: &via,
+        via: None,
         called: Called::AsWritten,
         stdin: &stdin,
         is_certain: true,
@@ -66,7 +66,7 @@ pub(super) struct Walk<'t, 'o> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a, 't> {
     pub(super) heredocs: &'a [Heredoc<'t>],
-    pub(super) via: &'a [Cow<'static, str>],
+    pub(super) via: Option<&'a Via<'a>>,
     pub(super) called: Called,
     pub(super) stdin: &'a Stdin,
     /// Whether it runs whenever the text runs, in the shell itself.
@@ -127,13 +127,15 @@ impl<'t, 'o> Walk<'t, 'o> {
         let functions = self.functions.len();
         let mut stdin = place.stdin.clone();
         let mut before = self.next()..self.next();
-        for command in &pipeline.commands {
+        for (index, command) in pipeline.commands.iter().enumerate() {
             let start = self.next();
             self.command(command, Place { stdin: &stdin, ..place });
             let stage = start..self.next();
             self.flow(before, stage.clone(), Through::Input);
             before = stage;
-            stdin = payload::output(command, place).map_or(Stdin::Unknown, Stdin::Text);
+            if index + 1 < pipeline.commands.len() {
+                stdin = payload::output(command, place).map_or(Stdin::Unknown, Stdin::Text);
+            }
         }
         if pipeline.commands.len() > 1 {
             self.functions.truncate(functions);
@@ -323,7 +325,7 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     /// Lists a run, and what runs because of it.
     pub(super) fn run(&mut self, argv: Vec<Arg<'t>>, span: Span, place: Place<'_, 't>, open_ended: bool) {
-        let is_direct = place.via.is_empty() || place.called == Called::AsWritten;
+        let is_direct = place.via.is_none() || place.called == Called::AsWritten;
         let mut called = place.called;
         if let (Some(name), true) = (argv.first().and_then(Arg::known), is_direct) {
             if matches!(name, "unset" | "unfunction" | "unalias" | "disable") {
@@ -335,7 +337,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             }
         }
         let alongside = place.alongside;
-        let run = Run { argv, span, via: place.via.to_vec(), called, open_ended, alongside };
+        let run = Run { argv, span, via: via::names(place.via), called, open_ended, alongside };
         if called != Called::Function {
             payload::follow(self, &run, place);
         }

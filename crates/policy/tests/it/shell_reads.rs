@@ -57,6 +57,8 @@ fn every_command_of_a_text_is_listed() {
         ("r{m,} {1..3} a{b,{c,d}}e {x} {} {,}", &["rm r 1 2 3 abe ace ade {x} {}"]),
         ("a {'b,c',d} {a\\,b} x{", &["a b,c d {a,b} x{"]),
         ("a {b}c,d}", &["a …"]),
+        ("a {b,c${x:-d{}}", &["a …"]),
+        ("a {b,c}${x}", &["a b… c…"]),
         ("a <<E\nb\\\nc\nE\nx=(\\; b)", &["a"]),
         ("ls * a[0] [ ~/x", &["ls … a… [ ~/x"]),
         ("$x; \"$x\"; a$x", &["…", "…", "a…"]),

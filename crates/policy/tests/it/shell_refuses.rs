@@ -75,6 +75,8 @@ fn what_is_not_certain_is_refused() {
         ("x[$$((#a)0]=1", AmbiguousArithmetic),
         ("((${x:=a=(}))", AmbiguousArithmetic),
         ("echo $(y=(\\;\nb) a)", Dialect),
+        ("echo \"${x:?>(a)}\"", Dialect),
+        ("echo `a 'b\\\nc'`", QuoteInBackticks),
         ("a <<-E\n\t$(r\\\n\tm)\n\tE", Dialect),
         ("a <<E\n$(b 'c\\\nd')\nE", Dialect),
         ("!(a)", Dialect),

@@ -19,7 +19,7 @@ use table::{
 
 /// What is known about the output of a program, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Taint(u8);
+pub(super) struct Taint(u8);
 
 impl Taint {
     const FETCHED: Self = Self(1);
@@ -27,6 +27,15 @@ impl Taint {
     const SECRET: Self = Self(4);
     /// A shell that runs what it is sent.
     const SHELL: Self = Self(8);
+
+    /// What the output of a program is by itself. `is_secret` says whether it touches a secret.
+    pub(super) fn of(run: &Run<'_>, is_secret: bool) -> Self {
+        let mut taint = source(run);
+        if is_secret {
+            taint.add(Self::SECRET);
+        }
+        taint
+    }
 
     const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -56,12 +65,8 @@ impl Count {
     }
 }
 
-/// Returns what is dangerous about programs together. `secret` says which of them touch a secret.
-pub(super) fn of_actions(actions: &Actions<'_>, secret: &[bool], found: &mut Vec<Hazard>) {
-    let mut taints: Vec<Taint> = actions.runs.iter().map(source).collect();
-    for (taint, _) in taints.iter_mut().zip(secret).filter(|(_, secret)| **secret) {
-        taint.add(Taint::SECRET);
-    }
+/// Returns what is dangerous about programs together. `taints` says what the output of each is by itself.
+pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &mut Vec<Hazard>) {
     redirected_in(actions, &mut taints);
     for (run, taint) in actions.runs.iter().zip(&taints) {
         if taint.has(Taint::SECRET) && sends(run) {
@@ -123,6 +128,9 @@ fn connects(run: &Run<'_>) -> bool {
 
 /// A program whose input is a secret file has the secret.
 fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
+    if actions.redirects.is_empty() {
+        return;
+    }
     // Where the programs of such redirections begin and end: one pass over all, however many redirections there are.
     let mut edges = vec![0_i64; taints.len() + 1];
     for redirect in actions.redirects.iter().filter(|redirect| redirect.opens_file() && !redirect.writes()) {
@@ -271,6 +279,9 @@ fn runs_words(run: &Run<'_>) -> bool {
 
 /// A secret that is redirected into the network.
 fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
+    if actions.redirects.is_empty() {
+        return;
+    }
     let secret = Count::of(taints, Taint::SECRET);
     for redirect in &actions.redirects {
         let text = match &redirect.target {
@@ -289,6 +300,9 @@ fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Haz
 
 /// What was fetched into a file and is run from there.
 fn files_run(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
+    if !taints.iter().any(|taint| taint.has(Taint::FETCHED)) {
+        return;
+    }
     let count = Count::of(taints, Taint::FETCHED);
     let fetched = |index: usize| taints.get(index).is_some_and(|taint| taint.has(Taint::FETCHED));
     let mut files: HashSet<String> = HashSet::new();

@@ -9,6 +9,7 @@ use crate::shell::braces::arguments;
 use crate::shell::expansion::is_name;
 use crate::shell::runs::{Place, Walk};
 use crate::shell::span::Span;
+use crate::shell::via::Via;
 use crate::shell::words::{self, Options, Order};
 use crate::shell::wrappers::{self, Inner, Wrapper};
 
@@ -115,7 +116,7 @@ fn follow_again<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, run: &Run<'t>, 
     if place.texts > walk.options.max_texts {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
-    let via = place.via.split_last().map_or(&[][..], |(_, outer)| outer);
+    let via = place.via.and_then(Via::outer);
     let run = Run { argv, ..run.clone() };
     super::follow(walk, &run, Place { via, ..place });
 }

@@ -15,7 +15,8 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
             folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
             continue;
         }
-        let Some((folder, command)) = folder.as_ref().zip(Command::of(run)) else { continue };
+        let Some(folder) = &folder else { continue };
+        let Some(command) = Command::of(run) else { continue };
         if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
         {
             found.push(DELETE_THERE.at(run.span));
