@@ -143,7 +143,8 @@ fn is_word(word: &str, found: &str) -> bool {
 }
 
 fn begins(prefix: &str, found: &str) -> bool {
-    found.starts_with(prefix) || found.starts_with(&at_home(prefix))
+    // A folder that only the shell knows, as in `~$x`.
+    prefix == "~" || found.starts_with(prefix) || found.starts_with(&at_home(prefix))
 }
 
 /// A `~` stands for the home directory at the start of a word, and after the `=` of what looks like an assignment.

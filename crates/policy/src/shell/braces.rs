@@ -238,7 +238,9 @@ fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't
     let text: Option<String> =
         units.iter().map(|unit| if let Unit::Bare(c) = unit { Some(*c) } else { None }).collect();
     let Some(text) = text else {
-        let dots = units.windows(2).any(|pair| matches!(pair, [Unit::Bare('.'), Unit::Bare('.')]));
+        // zsh also counts where a dot is quoted.
+        let is_dot = |unit: &Unit<'_, '_>| matches!(unit, Unit::Bare('.') | Unit::Quoted('.'));
+        let dots = units.windows(2).any(|pair| pair.iter().all(is_dot));
         return (!dots).then_some(None);
     };
     let Some((first, last)) = text.split_once("..") else { return Some(None) };

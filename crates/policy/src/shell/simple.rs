@@ -69,16 +69,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(true)
     }
 
-    /// zsh also sets `1=x`, and names a descriptor in `{x} > f` with blanks before the operator.
+    /// zsh also sets `1=x`, names a descriptor in `{x} > f` with blanks before the operator, and takes one in `1&>f`.
     fn refuse_only_zsh(&mut self, word: &Word<'t>, is_first: bool, start: usize) -> Read<()> {
         let Some(Piece::Bare(text)) = word.pieces().first() else { return Ok(()) };
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let sets =
             is_first && digits > 0 && text.get(digits..).is_some_and(|rest| rest.starts_with(['=', '+']));
+        let copies = digits == text.len() && self.text.peek() == b'&' && self.text.peek_second() == b'>';
         let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
         self.skip_blanks();
         let names = name.is_some_and(is_name) && matches!(self.text.peek(), b'<' | b'>');
-        if sets || names { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
+        if sets || names || copies { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
     }
 
     /// zsh ends a group at a `}` that stands alone, also after arguments.
@@ -238,7 +239,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn redirect(&mut self) -> Read<Option<Redirected<'t>>> {
         let start = self.text.at;
         let Some(descriptor) = self.descriptor() else { return Ok(None) };
-        if self.shell() == Shell::Zsh && is_numeric_pattern(self.text.rest()) {
+        let is_long = descriptor.as_ref().is_some_and(|name| name.len() > 1 && !name.starts_with('{'));
+        if self.shell() == Shell::Zsh && (is_long || is_numeric_pattern(self.text.rest())) {
             return Err(self.refuse(Obstacle::ZshSyntax, start));
         }
         let Some(operator) = self.operator_of_redirect()? else {

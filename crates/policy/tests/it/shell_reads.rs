@@ -160,6 +160,7 @@ fn zsh_is_read_as_zsh() {
         ("a {,}", &["a  "]),
         ("noglob a; - b", &["a", "b", "noglob a", "- b"]),
         ("ls a(|b)", &["ls a…"]),
+        ("a {1.\\.3}", &["a …"]),
         ("nocorrect x=1 a", &["a", "nocorrect x=1 a"]),
     ];
     for (text, expected) in rows {

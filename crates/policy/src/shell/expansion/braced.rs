@@ -109,6 +109,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 b'<' | b'>' if self.text.peek_second() == b'(' => {
                     return Err(self.refuse_here(Obstacle::Dialect));
                 }
+                // `${x:-=(a)}` and `${x:-*(e:a:)}` run `a`.
+                b'(' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
                 b'{' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
                 b'\\' => {
                     self.text.at += 1;
