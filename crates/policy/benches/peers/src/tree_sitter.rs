@@ -12,7 +12,9 @@ pub(crate) fn parser() -> Parser {
 /// The names of the commands, as they are written, also those in substitutions. A tree with an error says nothing.
 pub(crate) fn names(text: &str, parser: &mut Parser) -> Vec<String> {
     let mut names = Vec::new();
-    let Some(tree) = parser.parse(text, None).filter(|tree| !tree.root_node().has_error()) else { return names };
+    let Some(tree) = parser.parse(text, None).filter(|tree| !tree.root_node().has_error()) else {
+        return names;
+    };
     let mut waiting: Vec<Node<'_>> = vec![tree.root_node()];
     while let Some(node) = waiting.pop() {
         if node.kind() == "command_name" {
