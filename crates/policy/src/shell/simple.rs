@@ -210,6 +210,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 {
                     return Err(self.refuse(Obstacle::Dialect, element));
                 }
+                // bash looks for the end of a subscript beyond the word, and beyond the array.
+                Some(_) if is_open_subscript(self.text.slice(element, self.text.at)) => {
+                    return Err(self.refuse(Obstacle::AssignmentName, element));
+                }
                 Some(word) => elements.push(word),
                 None if self.text.is_at_end() => {
                     return Err(self.refuse(Obstacle::UnterminatedCommand, start));
@@ -410,6 +414,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let kind = Kind::Function { name, body };
         Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
     }
+}
+
+/// Returns whether an element of an array begins with a bracket that it does not close.
+fn is_open_subscript(written: &str) -> bool {
+    written.starts_with('[') && !written.contains(']')
 }
 
 /// Returns whether a backslash stands before a character that would end a word.

@@ -75,6 +75,7 @@ fn what_is_not_certain_is_refused() {
         ("x[$$((#a)0]=1", AmbiguousArithmetic),
         ("((${x:=a=(}))", AmbiguousArithmetic),
         ("echo $(y=(\\;\nb) a)", Dialect),
+        ("x=(a [+) b", AssignmentName),
         ("echo \"${x:?>(a)}\"", Dialect),
         ("echo `a 'b\\\nc'`", QuoteInBackticks),
         ("a <<-E\n\t$(r\\\n\tm)\n\tE", Dialect),
