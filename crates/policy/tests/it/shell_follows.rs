@@ -162,6 +162,17 @@ fn quoted_data_runs_nothing() {
     }
 }
 
+/// zsh gives a program everything that is redirected into it, the pipe first.
+#[test]
+fn zsh_joins_inputs() {
+    for text in ["echo a | . /dev/stdin <<< b", "sh <<< a <<< b"] {
+        let script = read(text, Shell::Zsh).unwrap();
+        let hazards = script.actions().hazards;
+        assert!(hazards.iter().any(|hazard| hazard.kind == HazardKind::UnknownText), "{text}");
+    }
+    assert!(runs("echo a | . /dev/stdin <<< b").contains(&"b".to_owned()), "bash takes the last");
+}
+
 #[test]
 fn xargs_alone_is_echo() {
     assert_eq!(runs("xargs -0"), ["echo", "xargs -0"]);

@@ -157,6 +157,7 @@ fn zsh_is_read_as_zsh() {
         ("ls *(.) **/*(om[1])", &["ls … …"]),
         ("echo ${(j:,:)x}", &["echo …"]),
         ("> f", &["…"]),
+        ("nocorrect < f", &["…", "nocorrect"]),
         ("a {,}", &["a  "]),
         ("noglob a; - b", &["a", "b", "noglob a", "- b"]),
         ("ls a(|b)", &["ls a…"]),

@@ -74,6 +74,7 @@ fn what_is_not_certain_is_refused() {
         ("x[a b]=1", AssignmentName),
         ("x[$$((#a)0]=1", AmbiguousArithmetic),
         ("((${x:=a=(}))", AmbiguousArithmetic),
+        ("echo $((a\\'1))", AmbiguousArithmetic),
         ("echo $(y=(\\;\nb) a)", Dialect),
         ("x=(a [+) b", AssignmentName),
         ("echo \"${x:?>(a)}\"", Dialect),

@@ -58,6 +58,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 b'(' | b')' if close == b']' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 b'\'' if close == b']' => self.skip_plain_key()?,
                 b'\'' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                // zsh may then take it for no arithmetic at all.
+                b'\\' if close == b')' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 b'\\' => self.text.at += 1,
                 0 => return Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
                 byte => names |= is_name_start(byte),

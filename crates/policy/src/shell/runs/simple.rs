@@ -26,7 +26,9 @@ impl<'t> Walk<'t, '_> {
         let redirected = self.redirects(&simple.redirects, place);
         let read = self.held.end(around);
         let (own, last) = (self.next(), self.actions.redirects.len());
-        if argv.is_empty()
+        let runs_nothing =
+            argv.is_empty() || matches!(argv.as_slice(), [Arg::Known(name)] if name == "nocorrect");
+        if runs_nothing
             && place.shell == Shell::Zsh
             && simple.assignments.is_empty()
             && !simple.redirects.is_empty()
@@ -152,7 +154,9 @@ impl<'t> Walk<'t, '_> {
                 let body = place.heredocs.get(index).map_or(&[][..], |heredoc| heredoc.body.as_slice());
                 self.pieces(body, place);
             }
-            stdin = input.or(stdin);
+            // zsh reads the pipe and every redirection, one after the other.
+            let joins = place.shell == Shell::Zsh && (stdin.is_some() || *place.stdin != Stdin::Inherited);
+            stdin = input.map(|input| if joins { Stdin::Unknown } else { input }).or(stdin);
             if !matches!(redirected.operator, RedirectOperator::Heredoc | RedirectOperator::HereString) {
                 self.actions.redirects.push(Redirect {
                     operator: redirected.operator,
