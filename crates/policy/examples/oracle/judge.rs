@@ -112,6 +112,10 @@ fn is_foreseen(ran: &[String], actions: &Actions<'_>) -> bool {
     programs.into_iter().any(|run| {
         // A program of which not even the name is certain may run its words.
         let wraps = run.program().is_none();
+        if wraps && run.alongside {
+            // In a pipeline it may also be a shell that runs what it reads.
+            return true;
+        }
         let starts = if wraps { 0..run.argv.len() } else { 0..1 };
         starts.into_iter().any(|start| fits(run.argv.get(start..).unwrap_or_default(), run.open_ended, ran))
     })

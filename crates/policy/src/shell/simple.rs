@@ -244,6 +244,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         let Some(descriptor) = self.descriptor() else { return Ok(None) };
         let is_long = descriptor.as_ref().is_some_and(|name| name.len() > 1 && !name.starts_with('{'));
+        // dash too knows only descriptors of one digit.
+        if self.shell() == Shell::Sh && is_long {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
         if self.shell() == Shell::Zsh && (is_long || is_numeric_pattern(self.text.rest())) {
             return Err(self.refuse(Obstacle::ZshSyntax, start));
         }

@@ -65,6 +65,8 @@ const RUN_RM: &[&str] = &[
     "bash -c 'rm -rf build'",
     "bash -euo pipefail -c 'rm -rf build'",
     "bash -c -e 'rm -rf build'",
+    "bash -c - 'rm -rf build'",
+    "sh -ec - 'rm -rf build'",
     "/bin/sh -lc 'true && rm -rf build'",
     "zsh -fc 'rm -rf build'",
     "sudo -i bash -c \"env sh -c 'rm -rf build'\"",

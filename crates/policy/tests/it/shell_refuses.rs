@@ -107,6 +107,7 @@ fn what_only_bash_knows_is_refused_for_sh() {
         "a |& b",
         "function f { a; }",
         "a {fd}> b",
+        "a 22> b",
     ] {
         assert!(read(text, Shell::Bash).is_ok(), "{text}");
         assert_eq!(read(text, Shell::Sh).err(), Some(Dialect), "{text}");

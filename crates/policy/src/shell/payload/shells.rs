@@ -73,12 +73,12 @@ fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
             options.is_uncertain = true;
             break;
         };
-        let is_option = word.len() > 1 && word.starts_with(['-', '+']);
-        if !is_option {
+        if !word.starts_with(['-', '+']) || word == "+" {
             break;
         }
         options.operands += 1;
-        if word == "--" {
+        // Both end the options: `bash -c - 'rm x'` runs `rm`.
+        if matches!(word, "-" | "--") {
             break;
         }
         if let Some(long) = word.strip_prefix("--") {
