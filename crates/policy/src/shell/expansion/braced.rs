@@ -110,7 +110,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     return Err(self.refuse_here(Obstacle::Dialect));
                 }
                 // `${x:-=(a)}` and `${x:-*(e:a:)}` run `a`.
-                b'(' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
+                b'(' if self.shell() == Shell::Zsh && quotes == Quotes::None => {
+                    return Err(self.refuse_here(Obstacle::ZshSyntax));
+                }
                 b'{' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
                 b'\\' => {
                     self.text.at += 1;
