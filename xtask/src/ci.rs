@@ -11,7 +11,7 @@ use crate::runner;
 use crate::setup::Missing;
 use crate::stop::Stop;
 use crate::workspace::Workspace;
-use crate::{docs, features, fuzz, lint, setup, test, tidy};
+use crate::{docs, features, fuzz, lint, oracle, setup, test, tidy};
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
@@ -36,6 +36,7 @@ fn checks(workspace: &Workspace, missing_tools: Missing) -> Result<Vec<Check>, S
     checks.extend(features::checks(workspace));
     checks.extend(test::checks(workspace));
     checks.extend(crate::generate::checks(workspace)?);
+    checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));
     checks.extend(fuzz::checks(workspace));
     Ok(checks)

@@ -20,6 +20,7 @@ mod generate;
 mod json;
 mod lint;
 mod nearest;
+mod oracle;
 mod program;
 mod report;
 mod runner;
@@ -102,6 +103,12 @@ const COMMANDS: &[Command] = &[
         run: bench::run,
     },
     Command {
+        name: "oracle",
+        arguments: "[COUNT [SEED]]",
+        summary: "ask real shells what generated commands run, and whether it was foreseen",
+        run: oracle::run,
+    },
+    Command {
         name: "conformance",
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
@@ -124,6 +131,9 @@ Examples:
 ";
 
 fn main() -> ExitCode {
+    if let Some(done) = oracle::run_if_jailed() {
+        return done;
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&arguments) {
         Ok(()) => ExitCode::SUCCESS,

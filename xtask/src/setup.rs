@@ -67,7 +67,13 @@ const TOOLS: &[Tool] = &[
         name: "bubblewrap",
         probe: &["bwrap", "--version"],
         source: Source::Apt("bubblewrap"),
-        needed_by: "bench (what the sandbox is compared with)",
+        needed_by: "oracle (the jail of the shells), bench (what the sandbox is compared with)",
+    },
+    Tool {
+        name: "zsh",
+        probe: &["zsh", "--version"],
+        source: Source::Apt("zsh"),
+        needed_by: "oracle (it is one of the shells that are asked)",
     },
 ];
 

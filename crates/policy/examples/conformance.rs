@@ -18,16 +18,6 @@ mod exec;
 #[path = "conformance/shell.rs"]
 mod shell;
 
-/// Requirements that do not hold, and what is missing. Each of these commands is asked about where it should be refused;
-/// none is allowed. They count against the score.
-const MISSING: &[(&str, &str)] = &[
-    ("xp-107", "a `cd` before a command does not yet say which folder the command deletes"),
-    ("xp-194", "unpacking is not yet seen as decoding, so what is piped to the shell is only unknown"),
-    ("xp-200", "a shell that writes to the network is not yet a flow"),
-    ("xp-212", "a loop that starts `$0` over and over is not yet known as a fork bomb"),
-    ("xp-251", "what `history` prints is not yet a secret"),
-];
-
 /// Requirements that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("pol-p28", "an asterisk in an allow list is a pattern, so that tools of MCP servers can be named"),
@@ -141,13 +131,11 @@ fn main() -> ExitCode {
         let outcomes = run(&data);
         for outcome in outcomes.iter().filter(|outcome| !outcome.passed) {
             let otherwise = DECIDED_OTHERWISE.iter().find(|(id, _)| *id == outcome.id);
-            let missing = MISSING.iter().find(|(id, _)| *id == outcome.id);
-            match (otherwise, missing) {
-                (Some((_, reason)), _) => eprintln!("{name} {}: decided otherwise: {reason}", outcome.id),
-                (None, Some((_, gap))) => eprintln!("{name} {}: missing: {gap}", outcome.id),
-                (None, None) => eprintln!("{name} {}: {}", outcome.id, outcome.detail),
+            match otherwise {
+                Some((_, reason)) => eprintln!("{name} {}: decided otherwise: {reason}", outcome.id),
+                None => eprintln!("{name} {}: {}", outcome.id, outcome.detail),
             }
-            failed |= otherwise.is_none() && missing.is_none();
+            failed |= otherwise.is_none();
         }
         let passed = outcomes.iter().filter(|outcome| outcome.passed).count();
         println!("{name}  {passed}/{}", outcomes.len());

@@ -55,54 +55,72 @@ pub struct Hazard {
     pub fix: String,
     /// Where it is written.
     pub span: Span,
+    /// The variable that is set, when that is the danger.
+    pub variable: Option<String>,
 }
 
 /// Finds what is dangerous about one running program: its name, its options, and the files that it names.
 #[must_use]
 pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
     let mut found = Vec::new();
+    of_run(run, &mut found);
+    found
+}
+
+fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     if run.called == Called::Function {
-        return found;
+        return;
     }
-    hides_words(run, &mut found);
-    let Some(command) = Command::of(run) else { return found };
+    hides_words(run, found);
+    let Some(command) = Command::of(run) else { return };
     let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
     found.extend(shapes.map(|shape| shape.hazard(run.span)));
-    files::of_command(&command, &mut found);
-    shows_secret(&command, &mut found);
-    found
+    files::of_command(&command, found);
+    shows_secret(&command, found);
+}
+
+/// Returns whether setting the variable is dangerous, but for values that are known to be harmless.
+pub(crate) fn is_dangerous_variable(name: &str) -> bool {
+    environment::is_dangerous(name)
 }
 
 /// Finds what is dangerous about a whole script beside its single programs: the files that redirections open, the
 /// variables that are set, and what programs do together.
 #[must_use]
 pub fn script_hazards(script: &Script<'_>) -> Vec<Hazard> {
-    hazards_beside(&script.actions())
-}
-
-/// Finds the same as [`script_hazards`] in what a script does.
-pub(crate) fn hazards_beside(actions: &Actions<'_>) -> Vec<Hazard> {
-    let secret: Vec<bool> = actions.runs.iter().map(|run| touches_secret(&hazards(run))).collect();
-    beside(actions, &secret)
+    let actions = script.actions();
+    let mut found = Vec::new();
+    let each = of_runs(&actions, &mut found);
+    found.clear();
+    beside(&actions, each, &mut found);
+    found
 }
 
 /// Finds everything that is dangerous in what a script does, in the order in which it is written.
 #[must_use]
 pub fn all_hazards(actions: &Actions<'_>) -> Vec<Hazard> {
-    let each: Vec<Vec<Hazard>> = actions.runs.iter().map(hazards).collect();
-    let secret: Vec<bool> = each.iter().map(|found| touches_secret(found)).collect();
-    let mut found: Vec<Hazard> = each.into_iter().flatten().chain(beside(actions, &secret)).collect();
+    let mut found = Vec::new();
+    let taints = of_runs(actions, &mut found);
+    beside(actions, taints, &mut found);
     found.sort_by_key(|hazard| (hazard.span, hazard.id));
     found.dedup();
     found
 }
 
-fn beside(actions: &Actions<'_>, secret: &[bool]) -> Vec<Hazard> {
-    let mut found = Vec::new();
-    actions.redirects.iter().for_each(|redirect| files::of_redirect(redirect, &mut found));
-    actions.assignments.iter().for_each(|assignment| environment::of_assignment(assignment, &mut found));
-    flows::of_actions(actions, secret, &mut found);
-    found
+/// Finds what is dangerous about each running program. Returns what their output is, by itself.
+fn of_runs(actions: &Actions<'_>, found: &mut Vec<Hazard>) -> Vec<flows::Taint> {
+    let taint = |run| {
+        let before = found.len();
+        of_run(run, found);
+        flows::Taint::of(run, touches_secret(found.get(before..).unwrap_or_default()))
+    };
+    actions.runs.iter().map(taint).collect()
+}
+
+fn beside(actions: &Actions<'_>, taints: Vec<flows::Taint>, found: &mut Vec<Hazard>) {
+    actions.redirects.iter().for_each(|redirect| files::of_redirect(redirect, found));
+    actions.assignments.iter().for_each(|assignment| environment::of_assignment(assignment, found));
+    flows::of_actions(actions, taints, found);
 }
 
 /// Whether a program handles a secret, by what was found about it.
@@ -128,6 +146,7 @@ fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
             reason: "hides where words end behind the variable IFS".to_owned(),
             fix: "write spaces between the words".to_owned(),
             span: run.span,
+            variable: None,
         });
     }
 }
@@ -143,6 +162,7 @@ fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
             reason: "prints or sends a variable that usually holds a secret".to_owned(),
             fix: "let the program read the variable itself".to_owned(),
             span: command.run.span,
+            variable: None,
         });
     }
 }
@@ -155,6 +175,7 @@ impl shapes::Shape {
             reason: self.reason.to_owned(),
             fix: self.fix.to_owned(),
             span,
+            variable: None,
         }
     }
 }

@@ -95,7 +95,8 @@ pub enum Called {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arg<'t> {
-    /// The word is certain. A leading `~` stands for a home directory.
+    /// The word is certain. A `~` at its start stands for a home directory or for another that the shell knows, and so it does in bash after the `=` and the
+    /// `:` of a word that looks like an assignment.
     Known(Cow<'t, str>),
     /// The word depends on a variable, a file name or the output of a command.
     Unknown {

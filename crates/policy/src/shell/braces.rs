@@ -15,8 +15,17 @@ pub(super) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
         argv.push(argument(word));
         return;
     }
+    if word.marks.has(Marks::TANGLED) {
+        return argv.push(Arg::any());
+    }
     let units = units(word.pieces());
-    let alternatives = if shell == Shell::Sh { None } else { expand(&units, MAX_ALTERNATIVES) };
+    // dash has no braces, so for `sh` they are certain only where every shell leaves them as they are.
+    let stays = |alternatives: &Vec<Vec<_>>| match alternatives.as_slice() {
+        [only] => only.len() == units.len(),
+        _ => false,
+    };
+    let alternatives =
+        expand(&units, MAX_ALTERNATIVES).filter(|alternatives| shell != Shell::Sh || stays(alternatives));
     match alternatives {
         // An alternative that is nothing at all, not even empty quotes, is no word but in zsh.
         Some(alternatives) => {
@@ -54,9 +63,9 @@ pub(super) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
     Arg::Known(Cow::Owned(text))
 }
 
-/// Returns whether unquoted text is matched against file names.
+/// Returns whether unquoted text is matched against file names. Only zsh has parentheses in the words of a command.
 fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?']) || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
+    text.contains(['*', '?', '(']) || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
 }
 
 /// A character of a word, or something that is replaced.
@@ -92,7 +101,7 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     }
     for unit in units {
         match unit {
-            Unit::Bare('*' | '?' | '[') if count.is_some() => break,
+            Unit::Bare('*' | '?' | '[' | '(') if count.is_some() => break,
             Unit::Bare(character) | Unit::Quoted(character) => text.push(*character),
             Unit::Empty => {}
             Unit::Expansion(expansion) => {
@@ -173,6 +182,10 @@ fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<
         }
         None => match sequence(inside)? {
             Some(values) => middles = values,
+            // `{b}a,c}`: where a brace closes nothing, bash goes on to the next one, and makes what it can of it.
+            None if from_open.iter().skip(close + 1).any(|unit| matches!(unit, Unit::Bare('}'))) => {
+                return None;
+            }
             None => {
                 for part in expand(inside, budget)? {
                     let mut kept = vec![Unit::Bare('{')];
@@ -225,7 +238,9 @@ fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't
     let text: Option<String> =
         units.iter().map(|unit| if let Unit::Bare(c) = unit { Some(*c) } else { None }).collect();
     let Some(text) = text else {
-        let dots = units.windows(2).any(|pair| matches!(pair, [Unit::Bare('.'), Unit::Bare('.')]));
+        // zsh also counts where a dot is quoted.
+        let is_dot = |unit: &Unit<'_, '_>| matches!(unit, Unit::Bare('.') | Unit::Quoted('.'));
+        let dots = units.windows(2).any(|pair| pair.iter().all(is_dot));
         return (!dots).then_some(None);
     };
     let Some((first, last)) = text.split_once("..") else { return Some(None) };

@@ -108,6 +108,11 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
 
     fn heredoc_pieces(&mut self, heredoc: &PendingHeredoc, start: usize, end: usize) -> Read<Vec<Piece<'t>>> {
         let text = self.text.slice(start, end);
+        // Shells remove escaped line ends from the whole body first: also within the quotes of a substitution, and
+        // before they remove tabs.
+        if !heredoc.quoted && text.contains("\\\n") && (heredoc.strips_tabs || text.contains('\'')) {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
         let strips = heredoc.strips_tabs && text.split('\n').any(|line| line.starts_with('\t'));
         if heredoc.quoted {
             let body = if strips { without_tabs(text).into() } else { self.cow(start, end) };

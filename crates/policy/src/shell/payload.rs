@@ -7,6 +7,7 @@ use super::evaluated;
 use super::options::Shell;
 use super::runs::{Place, Walk};
 use super::span::Span;
+use super::via::{self, Via};
 use super::wrappers;
 
 mod bubblewrap;
@@ -28,17 +29,17 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_
     if run.called == Called::Elsewhere {
         return;
     }
-    if place.via.len() >= MAX_CHAIN {
+    if via::length(place.via) >= MAX_CHAIN {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
-    let via: Vec<Cow<'static, str>> =
-        place.via.iter().cloned().chain([Cow::Owned(name.to_owned())]).collect();
-    let inner = Place { via: &via, called: Called::Through, ..place };
+    let via = Via::through(name, place.via);
+    let inner = Place { via: Some(&via), called: Called::Through, ..place };
     if let Some(shell) = shell_named(name) {
         return shells::program(walk, run, shell, inner);
     }
     match name {
         "eval" => text(walk, &joined(run.argv.get(1..).unwrap_or_default()), run.span, inner),
+        "source" | "." => shells::sourced(walk, run, inner),
         "trap" => trap(walk, run, inner),
         "alias" => aliases(walk, run, inner),
         "emulate" => value_after(walk, run, &["-c"], inner),

@@ -6,29 +6,27 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::actions::{
-    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Redirect, Run,
-    Substitution, SubstitutionForm, Through,
-};
-use super::braces::{arguments, single};
+use super::actions::{Actions, Arg, Called, Flow, Function, Hazard, HazardKind, Run, Through};
+use super::braces::single;
+use super::held::Held;
 use super::options::{ReadOptions, Shell};
 use super::parser::{self, Admission, Parsed};
 use super::span::Span;
 use super::text::Origin;
-use super::tree::{
-    Action, Assigned, AssignedValue, Command, Compound, Expansion, ExpansionKind, Heredoc, Item, Join, Kind,
-    List, Piece, Pipeline, RedirectOperator, Redirected, Role, Simple, Word,
-};
+use super::tree::{Command, Compound, Heredoc, Item, Join, Kind, List, Pipeline, Prefix, Role};
+use super::via::{self, Via};
 use super::{evaluated, payload};
+
+mod expansions;
+mod simple;
 
 /// Lists what `parsed` does.
 pub(super) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions<'t> {
     let mut walk = Walk::new(options);
-    let via = [];
     let stdin = Stdin::Inherited;
     let place = Place {
         heredocs: &parsed.heredocs,
-        via: &via,
+        via: None,
         called: Called::AsWritten,
         stdin: &stdin,
         is_certain: true,
@@ -54,6 +52,8 @@ pub(super) struct Walk<'t, 'o> {
     maybe: Vec<String>,
     /// Values that would run something if they were evaluated.
     pub(super) values: Vec<(String, Span)>,
+    /// What variables hold.
+    held: Held,
     evaluates_names: bool,
     expands_prompts: bool,
 }
@@ -62,7 +62,7 @@ pub(super) struct Walk<'t, 'o> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a, 't> {
     pub(super) heredocs: &'a [Heredoc<'t>],
-    pub(super) via: &'a [Cow<'static, str>],
+    pub(super) via: Option<&'a Via<'a>>,
     pub(super) called: Called,
     pub(super) stdin: &'a Stdin,
     /// Whether it runs whenever the text runs, in the shell itself.
@@ -94,6 +94,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             functions: Vec::new(),
             maybe: Vec::new(),
             values: Vec::new(),
+            held: Held::default(),
             evaluates_names: false,
             expands_prompts: false,
         }
@@ -102,7 +103,9 @@ impl<'t, 'o> Walk<'t, 'o> {
     pub(super) fn list(&mut self, list: &List<'t>, place: Place<'_, 't>) {
         let mut is_certain = place.is_certain;
         for Item { pipeline, then } in &list.items {
-            let in_shell = pipeline.commands.len() == 1 && *then != Join::Background;
+            // zsh measures in a shell of its own, which keeps what is defined there.
+            let is_timed = place.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
+            let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
             let alongside = place.alongside || !in_shell;
             self.pipeline(pipeline, Place { is_certain: is_certain && in_shell, alongside, ..place });
             is_certain = place.is_certain && matches!(then, Join::Sequence | Join::Background);
@@ -120,13 +123,15 @@ impl<'t, 'o> Walk<'t, 'o> {
         let functions = self.functions.len();
         let mut stdin = place.stdin.clone();
         let mut before = self.next()..self.next();
-        for command in &pipeline.commands {
+        for (index, command) in pipeline.commands.iter().enumerate() {
             let start = self.next();
             self.command(command, Place { stdin: &stdin, ..place });
             let stage = start..self.next();
             self.flow(before, stage.clone(), Through::Input);
             before = stage;
-            stdin = payload::output(command, place).map_or(Stdin::Unknown, Stdin::Text);
+            if index + 1 < pipeline.commands.len() {
+                stdin = payload::output(command, place).map_or(Stdin::Unknown, Stdin::Text);
+            }
         }
         if pipeline.commands.len() > 1 {
             self.functions.truncate(functions);
@@ -142,11 +147,14 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     fn compound(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
         let (start, first) = (self.next(), self.actions.redirects.len());
+        let around = self.held.begin();
         let stdin = self.redirects(&compound.redirects, place).unwrap_or_else(|| place.stdin.clone());
+        let read = self.held.end(around);
         let (inside, last) = (self.next(), self.actions.redirects.len());
         self.compound_kind(compound, Place { stdin: &stdin, ..place });
         self.redirected(first..last, inside..self.next());
         self.flow(start..inside, inside..self.next(), Through::Input);
+        self.flows_of(read, &(inside..self.next()), Through::Input);
     }
 
     fn compound_kind(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
@@ -228,45 +236,9 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    fn simple(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) {
-        let (start, substitutions) = (self.next(), self.actions.substitutions.len());
-        let mut argv = Vec::with_capacity(simple.words.len());
-        for word in &simple.words {
-            self.word(word, place);
-            arguments(word, place.shell, &mut argv);
-        }
-        let words = start..self.next();
-        let scope = if simple.words.is_empty() { AssignmentScope::Shell } else { AssignmentScope::Command };
-        for assigned in &simple.assignments {
-            self.assigned(assigned, scope, place);
-        }
-        let (files, first) = (self.next(), self.actions.redirects.len());
-        let redirected = self.redirects(&simple.redirects, place);
-        let (own, last) = (self.next(), self.actions.redirects.len());
-        if argv.is_empty()
-            && place.shell == Shell::Zsh
-            && simple.assignments.is_empty()
-            && !simple.redirects.is_empty()
-        {
-            // zsh copies the input when there is only a redirection, with the program that `NULLCMD` or
-            // `READNULLCMD` names.
-            self.run(vec![Arg::any()], simple.span, place, false);
-        }
-        if argv.is_empty() {
-            return;
-        }
-        let stdin = redirected.as_ref().unwrap_or(place.stdin);
-        self.run(argv, simple.span, Place { stdin, ..place }, false);
-        let run = own..self.next();
-        self.redirected(first..last, run.clone());
-        self.flow(files..own, run.clone(), Through::Input);
-        let inside = self.actions.substitutions.get(substitutions..).unwrap_or_default();
-        if inside.iter().any(|substitution| substitution.form == SubstitutionForm::Process) {
-            // `tee >(sh)`: what the program writes goes into the substitution.
-            self.flow(run.clone(), words.clone(), Through::Input);
-            self.flow(run.clone(), files..own, Through::Input);
-        }
-        self.flow(words, run, Through::Words);
+    /// Lists what variables give to programs.
+    fn flows_of(&mut self, from: Vec<Range<usize>>, into: &Range<usize>, through: Through) {
+        from.into_iter().for_each(|from| self.flow(from, into.clone(), through));
     }
 
     /// Returns the place that the next run gets in the list.
@@ -289,7 +261,7 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     /// Lists a run, and what runs because of it.
     pub(super) fn run(&mut self, argv: Vec<Arg<'t>>, span: Span, place: Place<'_, 't>, open_ended: bool) {
-        let is_direct = place.via.is_empty() || place.called == Called::AsWritten;
+        let is_direct = place.via.is_none() || place.called == Called::AsWritten;
         let mut called = place.called;
         if let (Some(name), true) = (argv.first().and_then(Arg::known), is_direct) {
             if matches!(name, "unset" | "unfunction" | "unalias" | "disable") {
@@ -301,7 +273,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             }
         }
         let alongside = place.alongside;
-        let run = Run { argv, span, via: place.via.to_vec(), called, open_ended, alongside };
+        let run = Run { argv, span, via: via::names(place.via), called, open_ended, alongside };
         if called != Called::Function {
             payload::follow(self, &run, place);
         }
@@ -315,149 +287,6 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     pub(super) fn hazard(&mut self, kind: HazardKind, span: Span) {
         self.actions.hazards.push(Hazard { kind, span });
-    }
-
-    fn assigned(&mut self, assigned: &Assigned<'t>, scope: AssignmentScope, place: Place<'_, 't>) {
-        if !assigned.subscript.is_empty() {
-            self.evaluates_names = true;
-            self.expansions(&assigned.subscript, place);
-        }
-        let value = match &assigned.value {
-            AssignedValue::Word(word) => {
-                self.word(word, place);
-                single(word.pieces())
-            }
-            AssignedValue::Array(words) => {
-                self.words(words, place);
-                self.remember(words);
-                Arg::any()
-            }
-        };
-        self.assign(assigned.name.clone(), value, scope, assigned.span, place);
-    }
-
-    /// Lists an assignment, and what its value makes the shell run.
-    pub(super) fn assign(
-        &mut self,
-        name: Cow<'t, str>,
-        value: Arg<'t>,
-        scope: AssignmentScope,
-        span: Span,
-        place: Place<'_, 't>,
-    ) {
-        if let Some(text) = value.known() {
-            self.remember_text(text, span);
-        }
-        match &*name {
-            "PROMPT_COMMAND" => payload::text(self, &value, span, place),
-            "PS0" | "PS1" | "PS2" | "PS3" | "PS4" | "PROMPT" | "RPROMPT" => {
-                evaluated::prompt(self, &value, span, Place { called: Called::Through, ..place });
-            }
-            _ => {}
-        }
-        self.actions.assignments.push(Assignment { name, value, scope, span });
-    }
-
-    fn remember(&mut self, words: &[Word<'t>]) {
-        for word in words {
-            if let Some(text) = single(word.pieces()).known() {
-                self.remember_text(text, word.span);
-            }
-        }
-    }
-
-    /// Remembers a value that would run something if a builtin evaluated it.
-    pub(super) fn remember_text(&mut self, text: &str, span: Span) {
-        if text.contains("$(") || text.contains('`') {
-            self.values.push((text.to_owned(), span));
-        }
-    }
-
-    /// Lists redirections, and returns what the last of them that concerns it makes of the standard input.
-    fn redirects(&mut self, redirects: &[Redirected<'t>], place: Place<'_, 't>) -> Option<Stdin> {
-        let mut stdin = None;
-        for redirected in redirects {
-            self.word(&redirected.target, place);
-            let input = payload::input(redirected, place);
-            if let Some(index) = redirected.heredoc {
-                let body = place.heredocs.get(index).map_or(&[][..], |heredoc| heredoc.body.as_slice());
-                self.pieces(body, place);
-            }
-            stdin = input.or(stdin);
-            if !matches!(redirected.operator, RedirectOperator::Heredoc | RedirectOperator::HereString) {
-                self.actions.redirects.push(Redirect {
-                    operator: redirected.operator,
-                    descriptor: redirected.descriptor.clone(),
-                    target: target(&redirected.target, place.shell),
-                    runs: 0..0,
-                    span: redirected.span,
-                });
-            }
-        }
-        stdin
-    }
-
-    fn words(&mut self, words: &[Word<'t>], place: Place<'_, 't>) {
-        words.iter().for_each(|word| self.word(word, place));
-    }
-
-    fn word(&mut self, word: &Word<'t>, place: Place<'_, 't>) {
-        self.pieces(word.pieces(), place);
-    }
-
-    pub(super) fn pieces(&mut self, pieces: &[Piece<'t>], place: Place<'_, 't>) {
-        for piece in pieces {
-            if let Piece::Expansion(expansion) = piece {
-                self.expansion(expansion, place);
-            }
-        }
-    }
-
-    fn expansions(&mut self, expansions: &[Expansion<'t>], place: Place<'_, 't>) {
-        expansions.iter().for_each(|expansion| self.expansion(expansion, place));
-    }
-
-    fn expansion(&mut self, expansion: &Expansion<'t>, place: Place<'_, 't>) {
-        match &expansion.kind {
-            ExpansionKind::Command(list) => {
-                self.substitution(SubstitutionForm::Dollar, list, expansion.span, place);
-            }
-            ExpansionKind::Backtick(list) => {
-                self.substitution(SubstitutionForm::Backtick, list, expansion.span, place);
-            }
-            ExpansionKind::Process(list) => {
-                self.substitution(SubstitutionForm::Process, list, expansion.span, place);
-            }
-            ExpansionKind::Arithmetic { evaluates_names, inside } => {
-                self.evaluates_names |= evaluates_names;
-                self.expansions(inside, place);
-            }
-            ExpansionKind::Parameter { action, inside, .. } => {
-                self.evaluates_names |= *action == Action::Indirect;
-                if *action == Action::Prompt {
-                    self.expands_prompts = true;
-                    self.hazard(HazardKind::PromptText, expansion.span);
-                }
-                self.expansions(inside, place);
-            }
-        }
-    }
-
-    fn substitution(&mut self, form: SubstitutionForm, list: &List<'t>, span: Span, place: Place<'_, 't>) {
-        self.actions.substitutions.push(Substitution { form, span });
-        self.separate(list, Place { alongside: false, ..place });
-    }
-
-    /// A value that holds a substitution runs it when arithmetic, an indirection or a prompt evaluates the value.
-    fn values_that_are_evaluated(&mut self, place: Place<'_, 't>) {
-        for (text, span) in std::mem::take(&mut self.values) {
-            let value = Arg::Known(Cow::Owned(text));
-            if self.expands_prompts {
-                evaluated::prompt(self, &value, span, place);
-            } else if self.evaluates_names {
-                evaluated::text(self, &value, span, place);
-            }
-        }
     }
 
     /// Reads a nested text and walks over it. `borrowed` is the text itself where it is part of the whole text.
@@ -481,15 +310,5 @@ impl<'t, 'o> Walk<'t, 'o> {
             }
             Err(refusal) => self.hazard(HazardKind::UnreadText(refusal.reason), span),
         }
-    }
-}
-
-/// Returns the file that a redirection names.
-fn target<'t>(word: &Word<'t>, shell: Shell) -> Arg<'t> {
-    let mut targets = Vec::new();
-    arguments(word, shell, &mut targets);
-    match <[Arg<'t>; 1]>::try_from(targets) {
-        Ok([target]) => target,
-        Err(_) => Arg::any(),
     }
 }

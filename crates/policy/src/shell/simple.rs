@@ -54,6 +54,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let start = self.text.at;
         let Some(word) = self.word(Place::Argument)? else { return Ok(false) };
+        if self.shell() == Shell::Zsh {
+            self.refuse_only_zsh(&word, command.words.is_empty(), start)?;
+        }
         if self.shell() == Shell::Zsh && command.words.is_empty() && self.text.slice(start, start + 1) == "{"
         {
             return Err(self.refuse(Obstacle::ZshSyntax, start));
@@ -64,6 +67,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.declared_array(command)?;
         }
         Ok(true)
+    }
+
+    /// zsh also sets `1=x`, names a descriptor in `{x} > f` with blanks before the operator, and takes one in `1&>f`.
+    fn refuse_only_zsh(&mut self, word: &Word<'t>, is_first: bool, start: usize) -> Read<()> {
+        let Some(Piece::Bare(text)) = word.pieces().first() else { return Ok(()) };
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let sets =
+            is_first && digits > 0 && text.get(digits..).is_some_and(|rest| rest.starts_with(['=', '+']));
+        let copies = digits == text.len() && self.text.peek() == b'&' && self.text.peek_second() == b'>';
+        let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        self.skip_blanks();
+        let names = name.is_some_and(is_name) && matches!(self.text.peek(), b'<' | b'>');
+        if sets || names || copies { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
     }
 
     /// zsh ends a group at a `}` that stands alone, also after arguments.
@@ -185,7 +201,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     Err(self.refuse_here(Obstacle::Syntax))
                 };
             }
+            let element = self.text.at;
             match self.word(Place::Argument)? {
+                // bash spells an array in a substitution again before it runs it, and loses such a backslash doing so.
+                Some(_)
+                    if !self.state.is_outermost()
+                        && has_escaped_operator(self.text.slice(element, self.text.at)) =>
+                {
+                    return Err(self.refuse(Obstacle::Dialect, element));
+                }
+                // bash looks for the end of a subscript beyond the word, and beyond the array.
+                Some(_) if is_open_subscript(self.text.slice(element, self.text.at)) => {
+                    return Err(self.refuse(Obstacle::AssignmentName, element));
+                }
                 Some(word) => elements.push(word),
                 None if self.text.is_at_end() => {
                     return Err(self.refuse(Obstacle::UnterminatedCommand, start));
@@ -215,10 +243,30 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn redirect(&mut self) -> Read<Option<Redirected<'t>>> {
         let start = self.text.at;
         let Some(descriptor) = self.descriptor() else { return Ok(None) };
+        let is_long = descriptor.as_ref().is_some_and(|name| name.len() > 1 && !name.starts_with('{'));
+        // dash too knows only descriptors of one digit.
+        if self.shell() == Shell::Sh && is_long {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
+        if self.shell() == Shell::Zsh && (is_long || is_numeric_pattern(self.text.rest())) {
+            return Err(self.refuse(Obstacle::ZshSyntax, start));
+        }
         let Some(operator) = self.operator_of_redirect()? else {
             self.text.at = start;
             return Ok(None);
         };
+        // dash takes the name in braces for a word.
+        if self.shell() == Shell::Sh && descriptor.as_deref().is_some_and(|name| name.starts_with('{')) {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
+        // `>&!` and `&>|` overwrite in zsh; elsewhere the mark would be the name of the file.
+        let writes_both = matches!(
+            operator,
+            RedirectOperator::DuplicateOutput | RedirectOperator::WriteBoth | RedirectOperator::AppendBoth
+        );
+        if self.shell() == Shell::Zsh && writes_both && matches!(self.text.peek(), b'!' | b'|') {
+            return Err(self.refuse(Obstacle::ZshSyntax, start));
+        }
         self.skip_blanks();
         let strips_tabs =
             operator == RedirectOperator::Heredoc && self.text.slice(start, self.text.at).contains("<<-");
@@ -370,6 +418,27 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let kind = Kind::Function { name, body };
         Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
     }
+}
+
+/// Returns whether an element of an array begins with a bracket that it does not close.
+fn is_open_subscript(written: &str) -> bool {
+    written.starts_with('[') && !written.contains(']')
+}
+
+/// Returns whether a backslash stands before a character that would end a word.
+fn has_escaped_operator(written: &str) -> bool {
+    written
+        .as_bytes()
+        .windows(2)
+        .any(|pair| matches!(pair, [b'\\', b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>']))
+}
+
+/// Returns whether zsh matches file names with what begins here: `<1-3>`, `<->`.
+fn is_numeric_pattern(rest: &str) -> bool {
+    let digits_of = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let Some(low) = rest.strip_prefix('<') else { return false };
+    let Some(high) = low.get(digits_of(low)..).and_then(|rest| rest.strip_prefix('-')) else { return false };
+    high.get(digits_of(high)..).is_some_and(|rest| rest.starts_with('>'))
 }
 
 /// Returns whether a target is the number of a descriptor, perhaps one that is moved, or closes one.

@@ -257,6 +257,8 @@ impl Marks {
     pub(crate) const TILDE: u8 = 4;
     /// `=` or `#`: only the first byte of a word matters.
     pub(crate) const OTHER: u8 = 8;
+    /// Braces outside and inside of `${…}`: bash pairs them before it knows which is which.
+    pub(crate) const TANGLED: u8 = 16;
 
     pub(crate) const fn has(self, mark: u8) -> bool {
         self.0 & mark != 0

@@ -36,6 +36,19 @@ impl<'t> Builder<'t> {
         self.first.into_iter().chain(self.rest).collect()
     }
 
+    /// Returns whether braces stand in `${…}` too, beside its own.
+    fn is_tangled(&self, written: &str) -> bool {
+        let expansions = written.matches("${").count();
+        let bare = |brace: char| {
+            let pieces = self.first.iter().chain(&self.rest);
+            let texts =
+                pieces.filter_map(|piece| if let Piece::Bare(text) = piece { Some(text) } else { None });
+            texts.map(|text| text.matches(brace).count()).sum::<usize>()
+        };
+        expansions > 0
+            && ['{', '}'].iter().any(|&brace| written.matches(brace).count() != bare(brace) + expansions)
+    }
+
     fn into_word(self, span: super::span::Span) -> Option<Word<'t>> {
         let first = self.first?;
         let pieces = if self.rest.is_empty() {
@@ -66,6 +79,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let mut builder = Builder::default();
         while self.word_piece(place, &mut builder)? {}
         let span = self.text.span(start, self.text.at);
+        if builder.marks.has(Marks::BRACE) && builder.is_tangled(self.text.slice(start, self.text.at)) {
+            builder.marks.add(Marks::TANGLED);
+        }
         let word = builder.into_word(span);
         if let (Shell::Zsh, Some(word)) = (self.shell(), &word) {
             refuse_equals(word)?;

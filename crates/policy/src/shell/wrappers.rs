@@ -96,7 +96,8 @@ use Inner::{AfterArgs, Argv, Elsewhere, Environment, Joined, Nothing, OpenEnded,
 static WRAPPERS: &[Wrapper] = &[
     // Words of the shell itself.
     row(&["command"], "-p -v? -V?", 0, Argv),
-    row(&["builtin", "noglob", "nocorrect", "-", "nohup"], "--help --version", 0, Argv),
+    row(&["builtin", "noglob", "-", "nohup"], "--help --version", 0, Argv),
+    row(&["nocorrect"], "", 0, Environment),
     row(&["exec"], "-c -l -a:", 0, Argv),
     // Other users.
     row(

@@ -46,3 +46,17 @@ fn a_decision_on_a_long_text_is_linear() {
         assert!(long <= short * 6, "{piece:?}: {short} allocations, then {long} for four times the text");
     }
 }
+
+/// What an agent runs most of the time.
+const TYPICAL: &[&str] =
+    &["git status", "ls -la", "npm run build", "tool7 run x7", "cargo test", "git log --oneline"];
+
+#[test]
+fn a_decision_on_one_command_takes_few_allocations() {
+    let policy = many();
+    for text in TYPICAL {
+        let count = allocations(&policy, text);
+        println!("{text} {count}");
+        assert!(count <= 1000, "{text}: {count} allocations");
+    }
+}

@@ -190,6 +190,8 @@ fn guards_narrow_a_rule() {
     let require = guarded(|rule| rule.guards.require = vec!["--dry-run".to_owned()]);
     let operands = guarded(|rule| rule.guards.operands = Some(1));
     let env = guarded(|rule| rule.guards.env = vec!["CFLAGS".to_owned()]);
+    let variables =
+        guarded(|rule| rule.guards.env = ["GIT_*", "PATH", "LD_PRELOAD"].map(str::to_owned).to_vec());
     let any = guarded(|rule| rule.guards.redirects = Redirects::Any);
     let workspace = guarded(|rule| rule.guards.redirects = Redirects::Workspace);
     let inside = guarded(|rule| rule.guards.cwd = vec!["workspace".to_owned()]);
@@ -207,6 +209,12 @@ fn guards_narrow_a_rule() {
         (&env, "CFLAGS=x tool", Allow),
         (&env, "CFLAGS=x tool; CFLAGS=y ls", Sandbox),
         (&env, "LDFLAGS=x tool", Sandbox),
+        // A rule that names a variable permits its hazard, but not one that is to be denied.
+        (&variables, "GIT_DIR=x tool", Allow),
+        (&variables, "PATH=x tool", Allow),
+        (&variables, "PATH=x ls; tool", Ask),
+        (&variables, "PERL5OPT=x tool", Ask),
+        (&variables, "LD_PRELOAD=x tool", Deny),
         (&any, "tool > a", Allow),
         (&any, "tool > a; ls > b", Sandbox),
         (&any, "tool $(ls > b) > a", Sandbox),

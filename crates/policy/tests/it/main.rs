@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod decision_properties;
 mod exec_costs;
 mod exec_decides;
 mod exec_properties;
@@ -17,6 +18,7 @@ mod exec_rule_files;
 mod paths;
 mod properties;
 mod replay;
+mod seeds;
 mod shell_follows;
 mod shell_linear;
 mod shell_properties;

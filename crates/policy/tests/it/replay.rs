@@ -4,8 +4,7 @@ use proptest::prelude::{ProptestConfig, any, prop_oneof, proptest};
 use proptest::strategy::Strategy;
 
 use crate::properties;
-
-type Property = fn(&[u8]);
+use crate::seeds::{Property, replay};
 
 /// Fuzz targets: the folder of the seeds, the property.
 const TARGETS: &[(&str, Property)] = &[
@@ -18,14 +17,7 @@ const TARGETS: &[(&str, Property)] = &[
 
 #[test]
 fn every_seed_is_replayed() {
-    for (target, property) in TARGETS {
-        let folder = format!("{}/fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
-        let seeds: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|seed| seed.unwrap().path()).collect();
-        assert!(!seeds.is_empty(), "{folder} has no seeds");
-        for seed in seeds {
-            property(&std::fs::read(seed).unwrap());
-        }
-    }
+    replay(TARGETS);
 }
 
 /// Text made of the pieces that rules look for, so that random input gets somewhere.

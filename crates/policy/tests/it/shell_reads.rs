@@ -56,6 +56,10 @@ fn every_command_of_a_text_is_listed() {
         // Words.
         ("r{m,} {1..3} a{b,{c,d}}e {x} {} {,}", &["rm r 1 2 3 abe ace ade {x} {}"]),
         ("a {'b,c',d} {a\\,b} x{", &["a b,c d {a,b} x{"]),
+        ("a {b}c,d}", &["a …"]),
+        ("a {b,c${x:-d{}}", &["a …"]),
+        ("a {b,c}${x}", &["a b… c…"]),
+        ("a <<E\nb\\\nc\nE\nx=(\\; b)", &["a"]),
         ("ls * a[0] [ ~/x", &["ls … a… [ ~/x"]),
         ("$x; \"$x\"; a$x", &["…", "…", "a…"]),
     ];
@@ -153,8 +157,12 @@ fn zsh_is_read_as_zsh() {
         ("ls *(.) **/*(om[1])", &["ls … …"]),
         ("echo ${(j:,:)x}", &["echo …"]),
         ("> f", &["…"]),
+        ("nocorrect < f", &["…", "nocorrect"]),
         ("a {,}", &["a  "]),
         ("noglob a; - b", &["a", "b", "noglob a", "- b"]),
+        ("ls a(|b)", &["ls a…"]),
+        ("a {1.\\.3}", &["a …"]),
+        ("nocorrect x=1 a", &["a", "nocorrect x=1 a"]),
     ];
     for (text, expected) in rows {
         let mut found = runs_in(text, Shell::Zsh);
@@ -163,6 +171,13 @@ fn zsh_is_read_as_zsh() {
         expected.sort_unstable();
         assert_eq!(found, expected, "{text}");
     }
+}
+
+/// dash leaves braces as they are, and bash does with those that hold no choice: only these are certain for `sh`.
+#[test]
+fn braces_are_certain_for_sh_when_nobody_expands_them() {
+    assert_eq!(runs_in("find . -exec a {} +", Shell::Sh), ["a {}", "find . -exec a {} +"]);
+    assert_eq!(runs_in("a {b} {c,d}", Shell::Sh), ["a {b} …"]);
 }
 
 #[test]

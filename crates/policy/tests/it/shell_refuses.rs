@@ -73,6 +73,14 @@ fn what_is_not_certain_is_refused() {
         ("x\\\ny=1 a", AssignmentName),
         ("x[a b]=1", AssignmentName),
         ("x[$$((#a)0]=1", AmbiguousArithmetic),
+        ("((${x:=a=(}))", AmbiguousArithmetic),
+        ("echo $((a\\'1))", AmbiguousArithmetic),
+        ("echo $(y=(\\;\nb) a)", Dialect),
+        ("x=(a [+) b", AssignmentName),
+        ("echo \"${x:?>(a)}\"", Dialect),
+        ("echo `a 'b\\\nc'`", QuoteInBackticks),
+        ("a <<-E\n\t$(r\\\n\tm)\n\tE", Dialect),
+        ("a <<E\n$(b 'c\\\nd')\nE", Dialect),
         ("!(a)", Dialect),
         ("a <&-*", Dialect),
         ("a 2>&b", Dialect),
@@ -98,6 +106,8 @@ fn what_only_bash_knows_is_refused_for_sh() {
         "x=(1)",
         "a |& b",
         "function f { a; }",
+        "a {fd}> b",
+        "a 22> b",
     ] {
         assert!(read(text, Shell::Bash).is_ok(), "{text}");
         assert_eq!(read(text, Shell::Sh).err(), Some(Dialect), "{text}");
@@ -125,6 +135,15 @@ fn what_only_zsh_does_is_refused_for_zsh() {
         ("{a}", ZshSyntax),
         ("a b}", ZshSyntax),
         ("a; time b", Dialect),
+        ("a >&! b", ZshSyntax),
+        ("1=x a", ZshSyntax),
+        ("1&>f a", ZshSyntax),
+        ("a 22>f", ZshSyntax),
+        ("echo ${x:-=(a)}", ZshSyntax),
+        ("echo ${x:-*(e:'a':)}", ZshSyntax),
+        ("a {b} > c", ZshSyntax),
+        ("a <1-3> <->", ZshSyntax),
+        ("a &>| b", ZshSyntax),
     ];
     for (text, reason) in rows {
         assert_eq!(read(text, Shell::Zsh).err(), Some(*reason), "{text:?}");

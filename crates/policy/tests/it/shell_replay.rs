@@ -5,9 +5,9 @@ use proptest::prelude::{ProptestConfig, any, prop_oneof, proptest};
 use proptest::sample::select;
 use proptest::strategy::Strategy;
 
+use crate::decision_properties::decisions_only_get_stricter;
+use crate::seeds::{Property, replay};
 use crate::shell_properties;
-
-type Property = fn(&[u8]);
 
 /// Fuzz targets: the folder of the seeds, the property.
 const TARGETS: &[(&str, Property)] = &[
@@ -17,18 +17,12 @@ const TARGETS: &[(&str, Property)] = &[
     ("shell_canonical_text_runs_the_same", shell_properties::shell_canonical_text_runs_the_same),
     ("shell_accepted_text_hides_nothing", shell_properties::shell_accepted_text_hides_nothing),
     ("shell_hazards_stay_found", shell_properties::shell_hazards_stay_found),
+    ("decisions_only_get_stricter", decisions_only_get_stricter),
 ];
 
 #[test]
 fn every_shell_seed_is_replayed() {
-    for (target, property) in TARGETS {
-        let folder = format!("{}/fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
-        let seeds: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|seed| seed.unwrap().path()).collect();
-        assert!(!seeds.is_empty(), "{folder} has no seeds");
-        for seed in seeds {
-            property(&std::fs::read(seed).unwrap());
-        }
-    }
+    replay(TARGETS);
 }
 
 /// Pieces that mean something to a shell, so that random texts are often commands.
@@ -115,6 +109,9 @@ const PIECES: &[&str] = &[
     "cat .env",
     "LD_PRELOAD=x ",
     "git push --force",
+    "git push origin",
+    "npm run x",
+    "# a",
 ];
 
 fn texts() -> impl Strategy<Value = Vec<u8>> {

@@ -27,7 +27,7 @@ pub(super) fn decide<'t, 'p>(
         // What deceives a person may still be read, as a reason to deny.
         Err(refusal) => (Script::read_despite_appearance(text, options).ok(), Some(refusal)),
     };
-    let mut judge = Judge { policy, place, parts: Vec::new() };
+    let mut judge = Judge { policy, place, parts: Vec::new(), granted: Vec::new() };
     if let Some(refusal) = refusal {
         judge.refused(text, refusal);
     }
@@ -51,6 +51,8 @@ struct Judge<'t, 'p, 'a> {
     policy: &'p CommandPolicy,
     place: &'a CommandPlace,
     parts: Vec<Part<'t, 'p>>,
+    /// Variables that may be set, by the place where they are.
+    granted: Vec<(Span, String)>,
 }
 
 /// What a rule lets a command do beside running.
@@ -93,7 +95,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         self.parts.sort_by_key(|part| part.span);
         let mut alone = Vec::new();
         for hazard in found {
-            if self.policy.is_overridden(hazard.id) {
+            if self.policy.is_overridden(hazard.id) || self.is_granted(&hazard) {
                 continue;
             }
             let (effect, span) = (effect(hazard.floor), hazard.span);
@@ -109,6 +111,14 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             }
         }
         self.parts.append(&mut alone);
+    }
+
+    /// Whether a rule names the variable whose setting is the danger. No rule permits what is to be denied.
+    fn is_granted(&self, hazard: &Hazard) -> bool {
+        let Some(variable) = hazard.variable.as_deref().filter(|_| hazard.floor < Floor::Deny) else {
+            return false;
+        };
+        self.granted.iter().any(|(span, name)| *span == hazard.span && name == variable)
     }
 
     fn actions(&mut self, actions: &mut Actions<'t>) {
@@ -220,7 +230,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             // It lasts: everything that is run has to permit it.
             AssignmentScope::Shell => !grants.is_empty() && grants.iter().all(granted),
         };
-        if !is_permitted {
+        if is_permitted {
+            self.granted.push((assignment.span, assignment.name.to_string()));
+        } else {
             let does = Does::Set(assignment.clone());
             let because = Because::SetsVariable;
             self.parts.push(Part { does, span: assignment.span, effect: Effect::Sandbox, because });

@@ -252,6 +252,15 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
+/// Whether a program deletes everything in what it is pointed at.
+pub(super) fn deletes(command: &Command<'_, '_>) -> bool {
+    match command.name {
+        "rm" | "shred" | "srm" | "rimraf" | "trash" => deletes_much(command),
+        "find" | "gfind" | "bfs" => find_removes(command),
+        _ => false,
+    }
+}
+
 fn deletes_much(command: &Command<'_, '_>) -> bool {
     !matches!(command.name, "rm" | "shred")
         || command.has("-r -R -f -u --recursive --force --no-preserve-root --remove")

@@ -2,6 +2,7 @@
 
 use super::Floor::{self, Ask, Deny};
 use super::Hazard;
+use crate::exec::variables::fits;
 use crate::shell::{Arg, Assignment};
 
 /// Variables that are dangerous to set.
@@ -230,7 +231,7 @@ pub(super) static SHAPES: &[Variables] = &[
 /// Returns what is dangerous about setting a variable.
 pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
     let set = |shape: &&Variables| {
-        shape.names.iter().any(|pattern| fits(&assignment.name, pattern))
+        shape.is_about(&assignment.name)
             && !assignment.value.known().is_some_and(|value| (shape.harmless)(value))
             && !(assignment.name.starts_with("GIT_") && is_harmless_git(&assignment.name))
     };
@@ -240,15 +241,19 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
         reason: format!("{} (`{}`)", shape.reason, assignment.name.escape_debug()),
         fix: shape.fix.to_owned(),
         span: assignment.span,
+        variable: Some(assignment.name.to_string()),
     }));
 }
 
-fn fits(name: &str, pattern: &str) -> bool {
-    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => name.ends_with(end),
-        (_, Some(start)) => name.starts_with(start),
-        _ => name == pattern,
+impl Variables {
+    fn is_about(&self, name: &str) -> bool {
+        self.names.iter().any(|pattern| fits(pattern, name))
     }
+}
+
+/// Returns whether there is a value with which setting the variable is dangerous.
+pub(super) fn is_dangerous(name: &str) -> bool {
+    SHAPES.iter().any(|shape| shape.is_about(name))
 }
 
 fn is_harmless_helper(value: &str) -> bool {

@@ -84,6 +84,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
         reason: format!("{} (`{}`)", shape.reason, word.to_string().escape_debug()),
         fix: shape.fix.to_owned(),
         span,
+        variable: None,
     }));
     if access == Access::Write
         && destroy::is_disk(&target)
@@ -95,6 +96,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
             reason: "writes raw data to a disk".to_owned(),
             fix: "write to a file inside the workspace".to_owned(),
             span,
+            variable: None,
         });
     }
 }

@@ -1,6 +1,6 @@
 //! What is dangerous about programs together: downloads that are run, secrets that are sent, fork bombs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::command::{Command, name_of};
@@ -8,20 +8,34 @@ use super::{Hazard, code, network};
 use crate::shell::{Actions, Arg, Flow, Run, Through};
 
 mod bombs;
+mod folders;
 mod table;
 
 #[cfg(test)]
 pub(super) use table::ALL;
-use table::{NETWORK_REDIRECT, PIPE_TO_NETWORK, RUN_DECODED, RUN_DOWNLOAD, SEND_SECRET};
+use table::{
+    DECODERS, NETWORK_REDIRECT, PIPE_TO_NETWORK, RUN_DECODED, RUN_DOWNLOAD, SEND_SECRET, SHELL_TO_NETWORK,
+};
 
 /// What is known about the output of a program, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Taint(u8);
+pub(super) struct Taint(u8);
 
 impl Taint {
     const FETCHED: Self = Self(1);
     const DECODED: Self = Self(2);
     const SECRET: Self = Self(4);
+    /// A shell that runs what it is sent.
+    const SHELL: Self = Self(8);
+
+    /// What the output of a program is by itself. `is_secret` says whether it touches a secret.
+    pub(super) fn of(run: &Run<'_>, is_secret: bool) -> Self {
+        let mut taint = source(run);
+        if is_secret {
+            taint.add(Self::SECRET);
+        }
+        taint
+    }
 
     const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -51,24 +65,23 @@ impl Count {
     }
 }
 
-/// Returns what is dangerous about programs together. `secret` says which of them touch a secret.
-pub(super) fn of_actions(actions: &Actions<'_>, secret: &[bool], found: &mut Vec<Hazard>) {
-    let mut taints: Vec<Taint> = actions.runs.iter().map(source).collect();
-    for (taint, _) in taints.iter_mut().zip(secret).filter(|(_, secret)| **secret) {
-        taint.add(Taint::SECRET);
-    }
+/// Returns what is dangerous about programs together. `taints` says what the output of each is by itself.
+pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &mut Vec<Hazard>) {
     redirected_in(actions, &mut taints);
     for (run, taint) in actions.runs.iter().zip(&taints) {
         if taint.has(Taint::SECRET) && sends(run) {
             found.push(SEND_SECRET.at(run.span));
         }
     }
+    let mut sources = Sources::default();
     for flow in &actions.flows {
-        flows(actions, flow, &mut taints, found);
+        let from = sources.taint(&flow.from, &taints);
+        flows(actions, flow, from, &mut taints, found);
     }
     sent_by_redirect(actions, &taints, found);
     files_run(actions, &taints, found);
     bombs::find(actions, found);
+    folders::find(actions, found);
 }
 
 /// What the output of a program is by itself.
@@ -81,44 +94,43 @@ fn source(run: &Run<'_>) -> Taint {
     if decodes(name, run) {
         taint.add(Taint::DECODED);
     }
+    // What was typed before often has passwords in it.
+    if name == "history" || (name == "fc" && Command::of(run).is_some_and(|command| command.has("-l"))) {
+        taint.add(Taint::SECRET);
+    }
+    if waits_for_commands(name, run) {
+        taint.add(Taint::SHELL);
+    }
     taint
 }
 
 fn decodes(name: &str, run: &Run<'_>) -> bool {
-    if !matches!(
-        name,
-        "base64"
-            | "base32"
-            | "gbase64"
-            | "xxd"
-            | "openssl"
-            | "uudecode"
-            | "rev"
-            | "tr"
-            | "echo"
-            | "printf"
-            | "basenc"
-    ) {
+    let mut decoders = DECODERS.iter().filter(|decoder| decoder.programs.contains(&name)).peekable();
+    if decoders.peek().is_none() {
         return false;
     }
     let Some(command) = Command::of(run) else { return false };
-    let escaped = || {
-        command.known().any(|word| {
-            word.contains("\\x") || word.contains("\\0") || word.contains("\\1") || word.contains("\\u")
-        })
-    };
-    match name {
-        "base64" | "base32" | "gbase64" | "basenc" => command.has("-d -D --decode"),
-        "xxd" => command.has("-r"),
-        "openssl" => command.says(&["-d", "-D"]),
-        "echo" => command.has("-e") && escaped(),
-        "printf" => escaped(),
-        _ => true,
-    }
+    decoders.any(|decoder| (decoder.decodes)(&command))
+}
+
+/// Whether a program is a shell that is told what to do by whoever it talks to.
+fn waits_for_commands(name: &str, run: &Run<'_>) -> bool {
+    let is_shell = code::is_interpreter(name) && code::language(name).is_none();
+    is_shell && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
+}
+
+/// Whether a program talks to another machine for as long as both like.
+fn connects(run: &Run<'_>) -> bool {
+    name_of(run).is_some_and(|name| {
+        matches!(name, "nc" | "ncat" | "netcat" | "socat" | "telnet" | "openssl" | "websocat")
+    })
 }
 
 /// A program whose input is a secret file has the secret.
 fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
+    if actions.redirects.is_empty() {
+        return;
+    }
     // Where the programs of such redirections begin and end: one pass over all, however many redirections there are.
     let mut edges = vec![0_i64; taints.len() + 1];
     for redirect in actions.redirects.iter().filter(|redirect| redirect.opens_file() && !redirect.writes()) {
@@ -139,18 +151,35 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
     }
 }
 
+/// The taint of programs together. A variable gives on what many programs wrote as often as it is mentioned, and by then
+/// everything has flown into them: they are looked at once.
+#[derive(Default)]
+struct Sources(HashMap<Range<usize>, Taint>);
+
+impl Sources {
+    /// Fewer programs are quicker to look at than to remember.
+    const MANY: usize = 16;
+
+    fn taint(&mut self, range: &Range<usize>, taints: &[Taint]) -> Taint {
+        let runs = taints.get(range.clone()).unwrap_or_default();
+        let all = || Taint(runs.iter().fold(0, |all, taint| all | taint.0));
+        if runs.len() < Self::MANY { all() } else { *self.0.entry(range.clone()).or_insert_with(all) }
+    }
+}
+
 /// Passes on what flows from some programs to others, and looks at what those do with it.
-fn flows(actions: &Actions<'_>, flow: &Flow, taints: &mut [Taint], found: &mut Vec<Hazard>) {
+fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], found: &mut Vec<Hazard>) {
     if flow.through == Through::Input {
         let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
         found.extend(readers.iter().filter(|run| sends_input(run)).map(|run| PIPE_TO_NETWORK.at(run.span)));
     }
-    let from = taints.get(flow.from.clone()).unwrap_or_default().iter().fold(0, |all, taint| all | taint.0);
-    if from == 0 {
+    let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
+    if flow.through == Through::Input && from.has(Taint::SHELL) {
+        found.extend(readers.iter().filter(|run| connects(run)).map(|run| SHELL_TO_NETWORK.at(run.span)));
+    }
+    if from == Taint::default() {
         return;
     }
-    let from = Taint(from);
-    let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
     for (run, taint) in readers.iter().zip(taints.get_mut(flow.into.clone()).unwrap_or_default()) {
         let is_run = match flow.through {
             Through::Input => runs_input(run),
@@ -194,9 +223,14 @@ fn looks_up(run: &Run<'_>) -> bool {
     name_of(run).is_some_and(|name| matches!(name, "dig" | "nslookup" | "host" | "ping" | "drill"))
 }
 
+/// Returns the name of a program that is certain: `find` and `xargs` put what they read in the place of `{}`.
+fn certain_name<'r>(run: &'r Run<'_>) -> Option<&'r str> {
+    name_of(run).filter(|name| *name != "{}")
+}
+
 /// Whether a program runs what it reads.
 fn runs_input(run: &Run<'_>) -> bool {
-    let Some(name) = name_of(run) else { return true };
+    let Some(name) = certain_name(run) else { return true };
     let words = || run.argv.iter().skip(1);
     if matches!(name, "source" | "." | "eval") {
         return words().any(|word| {
@@ -231,7 +265,7 @@ fn runs_input(run: &Run<'_>) -> bool {
 
 /// Whether a program runs what is put into its words.
 fn runs_words(run: &Run<'_>) -> bool {
-    let Some(name) = name_of(run) else { return true };
+    let Some(name) = certain_name(run) else { return true };
     let mut words = run.argv.iter().skip(1);
     match name {
         "eval" => words.any(|word| word.known().is_none()),
@@ -245,6 +279,9 @@ fn runs_words(run: &Run<'_>) -> bool {
 
 /// A secret that is redirected into the network.
 fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
+    if actions.redirects.is_empty() {
+        return;
+    }
     let secret = Count::of(taints, Taint::SECRET);
     for redirect in &actions.redirects {
         let text = match &redirect.target {
@@ -263,6 +300,9 @@ fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Haz
 
 /// What was fetched into a file and is run from there.
 fn files_run(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
+    if !taints.iter().any(|taint| taint.has(Taint::FETCHED)) {
+        return;
+    }
     let count = Count::of(taints, Taint::FETCHED);
     let fetched = |index: usize| taints.get(index).is_some_and(|taint| taint.has(Taint::FETCHED));
     let mut files: HashSet<String> = HashSet::new();

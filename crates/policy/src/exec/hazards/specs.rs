@@ -3,14 +3,23 @@
 //! Written as in the table of wrappers. A program that is missing here is read with every letter as a flag, which
 //! finds rather too many options than too few.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::shell::find_wrapper;
 
 /// Returns the options of a program.
 pub(super) fn of(name: &str, next: Option<&str>) -> &'static str {
     let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let row = SPECS.iter().find(|(names, _)| names.contains(&name) || names.contains(&bare));
-    row.map(|(_, spec)| *spec).or_else(|| find_wrapper(name, next).map(|row| row.options)).unwrap_or_default()
+    let spec = BY_NAME.get(name).or_else(|| BY_NAME.get(bare)).copied();
+    spec.or_else(|| find_wrapper(name, next).map(|row| row.options)).unwrap_or_default()
 }
+
+/// The options by the names of the programs. Of two rows with a name the first counts.
+static BY_NAME: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    let rows = SPECS.iter().rev();
+    rows.flat_map(|(names, spec)| names.iter().map(|name| (*name, *spec))).collect()
+});
 
 const SPECS: &[(&[&str], &str)] = &[
     (

@@ -26,6 +26,9 @@ pub(super) enum Base {
     Unknown,
 }
 
+/// The most names of a path that is put together from several.
+const MAX_NAMES: usize = 64;
+
 /// Folders of the system, directly below the root.
 const SYSTEM: &[&str] = &[
     "bin",
@@ -133,6 +136,21 @@ impl Target {
             (Base::Root, [homes, user]) => (homes == "home" || homes == "Users") && !user.starts_with('.'),
             _ => false,
         }
+    }
+
+    /// The same path when the command runs in `folder`. A path with very many names is cut off: it is no folder that
+    /// matters, however it goes on.
+    pub(super) fn below(&self, folder: &Self) -> Self {
+        let (base, above) = match self.base {
+            Base::Here => (folder.base, folder.names.as_slice()),
+            // How far above is not known, but not below the folder that holds it.
+            Base::Above => {
+                let names = folder.names.split_last().map_or(&[][..], |(_, above)| above);
+                (if folder.base == Base::Here { Base::Above } else { folder.base }, names)
+            }
+            Base::Root | Base::Home | Base::Unknown => return self.clone(),
+        };
+        Self { base, names: above.iter().chain(&self.names).take(MAX_NAMES).cloned().collect() }
     }
 
     /// Whether it is the folder in which the command runs, or everything in it.

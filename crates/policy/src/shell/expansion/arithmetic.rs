@@ -15,6 +15,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if !self.text.eat(b')') {
             return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
         }
+        // bash counts every parenthesis, also in `${x:-(}`, and takes what does not add up for nested subshells.
+        let written = self.text.slice(start, self.text.at);
+        let count = |parenthesis: u8| written.bytes().filter(|byte| *byte == parenthesis).count();
+        if count(b'(') != count(b')') {
+            return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
+        }
         Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
     }
 
@@ -52,6 +58,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 b'(' | b')' if close == b']' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 b'\'' if close == b']' => self.skip_plain_key()?,
                 b'\'' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                // zsh may then take it for no arithmetic at all.
+                b'\\' if close == b')' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 b'\\' => self.text.at += 1,
                 0 => return Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
                 byte => names |= is_name_start(byte),

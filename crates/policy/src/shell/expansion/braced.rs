@@ -105,6 +105,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 b'<' | b'>' if quotes == Quotes::None && self.text.peek_second() == b'(' => {
                     self.process_substitution(inside)?;
                 }
+                // bash also replaces these within quotes in some of the operators.
+                b'<' | b'>' if self.text.peek_second() == b'(' => {
+                    return Err(self.refuse_here(Obstacle::Dialect));
+                }
+                // `${x:-=(a)}` and `${x:-*(e:a:)}` run `a`.
+                b'(' if self.shell() == Shell::Zsh && quotes == Quotes::None => {
+                    return Err(self.refuse_here(Obstacle::ZshSyntax));
+                }
                 b'{' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
                 b'\\' => {
                     self.text.at += 1;

@@ -70,7 +70,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at += 1;
         let span = self.text.span(start, self.text.at);
         let written = self.text.slice(inside, end);
-        if quotes == Quotes::Double && written.contains('"') && written.contains('{') {
+        // Escaped line ends go from backticks before anything is read, also from single quotes in them.
+        let joins_quoted = written.contains("\\\n") && written.contains('\'');
+        let braces_quoted = quotes == Quotes::Double && written.contains('"') && written.contains('{');
+        if joins_quoted || braces_quoted {
             return Err(self.refuse(Obstacle::QuoteInBackticks, start));
         }
         let list = match without_escapes(written, quotes) {

@@ -2,6 +2,9 @@
 //!
 //! Only the option is looked for; what else is written does not matter, so a letter that is not known is no obstacle.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::text;
 use crate::shell::actions::{Arg, Run};
 use crate::shell::runs::{Place, Walk};
@@ -118,7 +121,7 @@ const HELD: &[Held] = &[
 
 /// Lists what the options of a program run.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, place: Place<'_, 't>) {
-    for held in HELD.iter().filter(|held| held.names.contains(&name)) {
+    for held in BY_NAME.get(name).into_iter().flatten() {
         let options = words::read(&run.argv, 1, held.options, Order::Anywhere);
         let values = options.values.iter().filter(|(option, _)| held.runs(option));
         for command in values.filter_map(|(_, value)| held.command(value)) {
@@ -126,6 +129,15 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, pla
         }
     }
 }
+
+/// The rows of each name: nearly every command is looked up, and nearly none is found.
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Held>>> = LazyLock::new(|| {
+    let mut rows: HashMap<&'static str, Vec<&'static Held>> = HashMap::new();
+    for row in HELD {
+        row.names.iter().for_each(|name| rows.entry(name).or_default().push(row));
+    }
+    rows
+});
 
 impl Held {
     /// Whether the value of an option is run. GNU programs take every beginning of a long option.

@@ -1,5 +1,7 @@
 //! Programs that run others for each of many arguments: `find`, `xargs`, `parallel`.
 
+use std::borrow::Cow;
+
 use super::{joined, shell_named, text};
 use crate::shell::actions::{Arg, HazardKind, Run};
 use crate::shell::runs::{Place, Stdin, Walk};
@@ -72,7 +74,10 @@ pub(super) fn arguments_added<'t>(
     place: Place<'_, 't>,
 ) {
     let argv = run.argv.get(options.operands..).unwrap_or_default().to_vec();
-    let Some(program) = argv.first() else { return };
+    let Some(program) = argv.first() else {
+        let echo = vec![Arg::Known(Cow::Borrowed("echo"))];
+        return walk.run(echo, run.span, Place { stdin: &Stdin::Unknown, ..place }, true);
+    };
     let mark =
         options.values.iter().find(|(option, _)| matches!(option.as_str(), "-I" | "--replace" | "-i" | "-J"));
     let is_shell =

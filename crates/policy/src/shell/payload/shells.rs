@@ -1,5 +1,7 @@
 //! Shells: the text that they run, and what is written into them.
 
+use std::borrow::Cow;
+
 use super::text;
 use crate::shell::actions::{Arg, HazardKind, Run};
 use crate::shell::braces::{arguments, single};
@@ -24,9 +26,23 @@ pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, 
     if options.is_uncertain || (operand.is_none() && run.open_ended) {
         walk.hazard(HazardKind::UnknownText, run.span);
     }
-    if operand.is_some_and(|operand| operand.known() != Some("-")) && !options.reads_input {
-        return;
+    let reads_file = operand.is_some_and(|operand| operand.known() != Some("-") && !is_input(operand));
+    if !reads_file || options.reads_input {
+        read(walk, run, place);
     }
+}
+
+/// `source` runs a file, or what it reads when the file is the standard input by one of its names.
+pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    let words = run.argv.get(1..).unwrap_or_default();
+    let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
+    if words.first().is_some_and(is_input) {
+        read(walk, run, Place { is_certain: false, ..place });
+    }
+}
+
+/// Runs what a shell reads from its standard input.
+fn read<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
     match place.stdin {
         Stdin::Inherited => {}
         Stdin::Unknown => walk.hazard(HazardKind::UnknownText, run.span),
@@ -34,6 +50,11 @@ pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, 
             walk.nested(input, None, run.span, Place { stdin: &Stdin::Inherited, ..place });
         }
     }
+}
+
+/// Returns whether a file is the standard input.
+fn is_input(file: &Arg<'_>) -> bool {
+    file.known().is_some_and(|path| matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
 /// What the options of a shell say.
@@ -52,12 +73,12 @@ fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
             options.is_uncertain = true;
             break;
         };
-        let is_option = word.len() > 1 && word.starts_with(['-', '+']);
-        if !is_option {
+        if !word.starts_with(['-', '+']) || word == "+" {
             break;
         }
         options.operands += 1;
-        if word == "--" {
+        // Both end the options: `bash -c - 'rm x'` runs `rm`.
+        if matches!(word, "-" | "--") {
             break;
         }
         if let Some(long) = word.strip_prefix("--") {

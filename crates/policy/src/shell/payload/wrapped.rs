@@ -9,6 +9,7 @@ use crate::shell::braces::arguments;
 use crate::shell::expansion::is_name;
 use crate::shell::runs::{Place, Walk};
 use crate::shell::span::Span;
+use crate::shell::via::Via;
 use crate::shell::words::{self, Options, Order};
 use crate::shell::wrappers::{self, Inner, Wrapper};
 
@@ -96,10 +97,11 @@ fn environment<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, options: &Options<'t>
         let place = Place { texts: place.texts + 1, ..place };
         return follow_again(walk, argv, run, place);
     }
-    let assigned = argv.iter().take_while(|arg| assigned_name(arg).is_some()).count();
+    let names = Names::of(run.program().unwrap_or_default());
+    let assigned = argv.iter().take_while(|arg| names.assigned(arg).is_some()).count();
     let program = argv.split_off(assigned);
     for arg in argv {
-        if let Some(name) = assigned_name(&arg) {
+        if let Some(name) = names.assigned(&arg) {
             let value = arg.without_prefix(name.len() + 1);
             walk.assign(Cow::Owned(name), value, AssignmentScope::Command, run.span, place);
         }
@@ -114,17 +116,44 @@ fn follow_again<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, run: &Run<'t>, 
     if place.texts > walk.options.max_texts {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
-    let via = place.via.split_last().map_or(&[][..], |(_, outer)| outer);
+    let via = place.via.and_then(Via::outer);
     let run = Run { argv, ..run.clone() };
     super::follow(walk, &run, Place { via, ..place });
 }
 
-fn assigned_name(arg: &Arg<'_>) -> Option<String> {
-    let written = match arg {
-        Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
-    };
-    let (name, _) = written.split_once('=')?;
-    is_name(name).then(|| name.to_owned())
+/// What a program takes for the name of a variable, before an `=`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Anything: `env a+b=c`.
+    Any,
+    /// Anything but a path: `sudo` runs `/a=b`.
+    NoPath,
+    /// What the shell takes for one.
+    OfTheShell,
+}
+
+impl Names {
+    fn of(program: &str) -> Self {
+        match program.rsplit('/').next() {
+            Some("env") => Self::Any,
+            Some("nocorrect") => Self::OfTheShell,
+            _ => Self::NoPath,
+        }
+    }
+
+    /// Returns the name, when the word is an assignment.
+    fn assigned(self, arg: &Arg<'_>) -> Option<String> {
+        let written = match arg {
+            Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+        };
+        let (name, _) = written.split_once('=')?;
+        let is_variable = match self {
+            Self::Any => true,
+            Self::NoPath => !name.starts_with('/'),
+            Self::OfTheShell => is_name(name.strip_suffix('+').unwrap_or(name)),
+        };
+        is_variable.then(|| name.to_owned())
+    }
 }
 
 /// Splits the value of `env -S`, whose quotes are those of a shell.

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::table::FORK_BOMB;
 use crate::exec::hazards::Hazard;
-use crate::shell::{Actions, Span};
+use crate::shell::{Actions, Arg, Run, Shell, Span};
 
-/// Functions that start themselves, directly or through others, beside themselves.
+/// Functions and scripts that start themselves, directly or through others, beside themselves.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    let bomb = actions.runs.iter().find(|run| run.alongside && is_itself(run));
+    found.extend(bomb.map(|run| FORK_BOMB.at(run.span)));
     if actions.functions.is_empty() {
         return;
     }
@@ -23,6 +25,16 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
         let span =
             runs.and_then(|function| actions.runs.get(function.runs.clone())?.first()).map(|run| run.span);
         found.push(FORK_BOMB.at(span.unwrap_or(Span::new(0, 0))));
+    }
+}
+
+/// Whether a script runs itself again, without an argument that could end it: `$0`, `bash $0`.
+fn is_itself(run: &Run<'_>) -> bool {
+    let is_zero = |arg: &Arg<'_>| matches!(arg, Arg::Unknown { spelling, .. } if spelling == "${0}");
+    match run.argv.as_slice() {
+        [only] => is_zero(only),
+        [shell, script] => shell.known().is_some_and(|name| Shell::named(name).is_some()) && is_zero(script),
+        _ => false,
     }
 }
 

@@ -1,0 +1,39 @@
+//! What is deleted in the folder that a `cd` has led to.
+
+use super::table::DELETE_THERE;
+use crate::exec::hazards::command::Command;
+use crate::exec::hazards::target::Target;
+use crate::exec::hazards::{Hazard, destroy};
+use crate::shell::{Actions, Arg};
+
+/// Deletions that are dangerous only because of where they happen: `cd / && rm -rf *`.
+pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    let mut folder: Option<Target> = None;
+    for run in &actions.runs {
+        let is_known = |name: &&str| matches!(*name, "cd" | "pushd" | "chdir");
+        if run.program().filter(is_known).is_some() {
+            folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
+            continue;
+        }
+        let Some(folder) = &folder else { continue };
+        let Some(command) = Command::of(run) else { continue };
+        if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
+        {
+            found.push(DELETE_THERE.at(run.span));
+        }
+    }
+}
+
+/// Where a `cd` leads, from where an earlier one has led. Without a folder it leads home.
+fn led_to(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
+    let folder = words.iter().find(|word| !word.known().is_some_and(|word| word.starts_with('-')));
+    match folder {
+        Some(folder) => {
+            let target = Target::of(folder);
+            Some(from.map_or_else(|| target.clone(), |from| target.below(from)))
+        }
+        // `cd -` leads back to where nobody knows.
+        None if words.iter().any(|word| word.known() == Some("-")) => None,
+        None => Some(Target::spelled("~")),
+    }
+}

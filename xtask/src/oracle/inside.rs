@@ -1,0 +1,215 @@
+//! What this program does inside the jail: it starts the shells there, and it is every program that they start.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// This program, in the jail.
+pub(super) const PROGRAM: &str = "/oracle/xtask";
+/// The same, for a shell that names a program which it did not find.
+pub(super) const NAMES: &str = "/oracle/names";
+/// The programs that run for real after they are logged.
+pub(super) const REAL: &str = "/real";
+/// Where commands run.
+pub(super) const WORK: &str = "/work";
+/// Where it is written down what ran.
+pub(super) const LOG: &str = "/log";
+/// The variable that names the shell to start.
+pub(super) const DRIVE: &str = "STOCKADE_ORACLE_DRIVES";
+
+const RUNS: &str = "/log/runs";
+/// While it exists, programs fail.
+const FAIL: &str = "/log/fail";
+/// What shells read before a text.
+const PRELUDE: &str = "/log/.zshenv";
+
+/// How long a text may run. What takes longer is killed, and what it ran until then counts.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether a text is still running.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// More processes than this are no command that was meant, and the machine belongs to others too.
+const MAX_PROCESSES: usize = 250;
+
+/// The most that one text may write down.
+const MAX_LOG: u64 = 64 * 1024;
+
+/// Descriptor 9 stays open as long as anything that a text started runs. What is no builtin any more is a program, and
+/// programs that are not found are logged too.
+const IN_BASH: &str = "{ : >&9; } 2>/dev/null || exec 9>&1\nenable -n echo\nFUNCNEST=3\n\
+                       command_not_found_handle() { /oracle/names \"$@\"; }\n";
+const IN_ZSH: &str = "{ : >&9 } 2>/dev/null || exec 9>&1\ndisable echo\nFUNCNEST=3\n\
+                      command_not_found_handler() { /oracle/names \"$@\" }\n";
+const IN_SH: &str = "exec 9>&1\n";
+
+/// Does what the jail needs, when this process runs in it.
+pub(crate) fn run_if_jailed() -> Option<ExitCode> {
+    if std::env::current_exe().ok()? != Path::new(PROGRAM) {
+        return None;
+    }
+    let done = match std::env::var_os(DRIVE) {
+        Some(shell) => drive(&shell.to_string_lossy()).map(|()| ExitCode::SUCCESS),
+        None => log(),
+    };
+    Some(done.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    }))
+}
+
+/// Writes down how this program was called, and runs the real one if there is one.
+fn log() -> io::Result<ExitCode> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if words.first().is_some_and(|name| name == NAMES) {
+        words.remove(0);
+    }
+    let Some((name, arguments)) = words.split_first() else { return Ok(ExitCode::FAILURE) };
+    let mut record = words.len().to_string().into_bytes();
+    for word in &words {
+        record.push(0);
+        record.extend(word.as_bytes());
+    }
+    record.push(0);
+    let mut file = OpenOptions::new().create(true).append(true).open(RUNS)?;
+    if file.metadata()?.len() < MAX_LOG {
+        file.write_all(&record)?;
+    }
+    let base = Path::new(name).file_name().unwrap_or(name);
+    let real = Path::new(REAL).join(base);
+    if real.exists() {
+        return Err(Command::new(real).arg0(name).args(arguments).exec());
+    }
+    Ok(ExitCode::from(u8::from(Path::new(FAIL).exists())))
+}
+
+/// Runs the texts of the standard input, each of them twice: programs succeed once, and fail once.
+fn drive(shell: &str) -> io::Result<()> {
+    let mut texts = Vec::new();
+    io::stdin().read_to_end(&mut texts)?;
+    std::fs::write(
+        PRELUDE,
+        match shell {
+            "zsh" => IN_ZSH,
+            "bash" => IN_BASH,
+            _ => IN_SH,
+        },
+    )?;
+    let mut out = io::stdout().lock();
+    for text in texts.strip_suffix(b"\0").unwrap_or(&texts).split(|&byte| byte == 0) {
+        let mut log = Vec::new();
+        for fails in [false, true] {
+            prepare(fails)?;
+            run(shell, text)?;
+            log.extend(std::fs::read(RUNS).unwrap_or_default());
+        }
+        let runs = distinct(&log);
+        out.write_all(format!("{}\0", runs.len()).as_bytes())?;
+        runs.iter().try_for_each(|run| out.write_all(run))?;
+    }
+    out.flush()
+}
+
+/// Makes the folder what it was before the last text.
+fn prepare(fails: bool) -> io::Result<()> {
+    for entry in std::fs::read_dir(WORK)? {
+        let path = entry?.path();
+        // What cannot be removed stays: it is only a name that a pattern may match.
+        let _kept = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    }
+    // Empty, because a shell that gets it for a script runs what is in it.
+    std::fs::write(format!("{WORK}/a"), "")?;
+    std::fs::write(format!("{WORK}/b.txt"), "")?;
+    std::os::unix::fs::symlink(PROGRAM, format!("{WORK}/evil.sh"))?;
+    let _none = std::fs::remove_file(RUNS);
+    if fails { std::fs::write(FAIL, "") } else { std::fs::remove_file(FAIL).or(Ok(())) }
+}
+
+/// Runs a text and waits until nothing that it started runs any more.
+fn run(shell: &str, text: &[u8]) -> io::Result<()> {
+    let (mut reader, writer) = io::pipe()?;
+    let mut child = {
+        let mut command = Command::new(format!("{REAL}/{shell}"));
+        // What dash does not read for itself is put before the text, on a line that cannot join it.
+        let whole = if shell == "sh" { [IN_SH.as_bytes(), text].concat() } else { text.to_vec() };
+        command.arg0(shell).args([OsStr::new("-c"), &OsString::from_vec(whole)]).env_clear();
+        command.envs([("PATH", "/bin"), ("HOME", "/home/me"), ("BASH_ENV", PRELUDE), ("ZDOTDIR", LOG)]);
+        command.current_dir(WORK).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        command.spawn()?
+    };
+    let (ended, end) = mpsc::channel();
+    std::thread::spawn(move || {
+        let read = io::copy(&mut reader, &mut io::sink());
+        // Nobody waits any more when the text was killed.
+        let _gone = ended.send(read);
+    });
+    if !ends_soon(&end, text)? {
+        // We are the first process of the jail, the only one that this does not reach.
+        let kill = Command::new(format!("{REAL}/bash")).args(["-c", "kill -9 -1"]).env_clear().status();
+        let _late = (kill, end.recv_timeout(PATIENCE));
+    }
+    child.wait().map(drop)
+}
+
+/// Waits for a text to end, as long as there is patience. This is the first process of the jail: when it ends with an
+/// error because there are too many others, they are gone too.
+fn ends_soon(end: &mpsc::Receiver<io::Result<u64>>, text: &[u8]) -> io::Result<bool> {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if end.recv_timeout(LOOK).is_ok() {
+            return Ok(true);
+        }
+        let is_process = |name: &OsStr| name.as_bytes().iter().all(u8::is_ascii_digit);
+        let processes =
+            std::fs::read_dir("/proc")?.flatten().filter(|entry| is_process(&entry.file_name())).count();
+        if processes > MAX_PROCESSES {
+            let text = String::from_utf8_lossy(text);
+            return Err(io::Error::other(format!("{processes} processes run for {text:?}")));
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the runs in a log, each once. What was cut off in the middle is no run.
+fn distinct(log: &[u8]) -> Vec<Vec<u8>> {
+    let mut runs: Vec<Vec<u8>> = Vec::new();
+    let mut rest = log;
+    while let Some((run, after)) = first_run(rest) {
+        if !runs.iter().any(|known| known == run) {
+            runs.push(run.to_vec());
+        }
+        rest = after;
+    }
+    runs
+}
+
+fn first_run(log: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut ends = log.iter().enumerate().filter(|(_, byte)| **byte == 0).map(|(at, _)| at + 1);
+    let first = ends.next()?;
+    let count: usize = std::str::from_utf8(log.get(..first - 1)?).ok()?.parse().ok()?;
+    let end = ends.nth(count.checked_sub(1)?)?;
+    log.split_at_checked(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_counted_once_and_whole() {
+        let runs = distinct(b"2\0rm\0a\x001\0ls\x002\0rm\0a\x003\0cut\0off\0");
+        assert_eq!(runs, [b"2\0rm\0a\0".to_vec(), b"1\0ls\0".to_vec()]);
+        assert!(distinct(b"").is_empty() && distinct(b"x\0").is_empty());
+    }
+
+    #[test]
+    fn outside_the_jail_it_does_nothing() {
+        assert!(run_if_jailed().is_none());
+    }
+}
