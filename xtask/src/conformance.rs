@@ -1,6 +1,6 @@
 //! `cargo xtask conformance FOLDER`: the test vectors in `FOLDER/vectors`, one score a file.
 //!
-//! A crate that can run vectors has an `examples/conformance.rs`. It takes the folder, prints a line `NAME PASSED/TOTAL`
+//! A crate that can run vectors has an `examples/conformance.rs`, as the target `CRATE-conformance`. It takes the folder, prints a line `NAME PASSED/TOTAL`
 //! for each file that it knows, explains failures on standard error, and exits with 1 when a case that is required
 //! failed. A case that is only wished for lowers the score and fails nothing.
 
@@ -33,10 +33,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
         .canonicalize()
         .map_err(|error| Stop::failed(format!("cannot open {folder}: {error}")))?;
 
-    let runners =
-        workspace.crates.iter().filter(|one| one.targets_of("example").any(|name| name == "conformance"));
-    let scores: Vec<Scores> =
-        runners.map(|one| run_crate(workspace, one, &folder)).collect::<Result<_, _>>()?;
+    build(workspace)?;
+    let runners = workspace.crates.iter().filter_map(|one| Some((one, runner(one)?)));
+    let scores: Vec<Scores> = runners
+        .map(|(one, runner)| run_crate(one, &workspace.example(&runner).arg(&folder)))
+        .collect::<Result<_, _>>()?;
     print!("{}", table(&scores, &vectors));
     println!("\n{}", summary(&scores));
     if scores.iter().all(|scores| scores.required_cases_pass) { Ok(()) } else { Err(Stop::reported()) }
@@ -55,8 +56,22 @@ fn vectors(folder: &Path) -> Result<Vec<String>, Stop> {
     Ok(names)
 }
 
-fn run_crate(workspace: &Workspace, one: &Crate, folder: &Path) -> Result<Scores, Stop> {
-    let program = program(workspace, one).arg(folder);
+/// The name of the example that runs the vectors of a crate, if it has one.
+fn runner(one: &Crate) -> Option<String> {
+    let name = format!("{}-conformance", one.short());
+    one.targets_of("example").any(|target| target == name).then_some(name)
+}
+
+fn build(workspace: &Workspace) -> Result<(), Stop> {
+    let build = workspace.build_examples();
+    match build.run(Echo::Live) {
+        Ok(output) if output.success => Ok(()),
+        Ok(_) => Err(Stop::reported()),
+        Err(error) => Err(Stop::failed(format!("cannot run `{build}`: {error}"))),
+    }
+}
+
+fn run_crate(one: &Crate, program: &Program) -> Result<Scores, Stop> {
     println!("$ {program}");
     let output =
         program.run(Echo::Live).map_err(|error| Stop::failed(format!("cannot run `{program}`: {error}")))?;
@@ -64,11 +79,6 @@ fn run_crate(workspace: &Workspace, one: &Crate, folder: &Path) -> Result<Scores
     // No line at all means that it never got to the vectors.
     let required_cases_pass = output.success && !files.is_empty();
     Ok(Scores { crate_name: one.short().to_owned(), files, required_cases_pass })
-}
-
-fn program(workspace: &Workspace, one: &Crate) -> Program {
-    let run = workspace.cargo().args(["run", "--quiet", "--package", &one.package]);
-    run.args(["--all-features", "--example", "conformance", "--"])
 }
 
 /// Reads `NAME PASSED/TOTAL`, where the name may be a path or end in `.json`.

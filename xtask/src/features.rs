@@ -4,11 +4,10 @@
 //! lacks its feature compiles here and fails at a user's. So every crate is tested on its own, with the default
 //! features, with none, with each single one and with all.
 //!
-//! The richest set is built as every other test is, so that its results are used again. The others are there to show
-//! that the set holds together: their builds are not optimised, and a warning of the compiler fails them.
+//! The tests themselves are run by `cargo xtask test`, with all features of all crates. Here they show that a set holds
+//! together: the builds are not optimised, a warning of the compiler fails them, and properties see fewer cases.
 
 use crate::check::Check;
-use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::{Crate, FeatureSet, Workspace};
@@ -29,23 +28,12 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {
-    let sets = one.feature_sets();
-    let richest = sets.len().saturating_sub(1);
-    let check = |(number, set): (usize, FeatureSet)| {
-        let test = test(workspace, one).args(&set.flags);
-        let test = if number == richest { test } else { quickly(test) };
-        // A test that skips something prints why, and that must reach the report.
-        Check::program(GROUP, format!("{}, {}", one.short(), set.name), test.args(["--", "--show-output"]))
+    let check = |set: FeatureSet| {
+        // `--tests` stands for the library, the binaries and the integration tests.
+        let test = workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"]);
+        let test = test.args(["--profile", "features"]).args(&set.flags).args(["--", "--show-output"]);
+        let test = test.env("RUSTFLAGS", "-D warnings").env("PROPTEST_CASES", "32");
+        Check::program(GROUP, format!("{}, {}", one.short(), set.name), test)
     };
-    sets.into_iter().enumerate().map(check).collect()
-}
-
-/// `--tests` stands for the library, the binaries and the integration tests.
-fn test(workspace: &Workspace, one: &Crate) -> Program {
-    workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"])
-}
-
-/// With the profile `features` of the workspace's manifest, and with fewer cases of every property.
-fn quickly(test: Program) -> Program {
-    test.args(["--profile", "features"]).env("RUSTFLAGS", "-D warnings").env("PROPTEST_CASES", "32")
+    one.feature_sets().into_iter().map(check).collect()
 }

@@ -31,11 +31,6 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&of_mode(workspace, mode)?)
 }
 
-/// Returns the checks that compare.
-pub(crate) fn checks(workspace: &Workspace) -> Result<Vec<Check>, Stop> {
-    of_mode(workspace, Mode::Compare)
-}
-
 fn of_mode(workspace: &Workspace, mode: Mode) -> Result<Vec<Check>, Stop> {
     let tree = Tree::load(&workspace.root)?;
     let makers = workspace.crates.iter().filter(|one| has_maker(&tree, &one.folder));

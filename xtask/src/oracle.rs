@@ -22,7 +22,6 @@ use jail::Jail;
 
 const GROUP: &str = "oracle";
 const USAGE: &str = "oracle [COUNT [SEED]]";
-const PACKAGE: &str = "stockade-policy";
 
 /// How many commands a person gets who names no number.
 const DEFAULT_COUNT: usize = 20_000;
@@ -63,8 +62,7 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn build(workspace: &Workspace) -> Check {
-    let build = workspace.cargo().args(["build", "--quiet", "--package", PACKAGE, "--all-features"]);
-    Check::program(GROUP, "build", build.args(["--example", "oracle"]))
+    Check::program(GROUP, "build", workspace.build_examples())
 }
 
 /// Asks one shell about `count` commands.

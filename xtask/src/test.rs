@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
-use crate::workspace::{Crate, Workspace};
+use crate::workspace::Workspace;
 
 const GROUP: &str = "test";
 
@@ -19,22 +19,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&[Check::program(GROUP, name.map_or("every crate", |name| name), test)])
 }
 
-/// Returns the checks of continuous integration that are not in `features`: the examples in each crate's
-/// documentation, and that its benches and examples build. With all features, so that what `features` built is used.
+/// Returns the checks of continuous integration: all crates together, so that what they share is built once.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    workspace.crates.iter().filter_map(|one| examples_and_benches(workspace, one)).collect()
-}
-
-fn examples_and_benches(workspace: &Workspace, one: &Crate) -> Option<Check> {
-    let has = |kind| one.targets_of(kind).next().is_some();
-    let cargo = |command| workspace.cargo().args([command, "--package", &one.package, "--all-features"]);
-    let mut programs = Vec::new();
-    if has("lib") {
-        programs.push(cargo("test").args(["--doc", "--no-fail-fast"]));
-    }
-    if has("bench") || has("example") {
-        programs.push(cargo("build").args(["--benches", "--examples"]));
-    }
-    let name = format!("{}, documentation, examples and benches", one.short());
-    (!programs.is_empty()).then(|| Check::programs(GROUP, name, programs))
+    let test = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
+    let tests = test().args(["--lib", "--bins", "--tests"]);
+    let benches = workspace.cargo().args(["build", "--workspace", "--all-features", "--benches"]);
+    vec![
+        // A test that skips something prints why, and that must reach the report.
+        Check::program(GROUP, "every crate", tests.args(["--", "--show-output"])),
+        Check::program(GROUP, "documentation", test().arg("--doc")),
+        Check::programs(GROUP, "benches and examples build", [benches, workspace.build_examples()]),
+    ]
 }

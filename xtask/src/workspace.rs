@@ -89,6 +89,16 @@ impl Workspace {
         Program::cargo().folder(&self.root)
     }
 
+    /// Cargo, building the examples of all crates together, so that what they share with the tests is built once.
+    pub(crate) fn build_examples(&self) -> Program {
+        self.cargo().args(["build", "--quiet", "--workspace", "--all-features", "--examples"])
+    }
+
+    /// An example that was built.
+    pub(crate) fn example(&self, name: &str) -> Program {
+        Program::new(self.target.join("debug/examples").join(name)).folder(&self.root)
+    }
+
     /// Whether a file or folder exists, by its path from the root.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()

@@ -1,4 +1,4 @@
-//! Runs the sanitizer's vectors: `cargo run -p stockade-sanitize --example conformance -- FOLDER`, where FOLDER holds
+//! Runs the sanitizer's vectors: `cargo run -p stockade-sanitize --example sanitize-conformance -- FOLDER`, where FOLDER holds
 //! `vectors/`. Prints `NAME  PASSED/TOTAL` for each file, failures on stderr, and fails if a requirement does.
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Runs the test vectors of a folder: `cargo run --release --example conformance -- FOLDER`.
+//! Runs the test vectors of a folder: `cargo run --release --example scanner-conformance -- FOLDER`.
 //!
 //! Prints a line `NAME PASSED/TOTAL` for each file, failures on standard error, and ends with 1 if a required case fails.
 #![expect(
