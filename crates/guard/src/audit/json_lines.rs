@@ -101,12 +101,14 @@ impl JsonLines {
         if torn == 0 {
             return Ok(length);
         }
-        if finished == 0 && tail.len() < usize::try_from(length).unwrap_or(usize::MAX) {
-            return Err(AuditError::Damaged {
-                path: self.path.clone(),
-                id: 0,
-                reason: "its last line is too long".to_owned(),
-            });
+        // Only what this program began to write is taken back: the file may be somebody else's.
+        let whole = tail.get(..finished).unwrap_or_default();
+        let next = format!("{{\"id\":{},", self.last_of(whole)?.id + 1);
+        let begun = tail.get(finished..).unwrap_or_default();
+        let is_all_there = finished > 0 || tail.len() == usize::try_from(length).unwrap_or(usize::MAX);
+        if !is_all_there || !(begun.starts_with(next.as_bytes()) || next.as_bytes().starts_with(begun)) {
+            let reason = "it ends in something that is no beginning of the next record".to_owned();
+            return Err(AuditError::Damaged { path: self.path.clone(), id: 0, reason });
         }
         let end = length - u64::try_from(torn).unwrap_or(0);
         self.file.set_len(end).map_err(failed)?;
@@ -117,7 +119,11 @@ impl JsonLines {
     fn last(&self) -> Result<Head, AuditError> {
         let failed = |error| unusable(&self.path, "reading its last record", error);
         let length = self.file.metadata().map_err(failed)?.len();
-        let tail = tail(&self.file, length).map_err(failed)?;
+        self.last_of(&tail(&self.file, length).map_err(failed)?)
+    }
+
+    /// Returns where the trail ends, from its last bytes.
+    fn last_of(&self, tail: &[u8]) -> Result<Head, AuditError> {
         let Some(line) =
             tail.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().filter(|line| !line.is_empty())
         else {
