@@ -22,9 +22,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&chosen.into_iter().flat_map(|one| checks_of(workspace, one)).collect::<Vec<_>>())
 }
 
-/// Returns the checks of this command, for every crate.
+/// Returns the checks of this command, for every crate. Side by side: while one set is tested, the next is built.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    workspace.crates.iter().flat_map(|one| checks_of(workspace, one)).collect()
+    let all = workspace.crates.iter().flat_map(|one| checks_of(workspace, one));
+    all.map(Check::side_by_side).collect()
 }
 
 fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {

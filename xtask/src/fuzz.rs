@@ -17,7 +17,7 @@ use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;
 
-use session::Session;
+use session::{Seed, Session};
 
 const GROUP: &str = "fuzz";
 
@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     }
     let mut checks = vec![build::check(workspace, &folder)];
     for target in targets {
-        checks.push(Session::new(workspace, &folder, &target, seconds).check());
+        checks.push(Session::new(workspace, &folder, &target, seconds, Seed::New).check());
     }
     run_live(&checks)
 }
@@ -65,7 +65,8 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     for folder in crate_folders(workspace) {
         builds.push(build::check(workspace, &folder));
         for target in targets(workspace, &folder) {
-            sessions.push(Session::new(workspace, &folder, &target, CI_SECONDS).check().side_by_side());
+            let session = Session::new(workspace, &folder, &target, CI_SECONDS, Seed::Fixed);
+            sessions.push(session.check().side_by_side());
         }
     }
     builds.extend(sessions);

@@ -21,17 +21,28 @@ pub(super) struct Session {
     folder: String,
     target: String,
     seconds: u64,
+    seed: Seed,
+}
+
+/// Where the fuzzer begins to guess.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seed {
+    /// Somewhere new each time: for whoever looks for what nobody found yet.
+    New,
+    /// At the same place each time, so that a change which breaks nothing meets the same inputs as the one before it.
+    Fixed,
 }
 
 impl Session {
     /// Prepares to fuzz a target of the workspace in `folder`.
-    pub(super) fn new(workspace: &Workspace, folder: &str, target: &str, seconds: u64) -> Self {
+    pub(super) fn new(workspace: &Workspace, folder: &str, target: &str, seconds: u64, seed: Seed) -> Self {
         Self {
             root: workspace.root.clone(),
             binary: super::build::binary(workspace, folder, target),
             folder: folder.to_owned(),
             target: target.to_owned(),
             seconds,
+            seed,
         }
     }
 
@@ -68,6 +79,7 @@ impl Session {
         let dictionary = format!("{}/{}.dict", self.folder, self.target);
         let has_dictionary = self.root.join(&dictionary).is_file();
         let program = if has_dictionary { program.arg(format!("-dict={dictionary}")) } else { program };
+        let program = if self.seed == Seed::Fixed { program.arg("-seed=1") } else { program };
         program.args([
             format!("-max_total_time={}", self.seconds),
             format!("-timeout={TIMEOUT_SECONDS}"),
@@ -159,6 +171,7 @@ mod tests {
             folder: "crates/sanitize/fuzz".to_owned(),
             target: "clean".to_owned(),
             seconds: 20,
+            seed: Seed::Fixed,
         }
     }
 
@@ -201,7 +214,7 @@ mod tests {
     fn the_whole_command_line() {
         assert_eq!(
             session().program().to_string(),
-            "clean crates/sanitize/fuzz/corpus/clean -max_total_time=20 -timeout=10 -rss_limit_mb=2048 \
+            "clean crates/sanitize/fuzz/corpus/clean -seed=1 -max_total_time=20 -timeout=10 -rss_limit_mb=2048 \
              -artifact_prefix=crates/sanitize/fuzz/artifacts/clean/"
         );
     }

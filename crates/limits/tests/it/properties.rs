@@ -112,14 +112,15 @@ pub(crate) fn budget(data: &[u8]) {
                 if let Reserved::Granted(reservation) =
                     budget.reserve(execution, Usage::tokens(amount.into()), now)
                 {
-                    open.push(reservation);
+                    open.push((reservation, latest + limits.lease));
                 }
             }
             2 => {
-                if let Some(reservation) = open.pop() {
+                if let Some((reservation, lease_end)) = open.pop() {
                     let actual = reservation.usage().tokens * u64::from(time) / 255;
                     let _settled = budget.settle(reservation, Usage::tokens(actual), now);
-                    settled.push((latest, actual));
+                    // A call that outlived its lease counted as made when the lease ended.
+                    settled.push((latest.min(lease_end), actual));
                 }
             }
             _ => budget = Budget::resume(limits, budget.into_state()),

@@ -1,21 +1,21 @@
 //! `cargo run --release` in this folder: the scanner beside YARA-X and Node.js.
 //!
-//! Node.js runs twice: with the eighteen documented rules as they are usually written (`documented.mjs`), and with the
-//! patterns of the scanner's own table. YARA-X runs the patterns of the table, as far as it takes them. Only the scanner
-//! reads regions, conditions and disguises; the peers count bare matches, YARA-X only which rules match.
+//! Twice: with the eighteen documented rules as they are usually written (`documented.mjs`), and with the scanner's own
+//! table, of which YARA-X runs what it takes. Only the scanner reads regions, conditions and disguises; the peers count
+//! bare matches, YARA-X only which rules match.
 //!
 //! All run in turn, each measured by its own processor time. `STOCKADE_CORPUS=FOLDER` measures real skills. Building
 //! YARA-X takes many minutes. Without Node.js its rows are left out.
 
+mod documented;
 mod node;
 mod yara;
 
 #[path = "../../support/mod.rs"]
-#[expect(dead_code, reason = "shared with the bench")]
 mod support;
 
 use stockade_scanner::{FRAGMENTS, Scanner};
-use support::{Texts, compare, engine};
+use support::{compare, engine};
 
 /// Fewer than in the bench: a round of the slowest peer takes seconds.
 const ROUNDS: usize = 5;
@@ -29,8 +29,16 @@ fn main() {
         .map(|shape| Pattern::new(&shape.pattern))
         .collect();
     let set = support::skills();
-    let mut engines = vec![engine("stockade-scanner", |text| scanner.scan(text).findings.len())];
+    let documented = documented::scanner();
+    let mut engines = vec![
+        engine("stockade-scanner, documented rules", |text| documented.scan(text).findings.len()),
+        engine("stockade-scanner, its own rules", |text| scanner.scan(text).findings.len()),
+    ];
     engines.extend(node::engine("Node.js, documented rules", "documented", &set, &patterns));
+    compare(&set, ROUNDS, &mut engines);
+
+    let mut engines =
+        vec![engine("stockade-scanner, its own rules", |text| scanner.scan(text).findings.len())];
     engines.extend(node::engine("Node.js, the same patterns", "same", &set, &patterns));
     engines.push(yara::engine(&patterns));
     compare(&set, ROUNDS, &mut engines);
