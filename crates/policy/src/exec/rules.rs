@@ -10,6 +10,7 @@ pub(crate) mod lint;
 pub(crate) mod matcher;
 mod options;
 pub(crate) mod place;
+mod program;
 pub(crate) mod rule;
 pub(crate) mod set;
 pub(crate) mod token;

@@ -32,8 +32,11 @@ impl Shell {
 pub struct ReadOptions {
     /// The shell that will run the text.
     pub shell: Shell,
-    /// The longest text in bytes. 65,536 by default.
+    /// The longest text in bytes, and the most bytes that all texts nested in it may have together. 65,536 by default.
     pub max_bytes: usize,
+    /// The most commands in one text, those in substitutions included. 4,096 by default: a script of 64 KiB that people
+    /// wrote has some 2,000, and each costs more time than the bytes it is made of.
+    pub max_commands: usize,
     /// How deep substitutions, groups, loops and quotes may be nested in one text. 48 by default.
     pub max_depth: usize,
     /// How many texts may be nested in texts (`bash -c "bash -c …"`). 8 by default.
@@ -42,7 +45,7 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { shell: Shell::Bash, max_bytes: 64 * 1024, max_depth: 48, max_texts: 8 }
+        Self { shell: Shell::Bash, max_bytes: 64 * 1024, max_commands: 4_096, max_depth: 48, max_texts: 8 }
     }
 }
 

@@ -50,8 +50,15 @@ pub(super) fn parse<'t>(
         let span = Text::new(text, origin).span(refusal.span.start, refusal.span.end);
         return Err(Unanalysable::new(refusal.reason, span));
     }
-    let mut state =
-        State { options, admission, ascii: text.is_ascii(), heredocs: Vec::new(), depth: 0, steps: 0 };
+    let mut state = State {
+        options,
+        admission,
+        ascii: text.is_ascii(),
+        heredocs: Vec::new(),
+        commands: 0,
+        depth: 0,
+        steps: 0,
+    };
     let mut parser = Parser::new(text, borrowed, origin, &mut state);
     let list = parser.whole()?;
     Ok(Parsed { list, heredocs: state.heredocs, steps: state.steps })
@@ -64,8 +71,15 @@ pub(super) fn parse_expanded<'t>(
     options: &ReadOptions,
 ) -> Read<(Vec<Piece<'t>>, Vec<Heredoc<'t>>)> {
     let admission = Admission::AsTheShell;
-    let mut state =
-        State { options, admission, ascii: text.is_ascii(), heredocs: Vec::new(), depth: 0, steps: 0 };
+    let mut state = State {
+        options,
+        admission,
+        ascii: text.is_ascii(),
+        heredocs: Vec::new(),
+        commands: 0,
+        depth: 0,
+        steps: 0,
+    };
     let pieces = Parser::new(text, None, Origin::Decoded(span), &mut state).expanded_text()?;
     Ok((pieces, state.heredocs))
 }
@@ -86,6 +100,7 @@ pub(super) struct State<'t, 'p> {
     pub(super) admission: Admission,
     pub(super) ascii: bool,
     pub(super) heredocs: Vec<Heredoc<'t>>,
+    commands: usize,
     depth: usize,
     steps: usize,
 }
@@ -213,6 +228,12 @@ impl State<'_, '_> {
             return Err(Unanalysable::new(Obstacle::TooDeep, span));
         }
         Ok(())
+    }
+
+    /// Counts one more command, and returns whether it may be read.
+    pub(super) const fn may_take_another_command(&mut self) -> bool {
+        self.commands += 1;
+        self.commands <= self.options.max_commands
     }
 
     /// Returns whether nothing is nested around what is being read.

@@ -22,6 +22,13 @@ impl Unanalysable {
     }
 }
 
+impl Obstacle {
+    /// Returns whether the text deceives whoever looks at it, while a shell could read it.
+    pub(crate) const fn is_appearance(self) -> bool {
+        matches!(self, Self::ControlCharacter | Self::DeceptiveCharacter | Self::InvisibleCharacter)
+    }
+}
+
 /// The reasons for not reading a text, each with the sentence that explains it.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $message:literal;)*) => {
@@ -54,8 +61,8 @@ reasons! {
     TooLong = "too_long", "the command is longer than the limit";
     /// Constructs are nested deeper than the limit.
     TooDeep = "too_deep", "commands are nested too deeply";
-    /// Reading nested texts again took more work than the limit.
-    TooMuchWork = "too_much_work", "the command expands to more text than the limit";
+    /// There are more commands than the limit.
+    TooManyCommands = "too_many_commands", "there are more commands in it than the limit";
     /// A control character other than tab and line feed.
     ControlCharacter = "control_character", "a control character is not shown but is read by the shell";
     /// A character that changes the direction in which text is shown, or that is never shown.

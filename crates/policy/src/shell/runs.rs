@@ -46,6 +46,8 @@ pub(super) struct Walk<'t, 'o> {
     pub(super) actions: Actions<'t>,
     /// How many bytes of nested texts may still be read.
     pub(super) budget: usize,
+    /// How many words may still be given from one program to the next.
+    handed_on: usize,
     /// Functions that are certainly defined here, the innermost scope last.
     functions: Vec<String>,
     /// Functions and aliases that may be defined here.
@@ -90,7 +92,8 @@ impl<'t, 'o> Walk<'t, 'o> {
         Self {
             options,
             actions: Actions::default(),
-            budget: options.max_bytes.saturating_mul(options.max_texts),
+            budget: options.max_bytes,
+            handed_on: options.max_bytes,
             functions: Vec::new(),
             maybe: Vec::new(),
             values: Vec::new(),
@@ -271,6 +274,12 @@ impl<'t, 'o> Walk<'t, 'o> {
             } else if self.maybe.iter().any(|function| function == name) {
                 self.hazard(HazardKind::Shadowed, span);
             }
+        }
+        if place.called == Called::Through {
+            let Some(left) = self.handed_on.checked_sub(argv.len()) else {
+                return self.hazard(HazardKind::TooDeep, span);
+            };
+            self.handed_on = left;
         }
         let alongside = place.alongside;
         let run = Run { argv, span, via: via::names(place.via), called, open_ended, alongside };

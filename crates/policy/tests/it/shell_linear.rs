@@ -1,6 +1,6 @@
 //! Work is proportional to the text, whatever is in it.
 
-use stockade_policy::{ReadOptions, Script, Shell, all_hazards};
+use stockade_policy::{HazardKind, Obstacle, ReadOptions, Script, all_hazards};
 
 /// Texts that make careless readers slow, by the number of repetitions.
 const GENERATORS: &[(&str, &str, &str)] = &[
@@ -51,11 +51,10 @@ const GENERATORS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn twice_the_text_takes_twice_the_steps() {
-    let options = |shell| ReadOptions { max_bytes: usize::MAX, ..ReadOptions::for_shell(shell) };
     for (start, repeated, end) in GENERATORS {
         let steps = |count: usize| {
             let text = format!("{start}{}{end}", repeated.repeat(count));
-            let script = Script::read(&text, &options(Shell::Bash)).ok()?;
+            let script = Script::read(&text, &unlimited()).ok()?;
             let actions = script.actions();
             let listed = actions.runs.iter().map(|run| run.argv.len()).sum::<usize>();
             Some((script.steps(), listed, text.len()))
@@ -69,7 +68,7 @@ fn twice_the_text_takes_twice_the_steps() {
 
 #[test]
 fn what_is_found_grows_with_the_text() {
-    let options = ReadOptions { max_bytes: usize::MAX, ..ReadOptions::default() };
+    let options = unlimited();
     for (start, repeated, end) in GENERATORS {
         let found = |count: usize| {
             let text = format!("{start}{}{end}", repeated.repeat(count));
@@ -78,6 +77,36 @@ fn what_is_found_grows_with_the_text() {
         let (Some(small), Some(large)) = (found(1_000), found(2_000)) else { continue };
         assert!(large <= 2 * small + 16, "{repeated:?}: {small} then {large} hazards");
     }
+}
+
+fn unlimited() -> ReadOptions {
+    ReadOptions { max_bytes: usize::MAX, max_commands: usize::MAX, ..ReadOptions::default() }
+}
+
+#[test]
+fn no_text_has_more_commands_than_the_limit() {
+    let options = ReadOptions { max_commands: 10, ..ReadOptions::default() };
+    for (start, repeated, end) in
+        [("", "a;", ""), ("", "a|", "a"), ("a ", "$(b) ", ""), ("a ", "`b`", ""), ("", "{ a; };", "")]
+    {
+        let reason = |count: usize| {
+            let text = format!("{start}{}{end}", repeated.repeat(count));
+            Script::read(&text, &options).err().map(|refusal| refusal.reason)
+        };
+        assert_eq!(reason(5), None, "{repeated}");
+        assert_eq!(reason(11), Some(Obstacle::TooManyCommands), "{repeated}");
+    }
+}
+
+#[test]
+fn nested_texts_are_no_longer_together_than_one_may_be() {
+    let options = ReadOptions { max_bytes: 100, ..ReadOptions::default() };
+    let is_refused = |length: usize| {
+        let text = format!("eval 'eval {}'", "a".repeat(length));
+        let actions = Script::read(&text, &options).unwrap().actions();
+        actions.hazards.iter().any(|hazard| hazard.kind == HazardKind::TooDeep)
+    };
+    assert!(!is_refused(40) && is_refused(60));
 }
 
 #[test]
@@ -96,7 +125,12 @@ fn nested_texts_share_one_budget() {
     for _ in 0..7 {
         text = format!("eval '{}'", text.replace('\'', r"'\''"));
     }
-    let options = ReadOptions { max_bytes: text.len(), max_texts: 3, ..ReadOptions::default() };
+    let options = ReadOptions {
+        max_bytes: text.len(),
+        max_commands: text.len(),
+        max_texts: 3,
+        ..ReadOptions::default()
+    };
     let script = Script::read(&text, &options).unwrap();
     assert!(script.actions().runs.len() <= 4);
 }

@@ -25,7 +25,10 @@ pub(super) fn decide<'t, 'p>(
     let (script, refusal) = match Script::read(text, options) {
         Ok(script) => (Some(script), None),
         // What deceives a person may still be read, as a reason to deny.
-        Err(refusal) => (Script::read_despite_appearance(text, options).ok(), Some(refusal)),
+        Err(refusal) if refusal.reason.is_appearance() => {
+            (Script::read_despite_appearance(text, options).ok(), Some(refusal))
+        }
+        Err(refusal) => (None, Some(refusal)),
     };
     let mut judge = Judge { policy, place, parts: Vec::new(), granted: Vec::new() };
     if let Some(refusal) = refusal {

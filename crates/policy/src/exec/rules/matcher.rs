@@ -9,6 +9,7 @@ use std::fmt;
 use super::effect::{Effect, Layer};
 use super::options;
 use super::place::Place;
+use super::program::Programs;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::{Token, alternatives};
 use crate::shell::{Arg, Run, WordCount};
@@ -21,6 +22,8 @@ pub(crate) struct Compiled {
     pub(crate) layer: Layer,
     /// The words that a command begins with. Empty for an expression.
     pub(super) words: Vec<Vec<Token>>,
+    /// The first of them, ready to be asked.
+    about: Programs,
     /// Options among the words of a strict rule: they are looked for in the whole command.
     options: Vec<String>,
     is_exact: bool,
@@ -129,7 +132,9 @@ impl Compiled {
                 _ => true,
             });
         }
-        Self { rule, layer, words, options, is_exact, specificity }
+        let first = words.first().map_or(&[][..], Vec::as_slice);
+        let about = Programs::new(first, rule.effect >= Effect::Ask);
+        Self { rule, layer, words, about, options, is_exact, specificity }
     }
 
     pub(crate) const fn specificity(&self) -> Specificity {
@@ -155,10 +160,13 @@ impl Compiled {
         if self.words.is_empty() {
             return Match::No(Mismatch::Expression);
         }
-        let words = match self.program(run).and(self.begins(run)) {
-            Match::Yes if self.is_strict() && !self.is_exact => Match::Yes,
-            Match::No(_) if self.is_strict() && !self.is_exact => self.program(run).and(self.in_order(run)),
-            other => other,
+        let program = self.program(run);
+        if matches!(program, Match::No(_)) {
+            return program;
+        }
+        let words = match self.begins(run) {
+            Match::No(_) if self.is_strict() && !self.is_exact => program.and(self.in_order(run)),
+            other => program.and(other),
         };
         if matches!(words, Match::No(_)) {
             return words;
@@ -170,18 +178,11 @@ impl Compiled {
         let Some(first) = self.words.first() else { return Match::No(Mismatch::Expression) };
         match run.argv.first() {
             Some(Arg::Known(name)) => {
-                let fits = if self.is_strict() {
-                    let name = base(name);
-                    first.iter().any(|token| {
-                        token.fits(name)
-                            || token
-                                .literal()
-                                .is_some_and(|text| text.eq_ignore_ascii_case(name) || base(text) == name)
-                    })
+                if self.about.fits(name) {
+                    Match::Yes
                 } else {
-                    first.iter().any(|token| token.fits(trusted(name)) || token.literal() == Some(name))
-                };
-                if fits { Match::Yes } else { Match::No(Mismatch::Program(Cow::Borrowed(name))) }
+                    Match::No(Mismatch::Program(Cow::Borrowed(name)))
+                }
             }
             Some(Arg::Unknown { prefix, .. }) if first.iter().any(|token| token.can_begin(prefix)) => {
                 Match::Maybe(Mismatch::UnknownWord(1))
@@ -369,5 +370,6 @@ pub(crate) fn trusted(name: &str) -> &str {
 
 /// Returns the last name of a path.
 pub(crate) fn base(name: &str) -> &str {
-    name.rsplit('/').next().filter(|base| !base.is_empty()).unwrap_or(name)
+    let after = name.rfind('/').and_then(|slash| name.get(slash + 1..));
+    after.filter(|base| !base.is_empty()).unwrap_or(name)
 }

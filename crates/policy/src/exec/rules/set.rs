@@ -6,6 +6,7 @@ use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
 use super::matcher::{Compiled, Match, Specificity, base};
 use super::place::Place;
+use super::program::in_small_letters;
 use super::rule::Over;
 use crate::shell::{Arg, Run};
 
@@ -84,12 +85,7 @@ impl RuleSet {
     }
 
     fn about(&self, name: &str) -> &[usize] {
-        let name = base(name);
-        let found = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            self.by_program.get(&name.to_ascii_lowercase())
-        } else {
-            self.by_program.get(name)
-        };
+        let found = self.by_program.get(&*in_small_letters(base(name)));
         found.map_or(&[], Vec::as_slice)
     }
 

@@ -1,0 +1,104 @@
+//! The first word of a rule: which programs it is about.
+//!
+//! A built-in rule may name two hundred programs, and is asked about every command: names are sorted, so that this costs a
+//! handful of comparisons.
+
+use std::borrow::Cow;
+
+use super::matcher::{base, trusted};
+use super::token::Token;
+
+/// The programs of a rule.
+#[derive(Debug, Clone)]
+pub(super) enum Programs {
+    /// Of a rule that permits: exactly these, by name in a folder of the system or by the whole path.
+    Exactly { names: Vec<String>, globs: Vec<Token> },
+    /// Of a rule that asks or denies: whatever folder they lie in, and however their letters are written.
+    Any { small: Vec<String>, bases: Vec<String>, globs: Vec<Token> },
+}
+
+impl Programs {
+    /// Reads the first word of a rule.
+    pub(super) fn new(word: &[Token], is_strict: bool) -> Self {
+        let names = || word.iter().filter_map(Token::literal);
+        let globs = word.iter().filter(|token| token.literal().is_none()).cloned().collect();
+        if is_strict {
+            let small = sorted(names().map(str::to_ascii_lowercase));
+            Self::Any { small, bases: sorted(names().map(|name| base(name).to_owned())), globs }
+        } else {
+            Self::Exactly { names: sorted(names().map(str::to_owned)), globs }
+        }
+    }
+
+    /// Returns whether the rule is about a program.
+    pub(super) fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Exactly { names, globs } => {
+                let short = trusted(name);
+                has(names, short) || has(names, name) || globs.iter().any(|glob| glob.fits(short))
+            }
+            Self::Any { small, bases, globs } => {
+                let name = base(name);
+                has(small, &in_small_letters(name))
+                    || has(bases, name)
+                    || globs.iter().any(|glob| glob.fits(name))
+            }
+        }
+    }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn has(names: &[String], name: &str) -> bool {
+    names.binary_search_by(|one| one.as_str().cmp(name)).is_ok()
+}
+
+/// Returns the name in small letters, as names are looked up whatever case they are written in.
+pub(super) fn in_small_letters(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn programs(words: &[&str], is_strict: bool) -> Programs {
+        Programs::new(&words.iter().map(|word| Token::read(word)).collect::<Vec<_>>(), is_strict)
+    }
+
+    #[test]
+    fn what_permits_is_about_programs_of_the_system_and_what_forbids_about_any() {
+        let words = ["wc", "cat", "/opt/kit/bin/tool", "python3.*", "Make"];
+        let rows: &[(&str, bool, bool)] = &[
+            // name, permits, forbids
+            ("cat", true, true),
+            ("/usr/bin/cat", true, true),
+            ("/tmp/cat", false, true),
+            ("./cat", false, true),
+            ("CAT", false, true),
+            ("cats", false, false),
+            ("/opt/kit/bin/tool", true, true),
+            ("/tmp/tool", false, true),
+            ("tool", false, true),
+            ("python3.11", true, true),
+            ("/usr/bin/python3.11", true, true),
+            ("/tmp/python3.11", false, true),
+            ("Make", true, true),
+            ("make", false, true),
+            ("", false, false),
+        ];
+        for &(name, permits, forbids) in rows {
+            assert_eq!(programs(&words, false).fits(name), permits, "permits {name}");
+            assert_eq!(programs(&words, true).fits(name), forbids, "forbids {name}");
+        }
+    }
+}
