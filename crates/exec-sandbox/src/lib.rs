@@ -38,6 +38,8 @@ mod cgroup;
 mod enforcement;
 mod env;
 mod host;
+#[cfg(target_os = "linux")]
+mod journal;
 mod limits;
 mod mounts;
 #[cfg(target_os = "linux")]
@@ -52,6 +54,8 @@ mod refusal;
 mod run;
 mod seccomp;
 mod spec;
+#[cfg(target_os = "linux")]
+mod state;
 #[cfg(target_os = "linux")]
 mod sweep;
 #[cfg(target_os = "linux")]
@@ -72,7 +76,7 @@ pub use protect::{Depth, PROTECTED_NAMES, ProtectedName};
 pub use refusal::{Refusal, Rule, What};
 #[cfg(target_os = "linux")]
 pub use run::{Input, RunError, Signals, Stream, Streams, run};
-pub use seccomp::{Architecture, Instruction, filter};
+pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{Access, Caches, Environment, Home, Network, Protection, SandboxSpec};
 
 /// Something that was found under a protected name after a command, and where it was put.

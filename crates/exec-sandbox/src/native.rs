@@ -16,7 +16,7 @@ use std::path::Path;
 
 use crate::limits::Priority;
 use crate::plan::Plan;
-use crate::seccomp::{Architecture, filter};
+use crate::seccomp::{Architecture, Closed, filter};
 use crate::spec::Network;
 use crate::sys::launch::{Launch, Strings};
 
@@ -39,7 +39,8 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -
         loopback: plan.network != Network::Open,
         identity: ids.to_become(),
         landlock: wall::rules(plan)?,
-        filter: Architecture::current().map(filter).unwrap_or_default(),
+        filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
+        processors: limits::processors(&plan.limits)?,
         cwd: c_string(plan.cwd.as_os_str())?,
         streams,
         background: plan.limits.priority == Priority::Background,
@@ -49,6 +50,11 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -
         environment: Strings::new(variables.collect::<Result<_, _>>()?),
         wipe: crate::probe::own_arguments_and_variables(),
     })
+}
+
+/// What is closed for this plan beside what always is.
+fn closed(plan: &Plan) -> Vec<Closed> {
+    plan.limits.processors.bound().map(|_| Closed::Processors).into_iter().collect()
 }
 
 fn namespaces(network: &Network) -> u64 {

@@ -162,7 +162,13 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
 
 pub(crate) fn require(spec: &SandboxSpec, enforcement: &Enforcement) -> Result<(), Refusal> {
     // Whether limits hold is known when they have been set.
-    let later = [Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
+    let later = [
+        Property::Memory,
+        Property::TotalMemory,
+        Property::ProcessCount,
+        Property::Priority,
+        Property::Processors,
+    ];
     let missing = spec.require.iter().find(|one| !enforcement.holds(**one) && !later.contains(one));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property)))
 }
@@ -175,12 +181,15 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
             "no control group may be made here"
         }
         Property::ProtectedNames => "it was switched off",
+        Property::Processors => "no number of processors was named",
         _ => "user namespaces cannot be made here",
     };
     let fix = match property {
         Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
             "start it as root, or delegate a control group to this user"
         }
+        Property::ProtectedNames => "let it be protected, or do not require it",
+        Property::Processors => "name a number of processors",
         _ => {
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
         }

@@ -11,11 +11,14 @@ mod supervise;
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use crate::Quarantined;
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
+use crate::journal::{self, Journal};
 use crate::native::{Ids, prepare};
 use crate::outcome::Outcome;
 use crate::plan::{Plan, cannot_enforce};
@@ -117,6 +120,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         Groups::default()
     };
     limits_in_force(plan, &groups, &mut enforcement)?;
+    let sweeping = Sweeping::begin(plan, &mut enforcement);
 
     let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
     let (go_read, go_write) = pipe()?;
@@ -139,11 +143,43 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     let watched = supervise(plan, streams.signals, &born, &report_read, pump, &groups, started);
     let outcome = watched.and_then(|watched| watched.outcome(plan, &groups, enforcement, started));
     drop(groups);
-    let mut outcome = outcome?;
-    if plan.protection == Protection::Names && plan.workspace_access() == Access::ReadWrite {
-        outcome.quarantine = crate::sweep::sweep(&plan.workspace, &plan.protected);
+    let quarantine = sweeping.end(plan);
+    Ok(Outcome { quarantine, ..outcome? })
+}
+
+/// What is swept after a command, written down before it.
+struct Sweeping {
+    is_wanted: bool,
+    state: Option<PathBuf>,
+    _journal: Option<Journal>,
+    recovered: Vec<Quarantined>,
+}
+
+impl Sweeping {
+    /// Sweeps after those that were killed before, and writes down what there is to sweep after this one.
+    fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
+        let is_wanted = plan.protection == Protection::Names && plan.workspace_access() == Access::ReadWrite;
+        let state = crate::state::folder(&plan.mounts);
+        let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
+        let write = |state: &PathBuf| Journal::write(state, &plan.workspace, &plan.protected).ok();
+        let journal = state.as_ref().filter(|_| is_wanted).and_then(write);
+        if is_wanted && journal.is_none() {
+            let why =
+                "there is no place at home to write a journal: what appears stays if this program is killed";
+            enforcement.gap(Property::ProtectedNames, why);
+        }
+        Self { is_wanted, state, _journal: journal, recovered }
     }
-    Ok(outcome)
+
+    /// Sweeps. The journal is gone only after that.
+    fn end(self, plan: &Plan) -> Vec<Quarantined> {
+        let mut quarantine = self.recovered;
+        if self.is_wanted {
+            let own = crate::sweep::sweep(&plan.workspace, &plan.protected, self.state.as_deref());
+            quarantine.extend(own);
+        }
+        quarantine
+    }
 }
 
 fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
@@ -162,6 +198,9 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     }
     if plan.limits.priority == crate::Priority::Background && !enforcement.holds(Property::Priority) {
         enforcement.enforce(Property::Priority, "a lower priority");
+    }
+    if plan.limits.processors.bound().is_some() {
+        enforcement.enforce(Property::Processors, "a set of processors that it cannot leave");
     }
     let missing = plan.require.iter().find(|property| !enforcement.holds(**property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))

@@ -29,6 +29,12 @@ const HANDED_ON: &[i32] = &[
     libc::SIGCONT,
 ];
 
+/// Those of them that ask a program to end.
+const ASKS_TO_END: &[i32] = &[libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+
+/// How long somebody may take to read what a command printed before its time was up.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Why watching came to its end.
 enum Ending {
     /// The sandbox said so, or ended without a word.
@@ -72,8 +78,8 @@ pub(super) fn supervise(
     raw::send_signal(born.pid, libc::SIGKILL).ok();
     let used = raw::wait_for(born.pid).map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)));
     let ending = watched.map_err(RunError::Watch)?;
-    // Only what was printed before the end is still in the pipes.
-    drain(&mut pump).map_err(RunError::Watch)?;
+    let late = bounds.end.map(|end| end.max(Instant::now() + GRACE));
+    drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
     Ok(Watched { ending, used: used?, pump })
 }
 
@@ -135,15 +141,32 @@ fn wait(fds: &mut [PollFd<'_>], rest: Option<Duration>) -> io::Result<()> {
     }
 }
 
-fn drain(pump: &mut Pump) -> io::Result<()> {
+/// Hands on what was printed before the end, and is still in the pipes. Who reads slowly is waited for, as by any program;
+/// but where the time of the command was bounded, or this program is asked to end, whoever does not read gets no more.
+fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
+    pump.begin_to_end();
     while !pump.is_done() {
-        let (channels, ready): (Vec<usize>, Vec<bool>) = {
-            let (channels, mut fds): (Vec<usize>, Vec<PollFd<'_>>) = pump.interests().into_iter().unzip();
-            wait(&mut fds, None)?;
-            (channels, fds.iter().map(|fd| !fd.revents().is_empty()).collect())
-        };
-        let ready = channels.into_iter().zip(ready).filter(|(_, ready)| *ready);
-        ready.for_each(|(channel, _)| pump.advance(channel));
+        pump.read_what_is_left();
+        let rest = late.map(|late| late.saturating_duration_since(Instant::now()));
+        let mut fds: Vec<PollFd<'_>> =
+            signals.map(|signals| PollFd::new(signals, PollFlags::IN)).into_iter().collect();
+        let first_channel = fds.len();
+        let (channels, waits): (Vec<usize>, Vec<PollFd<'_>>) = pump.interests().into_iter().unzip();
+        fds.extend(waits);
+        if channels.is_empty() {
+            continue;
+        }
+        wait(&mut fds, rest)?;
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        drop(fds);
+        let is_asked = signals.filter(|_| ready.first() == Some(&true)).is_some_and(|signals| {
+            raw::read_signal(signals.as_raw_fd()).is_ok_and(|signal| ASKS_TO_END.contains(&signal))
+        });
+        if is_asked || rest == Some(Duration::ZERO) {
+            pump.give_up();
+        }
+        let ready = channels.into_iter().zip(ready.into_iter().skip(first_channel));
+        ready.filter(|(_, ready)| *ready).for_each(|(channel, _)| pump.advance(channel));
     }
     Ok(())
 }

@@ -77,6 +77,9 @@ const ATTACH: &[u32] = &[16, 0x4206];
 const PERSONALITIES: &[u32] = &[0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
 const NO_EXECUTION: u32 = 8;
 
+/// What is closed beside that where processors are bounded: the kernel remembers the bound as a setting like any other.
+pub(super) const BOUND_TO_PROCESSORS: &[Row] = &[deny("sched_setaffinity", Some(203), Some(122))];
+
 /// What is closed. Calls that programs make all the time come first.
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[

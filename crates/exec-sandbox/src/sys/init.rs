@@ -71,6 +71,10 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     if let Some(landlock) = &launch.landlock {
         second_wall(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
     }
+    // The filter closes the way back.
+    if let Some(processors) = &launch.processors {
+        raw::stay_on(processors).map_err(at(Stage::Limits))?;
+    }
     if !launch.filter.is_empty() {
         raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
     }

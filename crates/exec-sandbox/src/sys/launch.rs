@@ -3,6 +3,8 @@
 use std::ffi::{CString, c_char, c_uint};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
+use rustix::thread::CpuSet;
+
 use super::init;
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
 use crate::seccomp::Instruction;
@@ -26,6 +28,8 @@ pub(crate) struct Launch {
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<(c_uint, u64)>,
+    /// The processors to run on, if not all.
+    pub(crate) processors: Option<CpuSet>,
     /// Where the program may be, in the order in which to try.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Strings,

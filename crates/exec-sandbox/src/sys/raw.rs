@@ -350,6 +350,13 @@ pub(crate) fn lower_priority(nice: c_int) -> Result {
     done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, 0, nice) })
 }
 
+/// Bounds this thread, and all that it starts, to these processors.
+pub(crate) fn stay_on(processors: &rustix::thread::CpuSet) -> Result {
+    let size = size_of_val(processors);
+    // SAFETY: the set is a mask of bits, of which as many bytes are read as it has.
+    done(unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size, processors as *const _) })
+}
+
 pub(crate) fn new_session() -> Result {
     // SAFETY: it takes nothing.
     done(unsafe { libc::syscall(libc::SYS_setsid) })

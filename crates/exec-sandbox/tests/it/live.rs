@@ -16,7 +16,12 @@ pub(crate) struct Live {
 impl Live {
     /// A machine where sandboxes can be made; elsewhere the test says so and is left out.
     pub(crate) fn new() -> Option<Self> {
-        let live = Self { folder: tempfile::tempdir().unwrap() };
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// The same, with the workspace below this folder.
+    pub(crate) fn below(folder: &Path) -> Option<Self> {
+        let live = Self { folder: tempfile::tempdir_in(folder).unwrap() };
         fs::create_dir(live.workspace()).unwrap();
         match live.run(&["true"], |_| ()) {
             Ok(_) => Some(live),

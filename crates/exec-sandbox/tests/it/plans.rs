@@ -152,8 +152,8 @@ fn refused_with_the_way_out() {
         ),
         (
             "/home/u",
-            "cannot let the command write /home/u: ~/.ssh holds credentials and is never shared, nor what is above or below it",
-            "name a folder",
+            "cannot let the command write /home/u: it is your home, or holds it, and everything at home would be shared",
+            "/home/u/project",
         ),
         (
             "/home/u/new",
