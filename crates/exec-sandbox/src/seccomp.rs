@@ -5,7 +5,7 @@
 
 mod table;
 
-use table::{BOUND_TO_PROCESSORS, ROWS, Row, Test};
+use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, Test, UNIX_SOCKETS};
 
 /// One instruction, as the kernel wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,15 @@ pub struct Instruction {
     on_true: u8,
     on_false: u8,
     value: u32,
+}
+
+impl Instruction {
+    /// Returns it as it lies in memory.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "bubblewrap gets it so, on Linux"))]
+    pub(crate) fn bytes(self) -> [u8; 8] {
+        let ([a, b], [e, f, g, h]) = (self.code.to_ne_bytes(), self.value.to_ne_bytes());
+        [a, b, self.on_true, self.on_false, e, f, g, h]
+    }
 }
 
 /// An architecture that there is a table for.
@@ -79,12 +88,21 @@ const END: u8 = u8::MAX;
 pub enum Closed {
     /// The choice of processors.
     Processors,
+    /// Every socket.
+    Sockets,
+    /// Sockets that belong to this machine.
+    UnixSockets,
+    /// Queues and shared memory of others.
+    Queues,
 }
 
 impl Closed {
     const fn rows(self) -> &'static [Row] {
         match self {
             Self::Processors => BOUND_TO_PROCESSORS,
+            Self::Sockets => SOCKETS,
+            Self::UnixSockets => UNIX_SOCKETS,
+            Self::Queues => QUEUES,
         }
     }
 }
@@ -261,7 +279,8 @@ mod tests {
     #[test]
     fn other_tables_of_calls_are_closed() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
-            let program = filter(architecture, &[Closed::Processors]);
+            let program = filter(architecture, &[Closed::Processors, Closed::Queues, Closed::UnixSockets]);
+            assert!(filter(architecture, &[Closed::Sockets]).len() < program.len());
             let pin = architecture.number(&BOUND_TO_PROCESSORS[0]).unwrap();
             assert_eq!(run(&program, architecture.audit_number(), pin, &[]), EPERM);
             assert_eq!(run(&filter(architecture, &[]), architecture.audit_number(), pin, &[]), ALLOW);
@@ -276,7 +295,7 @@ mod tests {
     fn no_number_stands_for_two_calls() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
             let mut seen = std::collections::BTreeMap::new();
-            for row in ROWS {
+            for row in ROWS.iter().chain(QUEUES).chain(BOUND_TO_PROCESSORS) {
                 let Some(number) = architecture.number(row) else { continue };
                 assert_eq!(*seen.entry(number).or_insert(row.name), row.name, "{number}");
             }

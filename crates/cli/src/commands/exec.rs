@@ -16,8 +16,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use stockade_guard::exec::{
-    End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, plan, probe,
-    run as run_plan,
+    End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, plan, plan_and_run,
+    probe,
 };
 use units::{duration, size};
 
@@ -113,6 +113,14 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "PROPERTY", value_parser = properties())]
     require: Vec<Property>,
 
+    /// What makes the sandbox; auto takes the first that works and enforces what is required
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    backend: Maker,
+
+    /// What to do where no sandbox can be made; warn runs the command without one
+    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    on_unavailable: WithoutOne,
+
     /// Let the command only read the workspace
     #[arg(long)]
     read_only: bool,
@@ -154,6 +162,28 @@ enum Tools {
     Private,
 }
 
+/// What makes a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Maker {
+    /// The first that works and enforces what is required
+    Auto,
+    /// This program: namespaces, a filter of system calls, Landlock
+    Native,
+    /// Bubblewrap, with our filter and limits; not for root
+    Bwrap,
+    /// Landlock and a filter of system calls, where namespaces are forbidden
+    Landlock,
+}
+
+/// What to do where no sandbox can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WithoutOne {
+    /// Run nothing
+    Refuse,
+    /// Run the command without a sandbox, and say so
+    Warn,
+}
+
 fn properties() -> impl clap::builder::TypedValueParser<Value = Property> {
     let find = |name: String| Property::all().find(|property| property.name() == name);
     PossibleValuesParser::new(Property::all().map(Property::name))
@@ -166,18 +196,15 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         Ok(spec) => spec,
         Err(error) => return failed(args, &format_args!("cannot find the folder: {error}")),
     };
-    let plan = match plan(&spec, &probe(&spec)) {
-        Ok(plan) => plan,
-        Err(refusal) => return refused(args, &refusal),
-    };
     if args.dry_run {
-        return match print(&escape_lines(&plan.to_string())) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failed(args, &format_args!("cannot write the plan: {error}")),
+        return match plan(&spec, &probe(&spec)).map(|plan| print(&escape_lines(&plan.to_string()))) {
+            Ok(Ok(())) => ExitCode::SUCCESS,
+            Ok(Err(error)) => failed(args, &format_args!("cannot write the plan: {error}")),
+            Err(refusal) => refused(args, &refusal),
         };
     }
-    match run_plan(&plan, streams(args.format)) {
-        Ok(outcome) => ended(args, &plan, &outcome),
+    match plan_and_run(&spec, streams(args.format)) {
+        Ok((plan, outcome)) => ended(args, &plan, &outcome),
         Err(RunError::Refused(refusal)) => refused(args, &refusal),
         Err(error) => failed(args, &error),
     }

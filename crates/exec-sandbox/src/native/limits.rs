@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::sys::launch::at_most_hard_limit;
 
 /// Returns each resource and its limit. Where a control group bounds memory, one process needs no bound of its own.
-pub(super) fn limits(limits: &Limits, grouped: bool) -> Vec<(c_uint, u64)> {
+pub(crate) fn limits(limits: &Limits, grouped: bool) -> Vec<(c_uint, u64)> {
     let memory = if grouped { None } else { limits.memory.bound() };
     // A second more than the clock of processors says, so that a signal comes before the end.
     let cpu = limits.cpu_time.bound().map(|time| time.as_secs().max(1));
@@ -30,7 +30,7 @@ pub(super) fn limits(limits: &Limits, grouped: bool) -> Vec<(c_uint, u64)> {
 
 /// Returns the processors to run on, if they are bounded: so many of those that this program may use. The next command
 /// gets the next ones, or all commands would wait for the first.
-pub(super) fn processors(limits: &Limits) -> io::Result<Option<CpuSet>> {
+pub(crate) fn processors(limits: &Limits) -> io::Result<Option<CpuSet>> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let Some(most) = limits.processors.bound() else { return Ok(None) };
     let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);

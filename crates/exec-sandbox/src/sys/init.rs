@@ -20,7 +20,7 @@ const WEIGHT: &[u8] = b"15";
 const TRY_AGAIN_MS: i64 = 40;
 
 /// Where it failed: the stage, which step of it, and the error.
-type Failure = (Stage, usize, Errno);
+pub(super) type Failure = (Stage, usize, Errno);
 
 /// Runs the sandbox to its end.
 pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawFd) -> ! {
@@ -73,7 +73,7 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     }
     // The filter closes the way back.
     if let Some(processors) = &launch.processors {
-        raw::stay_on(processors).map_err(at(Stage::Limits))?;
+        raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
     }
     if !launch.filter.is_empty() {
         raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
@@ -177,7 +177,7 @@ fn missing_is_fine(result: Result) -> Result {
     if result == Err(libc::ENOENT) { Ok(()) } else { result }
 }
 
-fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
+pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
     let ruleset = raw::landlock_ruleset(landlock.handled, landlock.scopes, landlock.version)
         .map_err(|errno| (0, errno))?;
     for (number, (path, allowed)) in landlock.rules.iter().enumerate() {

@@ -5,13 +5,13 @@ use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
 
-use super::init;
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::{init, place};
 use crate::seccomp::Instruction;
 
 /// What the first process does before it starts the command, and with what.
 pub(crate) struct Launch {
-    /// Flags of `clone`.
+    /// Flags of `clone`; none where Landlock is the only wall.
     pub(crate) namespaces: u64,
     /// What is copied from this machine.
     pub(crate) trees: Vec<Tree>,
@@ -100,6 +100,9 @@ impl Strings {
     }
 }
 
+/// Tells the first process to end all others, where no namespace does that. No program uses this signal.
+pub(crate) const PARENT_GONE: i32 = 62;
+
 /// What a process of the sandbox says about itself: a kind and three numbers.
 pub(crate) type Report = [i32; 4];
 
@@ -169,6 +172,9 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> 
     // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
     let side = unsafe { raw::clone_process(launch.namespaces) };
     if let Ok(Side::Child) = side {
+        if launch.namespaces == 0 {
+            place::run(launch, go, reports);
+        }
         init::run(launch, &mut descriptors, go, reports);
     }
     raw::set_signal_mask(mask).ok();

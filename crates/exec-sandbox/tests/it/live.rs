@@ -19,6 +19,13 @@ impl Live {
         Self::below(&std::env::temp_dir())
     }
 
+    /// A workspace on any machine.
+    pub(crate) fn bare() -> Self {
+        let live = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(live.workspace()).unwrap();
+        live
+    }
+
     /// The same, with the workspace below this folder.
     pub(crate) fn below(folder: &Path) -> Option<Self> {
         let live = Self { folder: tempfile::tempdir_in(folder).unwrap() };

@@ -14,6 +14,7 @@ struct Ran<'a> {
     /// The code of this program, which says the same in a number.
     exit_code: u8,
     signal: Option<i32>,
+    sandbox: &'static str,
     network: &'static str,
     stdout: Text,
     stderr: Text,
@@ -81,6 +82,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         end: name(outcome.end),
         exit_code,
         signal: if let End::Signalled(signal) = outcome.end { Some(signal) } else { None },
+        sandbox: plan.provider.name(),
         network: match plan.network {
             Network::None => "none",
             Network::Broker { .. } => "broker",

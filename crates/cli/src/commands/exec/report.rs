@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
-use stockade_guard::exec::{End, Network, Outcome, Plan, Refusal};
+use stockade_guard::exec::{End, Network, Outcome, Plan, Provider, Refusal};
 
 use crate::render::escape::{escape, escape_path};
 
@@ -52,7 +52,10 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
     };
     let enforcement = &outcome.enforcement;
     let names: Vec<&str> = unique(enforcement.enforced.iter().map(|(property, _)| property.name()));
-    let mut line = format!("{network}; enforced: {}", names.join(", "));
+    let mut line = match plan.provider {
+        Provider::Nothing => format!("WITHOUT A SANDBOX; enforced: {}", names.join(", ")),
+        _ => format!("sandbox {}; {network}; enforced: {}", plan.provider.name(), names.join(", ")),
+    };
     for gap in &enforcement.gaps {
         line.push_str(&format!("; not enforced: {} ({})", gap.property.name(), gap.why));
     }

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{Access, Home, Limit, Limits, Network, SandboxSpec};
+use stockade_guard::exec::{Access, Backend, Home, Limit, Limits, Network, SandboxSpec, Unavailable};
 
-use super::{ExecArgs, Reach, Tools};
+use super::{ExecArgs, Maker, Reach, Tools, WithoutOne};
 
 /// Returns the wish, or why a folder cannot be found.
 pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
@@ -24,6 +24,14 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
     spec.home = if args.home == Tools::Private { Home::Private } else { Home::Tools };
+    spec.backend = match args.backend {
+        Maker::Auto => Backend::Auto,
+        Maker::Native => Backend::Native,
+        Maker::Bwrap => Backend::Bwrap,
+        Maker::Landlock => Backend::Landlock,
+    };
+    spec.unavailable =
+        if args.on_unavailable == WithoutOne::Warn { Unavailable::Warn } else { Unavailable::Refuse };
     spec.require.extend(args.require.iter().copied());
     for variable in &args.env {
         match split(variable) {
