@@ -19,12 +19,14 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_exec_sandbox::{
-    Access, Caches, Entry, Environment, Home, HostFacts, Kernel, Network, Plan, Refusal, SandboxSpec,
-    bwrap_arguments, plan,
+    Access, Caches, Entry, Environment, Home, HostFacts, Kernel, Network, Plan, Provider, Refusal,
+    SandboxSpec, Unavailable, bwrap_arguments, plan,
 };
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
+    ("detect1", "a bubblewrap that was tried and does not work is not kept: commands would fail one by one"),
+    ("detect7", "there is no sandbox of ours for that system; plans are made, and not run"),
     ("bw3", "a shared folder that is missing refuses, with the folder's name, before anything starts"),
     ("bw6", "folders with credentials of other programs are never let in"),
     ("bw8", "a command starts in a folder that it sees"),
@@ -73,8 +75,12 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let vectors = Path::new(&folder).join("vectors");
-    let files: [(&str, Run); 3] =
-        [("comis-bwrap", arguments), ("comis-bwrap-env", redirects), ("cb-ossandbox", os_sandbox)];
+    let files: [(&str, Run); 4] = [
+        ("comis-bwrap", arguments),
+        ("comis-bwrap-env", redirects),
+        ("comis-detect", detection),
+        ("cb-ossandbox", os_sandbox),
+    ];
     let mut all_passed = true;
     for (name, run) in files {
         let mut score = Score::default();
@@ -272,6 +278,34 @@ fn redirect_row(row: &Value) -> Result<(), String> {
     let unwanted = rows(&row["must_be_absent"]).filter_map(Value::as_str);
     let there: Vec<&str> = unwanted.filter(|name| found.contains_key(&OsString::from(name))).collect();
     if there.is_empty() { Ok(()) } else { Err(format!("{there:?} are there")) }
+}
+
+fn detection(file: &Value, score: &mut Score) {
+    for (number, row) in rows(file).enumerate() {
+        score.check(&format!("detect{number}"), detection_row(row));
+    }
+}
+
+/// A machine that has nothing but, maybe, a bubblewrap. Without one, nothing runs unless somebody chose that by name; then
+/// the enforcement says so, whatever kind of machine it is.
+fn detection_row(row: &Value) -> Result<(), String> {
+    let works = row["platform"] == "linux" && row["bwrap_on_path"] == true && row["smoke_ok"] == true;
+    let mut spec = SandboxSpec::new("/ws", ["true"]);
+    let facts = HostFacts {
+        entries: [("/ws".into(), Entry::Folder)].into(),
+        user: 1000,
+        kernel: Kernel { seccomp: true, ..Kernel::default() },
+        bubblewrap: works.then(|| "/usr/bin/bwrap".into()),
+        ..HostFacts::default()
+    };
+    let strict = plan(&spec, &facts);
+    spec.unavailable = Unavailable::Warn;
+    let lax = plan(&spec, &facts).map_err(|refusal| refusal.to_string())?;
+    match (row["provider"].as_str(), strict) {
+        (Some(wanted), Ok(plan)) if plan.provider.name() == wanted && lax.provider == plan.provider => Ok(()),
+        (None, Err(_)) if lax.provider == Provider::Nothing && !lax.enforcement.gaps.is_empty() => Ok(()),
+        (wanted, found) => Err(format!("{wanted:?} is wanted; {:?}", found.map(|plan| plan.provider))),
+    }
 }
 
 fn os_sandbox(file: &Value, score: &mut Score) {

@@ -9,6 +9,9 @@ use crate::spec::Access;
 /// Folders of the system that are never shared: nor what is below them, nor what is above.
 const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/root", "/boot"];
 
+/// The home of root, whose projects are like those of anybody else when it is root who starts the command.
+const ROOTS_HOME: &str = "/root";
+
 /// Places below the home in which credentials are kept.
 const CREDENTIALS: &[&str] = &[
     ".ssh",
@@ -47,14 +50,14 @@ pub(crate) fn check(path: &Path, access: Access, facts: &HostFacts) -> Result<Op
     if !is_plain(path) {
         return Err(refuse(Rule::PlainPath, "name the path in full, from the root, without `..`"));
     }
-    if let Some((rule, fix)) = forbidden(path, access, &facts.home) {
+    if let Some((rule, fix)) = forbidden(path, access, facts) {
         return Err(refuse(rule, &fix));
     }
     match facts.entry(path) {
         None => Ok(None),
         Some(Entry::Link { resolved: Some(real), .. }) => {
             let fix = format!("name {} itself", real.display());
-            Err(match forbidden(real, access, &facts.home) {
+            Err(match forbidden(real, access, facts) {
                 Some((rule, fix)) => refuse(rule, &fix),
                 None => refuse(Rule::NoLinks, &fix),
             })
@@ -92,12 +95,26 @@ pub(crate) fn is_plain(path: &Path) -> bool {
 }
 
 /// The rule that stands against a path, if there is one, and what to do instead.
-fn forbidden(path: &Path, access: Access, home: &Path) -> Option<(Rule, String)> {
+fn forbidden(path: &Path, access: Access, facts: &HostFacts) -> Option<(Rule, String)> {
+    let home = facts.home.as_path();
     let overlaps = |folder: &Path| path.starts_with(folder) || folder.starts_with(path);
-    if let Some(folder) = SYSTEM.iter().find(|folder| overlaps(Path::new(folder))) {
+    if path == Path::new("/") {
+        return Some((Rule::WholeMachine, "name the folder of one project".to_owned()));
+    }
+    if home.starts_with(path) || (path == Path::new(ROOTS_HOME) && is_of_root(facts)) {
+        let fix = format!("name the folder of one project below it, such as {}/project", home.display());
+        return Some((Rule::WholeHome, fix));
+    }
+    let at_roots_home = path.starts_with(ROOTS_HOME) && is_of_root(facts);
+    if let Some(folder) = SYSTEM.iter().find(|folder| overlaps(Path::new(folder)))
+        && !at_roots_home
+    {
         return Some((Rule::SystemFolder(folder), "copy what is needed to a folder of its own".to_owned()));
     }
-    if let Some(folder) = CREDENTIALS.iter().find(|folder| overlaps(&home.join(folder))) {
+    let holds_credentials = |folder: &&&str| {
+        overlaps(&home.join(folder)) || (at_roots_home && overlaps(&Path::new(ROOTS_HOME).join(folder)))
+    };
+    if let Some(folder) = CREDENTIALS.iter().find(holds_credentials) {
         let fix = "name a folder that holds no credentials; the settings of git are visible anyway";
         return Some((Rule::CredentialFolder(folder), fix.to_owned()));
     }
@@ -113,12 +130,34 @@ fn forbidden(path: &Path, access: Access, home: &Path) -> Option<(Rule, String)>
     ))
 }
 
+/// Whether the home of root belongs to whoever starts the command; to anybody else it is a folder of the system.
+fn is_of_root(facts: &HostFacts) -> bool {
+    facts.user == 0 || facts.home.starts_with(ROOTS_HOME)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn facts() -> HostFacts {
-        HostFacts { home: "/home/u".into(), ..HostFacts::default() }
+        HostFacts { home: "/home/u".into(), user: 1000, ..HostFacts::default() }
+    }
+
+    #[test]
+    fn root_has_projects_at_home() {
+        let facts = HostFacts { home: "/root".into(), user: 0, ..HostFacts::default() };
+        let rule =
+            |path: &str| check(Path::new(path), Access::ReadWrite, &facts).map_err(|refusal| refusal.rule);
+        assert_eq!(rule("/root/project"), Ok(None));
+        assert_eq!(rule("/root"), Err(Rule::WholeHome));
+        assert_eq!(rule("/"), Err(Rule::WholeMachine));
+        assert_eq!(rule("/root/.ssh/x"), Err(Rule::CredentialFolder(".ssh")));
+        let facts = HostFacts { home: "/srv/ci".into(), user: 0, ..HostFacts::default() };
+        let rule =
+            |path: &str| check(Path::new(path), Access::ReadWrite, &facts).map_err(|refusal| refusal.rule);
+        assert_eq!(rule("/root/project"), Ok(None));
+        assert_eq!(rule("/root"), Err(Rule::WholeHome));
+        assert_eq!(rule("/root/.aws"), Err(Rule::CredentialFolder(".aws")));
     }
 
     #[test]

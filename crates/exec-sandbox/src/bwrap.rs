@@ -1,9 +1,12 @@
 //! The arguments of bubblewrap for a plan.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod start;
+
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::mounts::{Mount, MountKind};
+use crate::mounts::{Mount, MountKind, Shape};
 use crate::plan::Plan;
 use crate::spec::{Access, Network};
 
@@ -11,9 +14,17 @@ use crate::spec::{Access, Network};
 /// command. No value of a variable is among them: arguments are visible to everybody on the machine, so variables are
 /// handed over as those of bubblewrap itself.
 ///
-/// These are the documented arguments and the same view of the disk as the native launcher's. They know no filter of
-/// system calls, no limits and no identity beside the user's.
+/// These are the documented arguments and the same view of the disk as the native launcher's. [`run`](crate::run) adds
+/// what has to be handed over by descriptor: variables, and the filter of system calls.
 pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
+    let mut arguments = options(plan);
+    arguments.push("--".into());
+    arguments.push(plan.program.clone());
+    arguments.extend(plan.arguments.iter().cloned());
+    arguments
+}
+
+fn options(plan: &Plan) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
     let socket =
         |mount: &&Mount| matches!(&plan.network, Network::Broker { socket } if *socket == mount.target);
@@ -30,9 +41,6 @@ pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
     }
     arguments.extend(["--die-with-parent", "--new-session", "--chdir"].map(OsString::from));
     arguments.push(plan.cwd.clone().into());
-    arguments.push("--".into());
-    arguments.push(plan.program.clone());
-    arguments.extend(plan.arguments.iter().cloned());
     arguments
 }
 
@@ -49,6 +57,9 @@ fn mount_arguments(mount: &Mount) -> Vec<OsString> {
         MountKind::Scratch { size } => {
             vec!["--size".into(), size.to_string().into(), "--tmpfs".into(), target]
         }
-        MountKind::Hidden { .. } => vec!["--ro-bind".into(), Path::new("/dev/null").into(), target],
+        MountKind::Hidden { shape: Shape::Folder } => vec!["--tmpfs".into(), target],
+        MountKind::Hidden { shape: Shape::File } => {
+            vec!["--ro-bind".into(), Path::new("/dev/null").into(), target]
+        }
     }
 }

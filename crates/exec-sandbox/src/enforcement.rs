@@ -31,35 +31,51 @@ pub enum Property {
     ProcessCount,
     /// Other programs get the processor first.
     Priority,
+    /// A bound on processors.
+    Processors,
 }
 
-/// Each property, whether it is required unless somebody says otherwise, and what it says to a person.
-const PROPERTIES: &[(Property, bool, &str)] = &[
-    (Property::Files, true, "that only the planned files are visible"),
-    (Property::Network, true, "that only the planned network is reached"),
-    (Property::Processes, true, "that other processes are out of reach"),
-    (Property::Ipc, true, "that shared memory, queues and keys are out of reach"),
-    (Property::Privileges, true, "that the command has no privileges"),
-    (Property::SystemCalls, true, "that rare system calls are closed"),
-    (Property::SecondWall, false, "a second wall by Landlock"),
-    (Property::ProtectedNames, false, "that protected names stay as they are"),
-    (Property::Memory, false, "a bound on memory"),
-    (Property::TotalMemory, false, "a bound on the memory of all processes together"),
-    (Property::ProcessCount, false, "a bound on processes"),
-    (Property::Priority, false, "that other programs get the processor first"),
+/// A property, its name, whether it is required unless somebody says otherwise, and what it says to a person.
+type Row = (Property, &'static str, bool, &'static str);
+
+#[rustfmt::skip]
+const PROPERTIES: &[Row] = &[
+    (Property::Files, "files", true, "that only the planned files are visible"),
+    (Property::Network, "network", true, "that only the planned network is reached"),
+    (Property::Processes, "processes", true, "that other processes are out of reach"),
+    (Property::Ipc, "ipc", true, "that shared memory, queues and keys are out of reach"),
+    (Property::Privileges, "privileges", true, "that the command has no privileges"),
+    (Property::SystemCalls, "system-calls", true, "that rare system calls are closed"),
+    (Property::SecondWall, "second-wall", false, "a second wall by Landlock"),
+    (Property::ProtectedNames, "protected-names", false, "that protected names stay as they are"),
+    (Property::Memory, "memory", false, "a bound on memory"),
+    (Property::TotalMemory, "total-memory", false, "a bound on the memory of all processes together"),
+    (Property::ProcessCount, "process-count", false, "a bound on processes"),
+    (Property::Priority, "priority", false, "that other programs get the processor first"),
+    (Property::Processors, "processors", false, "a bound on processors"),
 ];
 
 impl Property {
+    /// Returns every property.
+    pub fn all() -> impl Iterator<Item = Self> {
+        PROPERTIES.iter().map(|row| row.0)
+    }
+
+    /// Returns what it is called in settings and reports.
+    pub fn name(self) -> &'static str {
+        PROPERTIES.iter().find(|row| row.0 == self).map_or("property", |row| row.1)
+    }
+
     /// Returns what is required unless somebody says otherwise.
     pub fn required_by_default() -> BTreeSet<Self> {
-        PROPERTIES.iter().filter(|row| row.1).map(|row| row.0).collect()
+        PROPERTIES.iter().filter(|row| row.2).map(|row| row.0).collect()
     }
 }
 
 impl fmt::Display for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = PROPERTIES.iter().find(|row| row.0 == *self);
-        f.write_str(row.map_or("a property", |row| row.2))
+        f.write_str(row.map_or("a property", |row| row.3))
     }
 }
 
@@ -106,7 +122,8 @@ mod tests {
     #[test]
     fn every_property_has_words_of_its_own() {
         let words: BTreeSet<String> = PROPERTIES.iter().map(|row| row.0.to_string()).collect();
-        assert_eq!(words.len(), PROPERTIES.len());
+        let names: BTreeSet<&str> = Property::all().map(Property::name).collect();
+        assert_eq!((words.len(), names.len()), (PROPERTIES.len(), PROPERTIES.len()));
         assert!(!words.contains("a property"));
     }
 }

@@ -19,6 +19,8 @@ pub struct HostFacts {
     pub environment: BTreeMap<OsString, OsString>,
     /// What the kernel offers.
     pub kernel: Kernel,
+    /// Where a bubblewrap is that works, if it was looked for.
+    pub bubblewrap: Option<PathBuf>,
     /// What lies in the workspace under a protected name.
     pub protected: Vec<ProtectedEntry>,
     /// Whether the whole workspace was searched for protected names that lie deeper.

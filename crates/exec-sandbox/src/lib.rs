@@ -38,6 +38,8 @@ mod cgroup;
 mod enforcement;
 mod env;
 mod host;
+#[cfg(target_os = "linux")]
+mod journal;
 mod limits;
 mod mounts;
 #[cfg(target_os = "linux")]
@@ -47,11 +49,14 @@ mod plan;
 #[cfg(target_os = "linux")]
 mod probe;
 mod protect;
+mod provider;
 mod refusal;
 #[cfg(target_os = "linux")]
 mod run;
 mod seccomp;
 mod spec;
+#[cfg(target_os = "linux")]
+mod state;
 #[cfg(target_os = "linux")]
 mod sweep;
 #[cfg(target_os = "linux")]
@@ -69,11 +74,12 @@ pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
 pub use protect::{Depth, PROTECTED_NAMES, ProtectedName};
+pub use provider::Provider;
 pub use refusal::{Refusal, Rule, What};
 #[cfg(target_os = "linux")]
-pub use run::{Input, RunError, Signals, Stream, Streams, run};
-pub use seccomp::{Architecture, Instruction, filter};
-pub use spec::{Access, Caches, Environment, Home, Network, Protection, SandboxSpec};
+pub use run::{Input, RunError, Signals, Stream, Streams, plan_and_run, run};
+pub use seccomp::{Architecture, Closed, Instruction, filter};
+pub use spec::{Access, Backend, Caches, Environment, Home, Network, Protection, SandboxSpec, Unavailable};
 
 /// Something that was found under a protected name after a command, and where it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,8 @@ pub struct Limits {
     pub wall_time: Limit<Duration>,
     /// Time of processors that one process may take.
     pub cpu_time: Limit<Duration>,
+    /// Processors that all of it together runs on.
+    pub processors: Limit<u32>,
     /// Bytes of memory: of all together where control groups permit it, else of each process.
     pub memory: Limit<u64>,
     /// Processes and threads at the same time.
@@ -33,6 +35,7 @@ impl Default for Limits {
         Self {
             wall_time: Limit::Unlimited,
             cpu_time: Limit::Unlimited,
+            processors: Limit::Unlimited,
             memory: Limit::AtMost(2 * GIB),
             processes: Limit::AtMost(1024),
             file_size: Limit::AtMost(2 * GIB),

@@ -105,6 +105,7 @@ pub(crate) const AT_HOME: &[(&str, Home, Access, &str)] = &[
     (".local/bin", Home::Tools, Access::ReadOnly, "programs of the user"),
     (".local/lib", Home::Tools, Access::ReadOnly, "programs of the user"),
     (".cargo/bin", Home::Tools, Access::ReadOnly, "programs of the user"),
+    (".cargo/registry", Home::Tools, Access::ReadOnly, "libraries that were fetched before"),
     (".rustup", Home::Tools, Access::ReadOnly, "programs of the user"),
 ];
 

@@ -6,8 +6,8 @@
 //! a copy of its parent: so it wipes the arguments and variables, and nobody inside may read or trace it.
 
 mod identity;
-mod limits;
-mod steps;
+pub(crate) mod limits;
+pub(crate) mod steps;
 mod wall;
 
 use std::ffi::{CString, OsStr};
@@ -16,7 +16,8 @@ use std::path::Path;
 
 use crate::limits::Priority;
 use crate::plan::Plan;
-use crate::seccomp::{Architecture, filter};
+use crate::provider::Provider;
+use crate::seccomp::{Architecture, Closed, filter};
 use crate::spec::Network;
 use crate::sys::launch::{Launch, Strings};
 
@@ -25,6 +26,21 @@ pub(crate) use identity::Ids;
 /// Returns what the first process needs. Whatever only the caller may do about mounts is done here.
 pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch> {
     let furniture = steps::furnish(plan, ids)?;
+    let launch = bare(plan, streams, grouped)?;
+    Ok(Launch {
+        namespaces: namespaces(&plan.network),
+        trees: furniture.trees,
+        steps: furniture.steps,
+        loopback: plan.network != Network::Open,
+        identity: ids.to_become(),
+        landlock: wall::rules(plan)?,
+        filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
+        ..launch
+    })
+}
+
+/// What every command needs, without any wall.
+fn bare(plan: &Plan, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch> {
     let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
     let variables = plan.environment.iter().map(|(name, value)| {
         let mut text = name.clone();
@@ -33,13 +49,14 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -
         c_string(&text)
     });
     Ok(Launch {
-        namespaces: namespaces(&plan.network),
-        trees: furniture.trees,
-        steps: furniture.steps,
-        loopback: plan.network != Network::Open,
-        identity: ids.to_become(),
-        landlock: wall::rules(plan)?,
-        filter: Architecture::current().map(filter).unwrap_or_default(),
+        namespaces: 0,
+        trees: Vec::new(),
+        steps: Vec::new(),
+        loopback: false,
+        identity: None,
+        landlock: None,
+        filter: Vec::new(),
+        processors: limits::processors(&plan.limits)?,
         cwd: c_string(plan.cwd.as_os_str())?,
         streams,
         background: plan.limits.priority == Priority::Background,
@@ -49,6 +66,35 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -
         environment: Strings::new(variables.collect::<Result<_, _>>()?),
         wipe: crate::probe::own_arguments_and_variables(),
     })
+}
+
+/// What is closed for this plan beside what always is.
+pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
+    let mut closed = Vec::new();
+    if plan.limits.processors.bound().is_some() {
+        closed.push(Closed::Processors);
+    }
+    if plan.provider == Provider::Landlock {
+        closed.push(Closed::Queues);
+        closed.push(if plan.network == Network::Open { Closed::UnixSockets } else { Closed::Sockets });
+    }
+    closed
+}
+
+/// Returns what the first process needs where there are no namespaces. `private` is the command's own folder.
+pub(crate) fn in_place(
+    plan: &Plan,
+    streams: [i32; 3],
+    grouped: bool,
+    private: Option<&Path>,
+) -> std::io::Result<Launch> {
+    let walled = plan.provider == Provider::Landlock;
+    let landlock = if walled { wall::rules_in_place(plan, private)? } else { None };
+    let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
+    let mut launch = bare(plan, streams, grouped)?;
+    launch.landlock = landlock;
+    launch.filter = if walled { filter } else { Vec::new() };
+    Ok(launch)
 }
 
 fn namespaces(network: &Network) -> u64 {

@@ -20,6 +20,15 @@ pub struct Outcome {
     pub quarantine: Vec<crate::Quarantined>,
 }
 
+impl Outcome {
+    /// The outcome where nothing was started.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
+        let (usage, output) = (Usage::default(), Output::default());
+        Self { end, usage, output, enforcement, quarantine: Vec::new() }
+    }
+}
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

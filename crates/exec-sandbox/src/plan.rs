@@ -1,14 +1,16 @@
 //! A plan: everything that will be done, as a value that can be printed and compared. Making one touches nothing.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
-use crate::host::{HostFacts, ProtectedEntry, Searched};
+use crate::host::{HostFacts, ProtectedEntry};
 use crate::limits::Limits;
 use crate::mounts::{Mount, MountKind, mounts};
+use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, Rule, What};
 use crate::spec::{Access, Network, Protection, SandboxSpec};
 
@@ -16,6 +18,8 @@ use crate::spec::{Access, Network, Protection, SandboxSpec};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
+    /// What makes the sandbox.
+    pub provider: Provider,
     /// The program, as it was named.
     pub program: OsString,
     /// Its arguments, without the program.
@@ -73,9 +77,10 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
     let environment = environment(&spec.environment, facts, &spec.workspace, &cwd)?;
-    let enforcement = promise(spec, facts);
-    require(spec, &enforcement)?;
+    let (provider, enforcement) = choose(spec, facts)?;
+    let require = still_required(spec, &provider);
     Ok(Plan {
+        provider,
         program,
         arguments,
         environment,
@@ -89,7 +94,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         protected: facts.protected.clone(),
         landlock: facts.kernel.landlock,
         enforcement,
-        require: spec.require.iter().copied().collect(),
+        require,
     })
 }
 
@@ -101,6 +106,13 @@ fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
         }
         _ => Err(Refusal::new(What::Command, Rule::PlainCommand, "name a program after `--`")),
     }
+}
+
+/// Whoever chose to run without a sandbox, should there be none, does without what is usually required.
+fn still_required(spec: &SandboxSpec, provider: &Provider) -> Vec<Property> {
+    let waived =
+        if *provider == Provider::Nothing { Property::required_by_default() } else { BTreeSet::new() };
+    (&spec.require - &waived).into_iter().collect()
 }
 
 /// The command starts in a folder that was let in, or below one.
@@ -115,56 +127,21 @@ fn check_cwd(cwd: &Path, mounts: &[Mount]) -> Result<(), Refusal> {
     Err(Refusal::new(What::Cwd(cwd.to_path_buf()), Rule::VisibleCwd, "start in the workspace or below it"))
 }
 
-/// What a plan enforces on such a machine.
-fn promise(spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
-    let mut promise = Enforcement::default();
-    if facts.kernel.namespaces {
-        promise.enforce(Property::Files, "an own view of the disk");
-        promise.enforce(Property::Processes, "own processes, all gone when the first one is");
-        promise.enforce(Property::Ipc, "own queues, shared memory and keys");
-        promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
-        match spec.network {
-            Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
-            Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
-            Network::Open => promise.enforce(Property::Network, "open, as asked for"),
-        }
-    }
-    if facts.kernel.seccomp {
-        promise.enforce(Property::SystemCalls, "a filter of system calls");
-    }
-    match facts.kernel.landlock {
-        0 => promise.gap(Property::SecondWall, "the kernel has no Landlock; the first wall stands alone"),
-        _ => promise.enforce(Property::SecondWall, "Landlock"),
-    }
-    if spec.network == Network::Open && facts.kernel.landlock < 6 {
-        promise.gap(
-            Property::Network,
-            "abstract sockets of this machine are reached: the kernel's Landlock is too old",
-        );
-    }
-    names(spec, facts, &mut promise);
-    promise
-}
-
-fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
-    let property = Property::ProtectedNames;
-    match (spec.protection, spec.workspace_access) {
-        (Protection::Off, _) => promise.gap(property, "switched off"),
-        (_, Access::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
-        (Protection::Names, Access::ReadWrite) => {
-            promise.enforce(property, "existing ones cannot be changed, new ones are taken away at the end");
-            if facts.searched == Searched::InPart {
-                promise.gap(property, "the workspace is too large to look for such names in all of it");
-            }
-        }
-    }
-}
-
-pub(crate) fn require(spec: &SandboxSpec, enforcement: &Enforcement) -> Result<(), Refusal> {
+pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) -> Result<(), Refusal> {
     // Whether limits hold is known when they have been set.
-    let later = [Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
-    let missing = spec.require.iter().find(|one| !enforcement.holds(**one) && !later.contains(one));
-    missing.map_or(Ok(()), |property| Err(cannot_enforce(*property)))
+    let later = [
+        Property::Memory,
+        Property::TotalMemory,
+        Property::ProcessCount,
+        Property::Priority,
+        Property::Processors,
+    ];
+    let missing = wanted.iter().find(|one| !enforcement.holds(**one) && !later.contains(one));
+    let Some(property) = missing else { return Ok(()) };
+    let refusal = cannot_enforce(*property);
+    // Whoever promises less says why.
+    let gap = enforcement.gaps.iter().find(|gap| gap.property == *property);
+    Err(gap.map_or(refusal.clone(), |gap| Refusal { rule: Rule::CannotEnforce(gap.why), ..refusal }))
 }
 
 pub(crate) fn cannot_enforce(property: Property) -> Refusal {
@@ -175,12 +152,15 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
             "no control group may be made here"
         }
         Property::ProtectedNames => "it was switched off",
+        Property::Processors => "no number of processors was named",
         _ => "user namespaces cannot be made here",
     };
     let fix = match property {
         Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
             "start it as root, or delegate a control group to this user"
         }
+        Property::ProtectedNames => "let it be protected, or do not require it",
+        Property::Processors => "name a number of processors",
         _ => {
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
         }
@@ -193,6 +173,7 @@ impl fmt::Display for Plan {
         write!(f, "run      {:?}", self.program)?;
         self.arguments.iter().try_for_each(|argument| write!(f, " {argument:?}"))?;
         writeln!(f, "\nin       {:?}", self.cwd)?;
+        writeln!(f, "sandbox  {}", self.provider.name())?;
         let network = match &self.network {
             Network::None => "none".to_owned(),
             Network::Broker { socket } => format!("only by {socket:?}"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::host::{Entry, HostFacts, Kernel};
 use crate::mounts::{AT_HOME, SYSTEM};
 use crate::seccomp::Architecture;
-use crate::spec::{Network, SandboxSpec};
+use crate::spec::{Backend, Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
 
 /// Returns what a plan for `spec` needs to know about this machine.
@@ -34,6 +34,10 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         look(&path, &mut facts);
     }
     facts.home = home;
+    // A bubblewrap is tried by running it, which is not done for nothing.
+    if spec.backend == Backend::Bwrap || (spec.backend == Backend::Auto && !facts.kernel.namespaces) {
+        facts.bubblewrap = crate::bwrap::start::find();
+    }
     (facts.protected, facts.searched) = crate::workspace::protected(&spec.workspace);
     facts
 }

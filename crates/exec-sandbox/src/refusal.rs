@@ -51,6 +51,10 @@ pub enum Rule {
     Exists,
     /// A path that is a link, or lies behind one, may lead somewhere else tomorrow.
     NoLinks,
+    /// The path is the root of the whole machine.
+    WholeMachine,
+    /// The path is the home of the user, or holds it.
+    WholeHome,
     /// The path is at, under or above a folder of the system that is never shared.
     SystemFolder(&'static str),
     /// The path is at, under or above a place where credentials are kept.
@@ -73,6 +77,10 @@ impl fmt::Display for Rule {
             Self::PlainPath => f.write_str("a path must be absolute, without `..` and without byte 0"),
             Self::Exists => f.write_str("it does not exist, or is not of the kind that is needed"),
             Self::NoLinks => f.write_str("a path that leads through a link may lead elsewhere tomorrow"),
+            Self::WholeMachine => f.write_str("it is the whole machine"),
+            Self::WholeHome => {
+                f.write_str("it is your home, or holds it, and everything at home would be shared")
+            }
             Self::SystemFolder(folder) => {
                 write!(f, "{folder} is never shared, nor what is above or below it")
             }

@@ -5,23 +5,29 @@
     reason = "starts processes, keeps their time and reads what they print"
 )]
 
+mod begin;
 mod memory;
+mod private;
 mod pump;
 mod supervise;
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use crate::Quarantined;
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
-use crate::native::{Ids, prepare};
-use crate::outcome::Outcome;
-use crate::plan::{Plan, cannot_enforce};
+use crate::journal::{self, Journal};
+use crate::outcome::{End, Outcome};
+use crate::plan::{Plan, cannot_enforce, plan};
+use crate::provider::Provider;
 use crate::refusal::Refusal;
-use crate::spec::{Access, Protection};
-use crate::sys::launch;
+use crate::spec::{Access, Backend, Protection, SandboxSpec, Unavailable};
+use begin::begin;
+use private::Private;
 use pump::Pump;
 use supervise::supervise;
 
@@ -101,6 +107,26 @@ impl RunError {
 const GROUPED: &[Property] =
     &[Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
 
+/// Looks at this machine, plans, and runs. Where nobody chose what makes the sandbox, and what was tried first turns out
+/// not to work on this machine, the next one is tried: nothing has run by then, and what is required still is.
+pub fn plan_and_run(spec: &SandboxSpec, streams: Streams) -> Result<(Plan, Outcome), RunError> {
+    let mut facts = crate::probe::probe(spec);
+    let first = plan(spec, &facts)?;
+    let result = run(&first, streams);
+    if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
+        return Ok((first, result?));
+    }
+    if spec.backend == Backend::Native && spec.unavailable == Unavailable::Refuse {
+        return Ok((first, result?));
+    }
+    facts.kernel.namespaces = false;
+    facts.bubblewrap = crate::bwrap::start::find();
+    // Where nothing else works either, why the first did not is worth more than that there is none.
+    let Ok(second) = plan(spec, &facts) else { return Ok((first, result?)) };
+    let outcome = run(&second, streams)?;
+    Ok((second, outcome))
+}
+
 /// Runs a command as planned, and returns when it and everything that it started are gone.
 ///
 /// The sandbox dies with the thread that called this. The command starts as a copy of that thread, so a program with very
@@ -117,33 +143,61 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         Groups::default()
     };
     limits_in_force(plan, &groups, &mut enforcement)?;
+    let sweeping = Sweeping::begin(plan, &mut enforcement);
 
+    let private = match plan.provider {
+        Provider::Landlock => Some(Private::new().map_err(RunError::setup("making a private folder"))?),
+        _ => None,
+    };
+    let moved = private.as_ref().map(|private| private.move_in(plan));
     let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
-    let (go_read, go_write) = pipe()?;
-    let (report_read, report_write) = pipe()?;
-    let ids = Ids::new(plan.identity, std::process::id().wrapping_mul(64).wrapping_add(number));
-    let launch = prepare(plan, ids, ends.numbers(), groups.bound_memory())
-        .map_err(RunError::setup("preparing the mounts"))?;
-
     let started = Instant::now();
-    let born = launch::start(&launch, go_read.as_raw_fd(), report_write.as_raw_fd())
-        .map_err(|errno| RunError::setup("making namespaces")(io::Error::from_raw_os_error(errno)))?;
-    drop((go_read, report_write, ends));
-    let ready = ids.write_maps(born.pid).and_then(|()| groups.add(born.pid));
-    let ready = ready.and_then(|()| Ok(rustix::io::write(&go_write, b"g").map(|_| ())?));
-    if let Err(error) = ready {
-        supervise::end(&born);
-        return Err(RunError::setup("giving the sandbox its identity")(error));
-    }
-    drop(launch);
-    let watched = supervise(plan, streams.signals, &born, &report_read, pump, &groups, started);
-    let outcome = watched.and_then(|watched| watched.outcome(plan, &groups, enforcement, started));
+    let running =
+        begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private.as_ref().map(Private::path));
+    let outcome = match running {
+        Ok(Some(running)) => supervise(plan, streams.signals, &running, pump, &groups, started)
+            .and_then(|watched| watched.outcome(plan, &groups, enforcement, started)),
+        Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
+        Err(error) => Err(error),
+    };
     drop(groups);
-    let mut outcome = outcome?;
-    if plan.protection == Protection::Names && plan.workspace_access() == Access::ReadWrite {
-        outcome.quarantine = crate::sweep::sweep(&plan.workspace, &plan.protected);
+    let quarantine = sweeping.end(plan);
+    Ok(Outcome { quarantine, ..outcome? })
+}
+
+/// What is swept after a command, written down before it.
+struct Sweeping {
+    is_wanted: bool,
+    state: Option<PathBuf>,
+    _journal: Option<Journal>,
+    recovered: Vec<Quarantined>,
+}
+
+impl Sweeping {
+    /// Sweeps after those that were killed before, and writes down what there is to sweep after this one.
+    fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
+        let is_wanted = plan.protection == Protection::Names && plan.workspace_access() == Access::ReadWrite;
+        let state = crate::state::folder(&plan.mounts);
+        let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
+        let write = |state: &PathBuf| Journal::write(state, &plan.workspace, &plan.protected).ok();
+        let journal = state.as_ref().filter(|_| is_wanted).and_then(write);
+        if is_wanted && journal.is_none() {
+            let why =
+                "there is no place at home to write a journal: what appears stays if this program is killed";
+            enforcement.gap(Property::ProtectedNames, why);
+        }
+        Self { is_wanted, state, _journal: journal, recovered }
     }
-    Ok(outcome)
+
+    /// Sweeps. The journal is gone only after that.
+    fn end(self, plan: &Plan) -> Vec<Quarantined> {
+        let mut quarantine = self.recovered;
+        if self.is_wanted {
+            let own = crate::sweep::sweep(&plan.workspace, &plan.protected, self.state.as_deref());
+            quarantine.extend(own);
+        }
+        quarantine
+    }
 }
 
 fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
@@ -162,6 +216,9 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     }
     if plan.limits.priority == crate::Priority::Background && !enforcement.holds(Property::Priority) {
         enforcement.enforce(Property::Priority, "a lower priority");
+    }
+    if plan.limits.processors.bound().is_some() {
+        enforcement.enforce(Property::Processors, "a set of processors that it cannot leave");
     }
     let missing = plan.require.iter().find(|property| !enforcement.holds(**property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))

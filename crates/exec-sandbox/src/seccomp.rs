@@ -5,7 +5,7 @@
 
 mod table;
 
-use table::{ROWS, Row, Test};
+use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, Test, UNIX_SOCKETS};
 
 /// One instruction, as the kernel wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,15 @@ pub struct Instruction {
     on_true: u8,
     on_false: u8,
     value: u32,
+}
+
+impl Instruction {
+    /// Returns it as it lies in memory.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "bubblewrap gets it so, on Linux"))]
+    pub(crate) fn bytes(self) -> [u8; 8] {
+        let ([a, b], [e, f, g, h]) = (self.code.to_ne_bytes(), self.value.to_ne_bytes());
+        [a, b, self.on_true, self.on_false, e, f, g, h]
+    }
 }
 
 /// An architecture that there is a table for.
@@ -73,8 +82,33 @@ const ENOSYS: u32 = 38;
 /// Stands for "past the end of this row" until the length of the row is known.
 const END: u8 = u8::MAX;
 
+/// What is closed beside what always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Closed {
+    /// The choice of processors.
+    Processors,
+    /// Every socket.
+    Sockets,
+    /// Sockets that belong to this machine.
+    UnixSockets,
+    /// Queues and shared memory of others.
+    Queues,
+}
+
+impl Closed {
+    const fn rows(self) -> &'static [Row] {
+        match self {
+            Self::Processors => BOUND_TO_PROCESSORS,
+            Self::Sockets => SOCKETS,
+            Self::UnixSockets => UNIX_SOCKETS,
+            Self::Queues => QUEUES,
+        }
+    }
+}
+
 /// Returns the program for an architecture.
-pub fn filter(architecture: Architecture) -> Vec<Instruction> {
+pub fn filter(architecture: Architecture, more: &[Closed]) -> Vec<Instruction> {
     let mut program = vec![
         load(ARCHITECTURE),
         jump(JUMP_EQUAL, architecture.audit_number(), 1, 0),
@@ -83,7 +117,7 @@ pub fn filter(architecture: Architecture) -> Vec<Instruction> {
         jump(JUMP_AT_LEAST, X32, 0, 1),
         give(ERRNO | ENOSYS),
     ];
-    for row in ROWS {
+    for row in ROWS.iter().chain(more.iter().flat_map(|closed| closed.rows())) {
         if let Some(number) = architecture.number(row) {
             program.extend(compile(row, number));
         }
@@ -177,7 +211,12 @@ mod tests {
 
     fn verdict(architecture: Architecture, name: &str, arguments: &[u64]) -> u32 {
         let row = ROWS.iter().find(|row| row.name == name).unwrap();
-        run(&filter(architecture), architecture.audit_number(), architecture.number(row).unwrap(), arguments)
+        run(
+            &filter(architecture, &[]),
+            architecture.audit_number(),
+            architecture.number(row).unwrap(),
+            arguments,
+        )
     }
 
     const EPERM: u32 = ERRNO | 1;
@@ -240,7 +279,11 @@ mod tests {
     #[test]
     fn other_tables_of_calls_are_closed() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
-            let program = filter(architecture);
+            let program = filter(architecture, &[Closed::Processors, Closed::Queues, Closed::UnixSockets]);
+            assert!(filter(architecture, &[Closed::Sockets]).len() < program.len());
+            let pin = architecture.number(&BOUND_TO_PROCESSORS[0]).unwrap();
+            assert_eq!(run(&program, architecture.audit_number(), pin, &[]), EPERM);
+            assert_eq!(run(&filter(architecture, &[]), architecture.audit_number(), pin, &[]), ALLOW);
             assert_eq!(run(&program, 0x4000_0003, 20, &[]), KILL);
             assert_eq!(run(&program, architecture.audit_number(), X32 | 39, &[]), ERRNO | ENOSYS);
             assert_eq!(run(&program, architecture.audit_number(), 0, &[]), ALLOW);
@@ -252,7 +295,7 @@ mod tests {
     fn no_number_stands_for_two_calls() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
             let mut seen = std::collections::BTreeMap::new();
-            for row in ROWS {
+            for row in ROWS.iter().chain(QUEUES).chain(BOUND_TO_PROCESSORS) {
                 let Some(number) = architecture.number(row) else { continue };
                 assert_eq!(*seen.entry(number).or_insert(row.name), row.name, "{number}");
             }

@@ -39,6 +39,10 @@ pub struct SandboxSpec {
     pub protection: Protection,
     /// What must really be enforced; without it nothing is started.
     pub require: BTreeSet<Property>,
+    /// What makes the sandbox.
+    pub backend: Backend,
+    /// What to do where no sandbox can be made.
+    pub unavailable: Unavailable,
 }
 
 impl SandboxSpec {
@@ -61,6 +65,8 @@ impl SandboxSpec {
             limits: Limits::default(),
             protection: Protection::default(),
             require: Property::required_by_default(),
+            backend: Backend::Auto,
+            unavailable: Unavailable::Refuse,
         }
     }
 }
@@ -86,6 +92,30 @@ pub enum Network {
     },
     /// Whatever this machine reaches, itself included.
     Open,
+}
+
+/// What makes a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// The first of those below that works on this machine and enforces what is required.
+    #[default]
+    Auto,
+    /// The launcher of this crate: namespaces, a filter of system calls, and Landlock.
+    Native,
+    /// Bubblewrap, with our filter of system calls and limits.
+    Bwrap,
+    /// Landlock and a filter of system calls, where namespaces are forbidden. It enforces less, and says what.
+    Landlock,
+}
+
+/// What to do where no sandbox can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unavailable {
+    /// Nothing is run.
+    #[default]
+    Refuse,
+    /// The command runs like any other program, and the enforcement says that nothing holds.
+    Warn,
 }
 
 /// What the command sees of the folders that tools keep at home.

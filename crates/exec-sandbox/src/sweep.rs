@@ -43,15 +43,15 @@ const HARMLESS_SETTINGS: &[&str] = &[
 /// Longest settings of a new repository that are read.
 const LONGEST: u64 = 64 << 10;
 
-/// Takes away what has a protected name now and did not before.
-pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry]) -> Vec<Quarantined> {
+/// Takes away what has a protected name now and did not before: to a folder below `state`, if there is one.
+pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry], state: Option<&Path>) -> Vec<Quarantined> {
     let known: BTreeMap<&Path, &Entry> =
         before.iter().map(|entry| (entry.path.as_path(), &entry.kind)).collect();
-    let Ok(root) = open(workspace, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
-        return Vec::new();
-    };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let Ok(root) = openat2(CWD, workspace, flags, Mode::empty(), resolve) else { return Vec::new() };
     let (now, _) = protected(workspace);
-    let mut quarantine = Quarantine { root, workspace, folder: None, taken: Vec::new() };
+    let mut quarantine = Quarantine { root, workspace, state, folder: None, taken: Vec::new() };
     // What lies deeper first: a folder that is taken away takes it along.
     for entry in now.iter().rev() {
         if known.get(entry.path.as_path()) != Some(&&entry.kind) && quarantine.is_harmful(entry, before) {
@@ -64,6 +64,7 @@ pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry]) -> Vec<Quaranti
 struct Quarantine<'w> {
     root: OwnedFd,
     workspace: &'w Path,
+    state: Option<&'w Path>,
     folder: Option<(OwnedFd, PathBuf)>,
     taken: Vec<Quarantined>,
 }
@@ -178,10 +179,7 @@ impl Quarantine<'_> {
     /// A folder of this user's, made when it is first needed.
     fn folder(&mut self) -> io::Result<&(OwnedFd, PathBuf)> {
         if self.folder.is_none() {
-            let state =
-                std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-            let state = state.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
-            let state = state.ok_or(io::ErrorKind::NotFound)?.join("stockade/quarantine");
+            let state = self.state.ok_or(io::ErrorKind::NotFound)?.join("quarantine");
             std::fs::create_dir_all(&state)?;
             let path = state.join(format!("{}-{}", moment(), std::process::id()));
             mkdirat(CWD, &path, Mode::RWXU)?;
@@ -193,7 +191,7 @@ impl Quarantine<'_> {
 }
 
 /// A number that no other quarantine has.
-fn moment() -> u128 {
+pub(crate) fn moment() -> u128 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos()
 }
 

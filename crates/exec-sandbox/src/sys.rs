@@ -9,4 +9,6 @@
 mod command;
 mod init;
 pub(crate) mod launch;
+mod place;
 pub(crate) mod raw;
+pub(crate) mod spawn;

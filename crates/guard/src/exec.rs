@@ -10,15 +10,15 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Caches, End, Enforcement, Environment, Gap, Home, HostFacts, Limit, Limits, Mount, Network,
-    Outcome, Output, Plan, Priority, Property, Protection, Quarantined, Refusal, Rule, SandboxSpec, Usage,
-    What, bwrap_arguments, plan,
+    Access, Backend, Caches, End, Enforcement, Environment, Gap, Home, HostFacts, Limit, Limits, Mount,
+    Network, Outcome, Output, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal, Rule,
+    SandboxSpec, Unavailable, Usage, What, bwrap_arguments, plan,
 };
 #[cfg(target_os = "linux")]
-pub use stockade_exec_sandbox::{Input, RunError, Signals, Stream, Streams, probe, run};
+pub use stockade_exec_sandbox::{Input, RunError, Signals, Stream, Streams, plan_and_run, probe, run};
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.
 #[cfg(target_os = "linux")]
 pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunError> {
-    run(&plan(spec, &probe(spec))?, streams)
+    plan_and_run(spec, streams).map(|(_, outcome)| outcome)
 }

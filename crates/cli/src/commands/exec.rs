@@ -1,26 +1,36 @@
 //! `stockade exec`: runs a command in a sandbox.
-#![expect(clippy::disallowed_methods, reason = "asks where standard streams lead, writes to standard error")]
+#![expect(clippy::disallowed_methods, reason = "asks where standard streams lead, and prints")]
+
+mod document;
+mod report;
+mod units;
+mod wish;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use stockade_guard::exec::{
-    Access, End, Input, Limit, Network, Outcome, Refusal, RunError, SandboxSpec, Signals, Stream, Streams,
-    plan, probe, run as run_plan,
+    End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, plan, plan_and_run,
+    probe,
 };
+use units::{duration, size};
 
-use crate::args::HELP;
-use crate::render::escape::{escape, escape_lines, escape_path};
+use crate::args::{Format, HELP};
+use crate::render::escape::escape_lines;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade exec --workspace . -- make test        no network, and of the disk only the workspace is writable
-  stockade exec --workspace . --ro ~/data -- ./run.sh
-  stockade exec --workspace . --dry-run -- make   say what the command would see, and run nothing";
+  stockade exec -- make test                      no network, and of the disk only this folder is writable
+  stockade exec --ro ~/data -- ./run.sh           it may read one folder more
+  stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
+                                                  one socket leads out, and its broker decides
+  stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -43,9 +53,9 @@ const SIGXCPU: i32 = 24;
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct ExecArgs {
-    /// The folder that the command works in and may change
-    #[arg(long, value_name = "DIR")]
-    workspace: PathBuf,
+    /// The folder that the command works in and may change, if not this one
+    #[arg(long, short, value_name = "DIR")]
+    workspace: Option<PathBuf>,
 
     /// Something more that the command may read
     #[arg(long, value_name = "PATH")]
@@ -56,8 +66,16 @@ pub(crate) struct ExecArgs {
     rw: Vec<PathBuf>,
 
     /// What the command may reach
-    #[arg(long, value_name = "WHAT", default_value = "none")]
+    #[arg(long, value_name = "WHAT", default_value = "none", requires_if("broker", "broker"))]
     network: Reach,
+
+    /// The socket of the broker, for --network broker
+    #[arg(long, value_name = "PATH")]
+    broker: Option<PathBuf>,
+
+    /// What the command sees of your home
+    #[arg(long, value_name = "WHAT", default_value = "tools")]
+    home: Tools,
 
     /// A variable to hand on, NAME, or to set, NAME=VALUE
     #[arg(long, value_name = "NAME[=VALUE]")]
@@ -67,6 +85,14 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
 
+    /// How much time of processors each of its processes may take: 90s, 5m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    cpu_time: Option<Duration>,
+
+    /// How many processors it may use
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    cpus: Option<u32>,
+
     /// How much memory it may use: 512M, 2G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
@@ -75,9 +101,25 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "N")]
     processes: Option<u64>,
 
+    /// How large a file may become that it writes: 100M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    file_size: Option<u64>,
+
     /// How much it may print; what goes beyond is dropped
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_output: Option<u64>,
+
+    /// What must be enforced beside what always must be, or nothing is run
+    #[arg(long, value_name = "PROPERTY", value_parser = properties())]
+    require: Vec<Property>,
+
+    /// What makes the sandbox; auto takes the first that works and enforces what is required
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    backend: Maker,
+
+    /// What to do where no sandbox can be made; warn runs the command without one
+    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    on_unavailable: WithoutOne,
 
     /// Let the command only read the workspace
     #[arg(long)]
@@ -86,6 +128,10 @@ pub(crate) struct ExecArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// How to say how it went; json keeps what the command prints, and puts it into one document
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
 
     /// Say nothing of one's own, unless the command could not be run
     #[arg(long, short)]
@@ -101,63 +147,76 @@ pub(crate) struct ExecArgs {
 enum Reach {
     /// Itself
     None,
+    /// Itself, and the socket of a broker
+    Broker,
     /// Whatever this machine reaches
     Open,
 }
 
-/// Runs the command and ends as it ends.
-pub(crate) fn run(args: &ExecArgs) -> ExitCode {
-    let spec = match spec(args) {
-        Ok(spec) => spec,
-        Err(error) => return failed(&format_args!("cannot find the folder: {error}")),
-    };
-    let plan = match plan(&spec, &probe(&spec)) {
-        Ok(plan) => plan,
-        Err(refusal) => return refused(&refusal),
-    };
-    if args.dry_run {
-        let text = escape_lines(&plan.to_string());
-        return match io::stdout().write_all(text.as_bytes()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failed(&format_args!("cannot write the plan: {error}")),
-        };
-    }
-    match run_plan(&plan, streams()) {
-        Ok(outcome) => ended(&outcome, args.quiet),
-        Err(RunError::Refused(refusal)) => refused(&refusal),
-        Err(error) => failed(&error),
-    }
+/// What a command sees of the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Tools {
+    /// Settings of git, and programs that are installed there, without credentials
+    Tools,
+    /// Settings of git
+    Private,
 }
 
-fn spec(args: &ExecArgs) -> io::Result<SandboxSpec> {
-    // Links in what a person types are theirs; what they lead to is what is meant.
-    let real = |path: &Path| std::path::absolute(path).map(|path| path.canonicalize().unwrap_or(path));
-    let all = |paths: &[PathBuf]| paths.iter().map(|path| real(path)).collect::<io::Result<Vec<_>>>();
-    let mut spec = SandboxSpec::new(real(&args.workspace)?, args.command.iter().cloned());
-    if args.read_only {
-        spec.workspace_access = Access::ReadOnly;
+/// What makes a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Maker {
+    /// The first that works and enforces what is required
+    Auto,
+    /// This program: namespaces, a filter of system calls, Landlock
+    Native,
+    /// Bubblewrap, with our filter and limits; not for root
+    Bwrap,
+    /// Landlock and a filter of system calls, where namespaces are forbidden
+    Landlock,
+}
+
+/// What to do where no sandbox can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WithoutOne {
+    /// Run nothing
+    Refuse,
+    /// Run the command without a sandbox, and say so
+    Warn,
+}
+
+fn properties() -> impl clap::builder::TypedValueParser<Value = Property> {
+    let find = |name: String| Property::all().find(|property| property.name() == name);
+    PossibleValuesParser::new(Property::all().map(Property::name))
+        .try_map(move |name| find(name).ok_or("there is no such property"))
+}
+
+/// Runs the command and ends as it ends.
+pub(crate) fn run(args: &ExecArgs) -> ExitCode {
+    let spec = match wish::wish(args) {
+        Ok(spec) => spec,
+        Err(error) => return failed(args, &format_args!("cannot find the folder: {error}")),
+    };
+    if args.dry_run {
+        return match plan(&spec, &probe(&spec)).map(|plan| print(&escape_lines(&plan.to_string()))) {
+            Ok(Ok(())) => ExitCode::SUCCESS,
+            Ok(Err(error)) => failed(args, &format_args!("cannot write the plan: {error}")),
+            Err(refusal) => refused(args, &refusal),
+        };
     }
-    (spec.read_only, spec.shared) = (all(&args.ro)?, all(&args.rw)?);
-    spec.cwd = std::env::current_dir().ok().filter(|cwd| cwd.starts_with(&spec.workspace));
-    spec.network = if args.network == Reach::Open { Network::Open } else { Network::None };
-    for variable in &args.env {
-        match variable.to_str().and_then(|text| text.split_once('=')) {
-            Some((name, value)) => spec.environment.set.push((name.into(), value.into())),
-            None => spec.environment.pass.push(variable.clone()),
-        }
+    match plan_and_run(&spec, streams(args.format)) {
+        Ok((plan, outcome)) => ended(args, &plan, &outcome),
+        Err(RunError::Refused(refusal)) => refused(args, &refusal),
+        Err(error) => failed(args, &error),
     }
-    let limits = &mut spec.limits;
-    let at_most = |given: Option<u64>, limit: Limit<u64>| given.map_or(limit, Limit::AtMost);
-    limits.wall_time = args.timeout.map_or(limits.wall_time, Limit::AtMost);
-    limits.memory = at_most(args.memory, limits.memory);
-    limits.processes = at_most(args.processes, limits.processes);
-    limits.output = at_most(args.max_output, limits.output);
-    Ok(spec)
 }
 
 /// A terminal is handed over as it is: programs ask it for its size. Anything else is fed up to the limit.
-fn streams() -> Streams {
-    let stream = |is_terminal| if is_terminal { Stream::Inherit } else { Stream::Relay };
+fn streams(format: Format) -> Streams {
+    let stream = |is_terminal| match format {
+        Format::Json => Stream::Keep,
+        Format::Text if is_terminal => Stream::Inherit,
+        Format::Text => Stream::Relay,
+    };
     Streams {
         stdin: Input::Inherit,
         stdout: stream(io::stdout().is_terminal()),
@@ -166,12 +225,22 @@ fn streams() -> Streams {
     }
 }
 
-fn ended(outcome: &Outcome, quiet: bool) -> ExitCode {
-    if !quiet {
-        notes(outcome);
+fn ended(args: &ExecArgs, plan: &Plan, outcome: &Outcome) -> ExitCode {
+    let code = code(outcome.end);
+    match args.format {
+        Format::Json => match print(&format!("{}\n", document::ran(plan, outcome, code))) {
+            Ok(()) => {}
+            Err(error) => report::say(&format!("cannot write the outcome: {error}")),
+        },
+        Format::Text if args.quiet => {}
+        Format::Text => report::outcome(plan, outcome),
     }
+    ExitCode::from(code)
+}
+
+fn code(end: End) -> u8 {
     let by_signal = |signal| u8::try_from(BY_SIGNAL + signal).unwrap_or(FAILED);
-    ExitCode::from(match outcome.end {
+    match end {
         End::Exited(code) => u8::try_from(code).unwrap_or(FAILED),
         End::Signalled(signal) => by_signal(signal),
         End::TimedOut => TIMED_OUT,
@@ -180,86 +249,28 @@ fn ended(outcome: &Outcome, quiet: bool) -> ExitCode {
         End::NotFound => NOT_FOUND,
         End::NotExecutable => REFUSED,
         _ => FAILED,
-    })
-}
-
-/// What a person would wonder about.
-fn notes(outcome: &Outcome) {
-    let end = match outcome.end {
-        End::TimedOut => "the command took too long and was ended; --timeout gives it more time",
-        End::OutOfMemory => "the command used too much memory and was ended; --memory gives it more",
-        End::OutOfCpuTime => "the command used too much of a processor and was ended",
-        End::NotFound => "there is no such program in the view of the command; --ro lets it see a folder",
-        End::NotExecutable => "the program cannot be run",
-        _ => "",
-    };
-    if !end.is_empty() {
-        say(end);
-    }
-    if outcome.output.truncated() {
-        say(&format!(
-            "{} bytes of output were dropped; --max-output lets more through",
-            outcome.output.dropped
-        ));
-    }
-    for found in &outcome.quarantine {
-        let place = match &found.moved_to {
-            Some(path) => format!("moved to {}", escape_path(path)),
-            None => "could not be moved; look at it before you use the workspace".to_owned(),
-        };
-        say(&format!("{} runs programs outside of the sandbox: {place}", escape_path(&found.path)));
     }
 }
 
-fn refused(refusal: &Refusal) -> ExitCode {
-    say(&refusal.to_string());
-    write(&format!("  help: {}\n", escape(&refusal.fix)));
-    ExitCode::from(REFUSED)
+fn refused(args: &ExecArgs, refusal: &Refusal) -> ExitCode {
+    report::refused(refusal);
+    not_run(args, &document::refused(refusal, REFUSED), REFUSED)
 }
 
-fn failed(why: &dyn std::fmt::Display) -> ExitCode {
-    say(&why.to_string());
-    ExitCode::from(FAILED)
+fn failed(args: &ExecArgs, why: &dyn fmt::Display) -> ExitCode {
+    report::say(&why.to_string());
+    not_run(args, &document::failed(why, FAILED), FAILED)
 }
 
-fn say(text: &str) {
-    write(&format!("stockade: {}\n", escape(text)));
-}
-
-fn write(text: &str) {
-    // Nobody is left to tell when even this fails.
-    io::stderr().write_all(text.as_bytes()).ok();
-}
-
-/// Reads a number with one of these letters behind it, each of which stands for a factor.
-fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = text.strip_prefix(digits)?.to_ascii_lowercase();
-    let factor = units.iter().find(|(name, _)| *name == unit)?.1;
-    digits.parse::<u64>().ok()?.checked_mul(factor).filter(|&value| value > 0)
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = scaled(text, &[("", 1), ("s", 1), ("m", 60), ("h", 3600)]);
-    seconds.map(Duration::from_secs).ok_or_else(|| "write a time such as 90s, 5m or 2h".to_owned())
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    let bytes = scaled(text, &[("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)]);
-    bytes.ok_or_else(|| "write a size such as 512M or 2G".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_and_sizes() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
-        assert_eq!(size("2G"), Ok(2 << 30));
-        for odd in ["", "m", "0", "-1", "1x", "99999999999999999999", "1 m", "999999999999G"] {
-            assert!(duration(odd).is_err() && size(odd).is_err(), "{odd}");
-        }
+/// A program that reads documents gets one in any case.
+fn not_run(args: &ExecArgs, document: &str, code: u8) -> ExitCode {
+    if args.format == Format::Json {
+        // A person has been told; nobody else is left to tell when this fails.
+        print(&format!("{document}\n")).ok();
     }
+    ExitCode::from(code)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    io::stdout().write_all(text.as_bytes())
 }

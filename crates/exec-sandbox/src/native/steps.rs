@@ -45,11 +45,11 @@ const FROZEN: &[&str] = &["sys"];
 
 /// Files of `/proc` that tell everybody something about the whole machine, and the most dangerous ones of root's. The
 /// others of root's are closed to the command anyway, and each mount costs time.
-const HIDDEN_FILES: &[&str] =
+pub(crate) const HIDDEN_FILES: &[&str] =
     &["kcore", "keys", "key-users", "kallsyms", "sysrq-trigger", "timer_list", "config.gz"];
 
 /// Folders of `/proc` that do.
-const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
+pub(crate) const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
 
 /// What the new root is furnished with.
 #[derive(Default)]

@@ -1,6 +1,10 @@
-//! The second wall: rules of Landlock that say the same as the mounts, should those have a hole.
+//! Rules of Landlock that say the same as the mounts: the second wall, should those have a hole, or the only one where there
+//! are none.
+
+#![expect(clippy::disallowed_methods, reason = "looks which files of /proc the kernel has")]
 
 use std::io;
+use std::path::Path;
 
 use super::c_string;
 use crate::mounts::{MountKind, Shape};
@@ -43,6 +47,55 @@ pub(super) fn rules(plan: &Plan) -> io::Result<Option<Landlock>> {
         rules.push((c_string(mount.target.as_os_str())?, allowed));
     }
     rules.push((c"/dev/shm".to_owned(), all));
+    let scopes = if version >= 6 { SCOPES } else { 0 };
+    Ok(Some(Landlock { version, handled, scopes, rules }))
+}
+
+/// Devices that are harmless, where there is no `/dev` of one's own.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// What programs ask about the machine, where there is no `/proc` of one's own.
+const MACHINE: &[&str] = &[
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/version",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/uptime",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/kernel/cap_last_cap",
+    "/proc/sys/vm/overcommit_memory",
+];
+
+/// Returns the rules for a plan where Landlock is the only wall: nothing is open but what is named.
+pub(super) fn rules_in_place(plan: &Plan, private: Option<&Path>) -> io::Result<Option<Landlock>> {
+    let version = plan.landlock;
+    let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else {
+        return Err(io::Error::other("the kernel's Landlock is too old"));
+    };
+    let all = handled & !(MAKE_CHAR | MAKE_BLOCK);
+    let read = EXECUTE | READ_FILE;
+    let mut rules = Vec::new();
+    for mount in &plan.mounts {
+        let MountKind::Bind { source, access, shape, .. } = &mount.kind else { continue };
+        let allowed = match (access, shape) {
+            (Access::ReadOnly, Shape::Folder) => read | READ_DIR,
+            (Access::ReadOnly, Shape::File) => read,
+            (Access::ReadWrite, Shape::Folder) => all,
+            (Access::ReadWrite, Shape::File) => all & (read | WRITE_FILE | TRUNCATE),
+        };
+        rules.push((c_string(source.as_os_str())?, allowed));
+    }
+    for device in DEVICES {
+        rules.push((c_string(device.as_ref())?, handled & (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV)));
+    }
+    for file in MACHINE.iter().filter(|file| Path::new(file).symlink_metadata().is_ok()) {
+        rules.push((c_string(file.as_ref())?, READ_FILE));
+    }
+    if let Some(private) = private {
+        rules.push((c_string(private.as_os_str())?, all));
+    }
     let scopes = if version >= 6 { SCOPES } else { 0 };
     Ok(Some(Landlock { version, handled, scopes, rules }))
 }

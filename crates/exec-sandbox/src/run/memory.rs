@@ -36,7 +36,7 @@ fn own_pages(pid: i32) -> Option<u64> {
 }
 
 /// Every thread has its own children.
-fn children(pid: i32) -> Vec<i32> {
+pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists =
         threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());

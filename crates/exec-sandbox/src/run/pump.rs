@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Input, Stream, Streams};
 use crate::outcome::Output;
@@ -17,11 +17,16 @@ const CHUNK: usize = 64 << 10;
 /// What a pipe takes at once without making the writer wait, once it says that it takes anything.
 const WITHOUT_WAITING: usize = 4096;
 
+/// How often something is read after the end, at most. A pipe holds much less than so many chunks.
+const LAST_READS: usize = 256;
+
 /// Both output streams of a command.
 pub(super) struct Pump {
     channels: [Channel; 2],
     left: u64,
     pub(super) dropped: u64,
+    /// How often something more is read after the end.
+    reads: usize,
 }
 
 /// The ends of the streams that the command gets.
@@ -67,7 +72,7 @@ impl Pump {
             Ok(channel)
         };
         let channels = [channel(1, streams.stdout)?, channel(2, streams.stderr)?];
-        Ok((Self { channels, left: u64::MAX, dropped: 0 }, Ends { _owned: owned, numbers }))
+        Ok((Self { channels, left: u64::MAX, dropped: 0, reads: 0 }, Ends { _owned: owned, numbers }))
     }
 
     /// Sets how many bytes of both streams together are handed on.
@@ -97,6 +102,35 @@ impl Pump {
         }
     }
 
+    /// Whoever wrote into the pipes is gone, so they fill no more.
+    pub(super) fn begin_to_end(&mut self) {
+        self.reads = LAST_READS;
+    }
+
+    /// Reads until a channel has something to hand on, or nothing is left in it. A pipe whose other end found its way to
+    /// somebody outside is not waited for.
+    pub(super) fn read_what_is_left(&mut self) {
+        for channel in &mut self.channels {
+            while channel.waiting.is_empty() && channel.from.is_some() {
+                self.reads = self.reads.saturating_sub(1);
+                if self.reads == 0 || !channel.has_more() {
+                    channel.from = None;
+                    break;
+                }
+                channel.read(&mut self.left, &mut self.dropped);
+            }
+        }
+    }
+
+    /// Drops what nobody took.
+    pub(super) fn give_up(&mut self) {
+        for channel in &mut self.channels {
+            channel.from = None;
+            self.dropped += channel.waiting.len() as u64;
+            channel.waiting.clear();
+        }
+    }
+
     pub(super) fn output(self) -> Output {
         let [stdout, stderr] = self.channels;
         Output { stdout: stdout.kept, stderr: stderr.kept, dropped: self.dropped }
@@ -109,6 +143,12 @@ impl Channel {
             Some(to) if !self.waiting.is_empty() => Some((standard(to), PollFlags::OUT)),
             _ => Some((self.from.as_ref()?.as_fd(), PollFlags::IN)),
         }
+    }
+
+    fn has_more(&self) -> bool {
+        let Some(from) = &self.from else { return false };
+        let mut wait = [PollFd::new(from, PollFlags::IN)];
+        poll(&mut wait, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
     fn read(&mut self, left: &mut u64, dropped: &mut u64) {

@@ -3,18 +3,19 @@
 #![expect(clippy::disallowed_methods, reason = "keeps the time of a command and reads its reports")]
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::begin::{Running, Speaks};
 use super::pump::Pump;
 use super::{RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
 use crate::outcome::{End, Outcome, Usage};
 use crate::plan::Plan;
-use crate::sys::launch::{Born, REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
+use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
 use crate::sys::raw;
 
 /// Signals that are handed on to the command.
@@ -29,10 +30,18 @@ const HANDED_ON: &[i32] = &[
     libc::SIGCONT,
 ];
 
+/// Those of them that ask a program to end.
+const ASKS_TO_END: &[i32] = &[libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+
+/// How long somebody may take to read what a command printed before its time was up.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Why watching came to its end.
 enum Ending {
     /// The sandbox said so, or ended without a word.
     Report(Option<Report>),
+    /// What made the sandbox has ended as the command did.
+    Itself,
     TimedOut,
     OutOfMemory,
 }
@@ -55,8 +64,7 @@ pub(super) struct Watched {
 pub(super) fn supervise(
     plan: &Plan,
     signals: Signals,
-    born: &Born,
-    reports: &OwnedFd,
+    running: &Running,
     mut pump: Pump,
     groups: &Groups,
     started: Instant,
@@ -67,25 +75,17 @@ pub(super) fn supervise(
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
         memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
     };
-    let watched = watch(born, reports, &mut pump, signals.descriptor.as_ref(), &bounds);
-    // Whatever happened, nothing is left: with the first process the kernel ends all others of its namespace.
-    raw::send_signal(born.pid, libc::SIGKILL).ok();
-    let used = raw::wait_for(born.pid).map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)));
+    let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
+    // Whatever happened, nothing is left.
+    let used = running.end();
     let ending = watched.map_err(RunError::Watch)?;
-    // Only what was printed before the end is still in the pipes.
-    drain(&mut pump).map_err(RunError::Watch)?;
+    let late = bounds.end.map(|end| end.max(Instant::now() + GRACE));
+    drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
     Ok(Watched { ending, used: used?, pump })
 }
 
-/// Ends a sandbox that was born and got no further.
-pub(super) fn end(born: &Born) {
-    raw::send_signal(born.pid, libc::SIGKILL).ok();
-    raw::wait_for(born.pid).ok();
-}
-
 fn watch(
-    born: &Born,
-    reports: &OwnedFd,
+    running: &Running,
     pump: &mut Pump,
     signals: Option<&OwnedFd>,
     bounds: &Bounds,
@@ -95,12 +95,12 @@ fn watch(
         if rest == Some(Duration::ZERO) {
             return Ok(Ending::TimedOut);
         }
-        if bounds.memory.is_some_and(|most| memory::of_tree(born.pid) > most) {
+        if bounds.memory.is_some_and(|most| memory::of_tree(running.born.pid) > most) {
             return Ok(Ending::OutOfMemory);
         }
         let look_again = bounds.memory.map(|_| memory::INTERVAL);
         let rest = rest.into_iter().chain(look_again).min();
-        let mut fds = vec![PollFd::new(reports, PollFlags::IN)];
+        let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
         let first_channel = fds.len();
         let channels: Vec<usize> = {
@@ -114,10 +114,13 @@ fn watch(
         drop(fds);
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
         if is_ready(0) {
-            return Ok(Ending::Report(read_report(reports)?));
+            return match running.speaks {
+                Speaks::Ends { .. } => Ok(Ending::Itself),
+                Speaks::Reports | Speaks::WhenAsked => Ok(Ending::Report(read_report(&running.news)?)),
+            };
         }
         if let Some(signals) = signals.filter(|_| is_ready(1)) {
-            hand_on(born, signals);
+            hand_on(running, signals);
         }
         for (at, channel) in channels.into_iter().enumerate() {
             if is_ready(first_channel + at) {
@@ -127,7 +130,7 @@ fn watch(
     }
 }
 
-fn wait(fds: &mut [PollFd<'_>], rest: Option<Duration>) -> io::Result<()> {
+pub(super) fn wait(fds: &mut [PollFd<'_>], rest: Option<Duration>) -> io::Result<()> {
     let rest = rest.and_then(|rest| Timespec::try_from(rest).ok());
     match poll(fds, rest.as_ref()) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -135,15 +138,32 @@ fn wait(fds: &mut [PollFd<'_>], rest: Option<Duration>) -> io::Result<()> {
     }
 }
 
-fn drain(pump: &mut Pump) -> io::Result<()> {
+/// Hands on what was printed before the end, and is still in the pipes. Who reads slowly is waited for, as by any program;
+/// but where the time of the command was bounded, or this program is asked to end, whoever does not read gets no more.
+fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
+    pump.begin_to_end();
     while !pump.is_done() {
-        let (channels, ready): (Vec<usize>, Vec<bool>) = {
-            let (channels, mut fds): (Vec<usize>, Vec<PollFd<'_>>) = pump.interests().into_iter().unzip();
-            wait(&mut fds, None)?;
-            (channels, fds.iter().map(|fd| !fd.revents().is_empty()).collect())
-        };
-        let ready = channels.into_iter().zip(ready).filter(|(_, ready)| *ready);
-        ready.for_each(|(channel, _)| pump.advance(channel));
+        pump.read_what_is_left();
+        let rest = late.map(|late| late.saturating_duration_since(Instant::now()));
+        let mut fds: Vec<PollFd<'_>> =
+            signals.map(|signals| PollFd::new(signals, PollFlags::IN)).into_iter().collect();
+        let first_channel = fds.len();
+        let (channels, waits): (Vec<usize>, Vec<PollFd<'_>>) = pump.interests().into_iter().unzip();
+        fds.extend(waits);
+        if channels.is_empty() {
+            continue;
+        }
+        wait(&mut fds, rest)?;
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        drop(fds);
+        let is_asked = signals.filter(|_| ready.first() == Some(&true)).is_some_and(|signals| {
+            raw::read_signal(signals.as_raw_fd()).is_ok_and(|signal| ASKS_TO_END.contains(&signal))
+        });
+        if is_asked || rest == Some(Duration::ZERO) {
+            pump.give_up();
+        }
+        let ready = channels.into_iter().zip(ready.into_iter().skip(first_channel));
+        ready.filter(|(_, ready)| *ready).for_each(|(channel, _)| pump.advance(channel));
     }
     Ok(())
 }
@@ -162,11 +182,9 @@ fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     Ok(Some(report))
 }
 
-fn hand_on(born: &Born, signals: &OwnedFd) {
-    if let Ok(signal) = raw::read_signal(signals.as_raw_fd())
-        && let Some(signal) = rustix::process::Signal::from_named_raw(signal)
-    {
-        rustix::process::pidfd_send_signal(born.pidfd.as_fd(), signal).ok();
+fn hand_on(running: &Running, signals: &OwnedFd) {
+    if let Ok(signal) = raw::read_signal(signals.as_raw_fd()) {
+        running.signal(signal);
     }
 }
 
@@ -208,6 +226,10 @@ impl Watched {
         let memory = groups.memory();
         let report = match self.ending {
             Ending::Report(report) => report,
+            Ending::Itself => {
+                let end = ended_by_code(self.used.status, plan);
+                return Ok(self.end_with(end, memory, enforcement, started));
+            }
             Ending::TimedOut => return Ok(self.end_with(End::TimedOut, memory, enforcement, started)),
             Ending::OutOfMemory => return Ok(self.end_with(End::OutOfMemory, memory, enforcement, started)),
         };
@@ -239,6 +261,16 @@ impl Watched {
             peak_memory: memory.map_or(self.used.peak_memory, |(_, peak)| peak),
         };
         Outcome { end, usage, output: self.pump.output(), enforcement, quarantine: Vec::new() }
+    }
+}
+
+/// Bubblewrap says the signal of its command as a code, as shells do.
+fn ended_by_code(status: i32, plan: &Plan) -> End {
+    match ended(status, plan) {
+        End::Exited(code) if code == 128 + libc::SIGXCPU && plan.limits.cpu_time.bound().is_some() => {
+            End::OutOfCpuTime
+        }
+        end => end,
     }
 }
 

@@ -77,6 +77,34 @@ const ATTACH: &[u32] = &[16, 0x4206];
 const PERSONALITIES: &[u32] = &[0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
 const NO_EXECUTION: u32 = 8;
 
+/// What is closed beside that where processors are bounded: the kernel remembers the bound as a setting like any other.
+pub(super) const BOUND_TO_PROCESSORS: &[Row] = &[deny("sched_setaffinity", Some(203), Some(122))];
+
+/// Every socket, where no network of one's own keeps them within. Pairs of sockets lead nowhere else.
+pub(super) const SOCKETS: &[Row] = &[deny("socket", Some(41), Some(198)).seem_unsupported()];
+
+/// Sockets of this machine, where no view of the disk of one's own hides them.
+pub(super) const UNIX_SOCKETS: &[Row] =
+    &[deny("socket", Some(41), Some(198)).when(&[(0, OneOf(&[1]))]).seem_unsupported()];
+
+/// Queues and shared memory that have a number or a name, where these are not one's own.
+#[rustfmt::skip]
+pub(super) const QUEUES: &[Row] = &[
+    deny("shmget", Some(29), Some(194)),
+    deny("shmat", Some(30), Some(196)),
+    deny("shmctl", Some(31), Some(195)),
+    deny("semget", Some(64), Some(190)),
+    deny("semop", Some(65), Some(193)),
+    deny("semctl", Some(66), Some(191)),
+    deny("semtimedop", Some(220), Some(192)),
+    deny("msgget", Some(68), Some(186)),
+    deny("msgsnd", Some(69), Some(189)),
+    deny("msgrcv", Some(70), Some(188)),
+    deny("msgctl", Some(71), Some(187)),
+    deny("mq_open", Some(240), Some(180)),
+    deny("mq_unlink", Some(241), Some(181)),
+];
+
 /// What is closed. Calls that programs make all the time come first.
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[

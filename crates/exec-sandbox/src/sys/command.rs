@@ -38,11 +38,14 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
     // Without a terminal of its own, and with a weight of its own; the launcher before it was not to be slowed down.
     raw::new_session().map_err(at(Stage::Streams))?;
     if launch.background {
-        raw::lower_priority(10).map_err(at(Stage::Limits))?;
+        raw::lower_priority(0, 10).map_err(at(Stage::Limits))?;
     }
     raw::change_folder(&launch.cwd).map_err(at(Stage::Cwd))?;
     for &(resource, limit) in &launch.limits {
         raw::set_limit(resource, limit).map_err(at(Stage::Limits))?;
+    }
+    if launch.namespaces == 0 {
+        super::place::wall(launch)?;
     }
     raw::set_signal_mask(0).map_err(at(Stage::Streams))?;
     Ok(())

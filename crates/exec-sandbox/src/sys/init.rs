@@ -20,7 +20,7 @@ const WEIGHT: &[u8] = b"15";
 const TRY_AGAIN_MS: i64 = 40;
 
 /// Where it failed: the stage, which step of it, and the error.
-type Failure = (Stage, usize, Errno);
+pub(super) type Failure = (Stage, usize, Errno);
 
 /// Runs the sandbox to its end.
 pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawFd) -> ! {
@@ -70,6 +70,10 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
     if let Some(landlock) = &launch.landlock {
         second_wall(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
+    }
+    // The filter closes the way back.
+    if let Some(processors) = &launch.processors {
+        raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
     }
     if !launch.filter.is_empty() {
         raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
@@ -173,7 +177,7 @@ fn missing_is_fine(result: Result) -> Result {
     if result == Err(libc::ENOENT) { Ok(()) } else { result }
 }
 
-fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
+pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
     let ruleset = raw::landlock_ruleset(landlock.handled, landlock.scopes, landlock.version)
         .map_err(|errno| (0, errno))?;
     for (number, (path, allowed)) in landlock.rules.iter().enumerate() {

@@ -3,13 +3,15 @@
 use std::ffi::{CString, c_char, c_uint};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
-use super::init;
+use rustix::thread::CpuSet;
+
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::{init, place};
 use crate::seccomp::Instruction;
 
 /// What the first process does before it starts the command, and with what.
 pub(crate) struct Launch {
-    /// Flags of `clone`.
+    /// Flags of `clone`; none where Landlock is the only wall.
     pub(crate) namespaces: u64,
     /// What is copied from this machine.
     pub(crate) trees: Vec<Tree>,
@@ -26,6 +28,8 @@ pub(crate) struct Launch {
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<(c_uint, u64)>,
+    /// The processors to run on, if not all.
+    pub(crate) processors: Option<CpuSet>,
     /// Where the program may be, in the order in which to try.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Strings,
@@ -96,6 +100,9 @@ impl Strings {
     }
 }
 
+/// Tells the first process to end all others, where no namespace does that. No program uses this signal.
+pub(crate) const PARENT_GONE: i32 = 62;
+
 /// What a process of the sandbox says about itself: a kind and three numbers.
 pub(crate) type Report = [i32; 4];
 
@@ -165,6 +172,9 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> 
     // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
     let side = unsafe { raw::clone_process(launch.namespaces) };
     if let Ok(Side::Child) = side {
+        if launch.namespaces == 0 {
+            place::run(launch, go, reports);
+        }
         init::run(launch, &mut descriptors, go, reports);
     }
     raw::set_signal_mask(mask).ok();

@@ -139,6 +139,20 @@ pub(crate) fn open_for_writing(path: &CStr) -> Result<OwnedFd> {
     descriptor(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0) })
 }
 
+/// Opens a file of the kernel's own to read it.
+pub(crate) fn open_for_reading(path: &CStr) -> Result<OwnedFd> {
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+    // SAFETY: the path ends in 0.
+    descriptor(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0) })
+}
+
+/// Reads as much as there is room for, and says how much that was.
+pub(crate) fn read(from: RawFd, room: &mut [u8]) -> Result<usize> {
+    // SAFETY: the room has the length that is given.
+    check(unsafe { libc::syscall(libc::SYS_read, from, room.as_mut_ptr(), room.len()) })
+        .map(|count| count as usize)
+}
+
 /// Copies the mounts at a descriptor.
 pub(crate) fn open_tree(at: RawFd, path: &CStr) -> Result<OwnedFd> {
     // OPEN_TREE_CLONE
@@ -280,6 +294,15 @@ pub(crate) fn drop_capabilities() -> Result {
     done(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const none) })
 }
 
+/// Whether this process has a capability that it can give up.
+pub(crate) fn has_capabilities() -> bool {
+    const VERSION_3: u32 = 0x2008_0522;
+    let (header, mut sets) = ([VERSION_3, 0u32], [0u32; 6]);
+    // SAFETY: the header and the sets are laid out as version 3 wants them.
+    let read = done(unsafe { libc::syscall(libc::SYS_capget, &raw const header, &raw mut sets) });
+    read.is_err() || sets.iter().any(|set| *set != 0)
+}
+
 #[repr(C)]
 struct Program {
     length: u16,
@@ -332,9 +355,14 @@ pub(crate) fn landlock_restrict(ruleset: BorrowedFd<'_>) -> Result {
 }
 
 pub(crate) fn set_limit(resource: c_uint, limit: u64) -> Result {
+    set_limit_of(0, resource, limit)
+}
+
+/// Sets a limit of a process; 0 is this one.
+pub(crate) fn set_limit_of(pid: i32, resource: c_uint, limit: u64) -> Result {
     let limit = [limit, limit];
     // SAFETY: both words are the kernel's struct; nothing is written back.
-    done(unsafe { libc::syscall(libc::SYS_prlimit64, 0, resource, &raw const limit, 0usize) })
+    done(unsafe { libc::syscall(libc::SYS_prlimit64, pid, resource, &raw const limit, 0usize) })
 }
 
 /// Returns the hard limit, which cannot be raised.
@@ -345,9 +373,17 @@ pub(crate) fn hard_limit(resource: c_uint) -> u64 {
     if result.is_ok() { limit[1] } else { u64::MAX }
 }
 
-pub(crate) fn lower_priority(nice: c_int) -> Result {
+/// Lets others go before a process; 0 is this one.
+pub(crate) fn lower_priority(pid: i32, nice: c_int) -> Result {
     // SAFETY: only numbers are handed over.
-    done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, 0, nice) })
+    done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, pid, nice) })
+}
+
+/// Bounds a process, and all that it starts, to these processors; 0 is this one.
+pub(crate) fn stay_on(pid: i32, processors: &rustix::thread::CpuSet) -> Result {
+    let size = size_of_val(processors);
+    // SAFETY: the set is a mask of bits, of which as many bytes are read as it has.
+    done(unsafe { libc::syscall(libc::SYS_sched_setaffinity, pid, size, processors as *const _) })
 }
 
 pub(crate) fn new_session() -> Result {
@@ -409,6 +445,13 @@ pub(crate) fn is_readable_within(from: RawFd, milliseconds: i64) -> bool {
     ready.is_ok_and(|ready| ready > 0)
 }
 
+/// Waits.
+pub(crate) fn wait_milliseconds(milliseconds: i64) {
+    let mut time = [0, milliseconds * 1_000_000];
+    // SAFETY: there are no entries, and the time is the kernel's struct of two words; no mask is given.
+    done(unsafe { libc::syscall(libc::SYS_ppoll, 0usize, 0, &raw mut time, 0usize, 0) }).ok();
+}
+
 /// The kernel's own signal mask, which is smaller than the C library's.
 pub(crate) type SignalMask = u64;
 
@@ -460,8 +503,9 @@ pub(crate) fn pause() {
     done(unsafe { libc::syscall(libc::SYS_ppoll, 0usize, 0, 0usize, 0usize, 0) }).ok();
 }
 
-/// What a process used up.
+/// How a process ended, and what it used up.
 pub(crate) struct Used {
+    pub(crate) status: c_int,
     pub(crate) cpu: std::time::Duration,
     pub(crate) peak_memory: u64,
 }
@@ -494,7 +538,7 @@ pub(crate) fn wait_for(pid: i32) -> Result<Used> {
         std::time::Duration::new(time.tv_sec as u64, (time.tv_usec as u32).saturating_mul(1000))
     };
     let cpu = time(usage.ru_utime) + time(usage.ru_stime);
-    Ok(Used { cpu, peak_memory: (usage.ru_maxrss as u64).saturating_mul(1024) })
+    Ok(Used { status, cpu, peak_memory: (usage.ru_maxrss as u64).saturating_mul(1024) })
 }
 
 /// Replaces this process by a program. Returns only if that failed.

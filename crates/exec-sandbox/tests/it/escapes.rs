@@ -40,6 +40,19 @@ fn a_workspace_under_tmp_is_seen_in_the_private_one() {
 }
 
 #[test]
+fn of_a_home_only_the_workspace_is_seen() {
+    let Some(live) = Live::below(&std::env::home_dir().unwrap()) else { return };
+    fs::write(live.outside().join("secret"), "PRIVATE").unwrap();
+    let said = live
+        .script("cat ../secret; ls -A .. \"$HOME\" | grep -v '^\\.[a-z]*git' ; echo kept > file; echo end");
+    assert!(!said.contains("PRIVATE") && said.ends_with("end\n"), "{said}");
+    assert_eq!(read(&live.workspace().join("file")), "kept\n");
+    let seen: Vec<&str> =
+        said.lines().filter(|line| line.ends_with(".bashrc") || *line == "secret").collect();
+    assert!(seen.is_empty(), "{said}");
+}
+
+#[test]
 fn the_first_process_tells_nothing() {
     let Some(live) = Live::new() else { return };
     let said = live.script("tr '\\0' '\\n' < /proc/1/environ; cat /proc/1/maps /proc/1/mem; ls -l /proc/1/fd /proc/1/root/ /proc/1/cwd/; tr -d '\\0' < /proc/1/cmdline; echo end");
@@ -170,7 +183,7 @@ fn what_a_command_leaves_behind_ends_with_it() {
 #[test]
 fn sleeper() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_SLEEPER") else { return };
-    let script = "setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' & wait";
+    let script = "setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' & echo evil > .envrc; wait";
     let spec = SandboxSpec::new(workspace, ["sh", "-c", script]);
     let outcome = run(&plan(&spec, &probe(&spec)).unwrap(), Streams::default()).unwrap();
     panic!("it was to be killed: {outcome:?}");
@@ -197,6 +210,10 @@ fn a_killed_parent_leaves_nothing() {
     std::thread::sleep(Duration::from_millis(300));
     assert!(left >= 20, "the sandbox never ran");
     assert_eq!(read(&beat).len(), left);
+    // What it had left under a protected name is taken away by the next command, wherever that works.
+    let Some(next) = Live::new() else { return };
+    next.script("true");
+    assert!(!live.workspace().join(".envrc").exists());
 }
 
 #[test]

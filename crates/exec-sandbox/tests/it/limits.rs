@@ -1,10 +1,13 @@
 //! Limits have an effect, and each way to end has a name.
 
-#![expect(clippy::disallowed_methods, reason = "keeps the time")]
+#![expect(clippy::disallowed_methods, reason = "keeps the time, and starts itself")]
 
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{End, Limit, Property, RunError};
+use stockade_exec_sandbox::{
+    End, Limit, Property, RunError, SandboxSpec, Signals, Stream, Streams, plan, probe, run,
+};
 
 use crate::live::Live;
 
@@ -85,6 +88,22 @@ fn processes_files_and_sizes_run_out() {
 }
 
 #[test]
+fn processors_are_bounded_and_stay_so() {
+    let Some(live) = Live::new() else { return };
+    let script =
+        "import os\nprint(len(os.sched_getaffinity(0)))\nos.sched_setaffinity(0, range(os.cpu_count()))";
+    let outcome = live
+        .run(&["python3", "-c", script], |spec| {
+            spec.limits.processors = Limit::AtMost(1);
+            spec.require.insert(Property::Processors);
+        })
+        .unwrap();
+    assert_eq!((outcome.output.stdout.as_slice(), outcome.end), (b"1\n".as_slice(), End::Exited(1)));
+    let outcome = live.run(&["python3", "-c", script], |_| ()).unwrap();
+    assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+}
+
+#[test]
 fn what_is_required_and_missing_refuses() {
     let Some(live) = Live::new() else { return };
     let result = live.run(&["touch", "ran"], |spec| {
@@ -121,4 +140,39 @@ print(sum(os.wait()[1] != 0 for n in range(8)))";
         assert_ne!(outcome.output.stdout, b"0\n", "{outcome:?}");
         assert!(outcome.usage.peak_memory > 0);
     }
+}
+
+/// Not a test of its own: what [`nobody_reads_and_it_ends`] starts.
+#[test]
+fn printer() {
+    let Some(workspace) = std::env::var_os("STOCKADE_TEST_PRINTER") else { return };
+    let mut spec = SandboxSpec::new(&workspace, ["sh", "-c", "head -c 300000 /dev/zero; echo fine > ran"]);
+    spec.limits.wall_time = Limit::AtMost(Duration::from_secs(1));
+    let streams = Streams { stdout: Stream::Relay, signals: Signals::HandOn, ..Streams::default() };
+    run(&plan(&spec, &probe(&spec)).unwrap(), streams).unwrap();
+    std::fs::write(std::path::Path::new(&workspace).join("returned"), "").unwrap();
+    // The harness would print that the test is done, and wait for a reader itself.
+    std::process::abort();
+}
+
+#[test]
+fn nobody_reads_and_it_ends() {
+    let Some(live) = Live::new() else { return };
+    let start = Instant::now();
+    let mut printer = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "limits::printer"])
+        .env("STOCKADE_TEST_PRINTER", live.workspace())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The pipe stays open, and nobody reads from it.
+    let pipe = printer.stdout.take();
+    while printer.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    printer.kill().ok();
+    printer.wait().unwrap();
+    drop(pipe);
+    assert!(live.workspace().join("returned").exists(), "it waits for somebody to read");
+    assert!(!live.workspace().join("ran").exists(), "the command itself waited");
 }

@@ -16,7 +16,19 @@ pub(crate) struct Live {
 impl Live {
     /// A machine where sandboxes can be made; elsewhere the test says so and is left out.
     pub(crate) fn new() -> Option<Self> {
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// A workspace on any machine.
+    pub(crate) fn bare() -> Self {
         let live = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(live.workspace()).unwrap();
+        live
+    }
+
+    /// The same, with the workspace below this folder.
+    pub(crate) fn below(folder: &Path) -> Option<Self> {
+        let live = Self { folder: tempfile::tempdir_in(folder).unwrap() };
         fs::create_dir(live.workspace()).unwrap();
         match live.run(&["true"], |_| ()) {
             Ok(_) => Some(live),

@@ -13,4 +13,6 @@ mod mount_table;
 mod names;
 mod plans;
 mod properties;
+#[cfg(target_os = "linux")]
+mod providers;
 mod seeds;

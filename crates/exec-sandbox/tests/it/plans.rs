@@ -34,6 +34,7 @@ pub(crate) fn machine() -> HostFacts {
         group: 1000,
         environment: [("PATH".into(), "/usr/bin".into()), ("TOKEN".into(), "secret".into())].into(),
         kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+        bubblewrap: None,
         protected: vec![
             ProtectedEntry { path: ".git".into(), kind: Entry::Folder, treatment: Treatment::Pin },
             ProtectedEntry { path: ".git/config".into(), kind: Entry::File, treatment: Treatment::ReadOnly },
@@ -58,6 +59,7 @@ fn a_whole_plan() {
     let expected = "\
 run      \"make\" \"all\"
 in       \"/home/u/work\"
+sandbox  native
 network  none
 mount    ro \"/usr\"  (programs and libraries of the system)
 mount    -> \"/bin\" to \"usr/bin\"  (programs and libraries of the system)
@@ -131,7 +133,7 @@ fn no_value_of_a_variable_is_an_argument() {
 #[test]
 fn what_cannot_be_enforced_refuses() {
     let mut machine = machine();
-    machine.kernel.namespaces = false;
+    machine.kernel = Kernel::default();
     let refusal = plan(&SandboxSpec::new("/home/u/work", ["true"]), &machine).unwrap_err();
     assert_eq!(refusal.what, What::Property(Property::Files));
     machine.kernel = Kernel { namespaces: true, landlock: 0, seccomp: false };
@@ -152,8 +154,8 @@ fn refused_with_the_way_out() {
         ),
         (
             "/home/u",
-            "cannot let the command write /home/u: ~/.ssh holds credentials and is never shared, nor what is above or below it",
-            "name a folder",
+            "cannot let the command write /home/u: it is your home, or holds it, and everything at home would be shared",
+            "/home/u/project",
         ),
         (
             "/home/u/new",

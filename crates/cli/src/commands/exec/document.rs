@@ -1,0 +1,133 @@
+//! How a command went, for a program: one JSON document on one line.
+
+use std::path::Path;
+
+use serde::Serialize;
+use stockade_guard::exec::{End, Enforcement, Network, Outcome, Plan, Refusal};
+
+use crate::render::json::to_json;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ran<'a> {
+    end: &'static str,
+    /// The code of this program, which says the same in a number.
+    exit_code: u8,
+    signal: Option<i32>,
+    sandbox: &'static str,
+    network: &'static str,
+    stdout: Text,
+    stderr: Text,
+    dropped_bytes: u64,
+    usage: Usage,
+    enforced: Vec<Held>,
+    gaps: Vec<Gap>,
+    quarantine: Vec<Moved<'a>>,
+}
+
+/// Bytes as text. Where they are no text, what is lost is said to be.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Text {
+    text: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_lossy: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Usage {
+    wall_ms: u128,
+    cpu_ms: u128,
+    peak_memory: u64,
+}
+
+#[derive(Serialize)]
+struct Held {
+    property: &'static str,
+    by: &'static str,
+}
+
+#[derive(Serialize)]
+struct Gap {
+    property: &'static str,
+    why: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Moved<'a> {
+    path: std::borrow::Cow<'a, str>,
+    moved_to: Option<std::borrow::Cow<'a, str>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NotRun<'a> {
+    end: &'static str,
+    exit_code: u8,
+    why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+/// A command that ran.
+pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
+    let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
+    let moved = outcome.quarantine.iter().map(|found| Moved {
+        path: found.path.to_string_lossy(),
+        moved_to: found.moved_to.as_deref().map(Path::to_string_lossy),
+    });
+    to_json(&Ran {
+        end: name(outcome.end),
+        exit_code,
+        signal: if let End::Signalled(signal) = outcome.end { Some(signal) } else { None },
+        sandbox: plan.provider.name(),
+        network: match plan.network {
+            Network::None => "none",
+            Network::Broker { .. } => "broker",
+            Network::Open => "open",
+        },
+        stdout: text(&outcome.output.stdout),
+        stderr: text(&outcome.output.stderr),
+        dropped_bytes: outcome.output.dropped,
+        usage: Usage {
+            wall_ms: outcome.usage.wall_time.as_millis(),
+            cpu_ms: outcome.usage.cpu_time.as_millis(),
+            peak_memory: outcome.usage.peak_memory,
+        },
+        enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
+        gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
+        quarantine: moved.collect(),
+    })
+}
+
+/// A command that was refused.
+pub(super) fn refused(refusal: &Refusal, exit_code: u8) -> String {
+    to_json(&NotRun { end: "refused", exit_code, why: refusal.to_string(), help: Some(&refusal.fix) })
+}
+
+/// A sandbox that could not be made.
+pub(super) fn failed(why: &dyn std::fmt::Display, exit_code: u8) -> String {
+    to_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None })
+}
+
+fn text(bytes: &[u8]) -> Text {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Text { text: text.to_owned(), is_lossy: false },
+        Err(_) => Text { text: String::from_utf8_lossy(bytes).into_owned(), is_lossy: true },
+    }
+}
+
+fn name(end: End) -> &'static str {
+    match end {
+        End::Exited(_) => "exited",
+        End::Signalled(_) => "signalled",
+        End::TimedOut => "timed-out",
+        End::OutOfMemory => "out-of-memory",
+        End::OutOfCpuTime => "out-of-cpu-time",
+        End::NotFound => "not-found",
+        End::NotExecutable => "not-executable",
+        _ => "ended",
+    }
+}

@@ -1,0 +1,84 @@
+//! How a command went, for a person. Every line says what happened and the narrowest option that changes it.
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+
+use stockade_guard::exec::{End, Network, Outcome, Plan, Provider, Refusal};
+
+use crate::render::escape::{escape, escape_path};
+
+/// What a person would wonder about, and what was enforced.
+pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
+    let end = end(outcome.end);
+    if !end.is_empty() {
+        say(end);
+    }
+    if outcome.output.truncated() {
+        say(&format!(
+            "{} bytes of output were dropped; --max-output lets more through",
+            outcome.output.dropped
+        ));
+    }
+    for found in &outcome.quarantine {
+        let place = match &found.moved_to {
+            Some(path) => format!("moved to {}", escape_path(path)),
+            None => "could not be moved; look at it before you use the workspace".to_owned(),
+        };
+        say(&format!("{} runs programs outside of the sandbox: {place}", escape_path(&found.path)));
+    }
+    say(&enforced(plan, outcome));
+}
+
+fn end(end: End) -> &'static str {
+    match end {
+        End::TimedOut => "the command took too long and was ended; --timeout gives it more time",
+        End::OutOfMemory => "the command used too much memory and was ended; --memory gives it more",
+        End::OutOfCpuTime => {
+            "the command used too much time of processors and was ended; --cpu-time gives it more"
+        }
+        End::NotFound => "there is no such program in the view of the command; --ro lets it see a folder",
+        End::NotExecutable => "the program cannot be run",
+        _ => "",
+    }
+}
+
+/// One line: what was enforced, and what was not.
+fn enforced(plan: &Plan, outcome: &Outcome) -> String {
+    let network = match &plan.network {
+        Network::None => "no network".to_owned(),
+        Network::Broker { socket } => format!("network only by {}", escape_path(socket)),
+        Network::Open => "open network".to_owned(),
+    };
+    let enforcement = &outcome.enforcement;
+    let names: Vec<&str> = unique(enforcement.enforced.iter().map(|(property, _)| property.name()));
+    let mut line = match plan.provider {
+        Provider::Nothing => format!("WITHOUT A SANDBOX; enforced: {}", names.join(", ")),
+        _ => format!("sandbox {}; {network}; enforced: {}", plan.provider.name(), names.join(", ")),
+    };
+    for gap in &enforcement.gaps {
+        line.push_str(&format!("; not enforced: {} ({})", gap.property.name(), gap.why));
+    }
+    line
+}
+
+fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
+}
+
+/// Says what stands against it, and what to do.
+pub(super) fn refused(refusal: &Refusal) {
+    say(&refusal.to_string());
+    write(&format!("  help: {}\n", escape(&refusal.fix)));
+}
+
+/// Says one thing.
+pub(super) fn say(text: &str) {
+    write(&format!("stockade: {}\n", escape(text)));
+}
+
+fn write(text: &str) {
+    // Nobody is left to tell when even this fails.
+    io::stderr().write_all(text.as_bytes()).ok();
+}

@@ -1,0 +1,85 @@
+//! What was typed, as what somebody wants of a sandbox.
+#![expect(clippy::disallowed_methods, reason = "asks which folder this is, and what links lead to")]
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use stockade_guard::exec::{Access, Backend, Home, Limit, Limits, Network, SandboxSpec, Unavailable};
+
+use super::{ExecArgs, Maker, Reach, Tools, WithoutOne};
+
+/// Returns the wish, or why a folder cannot be found.
+pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
+    let here = std::env::current_dir();
+    let workspace = match &args.workspace {
+        Some(workspace) => real(workspace)?,
+        None => here.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?.clone(),
+    };
+    let mut spec = SandboxSpec::new(workspace, args.command.iter().cloned());
+    if args.read_only {
+        spec.workspace_access = Access::ReadOnly;
+    }
+    (spec.read_only, spec.shared) = (all(&args.ro)?, all(&args.rw)?);
+    spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
+    spec.network = network(args)?;
+    spec.home = if args.home == Tools::Private { Home::Private } else { Home::Tools };
+    spec.backend = match args.backend {
+        Maker::Auto => Backend::Auto,
+        Maker::Native => Backend::Native,
+        Maker::Bwrap => Backend::Bwrap,
+        Maker::Landlock => Backend::Landlock,
+    };
+    spec.unavailable =
+        if args.on_unavailable == WithoutOne::Warn { Unavailable::Warn } else { Unavailable::Refuse };
+    spec.require.extend(args.require.iter().copied());
+    for variable in &args.env {
+        match split(variable) {
+            Some((name, value)) => spec.environment.set.push((name, value)),
+            None => spec.environment.pass.push(variable.clone()),
+        }
+    }
+    limit(&mut spec.limits, args);
+    Ok(spec)
+}
+
+/// Links in what a person types are theirs; what they lead to is what is meant.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    std::path::absolute(path).map(|path| path.canonicalize().unwrap_or(path))
+}
+
+fn all(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    paths.iter().map(|path| real(path)).collect()
+}
+
+/// A broker is named together with its socket; clap sees to that.
+fn network(args: &ExecArgs) -> io::Result<Network> {
+    Ok(match (args.network, &args.broker) {
+        (Reach::Broker, Some(socket)) => Network::Broker { socket: real(socket)? },
+        (Reach::Open, _) => Network::Open,
+        (Reach::None | Reach::Broker, _) => Network::None,
+    })
+}
+
+/// A name and a value, whatever bytes they are of.
+fn split(variable: &OsString) -> Option<(OsString, OsString)> {
+    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+    let bytes = variable.as_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = bytes.split_at_checked(at)?;
+    let value = value.strip_prefix(b"=")?;
+    Some((OsString::from_vec(name.to_vec()), OsString::from_vec(value.to_vec())))
+}
+
+fn limit(limits: &mut Limits, args: &ExecArgs) {
+    fn set<T: Copy>(limit: &mut Limit<T>, given: Option<T>) {
+        *limit = given.map_or(*limit, Limit::AtMost);
+    }
+    set(&mut limits.wall_time, args.timeout);
+    set(&mut limits.cpu_time, args.cpu_time);
+    set(&mut limits.processors, args.cpus);
+    set(&mut limits.memory, args.memory);
+    set(&mut limits.processes, args.processes);
+    set(&mut limits.file_size, args.file_size);
+    set(&mut limits.output, args.max_output);
+}

@@ -1,0 +1,194 @@
+//! What can make a sandbox, what each enforces, and which one is chosen.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::enforcement::{Enforcement, Property};
+use crate::host::{HostFacts, Searched};
+use crate::plan::require;
+use crate::refusal::{Refusal, Rule, What};
+use crate::spec::{Access, Backend, Network, Protection, SandboxSpec, Unavailable};
+
+/// What makes the sandbox of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Provider {
+    /// The launcher of this crate.
+    Native,
+    /// Bubblewrap.
+    Bwrap {
+        /// The program.
+        program: PathBuf,
+    },
+    /// Landlock and a filter of system calls, without namespaces.
+    Landlock,
+    /// Nothing: the command runs like any other program. Somebody chose this by name.
+    Nothing,
+}
+
+impl Provider {
+    /// Returns what it is called in settings and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Bwrap { .. } => "bwrap",
+            Self::Landlock => "landlock",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+/// The first version of Landlock by which signals and abstract sockets stay within.
+const SCOPED: u32 = 6;
+
+/// The first version by which files may be moved between folders.
+const USABLE: u32 = 2;
+
+/// Returns what makes the sandbox, and what that enforces: the first that enforces what is required.
+pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforcement), Refusal> {
+    let mut refusal = None;
+    for provider in candidates(spec.backend, facts) {
+        let promise = promise(&provider, spec, facts);
+        match require(&spec.require, &promise) {
+            Ok(()) => return Ok((provider, promise)),
+            Err(why) => refusal = refusal.or(Some(why)),
+        }
+    }
+    if spec.unavailable == Unavailable::Warn {
+        let promise = promise(&Provider::Nothing, spec, facts);
+        // What was required beside the usual is required still.
+        let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
+        return require(&named, &promise).map(|()| (Provider::Nothing, promise));
+    }
+    Err(refusal.unwrap_or_else(|| unavailable(spec.backend)))
+}
+
+/// What this machine has of what was asked for, best first.
+fn candidates(backend: Backend, facts: &HostFacts) -> Vec<Provider> {
+    let wanted = |one: Backend| backend == Backend::Auto || backend == one;
+    let native = (facts.kernel.namespaces && wanted(Backend::Native)).then_some(Provider::Native);
+    let program = facts.bubblewrap.clone().filter(|_| wanted(Backend::Bwrap));
+    let bwrap = program.map(|program| Provider::Bwrap { program });
+    let landlock = facts.kernel.landlock >= USABLE && facts.kernel.seccomp && wanted(Backend::Landlock);
+    native.into_iter().chain(bwrap).chain(landlock.then_some(Provider::Landlock)).collect()
+}
+
+fn unavailable(backend: Backend) -> Refusal {
+    let (why, fix) = match backend {
+        Backend::Auto => (
+            "user namespaces cannot be made here, bubblewrap does not work, and the kernel has no Landlock",
+            "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns",
+        ),
+        Backend::Native => (
+            "user namespaces cannot be made here",
+            "permit them: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or choose another backend",
+        ),
+        Backend::Bwrap => (
+            "there is no bubblewrap that works for this user",
+            "install bubblewrap and start it as an ordinary user, or choose another backend",
+        ),
+        Backend::Landlock => (
+            "this kernel has no Landlock that is new enough",
+            "use Linux 5.19 or later, or choose another backend",
+        ),
+    };
+    Refusal::new(What::Property(Property::Files), Rule::CannotEnforce(why), fix)
+}
+
+/// What a provider enforces on such a machine.
+fn promise(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
+    let mut promise = Enforcement::default();
+    match provider {
+        Provider::Native | Provider::Bwrap { .. } => namespaces(provider, spec, facts, &mut promise),
+        Provider::Landlock => landlock(spec, facts, &mut promise),
+        Provider::Nothing => {
+            Property::required_by_default().into_iter().for_each(|property| {
+                promise.gap(property, "the command runs without a sandbox, as was chosen");
+            });
+            promise.gap(
+                Property::ProtectedNames,
+                "new ones are taken away at the end, existing ones can be changed",
+            );
+        }
+    }
+    promise
+}
+
+fn namespaces(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
+    promise.enforce(Property::Files, "an own view of the disk");
+    promise.enforce(Property::Processes, "own processes, all gone when the first one is");
+    promise.enforce(Property::Ipc, "own queues, shared memory and keys");
+    promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
+    match spec.network {
+        Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
+        Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
+        Network::Open => promise.enforce(Property::Network, "open, as asked for"),
+    }
+    if facts.kernel.seccomp {
+        promise.enforce(Property::SystemCalls, "a filter of system calls");
+    }
+    let is_walled = *provider == Provider::Native && facts.kernel.landlock > 0;
+    match (provider, facts.kernel.landlock) {
+        (Provider::Native, 1..) => promise.enforce(Property::SecondWall, "Landlock"),
+        (Provider::Native, _) => {
+            promise.gap(Property::SecondWall, "the kernel has no Landlock; the first wall stands alone");
+        }
+        _ => promise.gap(Property::SecondWall, "bubblewrap has none; the first wall stands alone"),
+    }
+    if spec.network == Network::Open && !(is_walled && facts.kernel.landlock >= SCOPED) {
+        promise
+            .gap(Property::Network, "abstract sockets of this machine are reached: no Landlock closes them");
+    }
+    names(spec, facts, promise);
+}
+
+fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
+    let property = Property::ProtectedNames;
+    match (spec.protection, spec.workspace_access) {
+        (Protection::Off, _) => promise.gap(property, "switched off"),
+        (_, Access::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
+        (Protection::Names, Access::ReadWrite) => {
+            promise.enforce(property, "existing ones cannot be changed, new ones are taken away at the end");
+            if facts.searched == Searched::InPart {
+                promise.gap(property, "the workspace is too large to look for such names in all of it");
+            }
+        }
+    }
+}
+
+fn landlock(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
+    promise.enforce(Property::Files, "Landlock: nothing else is opened, made, moved or removed");
+    promise.gap(
+        Property::Files,
+        "names and sizes of other files are seen, and modes of files of this user can be changed",
+    );
+    match spec.network {
+        Network::None => promise.enforce(Property::Network, "no socket can be made"),
+        Network::Open => promise.enforce(Property::Network, "open, as asked for; no sockets of this machine"),
+        Network::Broker { .. } => {
+            promise.gap(Property::Network, "Landlock cannot let a command reach one socket and no other");
+        }
+    }
+    if facts.kernel.landlock >= SCOPED {
+        promise.enforce(
+            Property::Processes,
+            "Landlock: no signals to others and no tracing; a watcher ends what is left",
+        );
+        promise.gap(Property::Processes, "the numbers of other processes are seen");
+    } else {
+        promise.gap(Property::Processes, "the kernel's Landlock is too old to keep signals within");
+    }
+    promise.enforce(Property::Ipc, "queues and shared memory cannot be made; own keys");
+    promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
+    promise.enforce(Property::SystemCalls, "a filter of system calls");
+    promise.gap(Property::SecondWall, "Landlock is the first wall here, and stands alone");
+    match (spec.protection, spec.workspace_access) {
+        (Protection::Names, Access::ReadOnly) => {
+            promise.enforce(Property::ProtectedNames, "the workspace cannot be changed");
+        }
+        _ => promise.gap(
+            Property::ProtectedNames,
+            "new ones are taken away at the end; existing ones can be changed, and `.env` files read",
+        ),
+    }
+}

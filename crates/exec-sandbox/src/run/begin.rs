@@ -1,0 +1,154 @@
+//! Begins a command in what the plan chose, up to the point where it is looked after.
+
+#![expect(clippy::disallowed_methods, reason = "starts processes and lets them go on")]
+
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::path::Path;
+
+use super::RunError;
+use super::pump::Ends;
+use crate::bwrap::start::{self as bubblewrap, handle, sees};
+use crate::cgroup::Groups;
+use crate::native::{Ids, in_place, prepare};
+use crate::plan::Plan;
+use crate::provider::Provider;
+use crate::refusal::Refusal;
+use crate::sys::launch::{self, Born, Launch, PARENT_GONE};
+use crate::sys::raw;
+
+/// A command that has begun.
+pub(super) struct Running {
+    pub(super) born: Born,
+    /// What becomes readable when there is something to know.
+    pub(super) news: OwnedFd,
+    pub(super) speaks: Speaks,
+    /// Held until everything is gone.
+    _lock: Option<OwnedFd>,
+}
+
+/// How a sandbox says how its command ended.
+pub(super) enum Speaks {
+    /// By reports of its first process; when that one is killed, all others are.
+    Reports,
+    /// By reports of its first process, which ends all others when it is asked to.
+    WhenAsked,
+    /// By the way in which the program ends that made it.
+    Ends {
+        /// The first process in the sandbox.
+        first: i32,
+        handle: OwnedFd,
+    },
+}
+
+/// Begins a command; nothing if it is known beforehand that there is no such program.
+pub(super) fn begin(
+    plan: &Plan,
+    ends: Ends,
+    groups: &Groups,
+    number: u32,
+    private: Option<&Path>,
+) -> Result<Option<Running>, RunError> {
+    match &plan.provider {
+        Provider::Native => {
+            let ids = Ids::new(plan.identity, std::process::id().wrapping_mul(64).wrapping_add(number));
+            let launch = prepare(plan, ids, ends.numbers(), groups.bound_memory())
+                .map_err(RunError::setup("preparing the mounts"))?;
+            copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(Some)
+        }
+        Provider::Landlock | Provider::Nothing => {
+            let launch = in_place(plan, ends.numbers(), groups.bound_memory(), private)
+                .map_err(RunError::setup("preparing the rules"))?;
+            copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(Some)
+        }
+        Provider::Bwrap { .. } if !sees(plan) => Ok(None),
+        Provider::Bwrap { program } => bwrap(plan, program, ends, groups).map(Some),
+    }
+}
+
+/// Begins it in a copy of this thread.
+fn copy(
+    launch: &Launch,
+    speaks: Speaks,
+    groups: &Groups,
+    ends: Ends,
+    identify: impl FnOnce(i32) -> io::Result<()>,
+) -> Result<Running, RunError> {
+    let (go_read, go_write) = super::pipe()?;
+    let (news, reports) = super::pipe()?;
+    let born = launch::start(launch, go_read.as_raw_fd(), reports.as_raw_fd())
+        .map_err(|errno| RunError::setup("making namespaces")(io::Error::from_raw_os_error(errno)))?;
+    drop((go_read, reports, ends));
+    let ready = identify(born.pid).and_then(|()| groups.add(born.pid));
+    let ready = ready.and_then(|()| Ok(rustix::io::write(&go_write, b"g").map(|_| ())?));
+    if let Err(error) = ready {
+        end(born.pid);
+        return Err(RunError::setup("giving the sandbox its identity")(error));
+    }
+    Ok(Running { born, news, speaks, _lock: None })
+}
+
+fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Running, RunError> {
+    let refused = |error: io::Error| match error.downcast::<Refusal>() {
+        Ok(refusal) => RunError::Refused(refusal),
+        Err(error) => RunError::setup("starting bubblewrap")(error),
+    };
+    let waiting = bubblewrap::start(plan, program, ends.numbers()).map_err(refused)?;
+    drop(ends);
+    let begun = || -> io::Result<Running> {
+        groups.add(waiting.first)?;
+        let born = Born { pid: waiting.pid, pidfd: handle(waiting.pid)? };
+        let news = handle(waiting.pid)?;
+        let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
+        rustix::io::write(&waiting.go, b"g")?;
+        Ok(Running { born, news, speaks, _lock: waiting.lock })
+    };
+    begun().map_err(|error| {
+        end(waiting.pid);
+        RunError::setup("bounding what bubblewrap starts")(error)
+    })
+}
+
+/// Ends a sandbox that got no further.
+fn end(pid: i32) {
+    raw::send_signal(pid, libc::SIGKILL).ok();
+    raw::wait_for(pid).ok();
+}
+
+impl Running {
+    /// Ends whatever is left, and returns when it is gone.
+    pub(super) fn end(&self) -> Result<raw::Used, RunError> {
+        let signal = if matches!(self.speaks, Speaks::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
+        if let Speaks::Ends { handle, .. } = &self.speaks {
+            rustix::process::pidfd_send_signal(handle, rustix::process::Signal::KILL).ok();
+        }
+        raw::send_signal(self.born.pid, signal).ok();
+        let used = raw::wait_for(self.born.pid);
+        if let Speaks::Ends { handle, .. } = &self.speaks {
+            super::supervise::wait(
+                &mut [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)],
+                None,
+            )
+            .map_err(RunError::Watch)?;
+        }
+        used.map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)))
+    }
+
+    /// Hands a signal on to the command.
+    pub(super) fn signal(&self, signal: i32) {
+        match &self.speaks {
+            Speaks::Ends { first, .. } => {
+                // Each is the leader of a session of its own.
+                let commands = super::memory::children(*first).into_iter();
+                commands.for_each(|command| {
+                    raw::send_signal(-command, signal).ok();
+                });
+            }
+            Speaks::Reports | Speaks::WhenAsked => {
+                if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
+                    rustix::process::pidfd_send_signal(self.born.pidfd.as_fd(), signal).ok();
+                }
+            }
+        }
+    }
+}

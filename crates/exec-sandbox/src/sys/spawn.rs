@@ -1,0 +1,31 @@
+//! Starts a program with few descriptors, which dies with this one.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use super::raw;
+
+/// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Returns its number.
+pub(crate) fn spawn<const N: usize>(
+    mut command: Command,
+    streams: [RawFd; 3],
+    keep: [RawFd; N],
+) -> io::Result<i32> {
+    let prepare = move || {
+        let error = io::Error::from_raw_os_error;
+        for (number, stream) in streams.into_iter().enumerate() {
+            raw::duplicate(stream, number as RawFd).map_err(error)?;
+        }
+        raw::close_on_exec(3).map_err(error)?;
+        keep.into_iter().try_for_each(|descriptor| raw::duplicate(descriptor, descriptor)).map_err(error)?;
+        raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).map_err(error)?;
+        raw::set_signal_mask(0).map_err(error)?;
+        Ok(())
+    };
+    // SAFETY: what runs between fork and exec makes system calls and nothing else: no allocation, no lock.
+    unsafe { command.pre_exec(prepare) };
+    let child = command.spawn()?;
+    i32::try_from(child.id()).map_err(io::Error::other)
+}

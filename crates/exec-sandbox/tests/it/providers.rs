@@ -1,0 +1,285 @@
+//! Each of what can make a sandbox is run for real, and held to what it says of itself.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "lays bait on this machine, and says why not"
+)]
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use stockade_exec_sandbox::{
+    Backend, End, Limit, Network, Outcome, Property, Provider, Rule, SandboxSpec, Streams, Unavailable, plan,
+    plan_and_run, probe, run,
+};
+
+use crate::live::{Live, read};
+
+const BACKENDS: &[Backend] = &[Backend::Native, Backend::Bwrap, Backend::Landlock];
+
+/// A sandbox made by this backend, if the machine has it.
+fn live(backend: Backend) -> Option<Live> {
+    let live = Live::bare();
+    match live.run(&["true"], |spec| spec.backend = backend) {
+        Ok(outcome) => {
+            assert_eq!(outcome.end, End::Exited(0), "{backend:?} {outcome:?}");
+            Some(live)
+        }
+        Err(error) => {
+            eprintln!("skipped: {backend:?}: {error}");
+            None
+        }
+    }
+}
+
+fn python(live: &Live, backend: Backend, script: &str) -> Outcome {
+    live.run(&["python3", "-c", script], |spec| spec.backend = backend).unwrap()
+}
+
+fn said(outcome: &Outcome) -> String {
+    let both = [outcome.output.stdout.as_slice(), outcome.output.stderr.as_slice()].concat();
+    String::from_utf8_lossy(&both).into_owned()
+}
+
+#[test]
+fn each_runs_ordinary_work() {
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        let script = "set -e; echo a > a; mkdir -p d && mv a d/b; cat d/b; printf x > \"${TMPDIR:-/tmp}/t\"; \
+                      cp /bin/true t && chmod 755 t && ./t; (exit 3) || echo three; touch \"$HOME/h\"; \
+                      git init -q . && git status -s > /dev/null; \
+                      python3 -c 'import threading, subprocess; subprocess.check_call(\"true\"); t = threading.Thread(); t.start(); t.join(); print(\"python\")'";
+        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = *backend).unwrap();
+        assert_eq!(
+            (said(&outcome).as_str(), outcome.end),
+            ("a\nthree\npython\n", End::Exited(0)),
+            "{backend:?}"
+        );
+        assert_eq!(read(&live.workspace().join("d/b")), "a\n", "{backend:?}");
+    }
+}
+
+#[test]
+fn each_says_how_it_ended() {
+    let cases: &[(&[&str], &[End])] = &[
+        (&["sh", "-c", "exit 42"], &[End::Exited(42)]),
+        // Bubblewrap says it as shells do.
+        (&["sh", "-c", "kill -9 $$"], &[End::Signalled(9), End::Exited(137)]),
+        (&["no-such-program"], &[End::NotFound]),
+    ];
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        for (command, ends) in cases {
+            let outcome = live.run(command, |spec| spec.backend = *backend).unwrap();
+            assert!(ends.contains(&outcome.end), "{backend:?} {command:?} {outcome:?}");
+        }
+        let outcome = live
+            .run(&["sh", "-c", "setsid sleep 60 & trap '' TERM; sleep 60"], |spec| {
+                spec.backend = *backend;
+                spec.limits.wall_time = Limit::AtMost(Duration::from_millis(300));
+            })
+            .unwrap();
+        assert_eq!(outcome.end, End::TimedOut, "{backend:?}");
+    }
+}
+
+#[test]
+fn nothing_beside_the_workspace_is_read_or_written_by_any() {
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        fs::write(live.outside().join("secret"), "PRIVATE").unwrap();
+        let script = "cat ../secret /etc/shadow /proc/$PPID/environ /proc/1/environ; ls .. ; echo x > ../new; \
+                      ln ../secret hard; mv ../secret here; echo x > /tmp/../tmp/stockade-new; echo end";
+        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = *backend).unwrap();
+        let said = said(&outcome);
+        assert!(
+            !said.contains("PRIVATE") && !said.contains("PATH=") && said.contains("end\n"),
+            "{backend:?} {said}"
+        );
+        assert_eq!(fs::read_dir(live.outside()).unwrap().count(), 2, "{backend:?}");
+        assert!(!std::path::Path::new("/tmp/stockade-new").exists(), "{backend:?}");
+    }
+}
+
+#[test]
+fn programs_of_the_host_are_reached_by_none() {
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let beside = UnixListener::bind(live.outside().join("s")).unwrap();
+        let mut sleeper = Command::new("sleep").arg("30").spawn().unwrap();
+        let script = format!(
+            "import os, socket\n\
+             def attempt(what, act):\n    try: act(); print('REACHED', what)\n    except OSError as error: print(what, error)\n\
+             attempt('tcp', lambda: socket.create_connection(('127.0.0.1', {port}), 2))\n\
+             attempt('unix', lambda: socket.socket(socket.AF_UNIX).connect('../s'))\n\
+             attempt('signal', lambda: os.kill({pid}, 9))\n\
+             attempt('trace', lambda: open('/proc/{pid}/mem', 'rb').read(1))\n\
+             attempt('arguments', lambda: open('/proc/{pid}/cmdline', 'rb').read(1))\n",
+            pid = sleeper.id()
+        );
+        let said = said(&python(&live, *backend, &script));
+        assert!(!said.contains("REACHED") && said.contains("signal"), "{backend:?} {said}");
+        assert!(sleeper.try_wait().unwrap().is_none());
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        drop(beside);
+    }
+}
+
+#[test]
+fn queues_keys_and_rare_calls_are_closed_by_all() {
+    let script = "\
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, number, *arguments):
+    result = libc.syscall(number, *arguments)
+    print(name, 'OPEN' if result >= 0 else errno.errorcode[ctypes.get_errno()])
+call('keyctl', 250, 0, -3, 0)
+call('bpf', 321, 0, 0, 0)
+call('unshare', 272, 0x10000000)
+call('io_uring', 425, 1, 0)
+call('userfaultfd', 323, 1)
+";
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        let said = said(&python(&live, *backend, script));
+        assert!(!said.contains("OPEN") && said.lines().count() == 5, "{backend:?} {said}");
+    }
+}
+
+#[test]
+fn what_is_left_behind_ends_with_each() {
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        let script =
+            "(setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' > /dev/null 2>&1 &) ; sleep 0.3";
+        live.run(&["sh", "-c", script], |spec| spec.backend = *backend).unwrap();
+        let before = read(&live.workspace().join("beat")).len();
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(before > 0, "{backend:?}");
+        assert_eq!(read(&live.workspace().join("beat")).len(), before, "{backend:?}");
+    }
+}
+
+/// Not a test of its own: what [`a_killed_launcher_leaves_nothing_with_any`] kills.
+#[test]
+fn beater() {
+    let Some(workspace) = std::env::var_os("STOCKADE_TEST_BEATER") else { return };
+    let backend = std::env::var("STOCKADE_TEST_BACKEND").unwrap();
+    let script = "setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' & wait";
+    let mut spec = SandboxSpec::new(workspace, ["sh", "-c", script]);
+    spec.backend = BACKENDS.iter().copied().find(|it| format!("{it:?}") == backend).unwrap();
+    let outcome = run(&plan(&spec, &probe(&spec)).unwrap(), Streams::default()).unwrap();
+    panic!("it was to be killed: {outcome:?}");
+}
+
+#[test]
+fn a_killed_launcher_leaves_nothing_with_any() {
+    for backend in BACKENDS {
+        let Some(live) = live(*backend) else { continue };
+        let beat = live.workspace().join("beat");
+        let mut parent = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "providers::beater"])
+            .env("STOCKADE_TEST_BEATER", live.workspace())
+            .env("STOCKADE_TEST_BACKEND", format!("{backend:?}"))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        for _ in 0..1000 {
+            if read(&beat).len() >= 20 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        parent.kill().unwrap();
+        parent.wait().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        let left = read(&beat).len();
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(left >= 20, "{backend:?}: it never ran");
+        assert_eq!(read(&beat).len(), left, "{backend:?}");
+    }
+}
+
+#[test]
+fn bubblewrap_follows_no_link_of_the_workspace() {
+    let Some(live) = live(Backend::Bwrap) else { return };
+    fs::create_dir_all(live.workspace().join(".vscode")).unwrap();
+    let spec = SandboxSpec { backend: Backend::Bwrap, ..SandboxSpec::new(live.workspace(), ["true"]) };
+    let planned = plan(&spec, &probe(&spec)).unwrap();
+    // Between the plan and its execution, somebody lays a link.
+    fs::remove_dir(live.workspace().join(".vscode")).unwrap();
+    std::os::unix::fs::symlink("/oldroot/tmp", live.workspace().join(".vscode")).unwrap();
+    let error = run(&planned, Streams::default()).unwrap_err().to_string();
+    assert!(error.contains("follow a link"), "{error}");
+}
+
+#[test]
+fn no_value_is_seen_among_the_arguments_of_bubblewrap() {
+    let Some(live) = live(Backend::Bwrap) else { return };
+    let script =
+        "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; tr '\\0' ' ' < /proc/1/environ; echo \"$TOKEN\" | rev";
+    let outcome = live
+        .run(&["sh", "-c", script], |spec| {
+            spec.backend = Backend::Bwrap;
+            spec.environment.set.push(("TOKEN".into(), "s3cret".into()));
+        })
+        .unwrap();
+    let said = said(&outcome);
+    assert!(said.contains("terc3s") && !said.contains("s3cret"), "{said}");
+}
+
+#[test]
+fn landlock_says_what_it_does_not_do() {
+    let Some(live) = live(Backend::Landlock) else { return };
+    let outcome = live.run(&["true"], |spec| spec.backend = Backend::Landlock).unwrap();
+    for property in [Property::Files, Property::Processes, Property::SecondWall, Property::ProtectedNames] {
+        assert!(outcome.enforcement.gaps.iter().any(|gap| gap.property == property), "{property:?}");
+    }
+    let refused = live.run(&["touch", "ran"], |spec| {
+        spec.backend = Backend::Landlock;
+        spec.require.insert(Property::ProtectedNames);
+    });
+    assert!(refused.is_err() && !live.workspace().join("ran").exists());
+    let socket = live.outside().join("broker");
+    let broker = UnixListener::bind(&socket).unwrap();
+    let refused = live.run(&["touch", "ran"], |spec| {
+        spec.backend = Backend::Landlock;
+        spec.network = Network::Broker { socket };
+    });
+    assert!(refused.unwrap_err().to_string().contains("one socket and no other"));
+    drop(broker);
+}
+
+#[test]
+fn without_any_sandbox_only_who_chose_it_runs() {
+    let live = Live::bare();
+    let mut spec = SandboxSpec::new(live.workspace(), ["touch", "ran"]);
+    let mut facts = probe(&spec);
+    (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::Kernel::default(), None);
+    assert!(matches!(plan(&spec, &facts).unwrap_err().rule, Rule::CannotEnforce(_)));
+    spec.unavailable = Unavailable::Warn;
+    let planned = plan(&spec, &facts).unwrap();
+    assert_eq!(planned.provider, Provider::Nothing);
+    let outcome = run(&planned, Streams::default()).unwrap();
+    assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+    assert!(live.workspace().join("ran").exists());
+    for property in Property::required_by_default() {
+        assert!(!outcome.enforcement.holds(property), "{property:?}");
+        assert!(outcome.enforcement.gaps.iter().any(|gap| gap.property == property), "{property:?}");
+    }
+}
+
+#[test]
+fn what_works_is_found_by_running_it() {
+    let Some(live) = Live::new() else { return };
+    let spec = SandboxSpec::new(live.workspace(), ["true"]);
+    let (planned, outcome) = plan_and_run(&spec, Streams::default()).unwrap();
+    assert_eq!((planned.provider, outcome.end), (Provider::Native, End::Exited(0)));
+}
