@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 #[cfg(target_os = "linux")]
 use crate::commands::exec;
-use crate::commands::{audit, check, limits, policy, rules, sanitize, scan};
+use crate::commands::{audit, check, limits, policy, rules, sanitize, scan, skill};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -82,6 +82,7 @@ impl Args {
 pub(crate) enum Command {
     Scan(scan::ScanArgs),
     Sanitize(sanitize::SanitizeArgs),
+    Skill(skill::SkillArgs),
     Rules(rules::RulesArgs),
     Limits(limits::LimitsArgs),
     Check(check::CheckArgs),

@@ -10,3 +10,4 @@ pub(crate) mod policy;
 pub(crate) mod rules;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
+pub(crate) mod skill;

@@ -26,6 +26,11 @@ impl Failure {
         Self { exit: Exit::Incomplete, ..Self::usage(message) }
     }
 
+    /// What was asked for is refused.
+    pub(crate) fn found(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Found, ..Self::usage(message) }
+    }
+
     /// Adds how to mend it.
     pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
+        Command::Skill(skill) => commands::skill::run(skill, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
     };
     match outcome {

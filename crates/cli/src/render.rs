@@ -10,5 +10,6 @@ pub(crate) mod rule_text;
 pub(crate) mod sanitize_text;
 pub(crate) mod scan_json;
 pub(crate) mod scan_text;
+pub(crate) mod skill_text;
 pub(crate) mod snippet;
 pub(crate) mod style;

@@ -3,6 +3,9 @@
 //! Here, files and folders are read and handed to the [`scanner`]: [`scan_files()`] walks what it is given and calls
 //! back once for every file, in a fixed order, whatever the number of threads.
 //!
+//! A skill goes through [`admit()`] before a model sees it: its text is scanned, cleaned and scanned again, its head is
+//! read in one of five dialects, and what in it runs is judged as a command.
+//!
 //! Paths that a tool asks for are resolved, decided on by the [`policy`] and opened by the [`PathGuard`], so that what
 //! was authorised is what is open.
 //!
@@ -42,8 +45,12 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "skill")]
+mod admit;
 #[cfg(feature = "audit")]
 pub mod audit;
+#[cfg(feature = "skill")]
+mod document;
 #[cfg(feature = "exec")]
 pub mod exec;
 mod files;
@@ -57,8 +64,12 @@ mod read_text;
 #[cfg(feature = "rule-files")]
 mod rule_store;
 mod scan_files;
+#[cfg(feature = "skill")]
+mod skill;
 mod syntax;
 
+#[cfg(feature = "skill")]
+pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
 pub use files::{Coverage, FileOptions, Gap, Source};
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
@@ -69,6 +80,11 @@ pub use read_text::{TextFile, read_text};
 #[cfg(feature = "rule-files")]
 pub use rule_store::{RuleStore, RuleStoreError};
 pub use scan_files::{FileScan, scan_files};
+#[cfg(feature = "skill")]
+pub use skill::{
+    Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillManifest, SkillPermissions,
+    SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind,
+};
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;

@@ -1,5 +1,8 @@
 //! The public face of guard: files from strangers.
 
+#[cfg(feature = "skill")]
+#[cfg(test)]
+mod admit;
 #[cfg(feature = "audit")]
 #[cfg(test)]
 mod audit;

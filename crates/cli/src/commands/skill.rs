@@ -1,0 +1,230 @@
+//! `stockade skill`: whether a skill may be used, and what of it reaches a prompt.
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{
+    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillReport, SkillSource, Source, admit,
+    read_text,
+};
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::escape::escape_path;
+use crate::render::json::to_json;
+use crate::render::skill_text;
+use crate::render::style::Styles;
+use crate::rule_files::Rules;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade skill check skills/weather-helper      may this skill be used?
+  stockade skill check --dialect claude SKILL.md  the same, for a skill of Claude Code
+  stockade skill admit skills/weather-helper      print what a model gets to read of it
+  stockade skill admit skills/weather-helper --arguments 'Oslo tomorrow'";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  accepted; with admit --allow-flagged, flagged as well
+  1  flagged or blocked, at least one; or the arguments were refused
+  2  the command line or a rule file is wrong
+  3  a skill could not be read
+
+A folder with a SKILL.md is one skill with all its files; a file is a skill by itself, and - is standard input.
+What blocks a skill: a critical finding, a head that cannot be read or that its dialect does not permit, a command on
+load that the built-in rules deny. What flags it: a suspicious finding, hooks, hidden messages, downloads that nothing
+verifies, files that could not be looked at. Notes do neither, unless --strict is given. Nothing of a skill is run.";
+
+/// Say whether skills may be used, and what of them reaches a model
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct SkillArgs {
+    #[command(subcommand)]
+    command: SkillCommand,
+
+    /// What is expected of the head of a skill
+    #[arg(long, global = true, value_name = "DIALECT", default_value = "agentskills")]
+    dialect: DialectName,
+
+    /// Take what is merely noted for an error
+    #[arg(long, global = true)]
+    strict: bool,
+
+    /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
+    #[arg(long, global = true, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+
+    /// How to print
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+enum SkillCommand {
+    /// Say whether skills may be used, and why not
+    #[command(after_help = EXIT_CODES)]
+    Check {
+        /// Folders with a SKILL.md, or files
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Print what a model gets to read of a skill: cleaned, and in a frame that it cannot leave
+    #[command(after_help = EXIT_CODES)]
+    Admit {
+        /// A folder with a SKILL.md, or a file
+        #[arg(value_name = "PATH")]
+        path: PathBuf,
+
+        /// What stands for $ARGUMENTS, $1 and so on in its text
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        arguments: String,
+
+        /// Print a flagged skill, too
+        #[arg(long)]
+        allow_flagged: bool,
+    },
+}
+
+/// The dialects by their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DialectName {
+    /// The format of agentskills.io
+    #[value(name = "agentskills")]
+    AgentSkills,
+    /// Claude Code
+    #[value(name = "claude")]
+    Claude,
+    /// OpenClaw
+    #[value(name = "openclaw")]
+    OpenClaw,
+    /// Comis
+    #[value(name = "comis")]
+    Comis,
+    /// Whatever can be made sense of
+    #[value(name = "lenient")]
+    Lenient,
+}
+
+/// The answer about one skill, for programs.
+#[derive(Serialize)]
+struct Row<'a> {
+    path: &'a str,
+    verdict: &'static str,
+    #[serde(flatten)]
+    report: &'a SkillReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'a str>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let rules = Rules::load(&args.rules)?;
+    let options =
+        AdmitOptions { dialect: args.dialect.dialect(), strict: args.strict, ..AdmitOptions::default() };
+    let door = Door { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
+    match &args.command {
+        SkillCommand::Check { paths } => door.check(paths),
+        SkillCommand::Admit { path, arguments, allow_flagged } => door.admit(path, arguments, *allow_flagged),
+    }
+}
+
+struct Door<'d> {
+    scanner: &'d Scanner,
+    options: AdmitOptions,
+    format: Format,
+    styles: Styles,
+}
+
+impl Door<'_> {
+    fn check(&self, paths: &[PathBuf]) -> Result<Exit, Failure> {
+        let (mut output, mut exit) = (Output::new(), Exit::Clean);
+        let mut begin = "{\"skills\":[\n";
+        for path in paths {
+            let admission = self.look(path)?;
+            if !matches!(admission, Admission::Accepted(_)) {
+                exit = Exit::Found;
+            }
+            let shown = escape_path(path);
+            let printed = match self.format {
+                Format::Text => skill_text::report(&shown, &admission, self.styles),
+                Format::Json => format!("{begin}{}", row(&shown, &admission, None)),
+            };
+            begin = ",\n";
+            if output.write(&printed).is_break() {
+                break;
+            }
+        }
+        if self.format == Format::Json {
+            let _: ControlFlow<()> = output.write("\n]}\n");
+        }
+        output.finish(exit)
+    }
+
+    fn admit(&self, path: &Path, arguments: &str, allow_flagged: bool) -> Result<Exit, Failure> {
+        let admission = self.look(path)?;
+        let shown = escape_path(path);
+        let skill = match &admission {
+            Admission::Accepted(skill) => Some(skill),
+            Admission::Flagged(skill) if allow_flagged => Some(skill),
+            _ => None,
+        };
+        let prompt = skill.map(|skill| self.prompt(skill, arguments)).transpose()?;
+        let mut output = Output::new();
+        match self.format {
+            Format::Json => {
+                let row = row(&shown, &admission, prompt.as_deref());
+                let _: ControlFlow<()> = output.write(&format!("{row}\n"));
+            }
+            Format::Text => {
+                let _: ControlFlow<()> = output.write(prompt.as_deref().unwrap_or_default());
+                let report = skill_text::report(&shown, &admission, Styles::PLAIN);
+                io::stderr().write_all(report.as_bytes()).ok();
+                if prompt.is_none() && matches!(admission, Admission::Flagged(_)) {
+                    let help = "  help: read the report; --allow-flagged prints the skill all the same\n";
+                    io::stderr().write_all(help.as_bytes()).ok();
+                }
+            }
+        }
+        output.finish(if prompt.is_some() { Exit::Clean } else { Exit::Found })
+    }
+
+    fn prompt(&self, skill: &LoadedSkill, arguments: &str) -> Result<String, Failure> {
+        skill.prompt(arguments, self.scanner).map_err(Failure::found)
+    }
+
+    fn look(&self, path: &Path) -> Result<Admission, Failure> {
+        let unreadable = |error: &dyn std::fmt::Display| Failure::incomplete(error);
+        if path == Path::new("-") {
+            let source = Source::Stdin { name: "stdin".into() };
+            let file = read_text(&source, &FileOptions::default()).map_err(|gap| unreadable(&gap))?;
+            let source = SkillSource::Text { name: "stdin", text: &file.text };
+            return admit(&source, self.scanner, &self.options).map_err(|error| unreadable(&error));
+        }
+        admit(&SkillSource::Path(path), self.scanner, &self.options).map_err(|error| {
+            unreadable(&error).with_help("name a folder that has a SKILL.md, or the file itself")
+        })
+    }
+}
+
+fn row(path: &str, admission: &Admission, prompt: Option<&str>) -> String {
+    to_json(&Row { path, verdict: admission.name(), report: admission.report(), prompt })
+}
+
+impl DialectName {
+    const fn dialect(self) -> Dialect {
+        match self {
+            Self::AgentSkills => Dialect::AgentSkills,
+            Self::Claude => Dialect::Claude,
+            Self::OpenClaw => Dialect::OpenClaw,
+            Self::Comis => Dialect::Comis,
+            Self::Lenient => Dialect::Lenient,
+        }
+    }
+}

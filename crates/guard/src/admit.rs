@@ -1,0 +1,443 @@
+//! The door that a skill goes through before a model sees it: scan, clean, scan again.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use stockade_sanitize::{DEFAULT_MAX_CHARS, Options, Sanitized, sanitize};
+use stockade_scanner::{Scanner, Severity};
+use thiserror::Error;
+
+use crate::document::{At, Node};
+use crate::files::{FileOptions, Gap};
+use crate::read_text::TextFile;
+use crate::skill::{
+    Bundle, Dialect, Findings, Parts, Place, ProblemLevel, Problems, PromptRefused, Reading, SkillFinding,
+    SkillManifest, SkillProblem, SkillSource, Start, Surface, Surfaces, one_line, read_bundle, read_manifest,
+    split,
+};
+
+/// How skills are let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdmitOptions {
+    /// What is expected of the head.
+    pub dialect: Dialect,
+    /// Whether what the dialect merely notes is an error.
+    pub strict: bool,
+    /// The most characters of the text that reach a prompt.
+    pub max_chars: usize,
+    /// What becomes of a skill with a critical finding.
+    pub on_critical: OnCritical,
+    /// Limits on what is read.
+    pub files: FileOptions,
+}
+
+/// What becomes of a skill with a critical finding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnCritical {
+    /// It is turned away.
+    #[default]
+    Block,
+    /// It is let in, and flagged.
+    Flag,
+}
+
+impl Default for AdmitOptions {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::default(),
+            strict: false,
+            max_chars: DEFAULT_MAX_CHARS,
+            on_critical: OnCritical::default(),
+            files: FileOptions { max_entries: 10_000, ..FileOptions::default() },
+        }
+    }
+}
+
+/// What came of a skill at the door.
+#[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
+pub enum Admission {
+    /// Nothing was found.
+    Accepted(Box<LoadedSkill>),
+    /// It can be used, and somebody should look at its report first.
+    Flagged(Box<LoadedSkill>),
+    /// It cannot be used.
+    Blocked(Box<SkillReport>),
+}
+
+/// A skill that went through the door: whoever holds one knows that its text was scanned, cleaned and scanned again.
+///
+/// ```
+/// use stockade_guard::{AdmitOptions, Admission, SkillSource, admit, scanner::Scanner};
+///
+/// let text = "---\nname: greet\ndescription: Greets somebody.\n---\nSay hello to $1.<!-- quietly -->\n";
+/// let source = SkillSource::Text { name: "SKILL.md", text };
+/// let Admission::Accepted(skill) = admit(&source, Scanner::builtin(), &AdmitOptions::default())? else {
+///     return Err("it was not accepted".into());
+/// };
+/// assert!(skill.prompt("Ada", Scanner::builtin())?.contains("Say hello to Ada."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LoadedSkill {
+    manifest: SkillManifest,
+    parts: Parts,
+    report: SkillReport,
+}
+
+/// What was found out about a skill.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct SkillReport {
+    /// Its name, cleaned; that of its file or folder where it has none.
+    pub name: String,
+    /// The dialect that it was read in.
+    pub dialect: Dialect,
+    /// What is wrong with it, the worst first.
+    pub problems: Vec<SkillProblem>,
+    /// What the scanner found, the worst first.
+    pub findings: Vec<SkillFinding>,
+    /// What of it runs.
+    pub surfaces: Vec<Surface>,
+    /// HTML comments that were taken out of its text.
+    pub comments_removed: usize,
+    /// Invisible characters that were taken out of its text.
+    pub invisible_removed: usize,
+    /// The message that these spell, if they do.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub hidden_text: Option<String>,
+    /// How many files were looked at.
+    pub files: usize,
+}
+
+/// A skill could not be read, so that nothing can be said about it.
+#[derive(Debug, Error)]
+#[error("cannot read the skill {}: {gap}", path.display())]
+#[non_exhaustive]
+pub struct AdmitError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why not.
+    pub gap: Gap,
+}
+
+/// Lets a skill in, or turns it away. Nothing of it is run.
+///
+/// # Errors
+/// When it cannot be read. Callers treat that as a no.
+pub fn admit(
+    source: &SkillSource<'_>,
+    scanner: &Scanner,
+    options: &AdmitOptions,
+) -> Result<Admission, AdmitError> {
+    let bundle = match *source {
+        SkillSource::Text { name, text } => Bundle {
+            name: name.to_owned(),
+            main: TextFile { text: text.to_owned(), as_stored: true },
+            folder: None,
+            others: Default::default(),
+        },
+        SkillSource::Path(path) => {
+            read_bundle(path, scanner, &options.files).map_err(|(path, gap)| AdmitError { path, gap })?
+        }
+    };
+    Ok(Door {
+        scanner,
+        options,
+        problems: Problems::new(options.dialect, options.strict),
+        findings: Findings::default(),
+    }
+    .judge(bundle))
+}
+
+impl LoadedSkill {
+    /// Its name, cleaned.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.parts.name
+    }
+
+    /// What it is for, cleaned and on one line.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.parts.description
+    }
+
+    /// What it says about itself, as it says it.
+    #[must_use]
+    pub const fn manifest(&self) -> &SkillManifest {
+        &self.manifest
+    }
+
+    /// What was found out about it.
+    #[must_use]
+    pub const fn report(&self) -> &SkillReport {
+        &self.report
+    }
+
+    /// Its text, cleaned. For a prompt, use [`LoadedSkill::prompt`].
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.parts.body
+    }
+
+    /// The skill in a list, for a model to choose from: `<skill>` with its name and what it is for.
+    #[must_use]
+    pub fn listing(&self) -> String {
+        self.parts.listing()
+    }
+
+    /// The skill as a model gets it: its text with arguments, in a frame that it cannot leave.
+    ///
+    /// # Errors
+    /// When the arguments make an attack of it, or more text than anybody reads.
+    pub fn prompt(&self, arguments: &str, scanner: &Scanner) -> Result<String, PromptRefused> {
+        self.parts.prompt(arguments, scanner)
+    }
+}
+
+impl Admission {
+    /// Returns the report, whatever came of it.
+    #[must_use]
+    pub fn report(&self) -> &SkillReport {
+        match self {
+            Self::Accepted(skill) | Self::Flagged(skill) => &skill.report,
+            Self::Blocked(report) => report,
+        }
+    }
+
+    /// Returns the skill, if it was let in.
+    #[must_use]
+    pub fn loaded(self) -> Option<Box<LoadedSkill>> {
+        match self {
+            Self::Accepted(skill) | Self::Flagged(skill) => Some(skill),
+            Self::Blocked(_) => None,
+        }
+    }
+
+    /// Returns the name: `accepted`, `flagged` or `blocked`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Accepted(_) => "accepted",
+            Self::Flagged(_) => "flagged",
+            Self::Blocked(_) => "blocked",
+        }
+    }
+}
+
+/// One skill at the door.
+struct Door<'d> {
+    scanner: &'d Scanner,
+    options: &'d AdmitOptions,
+    problems: Problems,
+    findings: Findings,
+}
+
+impl Door<'_> {
+    fn judge(mut self, bundle: Bundle) -> Admission {
+        let Bundle { name: path, main, folder, others } = bundle;
+        let start = Place { path: &path, at: At::START };
+        if !main.as_stored {
+            let message = "the file is no plain UTF-8: other programs may read another text";
+            self.problems.add("not-plain-text", start, message, "save it as UTF-8, without NUL bytes");
+        }
+        self.findings.add(&self.scanner.scan(&main.text), &path, 0, Reading::Written);
+        for (name, gap) in &others.gaps {
+            let place = Place { path: name, at: At::START };
+            self.problems.add("not-read", place, gap, "take it out, or let it be read");
+        }
+        self.findings.extend(others.findings, others.cut);
+
+        let text = unix_lines(&main.text);
+        let split = split(&text);
+        let (mut manifest, head) = self.head(&split.start, split.mark, &path);
+        self.values(&manifest, head.as_ref(), &path);
+        let cleaned = self.body(split.body, &path, split.lines_before);
+        let surfaces = self.surfaces(
+            head.as_ref(),
+            split.body,
+            &cleaned.body,
+            &path,
+            split.lines_before,
+            &others.scripts,
+        );
+        self.name_and_use(&mut manifest, &cleaned.body, folder.as_deref(), &path);
+        if self.findings.cut() {
+            let message = "there is more to find than is listed";
+            self.problems.add("too-many-findings", start, message, "mend what is listed, then look again");
+        }
+
+        let parts = Parts {
+            name: one_line(manifest.name.as_deref().unwrap_or(&path), 64),
+            description: one_line(manifest.description.as_deref().unwrap_or_default(), 1024),
+            folder: folder.map(|folder| one_line(&folder.to_string_lossy(), 4096)),
+            files: others.names.iter().map(|name| one_line(name, 1024)).collect(),
+            arguments: manifest.arguments.clone(),
+            body: cleaned.body.trim().to_owned(),
+        };
+        let worst = self.findings.worst();
+        let (problems, level) = self.problems.end();
+        let report = SkillReport {
+            name: parts.name.clone(),
+            dialect: self.options.dialect,
+            problems,
+            findings: self.findings.end(),
+            surfaces,
+            comments_removed: cleaned.html_comments_stripped,
+            invisible_removed: cleaned.invisible_stripped.count,
+            hidden_text: cleaned.hidden_text,
+            files: others.count + 1,
+        };
+        let refused = worst == Some(Severity::Critical) && self.options.on_critical == OnCritical::Block;
+        if refused || level == ProblemLevel::Error {
+            return Admission::Blocked(Box::new(report));
+        }
+        let flagged = worst.is_some() || level == ProblemLevel::Warning;
+        let skill = Box::new(LoadedSkill { manifest, parts, report });
+        if flagged { Admission::Flagged(skill) } else { Admission::Accepted(skill) }
+    }
+
+    fn head(&mut self, start: &Start<'_>, mark: bool, path: &str) -> (SkillManifest, Option<Node>) {
+        let place = Place { path, at: At::START };
+        if mark {
+            let message = "a byte order mark stands before the head: some programs do not see the head then";
+            self.problems.add("byte-order-mark", place, message, "save the file without one");
+        }
+        let fix =
+            "begin the file with `---`, `name: …`, `description: …` and `---`, each on a line of its own";
+        match start {
+            Start::Head(head) => return read_manifest(head, path, &mut self.problems),
+            Start::Body => {
+                self.problems.add("no-front-matter", place, "the skill has no head", fix);
+            }
+            Start::Unclosed => {
+                let message = "the head is opened by `---` and never closed by a line of exactly that";
+                self.problems.add("front-matter-unclosed", place, message, fix);
+            }
+        }
+        (SkillManifest::default(), None)
+    }
+
+    /// Scans what of the head reaches a prompt: quotes and escapes of YAML may have hidden it until here.
+    fn values(&mut self, manifest: &SkillManifest, head: Option<&Node>, path: &str) {
+        let texts = [
+            ("name", &manifest.name),
+            ("description", &manifest.description),
+            ("when_to_use", &manifest.when_to_use),
+            ("argument-hint", &manifest.argument_hint),
+        ];
+        for (key, text) in texts {
+            let Some(text) = text else { continue };
+            let line = head.and_then(|head| head.value.get(key)).map_or(0, |entry| entry.at.line - 1);
+            self.findings.add(&self.scanner.scan(text), path, line, Reading::Value);
+            let cleaned = sanitize(text, &Options::default());
+            self.findings.add(&self.scanner.scan(&cleaned.body), path, line, Reading::Value);
+        }
+    }
+
+    fn body<'t>(&mut self, body: &'t str, path: &str, lines_before: usize) -> Sanitized<'t> {
+        let at = At::START.below(lines_before);
+        let place = Place { path, at };
+        let options = Options { max_chars: self.options.max_chars, ..Options::default() };
+        let cleaned = sanitize(body, &options);
+        self.findings.add(&self.scanner.scan(&cleaned.body), path, lines_before, Reading::Cleaned);
+        if let Some(hidden) = &cleaned.hidden_text {
+            self.findings.add(&self.scanner.scan(hidden), path, lines_before, Reading::Hidden);
+        }
+        if cleaned.tag_block_detected || cleaned.hidden_text.is_some() {
+            let message = "invisible characters spell a message";
+            self.problems.add(
+                "hidden-text",
+                place,
+                message,
+                "write it so that people can read it, or take it out",
+            );
+        }
+        if cleaned.body.trim().is_empty() {
+            self.problems.add(
+                "empty-body",
+                place,
+                "there is no text below the head",
+                "say what a model should do",
+            );
+        }
+        if cleaned.truncated {
+            let message = format_args!("only the first {} characters reach a model", self.options.max_chars);
+            let fix = "move parts of the text into files that it refers to";
+            self.problems.add("body-truncated", place, message, fix);
+        }
+        cleaned
+    }
+
+    fn surfaces(
+        &mut self,
+        head: Option<&Node>,
+        body: &str,
+        cleaned: &str,
+        path: &str,
+        lines_before: usize,
+        scripts: &[(String, String)],
+    ) -> Vec<Surface> {
+        let mut surfaces = Surfaces {
+            scanner: self.scanner,
+            findings: &mut self.findings,
+            problems: &mut self.problems,
+            list: Vec::new(),
+            commands: 0,
+        };
+        if let Some(head) = head {
+            surfaces.of_head(&head.value, path);
+        }
+        surfaces.of_text(body, path, lines_before);
+        surfaces.of_text(cleaned, path, lines_before);
+        for (name, first_line) in scripts {
+            surfaces.script(name, first_line);
+        }
+        surfaces.list
+    }
+
+    /// Looks after the two things that a list of skills needs.
+    fn name_and_use(
+        &mut self,
+        manifest: &mut SkillManifest,
+        body: &str,
+        folder: Option<&std::path::Path>,
+        path: &str,
+    ) {
+        let place = Place { path, at: At::START };
+        let folder = folder.and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy());
+        match (&manifest.name, &folder) {
+            (None, _) => {
+                self.problems.add(
+                    "missing-name",
+                    place,
+                    "the skill has no name",
+                    "add `name: …` to its head",
+                );
+                manifest.name = folder.map(Cow::into_owned);
+            }
+            (Some(name), Some(folder)) if name != folder => {
+                let message = format_args!("the skill is called `{name}` and its folder `{folder}`");
+                self.problems.add("name-not-folder", place, message, "give both the same name");
+            }
+            _ => {}
+        }
+        if manifest.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
+            let message = "the skill does not say what it is for";
+            self.problems.add("missing-description", place, message, "add `description: …` to its head");
+            let first = body.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+            manifest.description = first.map(|line| line.chars().take(1024).collect());
+        }
+    }
+}
+
+/// The same text with line feeds as line ends.
+fn unix_lines(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+}

@@ -1,0 +1,164 @@
+//! A skill as it is found on the disk: one file, or a folder with everything in it.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use stockade_scanner::{Scanner, Syntax};
+
+use super::finding::{Reading, SkillFinding, kept};
+use crate::files::{Coverage, FileOptions, Gap, Named, Source, open_named};
+use crate::read_text::{TextFile, read_text};
+use crate::scan_files::{FileScan, scan_files};
+use crate::syntax::syntax_of;
+
+/// Where a skill comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkillSource<'a> {
+    /// A text that is at hand.
+    Text {
+        /// What to call it in the report.
+        name: &'a str,
+        /// The text.
+        text: &'a str,
+    },
+    /// A file, or a folder with a `SKILL.md`, whose other files are scanned as well.
+    Path(&'a Path),
+}
+
+/// The names that the main file of a folder may have.
+const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
+
+/// The most files that are listed by name.
+const MOST_LISTED: usize = 256;
+
+/// Endings of files that are programs, whatever their first line says.
+const PROGRAMS: &[&str] = &[
+    "sh", "bash", "zsh", "fish", "ksh", "command", "py", "pyw", "js", "mjs", "cjs", "ts", "mts", "rb", "pl",
+    "php", "lua", "ps1", "bat", "cmd", "vbs", "awk",
+];
+
+/// A skill that was read.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    /// What the main file is called.
+    pub(crate) name: String,
+    pub(crate) main: TextFile,
+    /// The folder that it is in.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) others: Others,
+}
+
+/// What there is beside the main file.
+#[derive(Debug, Default)]
+pub(crate) struct Others {
+    /// How many files.
+    pub(crate) count: usize,
+    /// Their names, below the folder.
+    pub(crate) names: Vec<String>,
+    pub(crate) findings: Vec<SkillFinding>,
+    /// Whether there are more findings than are kept.
+    pub(crate) cut: bool,
+    /// Programs, with their first lines.
+    pub(crate) scripts: Vec<(String, String)>,
+    /// What could not be looked at.
+    pub(crate) gaps: Vec<(String, Gap)>,
+}
+
+/// What was seen of one file.
+struct Seen {
+    name: String,
+    findings: Vec<SkillFinding>,
+    cut: bool,
+    script: Option<String>,
+    gap: Option<Gap>,
+}
+
+/// Reads a skill, and scans what stands beside its main file.
+pub(crate) fn read_bundle(
+    path: &Path,
+    scanner: &Scanner,
+    options: &FileOptions,
+) -> Result<Bundle, (PathBuf, Gap)> {
+    let fail = |path: &Path, error| (path.to_owned(), Gap::Unreadable(error));
+    let is_folder = match open_named(path).map_err(|error| fail(path, error))? {
+        Named::Folder(_) => true,
+        Named::File(_) => false,
+        Named::Special => return Err((path.to_owned(), Gap::Special)),
+    };
+    if !is_folder {
+        let main =
+            read_text(&Source::Path(path.to_owned()), options).map_err(|gap| (path.to_owned(), gap))?;
+        let folder = path.parent().map(Path::to_owned).filter(|folder| !folder.as_os_str().is_empty());
+        return Ok(Bundle { name: shown(path), main, folder, others: Others::default() });
+    }
+    let found = MAIN_FILES.iter().map(|name| path.join(name)).find(|file| open_named(file.as_path()).is_ok());
+    let file = found.ok_or_else(|| {
+        let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no SKILL.md in the folder");
+        fail(path, missing)
+    })?;
+    let main = read_text(&Source::Path(file.clone()), options).map_err(|gap| (file.clone(), gap))?;
+    let others = scan_others(path, &file, scanner, options);
+    let name = file.strip_prefix(path).map_or_else(|_| shown(&file), shown);
+    Ok(Bundle { name, main, folder: Some(path.to_owned()), others })
+}
+
+fn scan_others(folder: &Path, main: &Path, scanner: &Scanner, options: &FileOptions) -> Others {
+    let mut others = Others::default();
+    scan_files(
+        &[Source::Path(folder.to_owned())],
+        scanner,
+        options,
+        // The main file is looked at by itself, and by more than the scanner.
+        |file| (file.path != main || file.gap.is_some()).then(|| see(folder, file)),
+        |seen| {
+            if let Some(seen) = seen {
+                others.add(seen);
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    others
+}
+
+fn see(folder: &Path, file: FileScan<'_>) -> Seen {
+    let name = shown(file.path.strip_prefix(folder).unwrap_or(file.path));
+    let findings = file.report.findings.iter().map(|found| kept(found, &name, 0, Reading::Written)).collect();
+    let first_line = file.text.lines().next().unwrap_or_default();
+    let ending = file.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let runs = first_line.starts_with("#!")
+        || PROGRAMS.contains(&ending.to_ascii_lowercase().as_str())
+        || syntax_of(file.path, file.text) == Syntax::Shell;
+    let script = runs.then(|| first_line.chars().take(200).collect());
+    let cut = file.report.truncated;
+    Seen { name, findings, cut, script, gap: file.gap }
+}
+
+impl Others {
+    fn add(&mut self, seen: Seen) {
+        const MOST_KEPT: usize = 1000;
+        self.count += 1;
+        self.cut |= seen.cut;
+        for finding in seen.findings {
+            if self.findings.len() < MOST_KEPT {
+                self.findings.push(finding);
+            } else {
+                self.cut = true;
+            }
+        }
+        if let Some(first_line) = seen.script.filter(|_| self.scripts.len() < MOST_KEPT) {
+            self.scripts.push((seen.name.clone(), first_line));
+        }
+        if let Some(gap) = seen.gap.filter(|gap| gap.coverage() == Coverage::Incomplete)
+            && self.gaps.len() < MOST_KEPT
+        {
+            self.gaps.push((seen.name.clone(), gap));
+        }
+        if self.names.len() < MOST_LISTED {
+            self.names.push(seen.name);
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,123 @@
+//! Finds the commands in the text of a skill that run when it is loaded.
+//!
+//! `` !`command` `` and blocks that begin with ```` ```! ```` are replaced by what they print, before a model sees the
+//! text. They are found wherever they stand, in examples too: the programs that run them do not ask.
+
+/// A command in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Command<'t> {
+    pub(crate) text: &'t str,
+    /// The line that it begins on, from 1.
+    pub(crate) line: usize,
+    pub(crate) block: bool,
+}
+
+/// Returns the commands of a text, in their order.
+pub(crate) fn find_commands(text: &str) -> impl Iterator<Item = Command<'_>> {
+    Search { text, at: 0, line: 1 }
+}
+
+struct Search<'t> {
+    text: &'t str,
+    /// Where the search goes on, at the start of a line.
+    at: usize,
+    line: usize,
+}
+
+impl<'t> Search<'t> {
+    /// Moves past `bytes` more.
+    fn pass(&mut self, bytes: usize) {
+        let passed = self.text.get(self.at..self.at + bytes).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', passed.as_bytes()).count();
+        self.at += bytes;
+    }
+
+    fn block(&mut self, start: usize) -> Option<Command<'t>> {
+        let rest = self.text.get(self.at + start..)?;
+        let fence = rest.bytes().take_while(|byte| *byte == b'`').count();
+        let (opener, inside) = rest.split_once('\n')?;
+        if !opener.get(fence..)?.trim_start().starts_with('!') {
+            return None;
+        }
+        let closer = "`".repeat(fence);
+        let mut end = 0;
+        for line in inside.split_inclusive('\n') {
+            if line.trim().starts_with(&closer) {
+                break;
+            }
+            end += line.len();
+        }
+        self.pass(start + opener.len() + 1);
+        let line = self.line;
+        self.pass(end);
+        Some(Command { text: inside.get(..end)?, line, block: true })
+    }
+
+    fn inline(&mut self, start: usize) -> Option<Command<'t>> {
+        let inside = self.text.get(self.at + start + 2..)?;
+        let end = inside.find(['`', '\n'])?;
+        let text = inside.get(..end).filter(|text| !text.trim().is_empty())?;
+        if inside.as_bytes().get(end) != Some(&b'`') {
+            return None;
+        }
+        self.pass(start + 2 + end + 1);
+        Some(Command { text, line: self.line, block: false })
+    }
+}
+
+impl<'t> Iterator for Search<'t> {
+    type Item = Command<'t>;
+
+    fn next(&mut self) -> Option<Command<'t>> {
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let inline = memchr::memmem::find(rest.as_bytes(), b"!`");
+            let block = memchr::memmem::find(rest.as_bytes(), b"```");
+            let (start, found) = match (inline, block) {
+                (None, None) => return None,
+                (Some(inline), block) if block.is_none_or(|block| inline < block) => {
+                    (inline, self.inline(inline))
+                }
+                (_, Some(block)) => (block, self.block(block)),
+                (Some(_), None) => return None,
+            };
+            match found {
+                Some(found) => return Some(found),
+                // Past the backticks; they are bytes of their own, so this is a border of characters.
+                None => {
+                    let ticks = self.text.get(self.at + start + 1..).unwrap_or_default();
+                    let ticks = ticks.bytes().take_while(|byte| *byte == b'`').count();
+                    self.pass(start + 1 + ticks);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_commands;
+
+    #[test]
+    fn commands_are_found_wherever_they_stand() {
+        let rows: &[(&str, &[(&str, usize)])] = &[
+            ("Status: !`git status`\n", &[("git status", 1)]),
+            ("a\n- !`one` and !`two`\n", &[("one", 2), ("two", 2)]),
+            ("a\n```!\nuname -a\nid\n```\nb !`x`", &[("uname -a\nid\n", 3), ("x", 6)]),
+            ("```!bash\nid\n```\n", &[("id\n", 2)]),
+            ("```` !\nid\n```\nls\n````\n", &[("id\n```\nls\n", 2)]),
+            ("```!\nid", &[("id", 2)]),
+            ("```sh\nid\n```\n", &[]),
+            ("```text\n!`id`\n```\n", &[("id", 2)]),
+            ("Hello! `code`, wow!\n", &[]),
+            ("!`\n`", &[]),
+            ("!``", &[]),
+            ("!` `", &[]),
+            ("é!`é`", &[("é", 1)]),
+        ];
+        for (text, wanted) in rows {
+            let found: Vec<_> = find_commands(text).map(|command| (command.text, command.line)).collect();
+            assert_eq!(found, *wanted, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The dialects that skills are written in, and how strictly each takes what.
+
+use super::problem::ProblemLevel;
+
+/// What is expected of the head of a skill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum Dialect {
+    /// The format of agentskills.io: six keys, a name and a description required.
+    #[default]
+    AgentSkills,
+    /// Claude Code: every key is optional, and commands in the text run when a skill is loaded.
+    Claude,
+    /// OpenClaw: `metadata` holds requirements and installers, heads that are no YAML are read line by line.
+    OpenClaw,
+    /// Comis: keys in camel case, and none that is not known.
+    Comis,
+    /// Whatever can be made sense of.
+    Lenient,
+}
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 5] = [Self::AgentSkills, Self::Claude, Self::OpenClaw, Self::Comis, Self::Lenient];
+
+    /// Returns the name, as it is written in a configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AgentSkills => "agentskills",
+            Self::Claude => "claude",
+            Self::OpenClaw => "openclaw",
+            Self::Comis => "comis",
+            Self::Lenient => "lenient",
+        }
+    }
+
+    /// Returns the dialect of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+
+    /// Whether a head that is no YAML is read again, line by line.
+    pub(super) const fn reads_line_by_line(self) -> bool {
+        !matches!(self, Self::Comis | Self::Claude)
+    }
+
+    /// The keys that this dialect knows.
+    pub(super) fn keys(self) -> impl Iterator<Item = &'static str> {
+        KEYS.iter()
+            .filter(move |(_, dialects)| self == Self::Lenient || dialects.contains(&self))
+            .map(|row| row.0)
+    }
+
+    /// The first dialect that knows a key.
+    pub(super) fn that_knows(key: &str) -> Option<Self> {
+        KEYS.iter().find(|row| row.0 == key).and_then(|(_, dialects)| dialects.first().copied())
+    }
+
+    /// How this dialect takes a problem.
+    pub(super) fn level(self, rule: &str) -> ProblemLevel {
+        let row = LEVELS.iter().find(|(name, _)| *name == rule);
+        let level = row.and_then(|(_, levels)| levels.get(self as usize));
+        level.copied().unwrap_or(ProblemLevel::Error)
+    }
+}
+
+/// The keys of a head, and who knows them.
+///
+/// This only decides what is called unknown. A key that narrows what a skill may do, or that makes something run, is
+/// read in every dialect and spelling: another program may read the same file by other rules.
+const KEYS: &[(&str, &[Dialect])] = {
+    use Dialect::{AgentSkills as A, Claude as C, Comis as M, OpenClaw as O};
+    &[
+        ("name", &[A, C, O, M]),
+        ("description", &[A, C, O, M]),
+        ("license", &[A, C, O, M]),
+        ("compatibility", &[A, C, O]),
+        ("metadata", &[A, C, O, M]),
+        ("allowed-tools", &[A, C, O]),
+        ("version", &[C, O, M]),
+        ("homepage", &[O]),
+        ("when_to_use", &[C]),
+        ("argument-hint", &[C]),
+        ("arguments", &[C]),
+        ("disable-model-invocation", &[C, O]),
+        ("user-invocable", &[C, O]),
+        ("disallowed-tools", &[C]),
+        ("model", &[C]),
+        ("effort", &[C]),
+        ("context", &[C]),
+        ("agent", &[C]),
+        ("background", &[C]),
+        ("hooks", &[C]),
+        ("paths", &[C]),
+        ("shell", &[C]),
+        ("command-dispatch", &[O]),
+        ("command-tool", &[O]),
+        ("command-arg-mode", &[O]),
+        ("type", &[M]),
+        ("userInvocable", &[M]),
+        ("disableModelInvocation", &[M]),
+        ("allowedTools", &[M]),
+        ("argumentHint", &[M]),
+        ("permissions", &[M]),
+        ("inputSchema", &[M]),
+        ("comis", &[M]),
+    ]
+};
+
+/// How each dialect takes each problem, in the order of [`Dialect::ALL`].
+const LEVELS: &[(&str, [ProblemLevel; 5])] = {
+    use ProblemLevel::{Error as E, Ignored as I, Note as N, Warning as W};
+    &[
+        // The form of the file.               A  C  O  M  L
+        ("no-front-matter", [E, N, E, E, N]),
+        ("front-matter-unclosed", [E, E, E, E, E]),
+        ("front-matter-empty", [E, N, E, E, N]),
+        ("front-matter-not-yaml", [E, E, E, E, E]),
+        // Another reader may have made something else of it.
+        ("front-matter-line-by-line", [W, E, W, E, W]),
+        ("front-matter-not-a-table", [E, E, E, E, E]),
+        ("duplicate-key", [E, E, E, E, E]),
+        // A program that does not know the mark finds no head at all.
+        ("byte-order-mark", [N, N, N, E, N]),
+        ("marker-in-value", [N, N, N, N, I]),
+        ("not-plain-text", [W, W, W, W, W]),
+        // Keys.
+        ("unknown-key", [N, N, N, E, I]),
+        ("missing-name", [E, I, E, E, N]),
+        ("missing-description", [E, N, E, E, N]),
+        ("wrong-type", [E, E, N, E, N]),
+        ("unreadable-tools", [E, E, E, E, E]),
+        ("too-long", [N, N, N, E, I]),
+        ("name-shape", [N, N, N, E, I]),
+        ("name-not-folder", [N, I, I, I, I]),
+        ("nested-metadata", [N, I, I, E, I]),
+        ("unknown-word", [I, I, I, E, I]),
+        // What the skill says and does.
+        ("empty-body", [N, N, N, E, N]),
+        ("body-truncated", [N, N, N, N, N]),
+        ("hidden-text", [W, W, W, W, W]),
+        ("not-read", [W, W, W, W, W]),
+        ("too-many-findings", [W, W, W, W, W]),
+        ("command-refused", [E, E, E, E, E]),
+        ("command-unanswered", [W, W, W, W, W]),
+        ("too-many-commands", [E, E, E, E, E]),
+        ("hook", [W, W, W, W, W]),
+        ("unverified-download", [W, W, W, W, W]),
+        ("model-bypassed", [W, W, W, W, W]),
+        ("always-loaded", [N, N, N, N, N]),
+    ]
+};
+
+#[cfg(test)]
+pub(super) fn is_rule(rule: &str) -> bool {
+    LEVELS.iter().any(|(name, _)| *name == rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dialects_stand_in_their_order() {
+        for (place, dialect) in Dialect::ALL.into_iter().enumerate() {
+            assert_eq!(dialect as usize, place);
+            assert_eq!(Dialect::from_name(dialect.name()), Some(dialect));
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_the_table_is_an_error() {
+        assert_eq!(Dialect::Lenient.level("no-such-rule"), ProblemLevel::Error);
+    }
+}

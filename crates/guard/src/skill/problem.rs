@@ -1,0 +1,149 @@
+//! What is wrong with a skill, besides what the scanner finds.
+
+use std::fmt;
+
+use super::dialect::Dialect;
+use crate::document::At;
+
+/// The most problems that are listed.
+const MOST: usize = 200;
+
+/// How much a problem matters, from the mildest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum ProblemLevel {
+    /// This dialect does not mind.
+    Ignored,
+    /// The author may want to mend it.
+    Note,
+    /// Somebody should look at it before the skill is used.
+    Warning,
+    /// The skill cannot be used.
+    Error,
+}
+
+/// Something that is wrong with a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct SkillProblem {
+    /// How much it matters in this dialect.
+    pub level: ProblemLevel,
+    /// The name of the rule, which never changes its meaning.
+    pub rule: &'static str,
+    /// The file.
+    pub path: String,
+    /// The line, from 1.
+    #[cfg_attr(feature = "serde", serde(rename = "lineNumber"))]
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    #[cfg_attr(feature = "serde", serde(rename = "remediation"))]
+    pub fix: String,
+}
+
+/// A place in a file of a skill.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub(crate) path: &'p str,
+    pub(crate) at: At,
+}
+
+/// What was found to be wrong so far.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    dialect: Dialect,
+    /// Whether a note is an error.
+    strict: bool,
+    list: Vec<SkillProblem>,
+    worst: ProblemLevel,
+}
+
+impl Problems {
+    pub(crate) const fn new(dialect: Dialect, strict: bool) -> Self {
+        Self { dialect, strict, list: Vec::new(), worst: ProblemLevel::Ignored }
+    }
+
+    /// Adds a problem, unless this dialect does not mind. More than anybody reads are counted and not kept.
+    pub(crate) fn add(
+        &mut self,
+        rule: &'static str,
+        place: Place<'_>,
+        message: impl fmt::Display,
+        fix: impl fmt::Display,
+    ) {
+        let level = match self.dialect.level(rule) {
+            ProblemLevel::Ignored => return,
+            ProblemLevel::Note if self.strict => ProblemLevel::Error,
+            level => level,
+        };
+        self.worst = self.worst.max(level);
+        if self.list.len() < MOST {
+            let Place { path, at } = place;
+            self.list.push(SkillProblem {
+                level,
+                rule,
+                path: path.to_owned(),
+                line: at.line,
+                column: at.column,
+                message: message.to_string(),
+                fix: fix.to_string(),
+            });
+        }
+    }
+
+    pub(crate) const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Returns the problems, the worst first, and how bad the worst of all is.
+    pub(crate) fn end(mut self) -> (Vec<SkillProblem>, ProblemLevel) {
+        self.list.sort_by_key(|problem| std::cmp::Reverse(problem.level));
+        (self.list, self.worst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_cut_and_the_worst_still_counts() {
+        let mut problems = Problems::new(Dialect::AgentSkills, false);
+        let place = Place { path: "SKILL.md", at: At::START };
+        for _ in 0..1000 {
+            problems.add("unknown-key", place, "x", "y");
+        }
+        problems.add("duplicate-key", place, "x", "y");
+        let (list, worst) = problems.end();
+        assert_eq!((list.len(), worst), (MOST, ProblemLevel::Error));
+    }
+
+    /// Every rule that the sources name has its row.
+    #[test]
+    fn every_rule_has_its_levels() {
+        let sources = [
+            include_str!("read.rs"),
+            include_str!("command.rs"),
+            include_str!("surface.rs"),
+            include_str!("../admit.rs"),
+        ];
+        let mut seen = 0;
+        for source in sources {
+            let calls = [".add(", ".problem("]
+                .map(|call| source.match_indices(call).map(|(at, call)| at + call.len()));
+            for at in calls.into_iter().flatten() {
+                let rest = source.get(at..).unwrap_or_default().trim_start();
+                let Some(rule) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) else {
+                    continue;
+                };
+                assert!(super::super::dialect::is_rule(rule), "{rule}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 15, "only {seen} rules were found in the sources");
+    }
+}

@@ -1,0 +1,433 @@
+//! From the head of a skill to its manifest, with everything that is wrong on the way.
+
+use stockade_policy::SkillTools;
+
+use super::dialect::Dialect;
+use super::manifest::SkillManifest;
+use super::problem::{Place, Problems};
+use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
+
+/// The most characters of a name and of a description.
+const NAME: usize = 64;
+const DESCRIPTION: usize = 1024;
+/// The most of any other text, and of a list.
+const TEXT: usize = 4096;
+const LIST: usize = 256;
+
+/// Reads a head. Also returns it as a document, for whoever looks for what runs.
+pub(crate) fn read_manifest(
+    head: &str,
+    path: &str,
+    problems: &mut Problems,
+) -> (SkillManifest, Option<Node>) {
+    let Some(document) = document(head, path, problems) else { return (SkillManifest::default(), None) };
+    let mut reader = Reader { path, problems, manifest: SkillManifest::default() };
+    if let Value::Table(entries) = &document.value {
+        entries.iter().for_each(|entry| reader.key(entry));
+    }
+    let manifest = reader.manifest;
+    (manifest, Some(document))
+}
+
+/// Parses a head: as YAML, and in some dialects line by line where that fails. Lines are counted from the start of the
+/// file, whose first line opens the head.
+fn document(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
+    let start = Place { path, at: At::START };
+    if head.trim().is_empty() {
+        problems.add(
+            "front-matter-empty",
+            start,
+            "there is nothing between the two lines of `---`",
+            NAME_AND_USE,
+        );
+        return None;
+    }
+    let marker = head.lines().position(|line| line.contains("---"));
+    if let Some(line) = marker.filter(|_| head.len() <= LONGEST) {
+        let place = Place { path, at: At { line: line + 2, column: 1 } };
+        let message = "`---` within the head: there are readers for which the head ends here";
+        problems.add("marker-in-value", place, message, "write a single dash or a colon instead");
+    }
+    let node = match parse(head, Format::Yaml) {
+        Ok(node) => shifted(node),
+        Err(broken) => {
+            let place = Place { path, at: broken.at.below(1) };
+            let lines =
+                problems.dialect().reads_line_by_line().then(|| by_lines(head, path, problems)).flatten();
+            let message = format_args!("the head is not valid YAML: {}", broken.reason);
+            let fix = "put values that hold `: `, `#`, quotes or brackets into quotes";
+            if lines.is_some() {
+                problems.add("front-matter-line-by-line", place, message, fix);
+            } else {
+                problems.add("front-matter-not-yaml", place, message, fix);
+            }
+            lines?
+        }
+    };
+    if !matches!(node.value, Value::Table(_)) {
+        let message = format_args!("the head is {}, and not keys with values", node.value.kind());
+        problems.add("front-matter-not-a-table", Place { path, at: node.at }, message, NAME_AND_USE);
+        return None;
+    }
+    Some(node)
+}
+
+const NAME_AND_USE: &str = "write `name: …` and `description: …` there, one on each line";
+
+/// The head begins on the second line.
+fn shifted(mut node: Node) -> Node {
+    node.at = node.at.below(1);
+    node.value = match node.value {
+        Value::List(nodes) => Value::List(nodes.into_iter().map(shifted).collect()),
+        Value::Table(entries) => Value::Table(
+            entries
+                .into_iter()
+                .map(|entry| Entry { at: entry.at.below(1), node: shifted(entry.node), ..entry })
+                .collect(),
+        ),
+        value => value,
+    };
+    node
+}
+
+/// Reads `key: the rest of the line`; what is indented below belongs to it as text.
+fn by_lines(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
+    if head.len() > LONGEST {
+        return None;
+    }
+    let mut entries: Vec<Entry> = Vec::new();
+    for (number, line) in (2..).zip(head.lines()) {
+        let at = At { line: number, column: 1 };
+        let key = line.split_once(':').filter(|(key, _)| is_key(key));
+        match (key, entries.last_mut()) {
+            (Some((key, value)), _) => {
+                let key = key.trim_end();
+                if entries.iter().any(|earlier| earlier.key == key) {
+                    let message = format_args!("the key `{key}` is given twice");
+                    problems.add("duplicate-key", Place { path, at }, message, "remove one of them");
+                }
+                let text = value.trim().trim_matches(['"', '\'']).to_owned();
+                let node = Node { at, value: Value::Text(text) };
+                entries.push(Entry { at, key: key.to_owned(), node });
+                // A head of nothing but keys is no head, and the look for earlier ones takes time.
+                if entries.len() > LIST {
+                    return None;
+                }
+            }
+            (None, Some(Entry { node: Node { value: Value::Text(text), .. }, .. })) => {
+                text.push('\n');
+                text.push_str(line);
+            }
+            (None, _) => {}
+        }
+    }
+    (!entries.is_empty()).then_some(Node { at: At { line: 2, column: 1 }, value: Value::Table(entries) })
+}
+
+fn is_key(key: &str) -> bool {
+    let key = key.trim_end();
+    key.starts_with(|c: char| c.is_ascii_alphabetic())
+        && key.len() <= NAME
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+struct Reader<'r> {
+    path: &'r str,
+    problems: &'r mut Problems,
+    manifest: SkillManifest,
+}
+
+impl Reader<'_> {
+    fn key(&mut self, entry: &Entry) {
+        let dialect = self.problems.dialect();
+        if !dialect.keys().any(|key| key == entry.key) {
+            let hint = match (nearest(&entry.key, dialect.keys()), Dialect::that_knows(&entry.key)) {
+                (_, Some(other)) => format!("remove it, or read the skill in the dialect {}", other.name()),
+                (Some(near), None) => format!("write `{near}`"),
+                (None, None) => "remove it".to_owned(),
+            };
+            let message = format_args!("unknown key `{}` in the dialect {}", entry.key, dialect.name());
+            self.problem("unknown-key", entry.at, message, &hint);
+        }
+        match entry.key.as_str() {
+            "name" => self.manifest.name = self.name(entry),
+            "description" => self.manifest.description = self.text(entry, DESCRIPTION),
+            "when_to_use" => self.manifest.when_to_use = self.text(entry, DESCRIPTION),
+            "version" => self.manifest.version = self.text(entry, TEXT),
+            "license" => self.manifest.license = self.text(entry, TEXT),
+            "compatibility" => self.manifest.compatibility = self.text(entry, 500),
+            "argument-hint" | "argumentHint" => self.manifest.argument_hint = self.text(entry, TEXT),
+            "arguments" => self.manifest.arguments = self.words(entry, &entry.node),
+            "user-invocable" | "userInvocable" => {
+                self.manifest.user_invocable = self.flag(entry).unwrap_or(true);
+            }
+            "disable-model-invocation" | "disableModelInvocation" => {
+                // Not known means that somebody wanted it disabled.
+                self.manifest.disable_model_invocation = self.flag(entry).unwrap_or(true);
+            }
+            "allowed-tools" | "allowedTools" | "allowed_tools" => self.tools(entry),
+            "disallowed-tools" | "disallowedTools" => {
+                self.manifest.disallowed_tools = self.words(entry, &entry.node);
+            }
+            "type" => self.kind(entry),
+            "permissions" => self.permissions(entry),
+            "inputSchema" => self.input_schema(entry),
+            "metadata" => self.metadata(entry),
+            "comis" => self.comis(entry),
+            _ => {}
+        }
+    }
+
+    fn name(&mut self, entry: &Entry) -> Option<String> {
+        let name = self.text(entry, NAME)?;
+        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let shaped =
+            name.chars().all(inner) && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--");
+        if !shaped && !name.is_empty() {
+            let message = format_args!("`{name}` is no name of a skill");
+            let fix = "use lower-case letters, digits and single hyphens between them, such as `my-skill`";
+            self.problem("name-shape", entry.node.at, message, fix);
+        }
+        Some(name).filter(|name| !name.is_empty())
+    }
+
+    /// A text. A number or a flag is taken as it is written, but not where the dialect is strict.
+    fn text(&mut self, entry: &Entry, most: usize) -> Option<String> {
+        let node = &entry.node;
+        let strict = self.problems.dialect() == Dialect::Comis;
+        let words = node.value.words().filter(|_| !strict || matches!(node.value, Value::Text(_)));
+        let Some(text) = words else {
+            self.wrong_type(entry, "a text");
+            return None;
+        };
+        let length = text.chars().count();
+        if length > most {
+            let message = format_args!("`{}` has {length} characters, and {most} is the most", entry.key);
+            self.problem("too-long", node.at, message, "shorten it");
+        }
+        Some(text.chars().take(TEXT.max(most)).collect())
+    }
+
+    fn flag(&mut self, entry: &Entry) -> Option<bool> {
+        let strict = self.problems.dialect() == Dialect::Comis;
+        let flag = match &entry.node.value {
+            Value::Flag(flag) => Some(*flag),
+            Value::Text(word) | Value::Number(word) if !strict => match word.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => Some(true),
+                "false" | "no" | "off" | "0" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        };
+        if flag.is_none() {
+            self.wrong_type(entry, "true or false");
+        }
+        flag
+    }
+
+    /// A list of texts. One text is a list of what stands in it, separated by commas or spaces.
+    fn words(&mut self, entry: &Entry, node: &Node) -> Vec<String> {
+        match &node.value {
+            Value::List(nodes) => {
+                let texts: Vec<String> =
+                    nodes.iter().filter_map(|node| node.value.words()).map(str::to_owned).collect();
+                if texts.len() < nodes.len() {
+                    self.wrong_type(entry, "a list of texts");
+                }
+                self.bounded(entry, texts)
+            }
+            Value::Text(text) => {
+                let texts = text.split([',', ' ', '\n']).filter(|word| !word.is_empty()).map(str::to_owned);
+                let texts = texts.take(LIST + 1).collect();
+                self.bounded(entry, texts)
+            }
+            Value::Nothing => Vec::new(),
+            Value::Flag(_) | Value::Number(_) | Value::Table(_) => {
+                self.wrong_type(entry, "a list of texts");
+                Vec::new()
+            }
+        }
+    }
+
+    fn bounded(&mut self, entry: &Entry, mut texts: Vec<String>) -> Vec<String> {
+        if texts.len() > LIST {
+            let message = format_args!("`{}` has {} entries, and {LIST} is the most", entry.key, texts.len());
+            self.problem("too-long", entry.at, message, "shorten it");
+            texts.truncate(LIST);
+        }
+        texts
+    }
+
+    /// A list that cannot be read grants no tool at all. Of two lists, both hold.
+    fn tools(&mut self, entry: &Entry) {
+        let read = match &entry.node.value {
+            Value::Text(text) => SkillTools::parse(text).map_err(|error| error.to_string()),
+            Value::Nothing => Ok(SkillTools::Listed(Vec::new())),
+            Value::List(nodes) if nodes.iter().all(|node| matches!(node.value, Value::Text(_))) => {
+                SkillTools::from_list(nodes.iter().filter_map(|node| node.value.words()))
+                    .map_err(|error| error.to_string())
+            }
+            other => Err(format!("`{}` is {}, and not a list of tools", entry.key, other.kind())),
+        };
+        let tools = read.unwrap_or_else(|message| {
+            let fix = "write `Read Bash(git:*)`, or a list of such entries";
+            self.problem("unreadable-tools", entry.node.at, message, fix);
+            SkillTools::Listed(Vec::new())
+        });
+        self.manifest.tools = match (&self.manifest.tools, &tools) {
+            (SkillTools::Listed(_), SkillTools::Listed(_)) => {
+                let message = "there are two lists of tools, in two spellings";
+                self.problem("unreadable-tools", entry.at, message, "keep one of them");
+                SkillTools::Listed(Vec::new())
+            }
+            _ => tools,
+        };
+    }
+
+    fn kind(&mut self, entry: &Entry) {
+        if entry.node.value.words() != Some("prompt") {
+            let message = "`type` can only be `prompt`";
+            self.problem("unknown-word", entry.node.at, message, "write `type: prompt`, or leave it out");
+        }
+    }
+
+    fn permissions(&mut self, entry: &Entry) {
+        let Some(entries) = self.table(entry) else { return };
+        for inner in entries {
+            let words = self.words(inner, &inner.node);
+            let permissions = &mut self.manifest.permissions;
+            match inner.key.as_str() {
+                "fsRead" => permissions.fs_read = words,
+                "fsWrite" => permissions.fs_write = words,
+                "net" => permissions.net = words,
+                "env" => permissions.env = words,
+                _ => self.unknown_inner(inner, "permissions", &["fsRead", "fsWrite", "net", "env"]),
+            }
+        }
+    }
+
+    fn input_schema(&mut self, entry: &Entry) {
+        if self.table(entry).is_some() {
+            self.manifest.input_schema = Some(entry.node.value.to_json());
+        }
+    }
+
+    /// `metadata` holds texts; OpenClaw keeps requirements and installers there, in a table or in a text of JSON.
+    fn metadata(&mut self, entry: &Entry) {
+        if let Value::Text(text) = &entry.node.value
+            && let Ok(node) = parse(text, Format::Yaml)
+            && let Value::Table(entries) = node.value
+        {
+            return self.metadata_of(&entries, entry.at);
+        }
+        let Some(entries) = self.table(entry) else { return };
+        self.metadata_of(entries, entry.at);
+    }
+
+    fn metadata_of(&mut self, entries: &[Entry], at: At) {
+        for inner in entries.iter().take(LIST) {
+            match inner.node.value.words() {
+                Some(words) => {
+                    self.manifest.metadata.insert(inner.key.clone(), words.to_owned());
+                }
+                None if PRODUCTS.contains(&inner.key.as_str()) => self.product(&inner.node.value),
+                None => {
+                    let message = format_args!("`metadata.{}` is {}", inner.key, inner.node.value.kind());
+                    self.problem("nested-metadata", at, message, "write a text there");
+                }
+            }
+        }
+    }
+
+    /// What OpenClaw, under any of its names, keeps in `metadata`.
+    fn product(&mut self, value: &Value) {
+        let list = |key: &str| {
+            let node = value.get("requires").and_then(|entry| entry.node.value.get(key));
+            texts(node.map(|entry| &entry.node.value))
+        };
+        let text = |key: &str| Some(value.get(key)?.node.value.words()?.to_owned());
+        let requires = &mut self.manifest.requires;
+        requires.os = texts(value.get("os").map(|entry| &entry.node.value));
+        requires.bins = list("bins");
+        requires.any_bins = list("anyBins");
+        requires.env = list("env");
+        requires.config = list("config");
+        requires.skill_key = text("skillKey");
+        requires.primary_env = text("primaryEnv");
+    }
+
+    fn comis(&mut self, entry: &Entry) {
+        const KNOWN: &[&str] = &["os", "requires", "skill-key", "primary-env", "command-dispatch"];
+        let Some(entries) = self.table(entry) else { return };
+        for inner in entries {
+            match inner.key.as_str() {
+                "os" => {
+                    let words = self.words(inner, &inner.node);
+                    self.manifest.requires.os = words.iter().map(|word| word.to_lowercase()).collect();
+                }
+                "requires" => self.comis_requires(inner),
+                "skill-key" => self.manifest.requires.skill_key = self.text(inner, NAME).as_deref().map(slug),
+                "primary-env" => self.manifest.requires.primary_env = self.text(inner, TEXT),
+                "command-dispatch" => self.manifest.requires.command_dispatch = self.text(inner, TEXT),
+                _ => self.unknown_inner(inner, "comis", KNOWN),
+            }
+        }
+    }
+
+    fn comis_requires(&mut self, entry: &Entry) {
+        let Some(entries) = self.table(entry) else { return };
+        for inner in entries {
+            let words = self.words(inner, &inner.node);
+            match inner.key.as_str() {
+                "bins" => self.manifest.requires.bins = words,
+                "env" => self.manifest.requires.env = words,
+                _ => self.unknown_inner(inner, "comis.requires", &["bins", "env"]),
+            }
+        }
+    }
+
+    fn table<'n>(&mut self, entry: &'n Entry) -> Option<&'n [Entry]> {
+        match &entry.node.value {
+            Value::Table(entries) => Some(entries),
+            _ => {
+                self.wrong_type(entry, "a table");
+                None
+            }
+        }
+    }
+
+    fn unknown_inner(&mut self, entry: &Entry, table: &str, known: &'static [&'static str]) {
+        let message = format_args!("unknown key `{}` in `{table}`", entry.key);
+        let near = nearest(&entry.key, known.iter().copied());
+        let fix = near.map_or_else(|| "remove it".to_owned(), |key| format!("write `{key}`"));
+        self.problem("unknown-key", entry.at, message, &fix);
+    }
+
+    fn wrong_type(&mut self, entry: &Entry, wanted: &str) {
+        let message = format_args!("`{}` is {}, and not {wanted}", entry.key, entry.node.value.kind());
+        self.problem("wrong-type", entry.node.at, message, &format!("write {wanted} there"));
+    }
+
+    fn problem(&mut self, rule: &'static str, at: At, message: impl std::fmt::Display, fix: &str) {
+        self.problems.add(rule, Place { path: self.path, at }, message, fix);
+    }
+}
+
+/// The names under which OpenClaw has kept its part of `metadata`.
+pub(super) const PRODUCTS: &[&str] = &["openclaw", "clawdbot", "moltbot", "clawdis"];
+
+fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::List(nodes)) => {
+            nodes.iter().take(LIST).filter_map(|node| node.value.words()).map(str::to_owned).collect()
+        }
+        Some(value) => value.words().map(str::to_owned).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// `My Skill Tool` as a key: `my-skill-tool`.
+fn slug(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_lowercase()
+}
