@@ -24,6 +24,9 @@ pub struct Actions<'t> {
     pub hazards: Vec<Hazard>,
     /// Which programs give what they write to which others.
     pub flows: Vec<Flow>,
+    /// The programs that run in a shell of their own, by their place in `runs`: a `cd` among them ends with them. What
+    /// lies within another stands before it.
+    pub own_shells: Vec<Range<usize>>,
     /// Every function that is defined.
     pub functions: Vec<Function<'t>>,
 }

@@ -210,11 +210,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 Some(body) => body,
                 None => self.loop_body()?,
             };
-            return Ok(Kind::For { words, body });
+            return Ok(Kind::For { name, words, body });
         }
         let words = self.loop_words()?;
         let body = self.loop_body()?;
-        Ok(Kind::For { words, body })
+        Ok(Kind::For { name, words, body })
     }
 
     /// Reads `in …` and the separator after it.

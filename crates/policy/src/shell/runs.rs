@@ -110,16 +110,28 @@ impl<'t, 'o> Walk<'t, 'o> {
             let is_timed = place.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
             let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
             let alongside = place.alongside || !in_shell;
+            let start = self.next();
             self.pipeline(pipeline, Place { is_certain: is_certain && in_shell, alongside, ..place });
+            if *then == Join::Background {
+                self.own_shell(start);
+            }
             is_certain = place.is_certain && matches!(then, Join::Sequence | Join::Background);
         }
     }
 
     /// Walks over a list whose definitions do not outlive it.
     fn separate(&mut self, list: &List<'t>, place: Place<'_, 't>) {
-        let functions = self.functions.len();
+        let (functions, start) = (self.functions.len(), self.next());
         self.list(list, Place { is_certain: true, ..place });
         self.functions.truncate(functions);
+        self.own_shell(start);
+    }
+
+    /// Notes that what was listed since `start` runs in a shell of its own.
+    pub(in crate::shell) fn own_shell(&mut self, start: usize) {
+        if start < self.next() {
+            self.actions.own_shells.push(start..self.next());
+        }
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline<'t>, place: Place<'_, 't>) {
@@ -130,6 +142,10 @@ impl<'t, 'o> Walk<'t, 'o> {
             let start = self.next();
             self.command(command, Place { stdin: &stdin, ..place });
             let stage = start..self.next();
+            // The last command runs in the shell itself in zsh, and in some of those that are called `sh`.
+            if index + 1 < pipeline.commands.len() || (index > 0 && place.shell == Shell::Bash) {
+                self.own_shell(start);
+            }
             self.flow(before, stage.clone(), Through::Input);
             before = stage;
             if index + 1 < pipeline.commands.len() {
@@ -166,9 +182,12 @@ impl<'t, 'o> Walk<'t, 'o> {
             Kind::Subshell(list) => self.separate(list, place),
             Kind::Group(list) => self.list(list, place),
             Kind::Clauses(lists) => lists.iter().for_each(|list| self.list(list, maybe)),
-            Kind::For { words, body } => {
+            Kind::For { name, words, body } => {
+                let (start, around) = (self.next(), self.held.begin());
                 self.words(words, place);
                 self.remember(words);
+                let mentioned = self.held.end(around);
+                self.held.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
                 self.list(body, maybe);
             }
             Kind::Counted { arithmetic, body } => {

@@ -84,7 +84,7 @@ pub(crate) enum Kind<'t> {
     /// `if`, `while`, `until`, `always`: the parts in order, each of which may or may not run.
     Clauses(Vec<List<'t>>),
     /// `for` and `select`
-    For { words: Vec<Word<'t>>, body: List<'t> },
+    For { name: Cow<'t, str>, words: Vec<Word<'t>>, body: List<'t> },
     /// `for ((…))`
     Counted { arithmetic: Vec<Expansion<'t>>, body: List<'t> },
     /// `case`

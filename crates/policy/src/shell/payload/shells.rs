@@ -11,7 +11,12 @@ use crate::shell::tree::{Command, RedirectOperator, Redirected};
 
 /// A shell runs the text after `-c`, a file, or what it reads.
 pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, place: Place<'_, 't>) {
-    let place = Place { shell, is_certain: false, ..place };
+    let start = walk.actions.runs.len();
+    text_of(walk, run, Place { shell, is_certain: false, ..place });
+    walk.own_shell(start);
+}
+
+fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
     let options = options_of(&run.argv);
     let operand = run.argv.get(options.operands);
     if options.runs_text {

@@ -1,5 +1,8 @@
 //! What is deleted in the folder that a `cd` has led to.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 use super::table::DELETE_THERE;
 use crate::exec::hazards::command::Command;
 use crate::exec::hazards::target::Target;
@@ -8,8 +11,10 @@ use crate::shell::{Actions, Arg};
 
 /// Deletions that are dangerous only because of where they happen: `cd / && rm -rf *`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    let mut shells = Shells::of(actions);
     let mut folder: Option<Target> = None;
-    for run in &actions.runs {
+    for (index, run) in actions.runs.iter().enumerate() {
+        shells.go_to(index, &mut folder);
         let is_known = |name: &&str| matches!(*name, "cd" | "pushd" | "chdir");
         if run.program().filter(is_known).is_some() {
             folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
@@ -20,6 +25,31 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
         if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
         {
             found.push(DELETE_THERE.at(run.span));
+        }
+    }
+}
+
+/// The shells that are open at a place, each with the folder in which it began: there the shell around it goes on.
+struct Shells {
+    /// Those to come, the next one last.
+    ahead: Vec<Range<usize>>,
+    open: Vec<(usize, Option<Target>)>,
+}
+
+impl Shells {
+    fn of(actions: &Actions<'_>) -> Self {
+        let mut ahead = actions.own_shells.clone();
+        ahead.sort_by_key(|shell| (Reverse(shell.start), shell.end));
+        Self { ahead, open: Vec::new() }
+    }
+
+    /// Leaves the shells that end before the program at `index`, and enters those that begin with it.
+    fn go_to(&mut self, index: usize, folder: &mut Option<Target>) {
+        while let Some((_, outer)) = self.open.pop_if(|(end, _)| *end <= index) {
+            *folder = outer;
+        }
+        while let Some(shell) = self.ahead.pop_if(|shell| shell.start <= index) {
+            self.open.push((shell.end, folder.clone()));
         }
     }
 }

@@ -132,6 +132,8 @@ pub(in crate::exec::hazards) static RUN_DOWNLOAD: Together = Together {
         "read -r x < <(curl e); eval $x",
         "x=$(curl e); while read l; do eval $l; done <<< \"$x\"",
         "x=$(curl e); sh <<E\n${x}\nE",
+        "for line in $(curl e); do eval \"$line\"; done",
+        "x=$(curl e); for y in $x; do sh -c \"$y\"; done",
     ],
     clean: &[
         "curl x | python3 -m json.tool",
@@ -148,6 +150,7 @@ pub(in crate::exec::hazards) static RUN_DOWNLOAD: Together = Together {
         "bash build.sh \"$(curl x)\"",
         "curl x > out.json; bash build.sh",
         "x=$(curl e); echo \"$x\"; eval \"$y\"",
+        "for x in $(curl e); do echo \"$x\"; done",
         "v=$(curl e); bash build.sh \"$v\"",
         "v=$(curl e); \"$TOOL\" --version \"$v\"",
         "v=$(curl e); ./bin/$v/run",
@@ -316,6 +319,11 @@ pub(in crate::exec::hazards) static DELETE_THERE: Together = Together {
         "cd .. && rm -rf *",
         "cd build && cd ../.. && rm -rf .",
         "cd /usr/local && cd .. && find . -delete",
+        "(cd / && rm -rf *)",
+        "(cd /; (cd /tmp/x; ls); rm -rf *)",
+        "bash -c 'cd /; rm -rf *'",
+        "eval 'cd /'; rm -rf *",
+        "{ cd /; }; rm -rf *",
         "pushd /tmp/.. && sudo rm -rf -- *",
     ],
     clean: &[
@@ -327,6 +335,11 @@ pub(in crate::exec::hazards) static DELETE_THERE: Together = Together {
         "cd / && ls *",
         "cd \"$dir\" && rm -rf *",
         "rm -rf build; cd ..",
+        "(cd /; ls); rm -rf *",
+        "x=$(cd / && ls); rm -rf *",
+        "cd / | rm -rf *",
+        "cd / & rm -rf *",
+        "bash -c 'cd /'; rm -rf *",
     ],
 };
 
