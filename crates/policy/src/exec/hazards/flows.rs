@@ -1,13 +1,14 @@
 //! What is dangerous about programs together: downloads that are run, secrets that are sent, fork bombs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::command::{Command, name_of};
 use super::{Hazard, code, network};
-use crate::shell::{Actions, Arg, Flow, Run, Through};
+use crate::shell::{Actions, Arg, Called, Flow, Run, Through};
 
 mod bombs;
+mod fetched;
 mod folders;
 mod table;
 
@@ -68,6 +69,7 @@ impl Count {
 /// Returns what is dangerous about programs together. `taints` says what the output of each is by itself.
 pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &mut Vec<Hazard>) {
     redirected_in(actions, &mut taints);
+    called(actions, &mut taints);
     for (run, taint) in actions.runs.iter().zip(&taints) {
         if taint.has(Taint::SECRET) && sends(run) {
             found.push(SEND_SECRET.at(run.span));
@@ -79,7 +81,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
         flows(actions, flow, from, &mut taints, found);
     }
     sent_by_redirect(actions, &taints, found);
-    files_run(actions, &taints, found);
+    fetched::run_from_files(actions, &taints, found);
     bombs::find(actions, found);
     folders::find(actions, found);
 }
@@ -147,6 +149,26 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
         open += edge;
         if open > 0 {
             taint.add(Taint::SECRET);
+        }
+    }
+}
+
+/// What a function writes is what the programs of its body write.
+fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
+    let bodies =
+        actions.functions.iter().filter_map(|function| Some((function.name.as_deref()?, &function.runs)));
+    let mut written: HashMap<&str, Taint> = HashMap::new();
+    for (name, runs) in bodies {
+        let body = taints.get(runs.clone()).unwrap_or_default();
+        let all = written.entry(name).or_default();
+        body.iter().for_each(|taint| all.add(*taint));
+    }
+    if written.is_empty() {
+        return;
+    }
+    for (run, taint) in actions.runs.iter().zip(taints) {
+        if let (Called::Function, Some(name)) = (run.called, run.program()) {
+            taint.add(written.get(name).copied().unwrap_or_default());
         }
     }
 }
@@ -296,51 +318,4 @@ fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Haz
             found.push(SEND_SECRET.at(redirect.span));
         }
     }
-}
-
-/// What was fetched into a file and is run from there.
-fn files_run(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
-    if !taints.iter().any(|taint| taint.has(Taint::FETCHED)) {
-        return;
-    }
-    let count = Count::of(taints, Taint::FETCHED);
-    let fetched = |index: usize| taints.get(index).is_some_and(|taint| taint.has(Taint::FETCHED));
-    let mut files: HashSet<String> = HashSet::new();
-    for (_, run) in actions.runs.iter().enumerate().filter(|(index, _)| fetched(*index)) {
-        outputs(run, &mut files);
-    }
-    for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
-        if count.in_range(&redirect.runs) {
-            files.extend(redirect.target.known().map(last_name));
-        }
-    }
-    if files.is_empty() {
-        return;
-    }
-    let runs_file = |run: &&Run<'_>| {
-        let Some(name) = name_of(run) else { return false };
-        let runs_others = code::is_interpreter(name) || matches!(name, "source" | ".");
-        let script = run.argv.iter().skip(1).filter_map(Arg::known).find(|word| !word.starts_with('-'));
-        files.contains(name)
-            || (runs_others && script.is_some_and(|script| files.contains(&last_name(script))))
-    };
-    found.extend(actions.runs.iter().filter(runs_file).map(|run| RUN_DOWNLOAD.at(run.span)));
-}
-
-/// The names of the files that a program which fetches writes: named by an option, or by the end of the address.
-fn outputs(run: &Run<'_>, files: &mut HashSet<String>) {
-    let Some(command) = Command::of(run) else { return };
-    let named = command.texts("-o -O --output --output-document").map(last_name);
-    let addressed = command
-        .operands()
-        .filter_map(Arg::known)
-        .filter(|word| command.name == "tee" || word.contains('/'))
-        .map(last_name);
-    files.extend(named.chain(addressed).filter(|name| !name.is_empty() && name != "-"));
-}
-
-/// A file's name without its folder, so that `./f`, `f` and `/tmp/f` meet.
-fn last_name(file: &str) -> String {
-    let file = file.split(['?', '#']).next().unwrap_or(file);
-    file.rsplit('/').next().unwrap_or(file).to_owned()
 }
