@@ -12,6 +12,7 @@ use stockade_policy::{ReadOptions, Script};
 
 mod brush;
 mod opinions;
+mod shuck;
 mod tree_sitter;
 
 const ROUNDS: usize = 31;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use stockade_policy::{ReadOptions, Script};
 
-use crate::{brush, tree_sitter};
+use crate::{brush, shuck, tree_sitter};
 
 /// Prints what others see and we do not.
 pub(crate) fn compare(file: &str) -> ExitCode {
@@ -17,9 +17,12 @@ pub(crate) fn compare(file: &str) -> ExitCode {
     for text in texts.split_terminator('\0') {
         let Some(ours) = ours(text) else { continue };
         read += 1;
-        for (peer, names) in
-            [("brush", brush::names(text)), ("tree-sitter", tree_sitter::names(text, &mut parser))]
-        {
+        let opinions = [
+            ("brush", brush::names(text)),
+            ("shuck", shuck::names(text)),
+            ("tree-sitter", tree_sitter::names(text, &mut parser)),
+        ];
+        for (peer, names) in opinions {
             for name in names.iter().filter(|name| is_plain(name) && !ours.contains(name)) {
                 println!("{peer} sees {name:?} in {text:?}");
                 differ += 1;
