@@ -5,7 +5,7 @@
 
 mod table;
 
-use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, Test, UNIX_SOCKETS};
+use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS};
 
 /// One instruction, as the kernel wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,13 +126,47 @@ pub fn filter(architecture: Architecture, more: &[Closed]) -> Vec<Instruction> {
     program
 }
 
+/// Returns the program after which threads may start, and one program more: the one whose start hands over `secret` in the
+/// three arguments that `execve` has no use for. Whatever runs then has never seen it.
+pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+    const EPERM: u32 = 1;
+    let execve = match architecture {
+        Architecture::X86_64 => 59,
+        Architecture::Aarch64 => 221,
+    };
+    let mut program =
+        vec![load(ARCHITECTURE), jump(JUMP_EQUAL, architecture.audit_number(), 1, 0), give(KILL)];
+    for row in SPAWN {
+        if let Some(number) = architecture.number(row) {
+            program.extend(compile(row, number));
+        }
+    }
+    // Two instructions for each half of a word, and the two verdicts.
+    program.extend([load(NUMBER), jump(JUMP_EQUAL, execve, 1, 0), give(ALLOW)]);
+    let halves = (3u32..).zip(secret).flat_map(|(argument, word)| {
+        let low = ARGUMENTS + 8 * argument;
+        [(low, word as u32), (low + 4, (word >> 32) as u32)]
+    });
+    for (offset, half) in halves {
+        program.extend([load(offset), jump(JUMP_EQUAL, half, 1, 0), give(ERRNO | EPERM)]);
+    }
+    program.push(give(ALLOW));
+    program
+}
+
 /// One row: if the number and all tests fit, the call fails.
 fn compile(row: &Row, number: u32) -> Vec<Instruction> {
     let mut code = vec![load(NUMBER), jump(JUMP_EQUAL, number, 0, END)];
     for (argument, test) in row.when {
         // The low half: the kernel looks at no more of these arguments, and a filter that looks at all 64 bits lets a
         // request pass that has odd bits in the upper half (CVE-2019-10063).
-        code.push(load(ARGUMENTS + 8 * u32::from(*argument)));
+        let low = ARGUMENTS + 8 * u32::from(*argument);
+        if let Test::Above(most) = test {
+            code.extend([load(low + 4), jump(JUMP_ANY_BIT, u32::MAX, 2, 0)]);
+            code.extend([load(low), jump(JUMP_AT_LEAST, most.saturating_add(1), 0, END)]);
+            continue;
+        }
+        code.push(load(low));
         code.extend(compile_test(test));
     }
     code.push(give(ERRNO | row.errno));
@@ -160,6 +194,8 @@ fn compile_test(test: &Test) -> Vec<Instruction> {
     match test {
         Test::AnyBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, 0, END)],
         Test::NoBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, END, 0)],
+        // Both halves count, see above.
+        Test::Above(_) => Vec::new(),
         Test::OneOf(values) => one_of(values),
         Test::NoneOf(values) => values.iter().map(|value| jump(JUMP_EQUAL, *value, END, 0)).collect(),
         Test::MaskedOneOf(mask, values) => {
@@ -188,8 +224,10 @@ mod tests {
 
     /// What the kernel would do with the program.
     fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64]) -> u32 {
-        let argument =
-            |offset: u32| arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0) as u32;
+        let argument = |offset: u32| {
+            let whole = arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0);
+            (whole >> (8 * (offset % 8))) as u32
+        };
         let (mut at, mut register) = (0, 0);
         loop {
             let Instruction { code, on_true, on_false, value } = program[at];
@@ -265,8 +303,12 @@ mod tests {
             ("ptrace", &[0x4206], EPERM),
             ("personality", &[0xffff_ffff], ALLOW),
             ("personality", &[0x0044_0000], EPERM),
-            ("memfd_create", &[0, 8], ALLOW),
-            ("memfd_create", &[0, 1], ERRNO | ENOSYS),
+            ("memfd_create", &[0, 8], ERRNO | ENOSYS),
+            ("shmget", &[0, 4096], ALLOW),
+            ("shmget", &[0, 256 << 10], ALLOW),
+            ("shmget", &[0, (256 << 10) + 1], EPERM),
+            ("shmget", &[0, high], EPERM),
+            ("ioctl", &[0, 0x5423], EPERM),
         ];
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
             for (name, arguments, expected) in cases {
@@ -288,6 +330,31 @@ mod tests {
             assert_eq!(run(&program, architecture.audit_number(), X32 | 39, &[]), ERRNO | ENOSYS);
             assert_eq!(run(&program, architecture.audit_number(), 0, &[]), ALLOW);
             assert!(program.len() < 4096, "the kernel takes no longer program");
+        }
+    }
+
+    #[test]
+    fn threads_start_and_one_program() {
+        let secret = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888, 0x9999_aaaa_bbbb_cccc];
+        for (architecture, execve, clone) in
+            [(Architecture::X86_64, 59, 56), (Architecture::Aarch64, 221, 220)]
+        {
+            let program = no_spawn(architecture, secret);
+            let verdict =
+                |number, arguments: &[u64]| run(&program, architecture.audit_number(), number, arguments);
+            assert_eq!(verdict(execve, &[1, 2, 3, secret[0], secret[1], secret[2]]), ALLOW);
+            for odd in 0..3 {
+                for bit in [0, 31, 32, 63] {
+                    let mut wrong = secret;
+                    wrong[odd] ^= 1 << bit;
+                    assert_eq!(verdict(execve, &[1, 2, 3, wrong[0], wrong[1], wrong[2]]), EPERM);
+                }
+            }
+            assert_eq!(verdict(execve, &[1, 2, 3]), EPERM);
+            assert_eq!((verdict(clone, &[0x003d_0f00]), verdict(clone, &[17])), (ALLOW, EPERM));
+            assert_eq!(verdict(435, &[]), ERRNO | ENOSYS);
+            assert_eq!(verdict(0, &[]), ALLOW);
+            assert_eq!(run(&program, 0x4000_0003, 11, &[]), KILL);
         }
     }
 
