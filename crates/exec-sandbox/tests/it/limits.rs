@@ -208,3 +208,29 @@ attempt('exec', lambda: os.execv('/bin/true', ['true']))
     let refused = live.run(&["true"], |spec| (spec.backend, spec.spawn) = (Backend::Bwrap, Spawn::Threads));
     assert!(matches!(refused, Err(RunError::Refused(_))));
 }
+
+#[test]
+fn shared_memory_counts() {
+    let Some(live) = Live::new() else { return };
+    let rows = [
+        "import mmap, time\nm = mmap.mmap(-1, 300 << 20)\nfor n in range(0, 300 << 20, 4096): m[n] = 1\ntime.sleep(5)",
+        "import os\nf = os.memfd_create('x')\nfor n in range(300): os.write(f, bytes(1 << 20))",
+        "import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nassert c.shmget(0, 300 << 20, 0o1600) >= 0",
+    ];
+    for script in rows {
+        let outcome = live
+            .run(&["python3", "-c", script], |spec| spec.limits.memory = Limit::AtMost(100 << 20))
+            .unwrap();
+        assert_ne!(outcome.end, End::Exited(0), "{script}");
+    }
+    let small = "import mmap, os\nm = mmap.mmap(-1, 60 << 20)\nfor n in range(0, 60 << 20, 4096): m[n] = 1\n\
+                 for n in range(6):\n    if os.fork() == 0:\n        sum(m[n] for n in range(0, 60 << 20, 4096))\n        os._exit(0)\n\
+                 import time\ntime.sleep(0.5)\nprint(sum(os.wait()[1] for n in range(6)))";
+    let outcome =
+        live.run(&["python3", "-c", small], |spec| spec.limits.memory = Limit::AtMost(150 << 20)).unwrap();
+    assert_eq!(
+        (outcome.output.stdout.as_slice(), outcome.end),
+        (b"0\n".as_slice(), End::Exited(0)),
+        "shared once, not six times"
+    );
+}

@@ -42,18 +42,25 @@ pub(super) fn denied(denial: &Denial) -> String {
         }
         Denial::Write(path) => {
             let folder = shown(path.parent().unwrap_or(path));
-            format!("the command may only read {}; --rw {folder} would let it change that folder", shown(path))
+            format!(
+                "the command may only read {}; --rw {folder} would let it change that folder",
+                shown(path)
+            )
         }
         Denial::Never(path, why) => format!("{} is shared with no command: {why}", shown(path)),
         Denial::Reach(host) => {
             let host = host.as_deref().unwrap_or("other machines");
-            format!("the command does not reach {host}; --network broker with --broker lets a broker decide, --network open lets it reach everything")
+            format!(
+                "the command does not reach {host}; --network broker with --broker lets a broker decide, --network open lets it reach everything"
+            )
         }
         Denial::Processes => "the command had too many processes; --processes gives it more".to_owned(),
         Denial::Memory => "the command ran out of memory; --memory gives it more".to_owned(),
         Denial::FileSize => "a file became too large; --file-size gives it more".to_owned(),
         Denial::OpenFiles => "the command had too many files open".to_owned(),
-        Denial::Scratch => "there is no more room; files in the workspace take none of the private /tmp".to_owned(),
+        Denial::Scratch => {
+            "there is no more room; files in the workspace take none of the private /tmp".to_owned()
+        }
         _ => "the command was refused something".to_owned(),
     }
 }
