@@ -1,9 +1,9 @@
 //! How a command went, for a person. Every line says what happened and the narrowest option that changes it.
-#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+#![expect(clippy::disallowed_methods, reason = "writes to standard error, and looks where a program is")]
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use stockade_guard::exec::{Denial, End, Network, Outcome, Plan, Provider, Refusal};
 
@@ -14,6 +14,12 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
     let end = end(outcome.end);
     if !end.is_empty() {
         say(end);
+    }
+    if outcome.end == End::NotFound
+        && let Some(folder) = elsewhere(plan)
+    {
+        let folder = escape_path(&folder);
+        say(&format!("this machine has one in {folder}; --ro {folder} lets the command see it"));
     }
     if outcome.output.truncated() {
         say(&format!(
@@ -63,6 +69,13 @@ pub(super) fn denied(denial: &Denial) -> String {
         }
         _ => "the command was refused something".to_owned(),
     }
+}
+
+/// Where on the search path of whoever started this a program of that name is.
+fn elsewhere(plan: &Plan) -> Option<PathBuf> {
+    let is_name = Path::new(&plan.program).components().count() == 1;
+    let path = std::env::var_os("PATH").filter(|_| is_name)?;
+    std::env::split_paths(&path).find(|folder| folder.is_absolute() && folder.join(&plan.program).is_file())
 }
 
 fn end(end: End) -> &'static str {
