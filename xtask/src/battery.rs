@@ -1,13 +1,16 @@
 //! `cargo xtask battery FOLDER`: attempts to get out of a sandbox, and work that must go on in it, as FOLDER has them.
 //!
 //! The folder holds `run.py`, which lays bait, runs each probe behind a prefix, and prints a score. Here, it is run as an
-//! ordinary user and as root, first with no sandbox at all, as a control: a probe that fails even then says nothing.
+//! ordinary user and as root, first with no sandbox at all, as a control: a probe that fails even then says nothing. The
+//! last lines are the score, and anything less than all of it is a failure.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::json::Json;
 use crate::program::{Echo, Program};
 use crate::stop::{Stop, no_more};
+use crate::table::Table;
 use crate::workspace::Workspace;
 
 /// Whom the sandbox is started by, what `run.py` wants to hear, and a name for the results.
@@ -44,6 +47,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
         battery.canonicalize().map_err(|error| Stop::failed(format!("{}: {error}", battery.display())))?;
     check_machine()?;
     let program = install(workspace)?;
+    let mut table = Table::new(&["started by", "kept in", "works"]);
+    let mut is_full = true;
     for (who, options, name) in USERS {
         let control = Path::new(PLACE).join(format!("none-{name}.json"));
         if !control.is_file() {
@@ -55,8 +60,32 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
         let results = Path::new(PLACE).join(format!("stockade-{name}.json"));
         let files = ["--control".as_ref(), control.as_os_str(), "--json".as_ref(), results.as_os_str()];
         score(&battery, options, &wrap, &files)?;
+        let totals = totals(&results)?;
+        is_full &= totals.iter().all(|(reached, of)| reached == of && of != "0");
+        let cells = totals.map(|(reached, of)| format!("{reached}/{of}"));
+        table.row(std::iter::once((*who).to_owned()).chain(cells));
     }
-    Ok(())
+    println!("\n{table}");
+    if is_full {
+        Ok(())
+    } else {
+        Err(Stop::failed("something got out, or something does not work; see above"))
+    }
+}
+
+/// How many attempts were kept in, how much of the work went on, and of how many.
+fn totals(results: &Path) -> Result<[(String, String); 2], Stop> {
+    let failed = || Stop::failed(format!("{}: no totals in it", results.display()));
+    let text = std::fs::read_to_string(results).map_err(|_| failed())?;
+    let all = Json::parse(&text).ok_or_else(failed)?;
+    let number = |kind: &str, name: &str| match all.at("totals").at(kind).at(name) {
+        Json::Number(number) => Ok(number.clone()),
+        _ => Err(failed()),
+    };
+    Ok([
+        (number("TOTAL", "blocked")?, number("TOTAL", "n")?),
+        (number("benign", "works")?, number("benign", "n")?),
+    ])
 }
 
 fn check_machine() -> Result<(), Stop> {

@@ -95,7 +95,7 @@ pub(crate) fn is_plain(path: &Path) -> bool {
 }
 
 /// The rule that stands against a path, if there is one, and what to do instead.
-fn forbidden(path: &Path, access: Access, facts: &HostFacts) -> Option<(Rule, String)> {
+pub(crate) fn forbidden(path: &Path, access: Access, facts: &HostFacts) -> Option<(Rule, String)> {
     let home = facts.home.as_path();
     let overlaps = |folder: &Path| path.starts_with(folder) || folder.starts_with(path);
     if path == Path::new("/") {

@@ -33,6 +33,8 @@ pub enum Property {
     Priority,
     /// A bound on processors.
     Processors,
+    /// The command starts no other program and no other process.
+    NoSpawn,
 }
 
 /// A property, its name, whether it is required unless somebody says otherwise, and what it says to a person.
@@ -53,6 +55,7 @@ const PROPERTIES: &[Row] = &[
     (Property::ProcessCount, "process-count", false, "a bound on processes"),
     (Property::Priority, "priority", false, "that other programs get the processor first"),
     (Property::Processors, "processors", false, "a bound on processors"),
+    (Property::NoSpawn, "no-spawn", false, "that nothing else is started"),
 ];
 
 impl Property {

@@ -37,6 +37,7 @@ mod bwrap;
 mod cgroup;
 mod enforcement;
 mod env;
+mod explain;
 mod host;
 #[cfg(target_os = "linux")]
 mod journal;
@@ -66,6 +67,7 @@ mod workspace;
 
 pub use bwrap::bwrap_arguments;
 pub use enforcement::{Enforcement, Gap, Property};
+pub use explain::Denial;
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Treatment};
 pub use limits::{Limit, Limits, Priority};
 pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
@@ -79,7 +81,9 @@ pub use refusal::{Refusal, Rule, What};
 #[cfg(target_os = "linux")]
 pub use run::{Input, RunError, Signals, Stream, Streams, plan_and_run, run};
 pub use seccomp::{Architecture, Closed, Instruction, filter};
-pub use spec::{Access, Backend, Caches, Environment, Home, Network, Protection, SandboxSpec, Unavailable};
+pub use spec::{
+    Access, Backend, Caches, Environment, Home, Network, Protection, SandboxSpec, Spawn, Unavailable,
+};
 
 /// Something that was found under a protected name after a command, and where it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,20 +5,24 @@
 //! library cannot count on its user's `main` calling it first. The price is that the first process of a sandbox begins as
 //! a copy of its parent: so it wipes the arguments and variables, and nobody inside may read or trace it.
 
+#![expect(clippy::disallowed_methods, reason = "reads random numbers")]
+
 mod identity;
 pub(crate) mod limits;
 pub(crate) mod steps;
 mod wall;
 
 use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use crate::limits::Priority;
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::seccomp::{Architecture, Closed, filter};
-use crate::spec::Network;
+use crate::seccomp::{Architecture, Closed, Instruction, filter, no_spawn};
+use crate::spec::{Network, Spawn};
 use crate::sys::launch::{Launch, Strings};
 
 pub(crate) use identity::Ids;
@@ -39,8 +43,21 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -
     })
 }
 
+fn last_filter(plan: &Plan, architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+    if plan.spawn == Spawn::Threads { no_spawn(architecture, secret) } else { Vec::new() }
+}
+
+/// Three words that nobody guesses.
+fn secret() -> std::io::Result<[u64; 3]> {
+    let mut bytes = [0; 24];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let mut words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
+    Ok([(); 3].map(|()| words.next().unwrap_or_default()))
+}
+
 /// What every command needs, without any wall.
 fn bare(plan: &Plan, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch> {
+    let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
     let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
     let variables = plan.environment.iter().map(|(name, value)| {
         let mut text = name.clone();
@@ -57,6 +74,8 @@ fn bare(plan: &Plan, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch
         landlock: None,
         filter: Vec::new(),
         processors: limits::processors(&plan.limits)?,
+        last_filter: Architecture::current().map(|it| last_filter(plan, it, secret)).unwrap_or_default(),
+        secret,
         cwd: c_string(plan.cwd.as_os_str())?,
         streams,
         background: plan.limits.priority == Priority::Background,

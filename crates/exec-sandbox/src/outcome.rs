@@ -16,6 +16,8 @@ pub struct Outcome {
     pub output: Output,
     /// What was enforced.
     pub enforcement: Enforcement,
+    /// What it was probably refused, if it failed and said so where it could be read.
+    pub denials: Vec<crate::Denial>,
     /// What was found under a protected name afterwards, and where it was put.
     pub quarantine: Vec<crate::Quarantined>,
 }
@@ -25,7 +27,7 @@ impl Outcome {
     #[cfg(target_os = "linux")]
     pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
         let (usage, output) = (Usage::default(), Output::default());
-        Self { end, usage, output, enforcement, quarantine: Vec::new() }
+        Self { end, usage, output, enforcement, denials: Vec::new(), quarantine: Vec::new() }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::mounts::{Mount, MountKind, mounts};
 use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Network, Protection, SandboxSpec};
+use crate::spec::{Access, Network, Protection, SandboxSpec, Spawn};
 
 /// What will be run, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Plan {
     pub network: Network,
     /// As whom it runs.
     pub identity: Identity,
+    /// Whether it may start others.
+    pub spawn: Spawn,
     /// What it may use up.
     pub limits: Limits,
     /// Whether names that appear in the workspace are taken away again.
@@ -89,6 +91,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         mounts,
         network: spec.network.clone(),
         identity: if facts.user == 0 { Identity::Nobody } else { Identity::Same },
+        spawn: spec.spawn,
         limits: spec.limits.clone(),
         protection: spec.protection,
         protected: facts.protected.clone(),
@@ -153,6 +156,7 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
         }
         Property::ProtectedNames => "it was switched off",
         Property::Processors => "no number of processors was named",
+        Property::NoSpawn => "it was not asked for",
         _ => "user namespaces cannot be made here",
     };
     let fix = match property {
@@ -161,6 +165,7 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
         }
         Property::ProtectedNames => "let it be protected, or do not require it",
         Property::Processors => "name a number of processors",
+        Property::NoSpawn => "ask for it, and choose the native backend",
         _ => {
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
         }

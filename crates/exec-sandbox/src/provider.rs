@@ -7,7 +7,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
 use crate::plan::require;
 use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Backend, Network, Protection, SandboxSpec, Unavailable};
+use crate::spec::{Access, Backend, Network, Protection, SandboxSpec, Spawn, Unavailable};
 
 /// What makes the sandbox of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,14 +47,14 @@ const USABLE: u32 = 2;
 /// Returns what makes the sandbox, and what that enforces: the first that enforces what is required.
 pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforcement), Refusal> {
     let mut refusal = None;
-    for provider in candidates(spec.backend, facts) {
+    for provider in candidates(spec, facts) {
         let promise = promise(&provider, spec, facts);
         match require(&spec.require, &promise) {
             Ok(()) => return Ok((provider, promise)),
             Err(why) => refusal = refusal.or(Some(why)),
         }
     }
-    if spec.unavailable == Unavailable::Warn {
+    if spec.unavailable == Unavailable::Warn && spec.spawn == Spawn::Free {
         let promise = promise(&Provider::Nothing, spec, facts);
         // What was required beside the usual is required still.
         let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
@@ -64,10 +64,12 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
 }
 
 /// What this machine has of what was asked for, best first.
-fn candidates(backend: Backend, facts: &HostFacts) -> Vec<Provider> {
+fn candidates(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Provider> {
+    let backend = spec.backend;
     let wanted = |one: Backend| backend == Backend::Auto || backend == one;
     let native = (facts.kernel.namespaces && wanted(Backend::Native)).then_some(Provider::Native);
-    let program = facts.bubblewrap.clone().filter(|_| wanted(Backend::Bwrap));
+    // The last filter lets one start pass, and bubblewrap would be the one that starts.
+    let program = facts.bubblewrap.clone().filter(|_| wanted(Backend::Bwrap) && spec.spawn == Spawn::Free);
     let bwrap = program.map(|program| Provider::Bwrap { program });
     let landlock = facts.kernel.landlock >= USABLE && facts.kernel.seccomp && wanted(Backend::Landlock);
     native.into_iter().chain(bwrap).chain(landlock.then_some(Provider::Landlock)).collect()
@@ -98,6 +100,9 @@ fn unavailable(backend: Backend) -> Refusal {
 /// What a provider enforces on such a machine.
 fn promise(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
     let mut promise = Enforcement::default();
+    if spec.spawn == Spawn::Threads && facts.kernel.seccomp {
+        promise.enforce(Property::NoSpawn, "a last filter of system calls, which lets threads pass");
+    }
     match provider {
         Provider::Native | Provider::Bwrap { .. } => namespaces(provider, spec, facts, &mut promise),
         Provider::Landlock => landlock(spec, facts, &mut promise),

@@ -217,8 +217,12 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     if plan.limits.priority == crate::Priority::Background && !enforcement.holds(Property::Priority) {
         enforcement.enforce(Property::Priority, "a lower priority");
     }
-    if plan.limits.processors.bound().is_some() {
-        enforcement.enforce(Property::Processors, "a set of processors that it cannot leave");
+    match (plan.limits.processors.bound(), &plan.provider) {
+        (None, _) => {}
+        (Some(_), Provider::Nothing) => {
+            enforcement.gap(Property::Processors, "without a sandbox, it can leave its set of processors");
+        }
+        (Some(_), _) => enforcement.enforce(Property::Processors, "a set of processors that it cannot leave"),
     }
     let missing = plan.require.iter().find(|property| !enforcement.holds(**property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))

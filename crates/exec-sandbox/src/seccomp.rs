@@ -5,7 +5,9 @@
 
 mod table;
 
-use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, Test, UNIX_SOCKETS};
+use std::collections::BTreeMap;
+
+use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS};
 
 /// One instruction, as the kernel wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,7 @@ impl Architecture {
 // Classes of instructions, from linux/bpf_common.h and linux/seccomp.h.
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;
+const JUMP: u16 = 0x05;
 const JUMP_EQUAL: u16 = 0x15;
 const JUMP_AT_LEAST: u16 = 0x35;
 const JUMP_ANY_BIT: u16 = 0x45;
@@ -109,30 +112,97 @@ impl Closed {
 
 /// Returns the program for an architecture.
 pub fn filter(architecture: Architecture, more: &[Closed]) -> Vec<Instruction> {
-    let mut program = vec![
-        load(ARCHITECTURE),
-        jump(JUMP_EQUAL, architecture.audit_number(), 1, 0),
-        give(KILL),
-        load(NUMBER),
-        jump(JUMP_AT_LEAST, X32, 0, 1),
-        give(ERRNO | ENOSYS),
-    ];
-    for row in ROWS.iter().chain(more.iter().flat_map(|closed| closed.rows())) {
-        if let Some(number) = architecture.number(row) {
-            program.extend(compile(row, number));
-        }
-    }
-    program.push(give(ALLOW));
+    let rows = ROWS.iter().chain(more.iter().flat_map(|closed| closed.rows()));
+    let mut program = head(architecture);
+    program.extend([jump(JUMP_AT_LEAST, X32, 0, 1), give(ERRNO | ENOSYS)]);
+    program.extend(search(&blocks(architecture, rows)));
     program
 }
 
-/// One row: if the number and all tests fit, the call fails.
-fn compile(row: &Row, number: u32) -> Vec<Instruction> {
-    let mut code = vec![load(NUMBER), jump(JUMP_EQUAL, number, 0, END)];
+/// Looks at the architecture, and loads the number.
+fn head(architecture: Architecture) -> Vec<Instruction> {
+    let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
+    vec![load(ARCHITECTURE), known, give(KILL), load(NUMBER)]
+}
+
+/// What is done for the calls that have rows, by their numbers.
+type Blocks = BTreeMap<u32, Vec<Instruction>>;
+
+fn blocks<'r>(architecture: Architecture, rows: impl Iterator<Item = &'r Row>) -> Blocks {
+    let mut blocks = Blocks::new();
+    for row in rows {
+        if let Some(number) = architecture.number(row) {
+            blocks.entry(number).or_default().extend(compile(row));
+        }
+    }
+    blocks
+}
+
+/// Finds the block of a number by halves: when the program is installed, the kernel tries it with every number there is.
+/// Each block ends in a verdict, so nothing behind it is reached from it.
+fn search(blocks: &Blocks) -> Vec<Instruction> {
+    let blocks: Vec<(u32, &[Instruction])> =
+        blocks.iter().map(|(number, code)| (*number, code.as_slice())).collect();
+    halve(&blocks)
+}
+
+fn halve(blocks: &[(u32, &[Instruction])]) -> Vec<Instruction> {
+    let (low, high) = blocks.split_at(blocks.len() / 2);
+    match (low, high) {
+        (_, []) => vec![give(ALLOW)],
+        ([], [(number, code), ..]) => {
+            let length = u8::try_from(code.len()).unwrap_or(END);
+            let mut leaf = vec![jump(JUMP_EQUAL, *number, 0, length)];
+            leaf.extend_from_slice(code);
+            leaf.push(give(ALLOW));
+            leaf
+        }
+        (_, [(first, _), ..]) => {
+            let below = halve(low);
+            let over = u32::try_from(below.len()).unwrap_or(u32::MAX);
+            let mut code = vec![jump(JUMP_AT_LEAST, *first, 0, 1), jump(JUMP, over, 0, 0)];
+            code.extend(below);
+            code.extend(halve(high));
+            code
+        }
+    }
+}
+
+/// Returns the program after which threads may start, and one program more: the one whose start hands over `secret` in the
+/// three arguments that `execve` has no use for. Whatever runs then has never seen it.
+pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+    const EPERM: u32 = 1;
+    let execve = match architecture {
+        Architecture::X86_64 => 59,
+        Architecture::Aarch64 => 221,
+    };
+    // Two instructions for each half of a word, and the verdict.
+    let halves = (3u32..).zip(secret).flat_map(|(argument, word)| {
+        let low = ARGUMENTS + 8 * argument;
+        [(low, word as u32), (low + 4, (word >> 32) as u32)]
+    });
+    let known =
+        halves.flat_map(|(offset, half)| [load(offset), jump(JUMP_EQUAL, half, 1, 0), give(ERRNO | EPERM)]);
+    let mut blocks = blocks(architecture, SPAWN.iter());
+    blocks.insert(execve, known.collect());
+    let mut program = head(architecture);
+    program.extend(search(&blocks));
+    program
+}
+
+/// One row: if all tests hold, the call fails; if not, what comes next decides.
+fn compile(row: &Row) -> Vec<Instruction> {
+    let mut code = Vec::new();
     for (argument, test) in row.when {
         // The low half: the kernel looks at no more of these arguments, and a filter that looks at all 64 bits lets a
         // request pass that has odd bits in the upper half (CVE-2019-10063).
-        code.push(load(ARGUMENTS + 8 * u32::from(*argument)));
+        let low = ARGUMENTS + 8 * u32::from(*argument);
+        if let Test::Above(most) = test {
+            code.extend([load(low + 4), jump(JUMP_ANY_BIT, u32::MAX, 2, 0)]);
+            code.extend([load(low), jump(JUMP_AT_LEAST, most.saturating_add(1), 0, END)]);
+            continue;
+        }
+        code.push(load(low));
         code.extend(compile_test(test));
     }
     code.push(give(ERRNO | row.errno));
@@ -160,6 +230,8 @@ fn compile_test(test: &Test) -> Vec<Instruction> {
     match test {
         Test::AnyBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, 0, END)],
         Test::NoBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, END, 0)],
+        // Both halves count, see above.
+        Test::Above(_) => Vec::new(),
         Test::OneOf(values) => one_of(values),
         Test::NoneOf(values) => values.iter().map(|value| jump(JUMP_EQUAL, *value, END, 0)).collect(),
         Test::MaskedOneOf(mask, values) => {
@@ -188,8 +260,10 @@ mod tests {
 
     /// What the kernel would do with the program.
     fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64]) -> u32 {
-        let argument =
-            |offset: u32| arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0) as u32;
+        let argument = |offset: u32| {
+            let whole = arguments.get(((offset - ARGUMENTS) / 8) as usize).copied().unwrap_or(0);
+            (whole >> (8 * (offset % 8))) as u32
+        };
         let (mut at, mut register) = (0, 0);
         loop {
             let Instruction { code, on_true, on_false, value } = program[at];
@@ -200,6 +274,7 @@ mod tests {
                 LOAD if value == ARCHITECTURE => register = architecture,
                 LOAD => register = argument(value),
                 AND => register &= value,
+                JUMP => at += value as usize,
                 JUMP_EQUAL => at += jump(register == value),
                 JUMP_AT_LEAST => at += jump(register >= value),
                 JUMP_ANY_BIT => at += jump(register & value != 0),
@@ -265,8 +340,12 @@ mod tests {
             ("ptrace", &[0x4206], EPERM),
             ("personality", &[0xffff_ffff], ALLOW),
             ("personality", &[0x0044_0000], EPERM),
-            ("memfd_create", &[0, 8], ALLOW),
-            ("memfd_create", &[0, 1], ERRNO | ENOSYS),
+            ("memfd_create", &[0, 8], ERRNO | ENOSYS),
+            ("shmget", &[0, 4096], ALLOW),
+            ("shmget", &[0, 256 << 10], ALLOW),
+            ("shmget", &[0, (256 << 10) + 1], EPERM),
+            ("shmget", &[0, high], EPERM),
+            ("ioctl", &[0, 0x5423], EPERM),
         ];
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
             for (name, arguments, expected) in cases {
@@ -291,10 +370,93 @@ mod tests {
         }
     }
 
+    /// What the table says about a call, read row by row.
+    fn expected(architecture: Architecture, number: u32, arguments: &[u64]) -> u32 {
+        let holds = |(place, test): &(u8, Test)| {
+            let whole = arguments.get(usize::from(*place)).copied().unwrap_or(0);
+            let low = whole as u32;
+            match test {
+                Test::AnyBit(mask) => low & mask != 0,
+                Test::NoBit(mask) => low & mask == 0,
+                Test::Above(most) => whole > u64::from(*most),
+                Test::OneOf(values) => values.contains(&low),
+                Test::NoneOf(values) => !values.contains(&low),
+                Test::MaskedOneOf(mask, values) => values.contains(&(low & mask)),
+            }
+        };
+        let mut rows = ROWS.iter().filter(|row| architecture.number(row) == Some(number));
+        rows.find(|row| row.when.iter().all(holds)).map_or(ALLOW, |row| ERRNO | row.errno)
+    }
+
+    #[test]
+    fn the_search_decides_as_the_table_does() {
+        let words = [
+            0,
+            1,
+            2,
+            3,
+            8,
+            15,
+            16,
+            17,
+            40,
+            0o100,
+            0o4755,
+            0x5412,
+            0x1000_0000,
+            0x0040_0000,
+            1 << 32,
+            u64::MAX,
+        ];
+        for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+            let program = filter(architecture, &[]);
+            for number in 0..600 {
+                for first in words {
+                    for second in words {
+                        for rest in [0, 0o4755] {
+                            let arguments = [first, second, second, rest];
+                            let found = run(&program, architecture.audit_number(), number, &arguments);
+                            assert_eq!(
+                                found,
+                                expected(architecture, number, &arguments),
+                                "{number} {arguments:x?}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_start_and_one_program() {
+        let secret = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888, 0x9999_aaaa_bbbb_cccc];
+        for (architecture, execve, clone) in
+            [(Architecture::X86_64, 59, 56), (Architecture::Aarch64, 221, 220)]
+        {
+            let program = no_spawn(architecture, secret);
+            let verdict =
+                |number, arguments: &[u64]| run(&program, architecture.audit_number(), number, arguments);
+            assert_eq!(verdict(execve, &[1, 2, 3, secret[0], secret[1], secret[2]]), ALLOW);
+            for odd in 0..3 {
+                for bit in [0, 31, 32, 63] {
+                    let mut wrong = secret;
+                    wrong[odd] ^= 1 << bit;
+                    assert_eq!(verdict(execve, &[1, 2, 3, wrong[0], wrong[1], wrong[2]]), EPERM);
+                }
+            }
+            assert_eq!(verdict(execve, &[1, 2, 3]), EPERM);
+            assert_eq!((verdict(clone, &[0x003d_0f00]), verdict(clone, &[17])), (ALLOW, EPERM));
+            assert_eq!(verdict(435, &[]), ERRNO | ENOSYS);
+            assert_eq!(verdict(0, &[]), ALLOW);
+            assert_eq!(run(&program, 0x4000_0003, 11, &[]), KILL);
+        }
+    }
+
     #[test]
     fn no_number_stands_for_two_calls() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
-            let mut seen = std::collections::BTreeMap::new();
+            let mut seen = BTreeMap::new();
             for row in ROWS.iter().chain(QUEUES).chain(BOUND_TO_PROCESSORS) {
                 let Some(number) = architecture.number(row) else { continue };
                 assert_eq!(*seen.entry(number).or_insert(row.name), row.name, "{number}");

@@ -37,6 +37,8 @@ pub struct SandboxSpec {
     pub limits: Limits,
     /// What becomes of files in the workspace that other programs obey.
     pub protection: Protection,
+    /// Whether the command may start others.
+    pub spawn: Spawn,
     /// What must really be enforced; without it nothing is started.
     pub require: BTreeSet<Property>,
     /// What makes the sandbox.
@@ -64,6 +66,7 @@ impl SandboxSpec {
             environment: Environment::default(),
             limits: Limits::default(),
             protection: Protection::default(),
+            spawn: Spawn::Free,
             require: Property::required_by_default(),
             backend: Backend::Auto,
             unavailable: Unavailable::Refuse,
@@ -106,6 +109,16 @@ pub enum Backend {
     Bwrap,
     /// Landlock and a filter of system calls, where namespaces are forbidden. It enforces less, and says what.
     Landlock,
+}
+
+/// Whether a command may start others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Spawn {
+    /// It may.
+    #[default]
+    Free,
+    /// It may have threads, and nothing else starts: no process, no other program.
+    Threads,
 }
 
 /// What to do where no sandbox can be made.

@@ -81,7 +81,8 @@ impl Quarantine<'_> {
         }
         let repository =
             entry.path.ancestors().find(|path| path.file_name().is_some_and(|name| name == ".git"));
-        let Some(repository) = repository else { return true };
+        // One that is not called so has no settings that a command could have changed: those it had are protected.
+        let Some(repository) = repository else { return self.is_harmful_in_a_new_one(entry) };
         let is_new = !before.iter().any(|known| known.path == repository && known.kind == Entry::Folder);
         let name = entry.path.file_name().unwrap_or_default();
         match (&entry.kind, name.to_str()) {
@@ -91,6 +92,15 @@ impl Quarantine<'_> {
             (Entry::Folder, Some("hooks")) => self.has_live_hooks(&entry.path),
             (Entry::File, Some("config")) if is_new => !self.is_plain(&entry.path),
             (Entry::File, Some("alternates")) if is_new => false,
+            _ => true,
+        }
+    }
+
+    fn is_harmful_in_a_new_one(&self, entry: &ProtectedEntry) -> bool {
+        let name = entry.path.file_name().unwrap_or_default();
+        match (&entry.kind, name.to_str()) {
+            (Entry::Folder, Some("hooks")) => self.has_live_hooks(&entry.path),
+            (Entry::File, Some("config")) => !self.is_plain(&entry.path),
             _ => true,
         }
     }

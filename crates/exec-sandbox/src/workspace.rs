@@ -59,8 +59,10 @@ impl Search<'_> {
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             let path = below.join(&name);
-            if name == ".git" {
+            if name.eq_ignore_ascii_case(".git") {
                 self.repository(&path);
+            } else if name == "HEAD" && kind.is_file() && self.is_bare(below) {
+                self.parts(below);
             } else if kind.is_socket()
                 || name.to_str().is_some_and(|name| holds_secrets(name) && kind.is_file())
             {
@@ -77,10 +79,39 @@ impl Search<'_> {
         let treatment =
             if self.workspace.join(path).is_file() { Treatment::ReadOnly } else { Treatment::Pin };
         if self.note(path.to_path_buf(), treatment) == Some(&Entry::Folder) {
-            for name in IN_A_REPOSITORY {
-                self.note(path.join(name), Treatment::ReadOnly);
-            }
+            self.parts(path);
             self.worktrees(&path.join("worktrees"));
+            self.modules(&path.join("modules"), 0);
+        }
+    }
+
+    /// What runs programs in a repository.
+    fn parts(&mut self, path: &Path) {
+        for name in IN_A_REPOSITORY {
+            self.note(path.join(name), Treatment::ReadOnly);
+        }
+    }
+
+    /// Whether git takes a folder for a repository although it is not called so. Links count: they need not lead anywhere.
+    fn is_bare(&self, path: &Path) -> bool {
+        let there = |name: &str| self.workspace.join(path).join(name).symlink_metadata().is_ok();
+        there("refs") && (there("objects") || there("commondir"))
+    }
+
+    /// Repositories of submodules lie in that of the whole. Their names may have several parts.
+    fn modules(&mut self, path: &Path, depth: usize) {
+        let Ok(entries) = fs::read_dir(self.workspace.join(path)) else { return };
+        for entry in entries.flatten().take(NAMES) {
+            let below = path.join(entry.file_name());
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if self.is_bare(&below) {
+                self.parts(&below);
+                self.modules(&below.join("modules"), depth + 1);
+            } else if depth < DEPTH {
+                self.modules(&below, depth + 1);
+            }
         }
     }
 

@@ -121,9 +121,17 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     on_unavailable: WithoutOne,
 
+    /// Let the command have threads, and start nothing else
+    #[arg(long)]
+    no_spawn: bool,
+
     /// Let the command only read the workspace
     #[arg(long)]
     read_only: bool,
+
+    /// Read what the command says on standard error, also from a terminal, to say what it was refused
+    #[arg(long)]
+    explain: bool,
 
     /// Say what would be done, and do nothing
     #[arg(long)]
@@ -203,7 +211,7 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
             Err(refusal) => refused(args, &refusal),
         };
     }
-    match plan_and_run(&spec, streams(args.format)) {
+    match plan_and_run(&spec, streams(args)) {
         Ok((plan, outcome)) => ended(args, &plan, &outcome),
         Err(RunError::Refused(refusal)) => refused(args, &refusal),
         Err(error) => failed(args, &error),
@@ -211,8 +219,8 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
 }
 
 /// A terminal is handed over as it is: programs ask it for its size. Anything else is fed up to the limit.
-fn streams(format: Format) -> Streams {
-    let stream = |is_terminal| match format {
+fn streams(args: &ExecArgs) -> Streams {
+    let stream = |is_terminal| match args.format {
         Format::Json => Stream::Keep,
         Format::Text if is_terminal => Stream::Inherit,
         Format::Text => Stream::Relay,
@@ -220,7 +228,7 @@ fn streams(format: Format) -> Streams {
     Streams {
         stdin: Input::Inherit,
         stdout: stream(io::stdout().is_terminal()),
-        stderr: stream(io::stderr().is_terminal()),
+        stderr: stream(io::stderr().is_terminal() && !args.explain),
         signals: Signals::HandOn,
     }
 }

@@ -62,6 +62,7 @@ pub(crate) struct Waiting {
 /// Starts bubblewrap up to the point where the command would begin.
 pub(crate) fn start(plan: &Plan, program: &Path, streams: [RawFd; 3]) -> io::Result<Waiting> {
     let lock = mount_points(plan)?;
+    not_a_file(streams)?;
     let (information_read, information) = pipe()?;
     let (go_read, go) = pipe()?;
     let code = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
@@ -124,19 +125,35 @@ fn mount_points(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     }
 }
 
+/// A file that is standard input could be opened again through `/proc`, to write it: here is no second wall against that.
+fn not_a_file(streams: [RawFd; 3]) -> io::Result<()> {
+    let is_file = |number: &RawFd| {
+        Path::new("/proc/self/fd").join(number.to_string()).metadata().is_ok_and(|it| it.is_file())
+    };
+    if !streams.iter().any(is_file) {
+        return Ok(());
+    }
+    let why = "a file as a standard stream could be opened again with other rights";
+    let fix = "use a pipe, such as `cat FILE | stockade exec …`, or choose the native backend";
+    let refusal = Refusal::new(What::Command, Rule::CannotEnforce(why), fix);
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
+}
+
 fn refused(path: &Path, why: &'static str) -> io::Error {
     let fix = "choose the native backend, which follows no links";
     let refusal = Refusal::new(What::Write(path.to_path_buf()), Rule::CannotEnforce(why), fix);
     io::Error::new(io::ErrorKind::PermissionDenied, refusal)
 }
 
-/// What of `/proc` concerns the whole machine is covered, as far as the machine has it.
+/// What of `/proc` concerns the whole machine is covered, as far as the machine has it; and shared memory is bounded.
 fn processes() -> Vec<OsString> {
     let path = |name: &&str| Path::new("/proc").join(name);
     let files = steps::HIDDEN_FILES.iter().map(path).filter(|path| path.is_file());
     let folders = steps::HIDDEN_FOLDERS.iter().map(path).filter(|path| path.is_dir());
     let files = files.flat_map(|path| ["--ro-bind".into(), "/dev/null".into(), path.into_os_string()]);
-    files.chain(folders.flat_map(|path| ["--tmpfs".into(), path.into_os_string()])).collect()
+    let shared =
+        ["--size".into(), steps::SHARED_MEMORY.to_string().into(), "--tmpfs".into(), "/dev/shm".into()];
+    files.chain(shared).chain(folders.flat_map(|path| ["--tmpfs".into(), path.into_os_string()])).collect()
 }
 
 /// Sets limits from outside: what bubblewrap starts inherits them.

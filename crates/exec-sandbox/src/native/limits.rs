@@ -17,7 +17,10 @@ pub(crate) fn limits(limits: &Limits, grouped: bool) -> Vec<(c_uint, u64)> {
     // A second more than the clock of processors says, so that a signal comes before the end.
     let cpu = limits.cpu_time.bound().map(|time| time.as_secs().max(1));
     let rows = [
-        (libc::RLIMIT_CORE, Some(0)),
+        // Not 0: where the machine hands cores to a program of its own, that runs all the same, as root. 1 stops both.
+        (libc::RLIMIT_CORE, Some(1)),
+        (libc::RLIMIT_RTPRIO, Some(0)),
+        (libc::RLIMIT_NICE, Some(0)),
         (libc::RLIMIT_CPU, cpu),
         (libc::RLIMIT_DATA, memory),
         (libc::RLIMIT_NPROC, limits.processes.bound()),

@@ -222,4 +222,4 @@ impl Room {
 }
 
 /// Bytes of shared memory.
-const SHARED_MEMORY: u64 = 256 << 20;
+pub(crate) const SHARED_MEMORY: u64 = 256 << 20;

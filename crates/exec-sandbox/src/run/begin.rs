@@ -134,6 +134,19 @@ impl Running {
         used.map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)))
     }
 
+    /// Lets other programs have the processor before the session of the command. Says whether that is done, or is done by
+    /// the first process itself. The kernel takes a new weight only ten times a second, from all together.
+    pub(super) fn weighs_less(&self) -> bool {
+        let first = match &self.speaks {
+            Speaks::Reports => return true,
+            Speaks::WhenAsked => self.born.pid,
+            Speaks::Ends { first, .. } => *first,
+        };
+        let commands = super::memory::children(first);
+        let weigh = |pid: &i32| std::fs::write(format!("/proc/{pid}/autogroup"), "15").is_ok();
+        !commands.is_empty() && commands.iter().all(weigh)
+    }
+
     /// Hands a signal on to the command.
     pub(super) fn signal(&self, signal: i32) {
         match &self.speaks {

@@ -11,28 +11,44 @@ pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 /// More processes than this are not looked at; the limit of processes ends them sooner.
 const MOST: usize = 5000;
 
-/// Returns the bytes that a process and all below it have for themselves. What was there one moment and gone the next
-/// counts for nothing.
-pub(super) fn of_tree(first: i32) -> u64 {
-    let mut waiting = vec![first];
-    let (mut seen, mut pages) = (0, 0);
-    while let Some(pid) = waiting.pop() {
-        seen += 1;
-        if seen > MOST {
-            break;
-        }
-        pages += own_pages(pid).unwrap_or(0);
-        waiting.extend(children(pid));
+/// Whether a process and all below it have more than so many bytes for themselves. What was there one moment and gone the
+/// next counts for nothing.
+///
+/// Memory that processes share is asked for only where it matters: how much of it falls to each takes long to add up.
+pub(super) fn exceeds(first: i32, most: u64) -> bool {
+    let tree = tree(first);
+    let own: u64 = tree.iter().map(|pid| own(*pid)).sum();
+    let shared: u64 = tree.iter().map(|pid| of_status(*pid, "status", "RssShmem:")).sum();
+    if own.saturating_add(shared) <= most {
+        return false;
     }
-    pages.saturating_mul(rustix::param::page_size() as u64)
+    let part: u64 = tree.iter().map(|pid| of_status(*pid, "smaps_rollup", "Pss_Shmem:")).sum();
+    own.saturating_add(part) > most
 }
 
-/// Pages that are in memory, without those of files, which many programs share.
-fn own_pages(pid: i32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-    let mut fields = text.split(' ').skip(1).map(|field| field.parse::<u64>().ok());
-    let (resident, shared) = (fields.next()??, fields.next()??);
-    Some(resident.saturating_sub(shared))
+fn tree(first: i32) -> Vec<i32> {
+    let (mut tree, mut waiting) = (Vec::new(), vec![first]);
+    while let Some(pid) = waiting.pop() {
+        tree.push(pid);
+        if tree.len() >= MOST {
+            break;
+        }
+        waiting.extend(children(pid));
+    }
+    tree
+}
+
+/// Bytes in memory that belong to no file.
+fn own(pid: i32) -> u64 {
+    of_status(pid, "status", "RssAnon:")
+}
+
+/// Returns a figure in bytes, as the kernel gives it in thousands of them.
+fn of_status(pid: i32, file: &str, name: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    number.unwrap_or(0).saturating_mul(1024)
 }
 
 /// Every thread has its own children.
@@ -51,8 +67,8 @@ mod tests {
 
     #[test]
     fn this_program_has_memory_of_its_own() {
-        let own = of_tree(std::process::id().cast_signed());
-        assert!(own > 100_000, "{own}");
-        assert_eq!(of_tree(i32::MAX), 0);
+        let this = std::process::id().cast_signed();
+        assert!(exceeds(this, 100_000) && !exceeds(this, 1 << 40));
+        assert!(!exceeds(i32::MAX, 0));
     }
 }

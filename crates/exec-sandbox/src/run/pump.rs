@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads what a command prints and hands it on")]
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
@@ -16,6 +17,9 @@ const CHUNK: usize = 64 << 10;
 
 /// What a pipe takes at once without making the writer wait, once it says that it takes anything.
 const WITHOUT_WAITING: usize = 4096;
+
+/// How much is remembered of what came last.
+const LAST: usize = 16 << 10;
 
 /// How often something is read after the end, at most. A pipe holds much less than so many chunks.
 const LAST_READS: usize = 256;
@@ -47,6 +51,8 @@ struct Channel {
     to: Option<RawFd>,
     waiting: Vec<u8>,
     kept: Vec<u8>,
+    /// The last of what came, whatever becomes of it.
+    last: VecDeque<u8>,
 }
 
 impl Pump {
@@ -59,7 +65,13 @@ impl Pump {
             owned.push(nothing);
         }
         let mut channel = |number: RawFd, stream: Stream| -> io::Result<Channel> {
-            let mut channel = Channel { from: None, to: None, waiting: Vec::new(), kept: Vec::new() };
+            let mut channel = Channel {
+                from: None,
+                to: None,
+                waiting: Vec::new(),
+                kept: Vec::new(),
+                last: VecDeque::new(),
+            };
             if stream != Stream::Inherit {
                 let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
                 if let Some(place) = numbers.get_mut(number as usize) {
@@ -131,6 +143,12 @@ impl Pump {
         }
     }
 
+    /// Returns the last that came on standard error.
+    pub(super) fn last_errors(&self) -> Vec<u8> {
+        let [_, errors] = &self.channels;
+        errors.last.iter().copied().collect()
+    }
+
     pub(super) fn output(self) -> Output {
         let [stdout, stderr] = self.channels;
         Output { stdout: stdout.kept, stderr: stderr.kept, dropped: self.dropped }
@@ -143,6 +161,11 @@ impl Channel {
             Some(to) if !self.waiting.is_empty() => Some((standard(to), PollFlags::OUT)),
             _ => Some((self.from.as_ref()?.as_fd(), PollFlags::IN)),
         }
+    }
+
+    fn remember(&mut self, chunk: &[u8]) {
+        self.last.extend(chunk.get(chunk.len().saturating_sub(LAST)..).unwrap_or_default());
+        self.last.drain(..self.last.len().saturating_sub(LAST));
     }
 
     fn has_more(&self) -> bool {
@@ -162,6 +185,7 @@ impl Channel {
             Ok(count) => count,
         };
         chunk.truncate(count);
+        self.remember(&chunk);
         let allowed = usize::try_from(*left).unwrap_or(usize::MAX).min(count);
         chunk.truncate(allowed);
         *left -= allowed as u64;

@@ -13,6 +13,8 @@ use super::pump::Pump;
 use super::{RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
+use crate::explain::explain;
+use crate::limits::Priority;
 use crate::outcome::{End, Outcome, Usage};
 use crate::plan::Plan;
 use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
@@ -36,6 +38,9 @@ const ASKS_TO_END: &[i32] = &[libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::S
 /// How long somebody may take to read what a command printed before its time was up.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How often a weight is tried to be set, where there are such weights.
+const TRIES: u32 = 20;
+
 /// Why watching came to its end.
 enum Ending {
     /// The sandbox said so, or ended without a word.
@@ -51,6 +56,8 @@ struct Bounds {
     end: Option<Instant>,
     /// Bytes of all processes together, where nobody else looks at that.
     memory: Option<u64>,
+    /// Whether others go first.
+    background: bool,
 }
 
 /// What is known about a command that has ended.
@@ -74,6 +81,7 @@ pub(super) fn supervise(
     let bounds = Bounds {
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
         memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
+        background: plan.limits.priority == Priority::Background,
     };
     let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
     // Whatever happened, nothing is left.
@@ -90,15 +98,17 @@ fn watch(
     signals: Option<&OwnedFd>,
     bounds: &Bounds,
 ) -> io::Result<Ending> {
+    let mut tries = if bounds.background { TRIES } else { 0 };
     loop {
         let rest = bounds.end.map(|end| end.saturating_duration_since(Instant::now()));
         if rest == Some(Duration::ZERO) {
             return Ok(Ending::TimedOut);
         }
-        if bounds.memory.is_some_and(|most| memory::of_tree(running.born.pid) > most) {
+        if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
             return Ok(Ending::OutOfMemory);
         }
-        let look_again = bounds.memory.map(|_| memory::INTERVAL);
+        tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
+        let look_again = (bounds.memory.is_some() || tries > 0).then_some(memory::INTERVAL);
         let rest = rest.into_iter().chain(look_again).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
@@ -228,10 +238,12 @@ impl Watched {
             Ending::Report(report) => report,
             Ending::Itself => {
                 let end = ended_by_code(self.used.status, plan);
-                return Ok(self.end_with(end, memory, enforcement, started));
+                return Ok(self.end_with(plan, end, memory, enforcement, started));
             }
-            Ending::TimedOut => return Ok(self.end_with(End::TimedOut, memory, enforcement, started)),
-            Ending::OutOfMemory => return Ok(self.end_with(End::OutOfMemory, memory, enforcement, started)),
+            Ending::TimedOut => return Ok(self.end_with(plan, End::TimedOut, memory, enforcement, started)),
+            Ending::OutOfMemory => {
+                return Ok(self.end_with(plan, End::OutOfMemory, memory, enforcement, started));
+            }
         };
         let end = match report {
             Some([REPORT_SETUP, stage, step, errno]) => {
@@ -245,11 +257,18 @@ impl Watched {
             _ => End::Signalled(libc::SIGKILL),
         };
         let out_of_memory = memory.is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
-        Ok(self.end_with(if out_of_memory { End::OutOfMemory } else { end }, memory, enforcement, started))
+        Ok(self.end_with(
+            plan,
+            if out_of_memory { End::OutOfMemory } else { end },
+            memory,
+            enforcement,
+            started,
+        ))
     }
 
     fn end_with(
         self,
+        plan: &Plan,
         end: End,
         memory: Option<(bool, u64)>,
         enforcement: Enforcement,
@@ -260,7 +279,8 @@ impl Watched {
             cpu_time: self.used.cpu,
             peak_memory: memory.map_or(self.used.peak_memory, |(_, peak)| peak),
         };
-        Outcome { end, usage, output: self.pump.output(), enforcement, quarantine: Vec::new() }
+        let denials = explain(plan, end, &self.pump.last_errors());
+        Outcome { end, usage, output: self.pump.output(), enforcement, denials, quarantine: Vec::new() }
     }
 }
 

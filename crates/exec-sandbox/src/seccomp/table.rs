@@ -19,12 +19,14 @@ pub(super) struct Row {
     pub(super) errno: u32,
 }
 
-/// A test of the lower 32 bits of an argument.
+/// A test of an argument: of its lower 32 bits, unless it says otherwise.
 pub(super) enum Test {
     /// One of these bits is set.
     AnyBit(u32),
     /// None of these bits is set.
     NoBit(u32),
+    /// All 64 bits together are more than this.
+    Above(u32),
     /// It is one of these.
     OneOf(&'static [u32]),
     /// It is none of these.
@@ -33,7 +35,7 @@ pub(super) enum Test {
     MaskedOneOf(u32, &'static [u32]),
 }
 
-use Test::{AnyBit, MaskedOneOf, NoBit, NoneOf, OneOf};
+use Test::{Above, AnyBit, MaskedOneOf, NoBit, NoneOf, OneOf};
 
 const fn deny(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>) -> Row {
     Row { name, x86_64, aarch64, when: &[], errno: EPERM }
@@ -65,8 +67,8 @@ const CREATES: u32 = 0o100;
 const UNNAMED: u32 = 0o20_000_000;
 const FILE_TYPE: u32 = 0o170_000;
 const DEVICES: &[u32] = &[0o020_000, 0o060_000];
-/// Requests that put characters into the input of a terminal, or take over a console.
-const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d];
+/// Requests that put characters into the input of a terminal, take over a console, or load another line discipline.
+const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d, 0x5423];
 /// Unix, IPv4, IPv6, and netlink, which programs ask about addresses.
 const FAMILIES: &[u32] = &[1, 2, 10, 16];
 const NETLINK: &[u32] = &[16];
@@ -75,7 +77,8 @@ const RAW: &[u32] = &[3];
 const ATTACH: &[u32] = &[16, 0x4206];
 /// The ordinary kinds of program, and the question which one it is.
 const PERSONALITIES: &[u32] = &[0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
-const NO_EXECUTION: u32 = 8;
+/// The largest piece of shared memory with a number: so many are fewer bytes than the usual bound on memory.
+const LARGE_PIECE: u32 = 256 << 10;
 
 /// What is closed beside that where processors are bounded: the kernel remembers the bound as a setting like any other.
 pub(super) const BOUND_TO_PROCESSORS: &[Row] = &[deny("sched_setaffinity", Some(203), Some(122))];
@@ -103,6 +106,19 @@ pub(super) const QUEUES: &[Row] = &[
     deny("msgctl", Some(71), Some(187)),
     deny("mq_open", Some(240), Some(180)),
     deny("mq_unlink", Some(241), Some(181)),
+];
+
+/// Flag of `clone` that makes a thread.
+const THREAD: u32 = 0x0001_0000;
+
+/// Every way to start something but threads, and `execve`, of which one call may pass.
+#[rustfmt::skip]
+pub(super) const SPAWN: &[Row] = &[
+    deny("fork", Some(57), None),
+    deny("vfork", Some(58), None),
+    deny("execveat", Some(322), Some(281)),
+    deny("clone3", Some(435), Some(435)).seem_missing(),
+    deny("clone", Some(56), Some(220)).when(&[(0, NoBit(THREAD))]),
 ];
 
 /// What is closed. Calls that programs make all the time come first.
@@ -141,8 +157,10 @@ pub(super) const ROWS: &[Row] = &[
     deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
     deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))]),
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
-    // A file in memory that can be run defeats every rule about files that can be run.
-    deny("memfd_create", Some(319), Some(279)).when(&[(1, NoBit(NO_EXECUTION))]).seem_missing(),
+    // A file in memory counts for nobody's memory, and one that can be run defeats every rule about files that can be run.
+    deny("memfd_create", Some(319), Some(279)).seem_missing(),
+    // Nor does shared memory that nobody has attached; there are at most 4096 pieces.
+    deny("shmget", Some(29), Some(194)).when(&[(1, Above(LARGE_PIECE))]),
     // The kernel itself: modules, other kernels, its log, its clock, its accounting.
     deny("acct", Some(163), Some(89)),
     deny("adjtimex", Some(159), Some(171)),

@@ -14,7 +14,9 @@ pub(super) fn run(launch: &Launch, reports: RawFd) -> ! {
     let mut error = libc::ENOENT;
     for program in &launch.programs {
         // SAFETY: both lists end in null, and their texts live as long as `launch`.
-        let errno = unsafe { raw::execute(program, launch.arguments.as_ptr(), launch.environment.as_ptr()) };
+        let errno = unsafe {
+            raw::execute(program, launch.arguments.as_ptr(), launch.environment.as_ptr(), launch.secret)
+        };
         match errno {
             libc::ENOENT | libc::ENOTDIR => {}
             // Another folder may hold one that can be run; if none does, this is what to say.
@@ -48,5 +50,8 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         super::place::wall(launch)?;
     }
     raw::set_signal_mask(0).map_err(at(Stage::Streams))?;
+    if !launch.last_filter.is_empty() {
+        raw::install_filter(&launch.last_filter).map_err(at(Stage::Filter))?;
+    }
     Ok(())
 }

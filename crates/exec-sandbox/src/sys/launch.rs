@@ -28,6 +28,9 @@ pub(crate) struct Launch {
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<(c_uint, u64)>,
+    /// What is installed last, after which only the command starts, and what lets it.
+    pub(crate) last_filter: Vec<Instruction>,
+    pub(crate) secret: [u64; 3],
     /// The processors to run on, if not all.
     pub(crate) processors: Option<CpuSet>,
     /// Where the program may be, in the order in which to try.

@@ -51,15 +51,15 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
 /// Builds the wall around this process, which is about to become the command.
 pub(super) fn wall(launch: &Launch) -> Result<(), (Stage, Errno)> {
     let at = |stage: Stage| move |errno| (stage, errno);
+    if let Some(processors) = &launch.processors {
+        raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
+    }
     let Some(landlock) = &launch.landlock else { return Ok(()) };
     // Only who is root has capabilities, and may give them up in this way.
     if raw::has_capabilities() {
         raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
     }
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
-    if let Some(processors) = &launch.processors {
-        raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
-    }
     second_wall(landlock).map_err(|(_, errno)| (Stage::Landlock, errno))?;
     raw::install_filter(&launch.filter).map_err(at(Stage::Filter))
 }

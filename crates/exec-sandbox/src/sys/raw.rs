@@ -541,7 +541,7 @@ pub(crate) fn wait_for(pid: i32) -> Result<Used> {
     Ok(Used { status, cpu, peak_memory: (usage.ru_maxrss as u64).saturating_mul(1024) })
 }
 
-/// Replaces this process by a program. Returns only if that failed.
+/// Replaces this process by a program. Returns only if that failed. The kernel has no use for the last three words.
 ///
 /// # Safety
 ///
@@ -550,9 +550,12 @@ pub(crate) unsafe fn execute(
     program: &CStr,
     arguments: *const *const c_char,
     environment: *const *const c_char,
+    unused: [u64; 3],
 ) -> Errno {
+    let [a, b, c] = unused;
     // SAFETY: the caller promises it.
-    let result = check(unsafe { libc::syscall(libc::SYS_execve, program.as_ptr(), arguments, environment) });
+    let result =
+        check(unsafe { libc::syscall(libc::SYS_execve, program.as_ptr(), arguments, environment, a, b, c) });
     result.err().unwrap_or(libc::EINVAL)
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use stockade_exec_sandbox::{
-    End, Limit, Property, RunError, SandboxSpec, Signals, Stream, Streams, plan, probe, run,
+    Backend, End, Limit, Property, RunError, SandboxSpec, Signals, Spawn, Stream, Streams, plan, probe, run,
 };
 
 use crate::live::Live;
@@ -175,4 +175,62 @@ fn nobody_reads_and_it_ends() {
     drop(pipe);
     assert!(live.workspace().join("returned").exists(), "it waits for somebody to read");
     assert!(!live.workspace().join("ran").exists(), "the command itself waited");
+}
+
+#[test]
+fn threads_start_and_nothing_else() {
+    let Some(live) = Live::new() else { return };
+    let script = "\
+import os, subprocess, threading
+thread = threading.Thread(target=lambda: print('thread'))
+thread.start(); thread.join()
+def attempt(name, act):
+    try: act(); print(name, 'started')
+    except OSError: print(name, 'refused')
+attempt('fork', lambda: os.fork() or os._exit(0))
+attempt('program', lambda: subprocess.run(['/bin/true']))
+attempt('spawn', lambda: os.posix_spawn('/bin/true', ['true'], {}))
+attempt('exec', lambda: os.execv('/bin/true', ['true']))
+";
+    for backend in [Backend::Native, Backend::Landlock] {
+        let outcome = live.run(&["python3", "-c", script], |spec| {
+            (spec.backend, spec.spawn) = (backend, Spawn::Threads);
+            spec.require.insert(Property::NoSpawn);
+        });
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => panic!("{backend:?}: {error}"),
+        };
+        let said = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
+        let expected = "thread\nfork refused\nprogram refused\nspawn refused\nexec refused\n";
+        assert_eq!((said.as_str(), outcome.end), (expected, End::Exited(0)), "{backend:?} {outcome:?}");
+    }
+    let refused = live.run(&["true"], |spec| (spec.backend, spec.spawn) = (Backend::Bwrap, Spawn::Threads));
+    assert!(matches!(refused, Err(RunError::Refused(_))));
+}
+
+#[test]
+fn shared_memory_counts() {
+    let Some(live) = Live::new() else { return };
+    let rows = [
+        "import mmap, time\nm = mmap.mmap(-1, 300 << 20)\nfor n in range(0, 300 << 20, 4096): m[n] = 1\ntime.sleep(5)",
+        "import os\nf = os.memfd_create('x')\nfor n in range(300): os.write(f, bytes(1 << 20))",
+        "import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nassert c.shmget(0, 300 << 20, 0o1600) >= 0",
+    ];
+    for script in rows {
+        let outcome = live
+            .run(&["python3", "-c", script], |spec| spec.limits.memory = Limit::AtMost(100 << 20))
+            .unwrap();
+        assert_ne!(outcome.end, End::Exited(0), "{script}");
+    }
+    let small = "import mmap, os\nm = mmap.mmap(-1, 60 << 20)\nfor n in range(0, 60 << 20, 4096): m[n] = 1\n\
+                 for n in range(6):\n    if os.fork() == 0:\n        sum(m[n] for n in range(0, 60 << 20, 4096))\n        os._exit(0)\n\
+                 import time\ntime.sleep(0.5)\nprint(sum(os.wait()[1] for n in range(6)))";
+    let outcome =
+        live.run(&["python3", "-c", small], |spec| spec.limits.memory = Limit::AtMost(150 << 20)).unwrap();
+    assert_eq!(
+        (outcome.output.stdout.as_slice(), outcome.end),
+        (b"0\n".as_slice(), End::Exited(0)),
+        "shared once, not six times"
+    );
 }

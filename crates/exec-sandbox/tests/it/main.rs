@@ -1,6 +1,8 @@
 //! The sandbox from outside: whole plans, properties of plans, and live attempts to get out.
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
+#[cfg(target_os = "linux")]
+mod attacks;
 mod auto_traits;
 #[cfg(target_os = "linux")]
 mod escapes;

@@ -123,3 +123,24 @@ fn secrets_in_the_workspace_are_hidden() {
     assert!(!said.contains("PRIVATE") && said.ends_with("end\n"), "{said}");
     assert_eq!(read(&live.workspace().join(".env")), "PRIVATE");
 }
+
+#[test]
+fn repositories_by_another_name_are_not_armed() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    let module = live.workspace().join(".git/modules/deep/sub");
+    let status = Command::new("git").args(["init", "-q", "--bare"]).arg(&module).status().unwrap();
+    assert!(status.success());
+    let config = read(&module.join("config"));
+    live.script(
+        "m=.git/modules/deep/sub; echo evil > $m/hooks/post-checkout; echo evil >> $m/config; rm -rf $m/hooks; \
+         mkdir -p docs/objects docs/refs plain; echo 'ref: refs/heads/x' > docs/HEAD; \
+         printf '[core]\\n\\tfsmonitor = /x\\n' > docs/config; echo HEAD > plain/HEAD; echo mine > plain/config; \
+         git init -q --bare good",
+    );
+    assert_eq!(read(&module.join("config")), config);
+    assert!(!module.join("hooks/post-checkout").exists());
+    assert!(!live.workspace().join("docs/config").exists());
+    assert!(live.workspace().join("plain/config").exists(), "that is no repository");
+    assert!(live.workspace().join("good/config").exists(), "that one runs nothing");
+}

@@ -22,6 +22,7 @@ struct Ran<'a> {
     usage: Usage,
     enforced: Vec<Held>,
     gaps: Vec<Gap>,
+    denials: Vec<String>,
     quarantine: Vec<Moved<'a>>,
 }
 
@@ -98,6 +99,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         },
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
+        denials: outcome.denials.iter().map(super::report::denied).collect(),
         quarantine: moved.collect(),
     })
 }

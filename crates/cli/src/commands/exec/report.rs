@@ -1,10 +1,11 @@
 //! How a command went, for a person. Every line says what happened and the narrowest option that changes it.
-#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+#![expect(clippy::disallowed_methods, reason = "writes to standard error, and looks where a program is")]
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{End, Network, Outcome, Plan, Provider, Refusal};
+use stockade_guard::exec::{Denial, End, Network, Outcome, Plan, Provider, Refusal};
 
 use crate::render::escape::{escape, escape_path};
 
@@ -14,12 +15,19 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
     if !end.is_empty() {
         say(end);
     }
+    if outcome.end == End::NotFound
+        && let Some(folder) = elsewhere(plan)
+    {
+        let folder = escape_path(&folder);
+        say(&format!("this machine has one in {folder}; --ro {folder} lets the command see it"));
+    }
     if outcome.output.truncated() {
         say(&format!(
             "{} bytes of output were dropped; --max-output lets more through",
             outcome.output.dropped
         ));
     }
+    outcome.denials.iter().for_each(|denial| say(&denied(denial)));
     for found in &outcome.quarantine {
         let place = match &found.moved_to {
             Some(path) => format!("moved to {}", escape_path(path)),
@@ -28,6 +36,46 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
         say(&format!("{} runs programs outside of the sandbox: {place}", escape_path(&found.path)));
     }
     say(&enforced(plan, outcome));
+}
+
+/// What the command was probably refused, and the narrowest option that allows it.
+pub(super) fn denied(denial: &Denial) -> String {
+    let shown = |path: &Path| escape_path(path);
+    match denial {
+        Denial::Read(path) => {
+            let path = shown(path);
+            format!("the command does not see {path}; --ro {path} lets it read that, if it is there")
+        }
+        Denial::Write(path) => {
+            let folder = shown(path.parent().unwrap_or(path));
+            format!(
+                "the command may only read {}; --rw {folder} would let it change that folder",
+                shown(path)
+            )
+        }
+        Denial::Never(path, why) => format!("{} is shared with no command: {why}", shown(path)),
+        Denial::Reach(host) => {
+            let host = host.as_deref().unwrap_or("other machines");
+            format!(
+                "the command does not reach {host}; --network broker with --broker lets a broker decide, --network open lets it reach everything"
+            )
+        }
+        Denial::Processes => "the command had too many processes; --processes gives it more".to_owned(),
+        Denial::Memory => "the command ran out of memory; --memory gives it more".to_owned(),
+        Denial::FileSize => "a file became too large; --file-size gives it more".to_owned(),
+        Denial::OpenFiles => "the command had too many files open".to_owned(),
+        Denial::Scratch => {
+            "there is no more room; files in the workspace take none of the private /tmp".to_owned()
+        }
+        _ => "the command was refused something".to_owned(),
+    }
+}
+
+/// Where on the search path of whoever started this a program of that name is.
+fn elsewhere(plan: &Plan) -> Option<PathBuf> {
+    let is_name = Path::new(&plan.program).components().count() == 1;
+    let path = std::env::var_os("PATH").filter(|_| is_name)?;
+    std::env::split_paths(&path).find(|folder| folder.is_absolute() && folder.join(&plan.program).is_file())
 }
 
 fn end(end: End) -> &'static str {
@@ -57,7 +105,8 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
         _ => format!("sandbox {}; {network}; enforced: {}", plan.provider.name(), names.join(", ")),
     };
     for gap in &enforcement.gaps {
-        line.push_str(&format!("; not enforced: {} ({})", gap.property.name(), gap.why));
+        let how = if enforcement.holds(gap.property) { "in part" } else { "not enforced" };
+        line.push_str(&format!("; {how}: {} ({})", gap.property.name(), gap.why));
     }
     line
 }
