@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 #[cfg(target_os = "linux")]
 use crate::commands::exec;
-use crate::commands::{audit, check, limits, policy, rules, sanitize, scan, skill};
+use crate::commands::{audit, check, config, limits, policy, rules, sanitize, scan, skill};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -90,6 +90,7 @@ pub(crate) enum Command {
     Exec(exec::ExecArgs),
     Policy(policy::PolicyArgs),
     Audit(audit::AuditArgs),
+    Config(config::ConfigArgs),
 }
 
 /// When to use colours.

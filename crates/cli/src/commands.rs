@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_command;
+pub(crate) mod config;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod limits;

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
+        Command::Config(config) => commands::config::run(config, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
     };
     match outcome {

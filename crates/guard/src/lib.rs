@@ -49,6 +49,8 @@ struct Readme;
 mod admit;
 #[cfg(feature = "audit")]
 pub mod audit;
+#[cfg(feature = "config")]
+pub mod config;
 #[cfg(feature = "skill")]
 mod document;
 #[cfg(feature = "exec")]

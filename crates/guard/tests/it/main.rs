@@ -6,6 +6,9 @@ mod admit;
 #[cfg(feature = "audit")]
 #[cfg(test)]
 mod audit;
+#[cfg(feature = "config")]
+#[cfg(test)]
+mod config;
 mod disguises;
 mod folders;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
