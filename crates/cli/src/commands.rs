@@ -9,6 +9,8 @@ pub(crate) mod exec;
 pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod rules;
+#[cfg(target_os = "linux")]
+pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
 pub(crate) mod skill;

@@ -193,7 +193,7 @@ fn load(args: &ConfigArgs) -> Result<Config, Failure> {
 }
 
 /// Says the first of what is wrong; `config validate` says all of it.
-fn failure(error: &ConfigError) -> Failure {
+pub(super) fn failure(error: &ConfigError) -> Failure {
     match error.problems.as_slice() {
         [] => Failure::usage(error),
         [only] => Failure::usage(format_args!("{}: {}", only.place, only.message)).with_help(&only.fix),
@@ -214,7 +214,7 @@ fn unknown(path: &str) -> Failure {
     }
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as agents.bot.maxSteps=20")?;
     Ok((key.to_owned(), value.to_owned()))
 }
