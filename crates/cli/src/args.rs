@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::commands::{audit, check, config, limits, policy, rules, sanitize, scan, skill};
 #[cfg(target_os = "linux")]
-use crate::commands::exec;
-use crate::commands::{audit, check, limits, policy, rules, sanitize, scan, skill};
+use crate::commands::{exec, run};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -88,8 +88,11 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     #[cfg(target_os = "linux")]
     Exec(exec::ExecArgs),
+    #[cfg(target_os = "linux")]
+    Run(run::RunArgs),
     Policy(policy::PolicyArgs),
     Audit(audit::AuditArgs),
+    Config(config::ConfigArgs),
 }
 
 /// When to use colours.

@@ -3,11 +3,14 @@
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_command;
+pub(crate) mod config;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod rules;
+#[cfg(target_os = "linux")]
+pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
 pub(crate) mod skill;

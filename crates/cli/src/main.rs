@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         // It ends as its command ends, with any code.
         #[cfg(target_os = "linux")]
         Command::Exec(exec) => return commands::exec::run(exec),
+        #[cfg(target_os = "linux")]
+        Command::Run(run) => return commands::run::run(run),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         Command::Limits(limits) => commands::limits::run(limits),
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
+        Command::Config(config) => commands::config::run(config, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
     };
     match outcome {

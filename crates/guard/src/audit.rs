@@ -36,6 +36,9 @@ mod trail;
 mod verify;
 mod writers;
 
+#[cfg(feature = "config")]
+pub(crate) use name::new_name;
+
 pub use error::AuditError;
 pub use event::{AuditEvent, Detail};
 pub use kind::{EventKind, EventPhase, EventSeverity};

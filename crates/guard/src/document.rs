@@ -3,6 +3,8 @@
 use std::fmt;
 
 mod nearest;
+#[cfg(feature = "config")]
+mod toml;
 mod yaml;
 
 pub(crate) use nearest::nearest;
@@ -47,7 +49,11 @@ pub(crate) struct Entry {
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
+    #[cfg(feature = "config")]
+    Toml,
     Yaml,
+    #[cfg(feature = "config")]
+    Json,
 }
 
 /// A text is no document of its format.
@@ -129,7 +135,18 @@ pub(crate) fn parse(text: &str, format: Format) -> Result<Node, Broken> {
         return Err(Broken { at: At::START, reason });
     }
     match format {
+        #[cfg(feature = "config")]
+        Format::Toml => toml::parse(text),
         Format::Yaml => yaml::parse(text),
+        #[cfg(feature = "config")]
+        Format::Json => {
+            // JSON is YAML too, whose parser knows where things stand. What YAML allows beyond JSON is refused first.
+            serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
+                let at = At { line: error.line().max(1), column: error.column().max(1) };
+                broken(at, &error.to_string())
+            })?;
+            yaml::parse(text)
+        }
     }
 }
 

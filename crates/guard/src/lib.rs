@@ -13,6 +13,9 @@
 //!
 //! What was allowed, refused and run is kept in an `audit` trail.
 //!
+//! A `Guard` is all of this for one agent, built from a [`config`]: it decides on skills, tools, calls, paths and
+//! commands in one form, runs commands in a sandbox, and puts every decision on record before it is acted upon.
+//!
 //! It reads with care, since a skill folder comes from a stranger: links are not followed, pipes and devices are not
 //! opened, sizes are bounded, and whatever could not be looked at is a [`Gap`] that the caller sees. It does **not**
 //! look into archives, images or other compressed data, and does not judge what a link outside the folder leads to.
@@ -49,11 +52,15 @@ struct Readme;
 mod admit;
 #[cfg(feature = "audit")]
 pub mod audit;
+#[cfg(feature = "config")]
+pub mod config;
 #[cfg(feature = "skill")]
 mod document;
 #[cfg(feature = "exec")]
 pub mod exec;
 mod files;
+#[cfg(all(feature = "audit", feature = "config"))]
+mod guard;
 mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
@@ -71,6 +78,10 @@ mod syntax;
 #[cfg(feature = "skill")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
 pub use files::{Coverage, FileOptions, Gap, Source};
+#[cfg(all(feature = "audit", feature = "config"))]
+pub use guard::{Call, Decision, DecisionLayer, Execution, Guard, GuardError, GuardOptions, PathAnswer};
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+pub use guard::{GraphRun, PendingRun, Ran, RunAnswer};
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]

@@ -6,10 +6,25 @@ mod admit;
 #[cfg(feature = "audit")]
 #[cfg(test)]
 mod audit;
+#[cfg(feature = "config")]
+#[cfg(test)]
+mod config;
 mod disguises;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod examples;
 mod folders;
+#[cfg(all(feature = "audit", feature = "config"))]
+#[cfg(test)]
+mod guard;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_stores;
 mod paths;
+#[cfg(feature = "config")]
+#[cfg(test)]
+mod properties;
+#[cfg(feature = "config")]
+#[cfg(test)]
+mod seeds;
 #[cfg(test)]
 mod support;

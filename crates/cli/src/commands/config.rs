@@ -1,0 +1,220 @@
+//! `stockade config`: what holds, who says so, and what a key does.
+#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde::Serialize;
+use stockade_guard::config::{Config, ConfigError, ConfigKey, ConfigSources, ConfigValue, config_schema};
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::config_text;
+use crate::render::escape::escape_lines;
+use crate::render::json::to_json;
+use crate::render::style::Styles;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade config show --origin             what holds, and which file and line says so
+  stockade config get agents.bot.maxSteps   one value
+  stockade config explain agents.bot.toolPolicy.profile
+                                            what a key does, and how a project may change it
+  stockade config validate my.toml          is this file a configuration?
+  stockade config schema > stockade.schema.json
+                                            for editors that complete and check";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; with validate: the configuration can be used
+  1  with validate: it cannot be used
+  2  the command line or the configuration is wrong
+
+The layers, each of which replaces what those before it say: built in, /etc/stockade/config.*, the user's
+~/.config/stockade/config.*, the project's .stockade/config.* (which can only narrow), STOCKADE_* variables, --set, and
+/etc/stockade/managed.*, which wins over all if nobody but root can write it. Files are TOML, YAML or JSON.";
+
+/// Show what holds, who says so, and what a key does
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    command: ConfigCommand,
+
+    /// A value that goes before those of files and variables; may be repeated
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+
+    /// An agent to show, besides those that are named somewhere; may be repeated
+    #[arg(long, global = true, value_name = "ID")]
+    agent: Vec<String>,
+
+    /// How to print
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Show every value
+    Show {
+        /// Show who says so, too
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Print one value
+    Get {
+        /// Its key, such as agents.bot.maxSteps
+        #[arg(value_name = "KEY")]
+        key: String,
+    },
+    /// Say what a key does, what holds, and who says so
+    Explain {
+        /// The key; <id> or * may stand for the agent
+        #[arg(value_name = "KEY")]
+        key: String,
+    },
+    /// Say whether a configuration can be used: a file by itself, or all layers together
+    Validate {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Print a JSON Schema for configuration files
+    Schema,
+}
+
+/// A value, for programs.
+#[derive(Serialize)]
+struct Row<'a> {
+    key: &'a str,
+    value: &'a serde_json::Value,
+    layer: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<&'a str>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ConfigArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let styles = styles(color);
+    let (printed, exit) = match &args.command {
+        ConfigCommand::Schema => (format!("{:#}\n", config_schema()), Exit::Clean),
+        ConfigCommand::Validate { file } => validate(args, file.as_ref(), styles),
+        ConfigCommand::Show { origin } => (show(args, *origin, styles)?, Exit::Clean),
+        ConfigCommand::Get { key } => {
+            known(key)?;
+            let config = load(args)?;
+            let value = config.get(key).ok_or_else(|| unknown(key))?;
+            let printed = match args.format {
+                Format::Text => config_text::plain(&value.value),
+                Format::Json => to_json(&row(&value)),
+            };
+            (format!("{printed}\n"), Exit::Clean)
+        }
+        ConfigCommand::Explain { key } => (explain(args, key, styles)?, Exit::Clean),
+    };
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&escape_lines(&printed));
+    output.finish(exit)
+}
+
+fn show(args: &ConfigArgs, origin: bool, styles: Styles) -> Result<String, Failure> {
+    let config = load(args)?;
+    let values = config.values();
+    Ok(match args.format {
+        Format::Text => config_text::values(&values, config.notices(), origin, styles),
+        Format::Json => {
+            let rows: Vec<_> = values.iter().map(row).collect();
+            let notices: Vec<String> = config.notices().iter().map(ToString::to_string).collect();
+            format!("{}\n", to_json(&serde_json::json!({ "values": rows, "notices": notices })))
+        }
+    })
+}
+
+fn explain(args: &ConfigArgs, path: &str, styles: Styles) -> Result<String, Failure> {
+    let key = known(path)?;
+    let config = load(args)?;
+    let value = config.get(&path.replace("<id>", "*")).ok_or_else(|| unknown(path))?;
+    Ok(match args.format {
+        Format::Text => config_text::explanation(key, &value, styles),
+        Format::Json => {
+            let json = serde_json::json!({
+                "key": key.path, "holds": key.holds(), "default": key.default, "description": key.doc,
+                "project": key.project(), "current": row(&value),
+            });
+            format!("{}\n", to_json(&json))
+        }
+    })
+}
+
+fn validate(args: &ConfigArgs, file: Option<&PathBuf>, styles: Styles) -> (String, Exit) {
+    let sources = match file {
+        Some(file) => ConfigSources { file: Some(file.clone()), ..ConfigSources::default() },
+        None => sources(args),
+    };
+    match (Config::load(&sources), args.format) {
+        (Ok(config), Format::Text) => (config_text::valid(config.notices(), styles), Exit::Clean),
+        (Ok(_), Format::Json) => {
+            (format!("{}\n", to_json(&serde_json::json!({ "valid": true }))), Exit::Clean)
+        }
+        (Err(error), Format::Text) => (config_text::problems(&error, styles), Exit::Found),
+        (Err(error), Format::Json) => {
+            let problem = |problem: &stockade_guard::config::ConfigProblem| serde_json::json!({ "place": problem.place, "message": problem.message, "remediation": problem.fix });
+            let problems: Vec<_> = error.problems.iter().map(problem).collect();
+            let json = serde_json::json!({ "valid": false, "problems": problems });
+            (format!("{}\n", to_json(&json)), Exit::Found)
+        }
+    }
+}
+
+fn row(value: &ConfigValue) -> Row<'_> {
+    Row {
+        key: &value.path,
+        value: &value.value,
+        layer: value.origin.layer.name(),
+        place: value.origin.place.as_deref(),
+    }
+}
+
+fn sources(args: &ConfigArgs) -> ConfigSources {
+    let folder = std::env::current_dir().unwrap_or_default();
+    ConfigSources {
+        flags: args.set.clone(),
+        agents: args.agent.clone(),
+        ..ConfigSources::of_process(&folder)
+    }
+}
+
+fn load(args: &ConfigArgs) -> Result<Config, Failure> {
+    Config::load(&sources(args)).map_err(|error| failure(&error))
+}
+
+/// Says the first of what is wrong; `config validate` says all of it.
+pub(super) fn failure(error: &ConfigError) -> Failure {
+    match error.problems.as_slice() {
+        [] => Failure::usage(error),
+        [only] => Failure::usage(format_args!("{}: {}", only.place, only.message)).with_help(&only.fix),
+        [first, rest @ ..] => Failure::usage(format_args!("{}: {}", first.place, first.message))
+            .with_help(format!("{}; `stockade config validate` shows {} more", first.fix, rest.len())),
+    }
+}
+
+fn known(path: &str) -> Result<&'static ConfigKey, Failure> {
+    Config::key(path).ok_or_else(|| unknown(path))
+}
+
+fn unknown(path: &str) -> Failure {
+    let failure = Failure::usage(format_args!("unknown key `{path}`"));
+    match Config::nearest_key(path) {
+        Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+        None => failure.with_help("`stockade config show` lists the keys"),
+    }
+}
+
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as agents.bot.maxSteps=20")?;
+    Ok((key.to_owned(), value.to_owned()))
+}

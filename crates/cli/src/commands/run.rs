@@ -1,0 +1,193 @@
+//! `stockade run`: lets a skill in and runs a command for it, under the configuration of an agent.
+#![expect(clippy::disallowed_methods, reason = "reads the clock, and writes to standard output and error")]
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use stockade_guard::audit::{AuditOptions, AuditTrail, Unrecorded};
+use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::exec::{End, Input, Signals, Stream, Streams};
+use stockade_guard::limits::MemoryStore;
+use stockade_guard::policy::ToolCatalog;
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{Admission, Decision, Guard, GuardOptions, Ran, RunAnswer, SkillSource};
+
+use crate::args::HELP;
+use crate::failure::Failure;
+use crate::render::escape::{escape, escape_path};
+use crate::render::skill_text;
+use crate::render::style::Styles;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade run skills/builder -- make test     let the skill in, then run the command for it
+  stockade run --agent ci skills/builder -- make test
+                                               under the configuration of the agent `ci`";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  that of the command, or 128 and the number of the signal that ended it
+  124  it took longer than it may
+  125  something that is needed could not be read, made or put on record; nothing ran
+  126  the skill was blocked, or the command refused; nothing ran
+  127  there is no such program in the view of the command
+
+The skill is scanned and cleaned first. Its list of tools can only take away: where it has one, the command must be among
+those that it lists for `exec`. Every decision, the start and the end are put on record in the audit trail. What needs a
+person's answer is refused, and says so. `stockade config show --agent ID` shows what holds.";
+
+const TIMED_OUT: u8 = 124;
+const FAILED: u8 = 125;
+const REFUSED: u8 = 126;
+const NOT_FOUND: u8 = 127;
+const BY_SIGNAL: i32 = 128;
+const SIGKILL: i32 = 9;
+
+/// Let a skill in, and run a command for it
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct RunArgs {
+    /// The skill: a folder with a SKILL.md, or a file
+    #[arg(value_name = "SKILL")]
+    skill: PathBuf,
+
+    /// The agent whose configuration holds
+    #[arg(long, value_name = "ID", default_value = "default")]
+    agent: String,
+
+    /// The folder that the command works in and may change
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+
+    /// A value that goes before those of files and variables; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::config::assignment)]
+    set: Vec<(String, String)>,
+
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Runs the command and ends as it ends.
+pub(crate) fn run(args: &RunArgs) -> ExitCode {
+    match guarded(args) {
+        Ok(code) => code,
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn guarded(args: &RunArgs) -> Result<ExitCode, Failure> {
+    let mut guard = open(args)?;
+    let admission =
+        guard.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
+    if !matches!(admission, Admission::Accepted(_)) {
+        say(&skill_text::report(&escape_path(&args.skill), &admission, Styles::PLAIN));
+    }
+    let Some(skill) = admission.loaded() else { return Ok(ExitCode::from(REFUSED)) };
+    guard.activate(&skill);
+    let text = args.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let tool = guard.tool("exec", Some(&text)).map_err(Failure::incomplete)?;
+    if !tool.is_allowed() {
+        return Ok(refused(&tool));
+    }
+    let streams = Streams {
+        stdin: Input::Inherit,
+        stdout: Stream::Relay,
+        stderr: Stream::Relay,
+        signals: Signals::HandOn,
+    };
+    match guard.run(&text, streams).map_err(Failure::incomplete)? {
+        RunAnswer::Ran(ran) => Ok(ended(&ran)),
+        RunAnswer::Refused(decision) => Ok(refused(&decision)),
+        RunAnswer::Pending(pending) => Ok(refused(pending.decision())),
+        RunAnswer::Unsandboxed(decision) => {
+            say(
+                "stockade: the configuration leaves this command to whoever embeds the guard, and this program runs none \
+                 without a sandbox\n",
+            );
+            Ok(refused(&decision))
+        }
+        _ => Ok(ExitCode::from(FAILED)),
+    }
+}
+
+fn open(args: &RunArgs) -> Result<Guard, Failure> {
+    let sources = ConfigSources {
+        flags: args.set.clone(),
+        agents: vec![args.agent.clone()],
+        ..ConfigSources::of_process(&args.workspace)
+    };
+    let config = Config::load(&sources).map_err(|error| super::config::failure(&error))?;
+    for notice in config.notices() {
+        say(&format!("note: {}\n", escape(&notice.to_string())));
+    }
+    let unrecorded = if config.audit().warn_if_unrecorded { Unrecorded::Warn } else { Unrecorded::Refuse };
+    let options = AuditOptions { unrecorded, ..AuditOptions::default() };
+    let trail = match &config.audit().path {
+        Some(path) => AuditTrail::open(path, options),
+        None => AuditTrail::open_default(options),
+    };
+    let started = Instant::now();
+    let options = GuardOptions {
+        agent: args.agent.clone(),
+        workspace: args.workspace.clone(),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+        limits: Box::new(MemoryStore::new(move || started.elapsed())),
+        trail: trail.map_err(Failure::incomplete)?,
+    };
+    Guard::open(&config, options).map_err(Failure::incomplete)
+}
+
+fn ended(ran: &Ran) -> ExitCode {
+    if let Some(error) = &ran.unrecorded {
+        say(&format!("stockade: the end is not on record: {}\n", escape(&error.to_string())));
+    }
+    let code = match ran.outcome.end {
+        End::Exited(code) => code,
+        End::Signalled(signal) => BY_SIGNAL + signal,
+        End::TimedOut => i32::from(TIMED_OUT),
+        End::NotFound => i32::from(NOT_FOUND),
+        End::NotExecutable => i32::from(REFUSED),
+        _ => BY_SIGNAL + SIGKILL,
+    };
+    ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
+}
+
+fn refused(decision: &Decision) -> ExitCode {
+    say(&format!("stockade: {}\n", escape(&decision.to_string())));
+    ExitCode::from(REFUSED)
+}
+
+fn say(text: &str) {
+    // Nobody is left to tell when even this fails.
+    io::stderr().write_all(text.as_bytes()).ok();
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_stay_words() {
+        for (word, wanted) in
+            [("make", "make"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("$(id)", "'$(id)'"), ("", "''")]
+        {
+            assert_eq!(quoted(word), wanted);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What a guard is configured with, and where each of it comes from.
+//!
+//! ```text
+//! built in ← /etc/stockade ← user ← project ← STOCKADE_* ← options      managed wins over all
+//! ```
+//!
+//! A layer replaces what the layers before it say, with two exceptions. The file of a project can only narrow, since it
+//! comes with a repository that somebody else wrote: each key says how (`CONFIG.md`). And what stands in
+//! `/etc/stockade/managed.*` holds whatever anybody else says, as long as nobody but root can write it.
+//!
+//! Unknown keys and wrong values are refused with their place. A file that cannot be used is an error and never ignored.
+//!
+//! ```
+//! use stockade_guard::config::{Config, ConfigSources};
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::create_dir(folder.path().join(".stockade"))?;
+//! std::fs::write(folder.path().join(".stockade/config.toml"), "[agents.bot.budget]\nmaxTokens = 1000\n")?;
+//! let config = Config::load(&ConfigSources { project: Some(folder.path().into()), ..ConfigSources::default() })?;
+//!
+//! let value = config.get("agents.bot.budget.maxTokens").ok_or("no such key")?;
+//! assert_eq!((value.value.to_string().as_str(), value.origin.layer.name()), ("1000", "project"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod agent;
+mod error;
+mod keys;
+mod kind;
+mod layer;
+mod narrow;
+mod schema;
+mod sources;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use figment::providers::Serialized;
+use figment::value::{Dict, Map, Value};
+use figment::{Figment, Metadata, Profile, Provider, Source};
+use serde_json::Value as Json;
+
+pub use agent::{AgentConfig, AuditConfig, Backend, ExecConfig, OnUnavailable};
+pub use error::{ConfigError, ConfigNotice, ConfigProblem};
+pub use keys::ConfigKey;
+pub use layer::{ConfigLayer, ConfigOrigin};
+pub use schema::config_schema;
+pub use sources::ConfigSources;
+
+use error::Problem;
+use keys::KEYS;
+use layer::Leaf;
+
+/// The name that stands for every agent.
+const ALL: &str = "*";
+
+/// A configuration, read from all of its layers.
+#[derive(Debug, Clone)]
+pub struct Config {
+    figment: Figment,
+    agents: BTreeMap<String, AgentConfig>,
+    audit: AuditConfig,
+    notices: Vec<ConfigNotice>,
+}
+
+/// A value of a configuration.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ConfigValue {
+    /// The path of its key, with the agent named.
+    pub path: String,
+    /// The key.
+    pub key: &'static str,
+    /// What holds.
+    pub value: Json,
+    /// Who says so.
+    pub origin: ConfigOrigin,
+}
+
+impl Config {
+    /// Reads every layer.
+    ///
+    /// # Errors
+    /// When any file, variable or option cannot be used, with all that is wrong.
+    pub fn load(sources: &ConfigSources) -> Result<Self, ConfigError> {
+        let mut problems = Vec::new();
+        let layers = sources.read(&mut problems);
+        if !problems.is_empty() {
+            return Err(failed(problems));
+        }
+        let mut agents: BTreeSet<String> = [ALL.to_owned()].into();
+        agents.extend(sources.agents.iter().filter(|id| keys::is_agent(id)).cloned());
+        agents.extend(layers.iter().flatten().filter_map(|leaf| agent_of(&leaf.path)));
+
+        let mut notices = Vec::new();
+        let mut figment = Figment::new();
+        for leaf in defaults(&agents) {
+            figment = figment.merge(leaf);
+        }
+        for leaf in layers.iter().flat_map(|leaves| spread(leaves, &agents)) {
+            figment = merged(figment, leaf, &mut notices);
+        }
+        Self::of_figment(figment, notices).map_err(|error| {
+            let fix = "this is a mistake in stockade itself: please report it";
+            failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
+        })
+    }
+
+    // The error of figment is large, and only ever passed on once.
+    #[expect(clippy::result_large_err, reason = "figment's own error, turned into ours by the only caller")]
+    fn of_figment(figment: Figment, notices: Vec<ConfigNotice>) -> Result<Self, figment::Error> {
+        let written: agent::Written = figment.extract()?;
+        let (agents, audit) = written.read();
+        Ok(Self { figment, agents, audit, notices })
+    }
+
+    /// Returns what holds for an agent. One that nobody has named gets what holds for all.
+    #[must_use]
+    pub fn agent(&self, id: &str) -> AgentConfig {
+        let named = self.agents.get(id).or_else(|| self.agents.get(ALL));
+        // There always is one for all.
+        named.cloned().unwrap_or_default()
+    }
+
+    /// Returns what holds for the audit trail.
+    #[must_use]
+    pub const fn audit(&self) -> &AuditConfig {
+        &self.audit
+    }
+
+    /// Returns what a project said and was not taken as it stands.
+    #[must_use]
+    pub fn notices(&self) -> &[ConfigNotice] {
+        &self.notices
+    }
+
+    /// Returns the value of a key. An agent that nobody has named has the values that hold for all.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<ConfigValue> {
+        let key = ConfigKey::of(path)?;
+        let named = agent_of(path).filter(|id| !self.agents.contains_key(id));
+        let known = match named {
+            Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),
+            None => path.to_owned(),
+        };
+        let value = self.figment.find_value(&known).ok()?;
+        let origin = self.figment.get_metadata(value.tag()).map_or(BUILT_IN, origin_of);
+        Some(ConfigValue {
+            path: path.to_owned(),
+            key: key.path,
+            value: serde_json::to_value(&value).ok()?,
+            origin,
+        })
+    }
+
+    /// Returns every value, of every agent that is named anywhere and of `*`.
+    #[must_use]
+    pub fn values(&self) -> Vec<ConfigValue> {
+        let paths = KEYS.iter().flat_map(|key| match key.path.contains("<id>") {
+            true => self.agents.keys().map(|id| key.path.replace("<id>", id)).collect(),
+            false => vec![key.path.to_owned()],
+        });
+        let mut paths: Vec<String> = paths.collect();
+        // All that concerns one agent stands together.
+        paths.sort_by_key(|path| agent_of(path).map_or((1, String::new()), |id| (0, id)));
+        paths.iter().filter_map(|path| self.get(path)).collect()
+    }
+
+    /// Returns every key.
+    #[must_use]
+    pub fn keys() -> &'static [ConfigKey] {
+        KEYS
+    }
+
+    /// Returns the key of a path, in which an agent or `<id>` may stand.
+    #[must_use]
+    pub fn key(path: &str) -> Option<&'static ConfigKey> {
+        ConfigKey::of(path)
+    }
+
+    /// Returns the key whose path is most like a mistyped one.
+    #[must_use]
+    pub fn nearest_key(path: &str) -> Option<&'static str> {
+        crate::document::nearest(path, KEYS.iter().map(|key| key.path))
+    }
+}
+
+const BUILT_IN: ConfigOrigin = ConfigOrigin { layer: ConfigLayer::Default, place: None };
+
+fn failed(problems: Vec<Problem>) -> ConfigError {
+    ConfigError { problems: problems.into_iter().map(Into::into).collect() }
+}
+
+/// The agent that a path names.
+fn agent_of(path: &str) -> Option<String> {
+    Some(path.strip_prefix("agents.")?.split('.').next()?.to_owned())
+}
+
+/// What is built in, for each agent.
+fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
+    let leaves: Vec<Leaf> = KEYS
+        .iter()
+        .map(|key| Leaf {
+            path: key.path.replace("<id>", ALL),
+            key,
+            // A test holds that every default is valid.
+            value: serde_json::from_str(key.default).unwrap_or_default(),
+            origin: BUILT_IN,
+        })
+        .collect();
+    spread(&leaves, agents)
+}
+
+/// Gives what a layer says of all agents to each of them, unless it says something of that one.
+fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
+    let named: BTreeSet<&str> = leaves.iter().map(|leaf| leaf.path.as_str()).collect();
+    let mut all = Vec::new();
+    for leaf in leaves {
+        let Some(rest) = leaf.path.strip_prefix("agents.*.") else {
+            all.push(leaf.clone());
+            continue;
+        };
+        for id in agents {
+            let path = format!("agents.{id}.{rest}");
+            if id == ALL || !named.contains(path.as_str()) {
+                all.push(Leaf { path, ..leaf.clone() });
+            }
+        }
+    }
+    all
+}
+
+/// Puts a value on top of what holds so far; that of a project only as far as it narrows.
+fn merged(figment: Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> Figment {
+    if leaf.origin.layer != ConfigLayer::Project {
+        return figment.merge(leaf);
+    }
+    let base = figment.find_value(&leaf.path).ok().and_then(|value| serde_json::to_value(&value).ok());
+    let base = base.unwrap_or_default();
+    let narrowed = leaf.key.narrows.combine(leaf.key.kind, &base, &leaf.value);
+    if narrowed != leaf.value && leaf.path.split('.').nth(1) != Some(ALL) {
+        notices.push(ConfigNotice {
+            key: leaf.path.clone(),
+            place: leaf.origin.place.clone().unwrap_or_default(),
+            message: format!("holds {narrowed} and not {}: a project {}", leaf.value, leaf.key.project()),
+        });
+    }
+    if narrowed == base {
+        return figment;
+    }
+    leaf.value = narrowed;
+    figment.merge(leaf)
+}
+
+fn origin_of(metadata: &Metadata) -> ConfigOrigin {
+    use ConfigLayer::{Default, Environment, Flag, Managed, Project, System, User};
+    let layers = [Default, System, User, Project, Environment, Flag, Managed];
+    let layer = layers.into_iter().find(|layer| layer.name() == metadata.name).unwrap_or(Default);
+    let place = match &metadata.source {
+        Some(Source::Custom(place)) => Some(place.clone()),
+        _ => None,
+    };
+    ConfigOrigin { layer, place }
+}
+
+/// Each value is a provider of its own, so that figment can say of each where it came from, to the line.
+impl Provider for Leaf {
+    fn metadata(&self) -> Metadata {
+        let metadata = Metadata::named(self.origin.layer.name());
+        match &self.origin.place {
+            Some(place) => metadata.source(place.as_str()),
+            None => metadata,
+        }
+    }
+
+    fn data(&self) -> figment::error::Result<Map<Profile, Dict>> {
+        let value = Value::serialize(&self.value)?;
+        let nested =
+            self.path.rsplit('.').fold(value, |value, name| Dict::from([(name.to_owned(), value)]).into());
+        Serialized::defaults(nested).data()
+    }
+}

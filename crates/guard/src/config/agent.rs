@@ -1,0 +1,322 @@
+//! From what is written to what a guard is built from.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use stockade_limits::{AgentLimits, Allowance, BreakerSettings, BudgetLimits, Cap, MicroUsd};
+use stockade_policy::{Answer, CommandDefaults, Effect, Preset, SandboxConfig, ToolPolicyConfig};
+
+use crate::admit::{AdmitOptions, OnCritical};
+use crate::skill::Dialect;
+
+/// What holds for one agent.
+#[derive(Debug, Clone)]
+pub struct AgentConfig {
+    /// The tools that it may use.
+    pub tools: ToolPolicyConfig,
+    /// What it may spend, and when its service is left alone.
+    pub limits: AgentLimits,
+    /// Calls of tools in one execution.
+    pub max_steps: u32,
+    /// How skills are let in.
+    pub skills: AdmitOptions,
+    /// The paths that its tools may touch.
+    pub files: SandboxConfig,
+    /// What becomes of commands that no rule decides on.
+    pub commands: CommandDefaults,
+    /// How its commands are run.
+    pub exec: ExecConfig,
+}
+
+/// How commands are run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecConfig {
+    /// Where they run.
+    pub backend: Backend,
+    /// What they may read besides their workspace.
+    pub read_only: Vec<PathBuf>,
+    /// Whether they reach the network.
+    pub network: bool,
+    /// Hosts that they are meant to be held to, which needs a broker.
+    pub hosts: Vec<String>,
+    /// How long one may take.
+    pub timeout: Option<Duration>,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Processes and threads.
+    pub processes: Option<u64>,
+    /// Bytes that one may print.
+    pub output: u64,
+}
+
+/// Where commands run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// In a sandbox.
+    Sandbox(OnUnavailable),
+    /// Wherever the program that embeds the guard runs them, with all of its rights.
+    Direct,
+}
+
+/// What becomes of a command where no sandbox can be made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnUnavailable {
+    /// It is refused.
+    #[default]
+    Refuse,
+    /// It is left to the program that embeds the guard, which is told so.
+    Warn,
+}
+
+/// What holds for the audit trail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// Its file; that of the user, if there is none.
+    pub path: Option<PathBuf>,
+    /// Whether an action that cannot be put on record is done all the same.
+    pub warn_if_unrecorded: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Written {
+    agents: BTreeMap<String, WrittenAgent>,
+    security: Security,
+    audit: Audit,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenAgent {
+    tool_policy: Tools,
+    budget: Budget,
+    circuit_breaker: Breaker,
+    max_steps: u32,
+    skills: Skills,
+    files: Files,
+    commands: Commands,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Tools {
+    profile: String,
+    allow: Vec<String>,
+    deny: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Budget {
+    max_tokens: u64,
+    max_cost_usd: Option<f64>,
+    max_tokens_per_hour: u64,
+    max_tokens_per_day: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Breaker {
+    failure_threshold: NonZeroU32,
+    reset_timeout_ms: u64,
+    half_open_timeout_ms: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Skills {
+    dialect: String,
+    strict: bool,
+    max_body_length: usize,
+    content_scanning: ContentScanning,
+    exec_sandbox: ExecSandbox,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ContentScanning {
+    block_on_critical: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ExecSandbox {
+    enabled: String,
+    on_unavailable: String,
+    read_only_allow_paths: Vec<PathBuf>,
+    network: String,
+    timeout_ms: Option<u64>,
+    memory_mb: Option<u64>,
+    processes: Option<u64>,
+    max_output_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Files {
+    preset: String,
+    forbidden_globs: Vec<String>,
+    deny_read: Vec<String>,
+    deny_write: Vec<String>,
+    writes: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Commands {
+    unmatched: String,
+    unanalysable: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Security {
+    permission: Permission,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Permission {
+    enable_node_permissions: bool,
+    allowed_fs_paths: Vec<PathBuf>,
+    allowed_net_hosts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Audit {
+    path: Option<PathBuf>,
+    on_unrecorded: String,
+}
+
+impl Written {
+    pub(super) fn read(self) -> (BTreeMap<String, AgentConfig>, AuditConfig) {
+        let permission = &self.security.permission;
+        let agents = self.agents.into_iter().map(|(id, agent)| (id, agent.read(permission))).collect();
+        let audit =
+            AuditConfig { path: self.audit.path, warn_if_unrecorded: self.audit.on_unrecorded == "warn" };
+        (agents, audit)
+    }
+}
+
+// Words were checked when they were read. One that is not known means the strictest here.
+impl WrittenAgent {
+    fn read(self, permission: &Permission) -> AgentConfig {
+        let Tools { profile, allow, deny } = self.tool_policy;
+        AgentConfig {
+            tools: ToolPolicyConfig { profile, allow, deny },
+            limits: AgentLimits { budget: self.budget.read(), breaker: self.circuit_breaker.read() },
+            max_steps: self.max_steps,
+            files: self.files.read(),
+            commands: CommandDefaults {
+                unmatched: Effect::from_name(&self.commands.unmatched).unwrap_or(Effect::Deny),
+                unanalysable: Effect::from_name(&self.commands.unanalysable).unwrap_or(Effect::Deny),
+            },
+            exec: self.skills.exec_sandbox.read(permission),
+            skills: AdmitOptions {
+                dialect: Dialect::from_name(&self.skills.dialect).unwrap_or_default(),
+                strict: self.skills.strict,
+                max_chars: self.skills.max_body_length,
+                on_critical: match self.skills.content_scanning.block_on_critical {
+                    true => OnCritical::Block,
+                    false => OnCritical::Flag,
+                },
+                ..AdmitOptions::default()
+            },
+        }
+    }
+}
+
+impl Budget {
+    fn read(&self) -> BudgetLimits {
+        // Nothing may be spent by a bound that cannot be understood.
+        let money = |dollars| MicroUsd::from_dollars(dollars).unwrap_or_default();
+        let cost = self.max_cost_usd.map_or(Cap::Unlimited, |dollars| Cap::AtMost(money(dollars)));
+        BudgetLimits {
+            per_execution: Allowance { tokens: Cap::AtMost(self.max_tokens), cost },
+            per_hour: Allowance::tokens(self.max_tokens_per_hour),
+            per_day: Allowance::tokens(self.max_tokens_per_day),
+            ..BudgetLimits::default()
+        }
+    }
+}
+
+impl Breaker {
+    fn read(&self) -> BreakerSettings {
+        BreakerSettings {
+            failure_threshold: self.failure_threshold,
+            cooldown: Duration::from_millis(self.reset_timeout_ms),
+            probe_timeout: Duration::from_millis(self.half_open_timeout_ms),
+        }
+    }
+}
+
+impl Files {
+    fn read(self) -> SandboxConfig {
+        let mut config = SandboxConfig::from(Preset::from_name(&self.preset).unwrap_or(Preset::Default));
+        config.forbidden_globs.extend(self.forbidden_globs);
+        config.read.deny.extend(self.deny_read);
+        config.write.deny.extend(self.deny_write);
+        let answer = match self.writes.as_str() {
+            "allow" => Answer::Allow,
+            "ask" => Answer::Ask,
+            _ => Answer::Deny,
+        };
+        config.write.default = config.write.default.max(answer);
+        config
+    }
+}
+
+impl ExecSandbox {
+    fn read(self, permission: &Permission) -> ExecConfig {
+        let must = permission.enable_node_permissions;
+        let refuse = must || self.on_unavailable != "warn";
+        let on_unavailable = if refuse { OnUnavailable::Refuse } else { OnUnavailable::Warn };
+        let mut read_only = self.read_only_allow_paths;
+        let mut hosts = Vec::new();
+        if must {
+            read_only.extend(permission.allowed_fs_paths.iter().cloned());
+            hosts.clone_from(&permission.allowed_net_hosts);
+        }
+        ExecConfig {
+            backend: match self.enabled == "never" && !must {
+                true => Backend::Direct,
+                false => Backend::Sandbox(on_unavailable),
+            },
+            read_only,
+            network: self.network == "open" && !must,
+            hosts,
+            timeout: self.timeout_ms.map(Duration::from_millis),
+            memory: self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            processes: self.processes,
+            output: self.max_output_bytes,
+        }
+    }
+}
+
+/// The strictest there is, for where no configuration could be found.
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self {
+            tools: ToolPolicyConfig { profile: "minimal".to_owned(), allow: Vec::new(), deny: Vec::new() },
+            limits: AgentLimits::default(),
+            max_steps: 1,
+            skills: AdmitOptions::default(),
+            files: SandboxConfig::standard(),
+            commands: CommandDefaults { unmatched: Effect::Deny, unanalysable: Effect::Deny },
+            exec: ExecConfig {
+                backend: Backend::Sandbox(OnUnavailable::Refuse),
+                read_only: Vec::new(),
+                network: false,
+                hosts: Vec::new(),
+                timeout: Some(Duration::from_secs(120)),
+                memory: Some(2 << 30),
+                processes: Some(1024),
+                output: 32 << 20,
+            },
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Why a configuration cannot be used.
+
+use std::fmt;
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::document::At;
+
+/// A configuration cannot be used. Whoever decides by it must not start.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the configuration cannot be used: {}", joined(problems))]
+#[non_exhaustive]
+pub struct ConfigError {
+    /// Everything that is wrong with it.
+    pub problems: Vec<ConfigProblem>,
+}
+
+/// Something that is wrong with a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigProblem {
+    /// The file with line and column, the variable or the option.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub fix: String,
+}
+
+/// A value of a project that was not taken as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigNotice {
+    /// The key.
+    pub key: String,
+    /// Where it stands.
+    pub place: String,
+    /// Why.
+    pub message: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) place: String,
+    pub(super) at: Option<At>,
+    pub(super) message: String,
+    pub(super) fix: String,
+}
+
+impl Problem {
+    pub(super) fn of_file(path: &Path, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::of_place(&path.display().to_string(), message, fix)
+    }
+
+    pub(super) fn of_place(place: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { place: place.to_owned(), at: None, message: message.into(), fix: fix.into() }
+    }
+}
+
+impl From<Problem> for ConfigProblem {
+    fn from(problem: Problem) -> Self {
+        let Problem { place, at, message, fix } = problem;
+        let place = at.map_or_else(|| place.clone(), |at| format!("{place}:{at}"));
+        Self { place, message, fix }
+    }
+}
+
+impl fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.place, self.message, self.fix)
+    }
+}
+
+impl fmt::Display for ConfigNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: `{}` {}", self.place, self.key, self.message)
+    }
+}
+
+fn joined(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

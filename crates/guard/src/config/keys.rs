@@ -1,0 +1,179 @@
+//! The keys of a configuration: one row for each, with what it holds, its default, and how a project may change it.
+//!
+//! The rows are the only place where a default is written. The types that a guard is built from are filled from them, and
+//! so are `CONFIG.md`, the schema and `stockade config explain`.
+
+use super::kind::Kind;
+use super::narrow::Narrows;
+
+/// A key.
+#[derive(Debug)]
+pub struct ConfigKey {
+    /// Its path. `<id>` stands for the name of an agent, or for `*`, which means all of them.
+    pub path: &'static str,
+    /// What it holds.
+    pub(crate) kind: Kind,
+    /// What holds where nobody says anything, as JSON.
+    pub default: &'static str,
+    /// How a project may change it.
+    pub(crate) narrows: Narrows,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    default: &'static str,
+    narrows: Narrows,
+    doc: &'static str,
+) -> ConfigKey {
+    ConfigKey { path, kind, default, narrows, doc }
+}
+
+const MOST: u64 = 1 << 53;
+const PROFILES: &[&str] =
+    &["minimal", "coding", "messaging", "supervisor", "full", "cron-minimal", "heartbeat-minimal"];
+const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
+
+/// Every key, in the order of the documentation.
+#[rustfmt::skip]
+pub(crate) const KEYS: &[ConfigKey] = {
+    use Kind::{Count, Flag, Money, OptionalCount, OptionalPath, Paths, Texts, Word};
+    use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Union};
+    &[
+        key("agents.<id>.toolPolicy.profile", Word(PROFILES), "\"coding\"", Profile,
+            "The tools that the agent starts with."),
+        key("agents.<id>.toolPolicy.allow", Texts, "[]", Intersect,
+            "Tools that are added: names, `group:NAME`, patterns such as `mcp__github__*`."),
+        key("agents.<id>.toolPolicy.deny", Texts, "[]", Union,
+            "Tools that are removed. Deny wins over everything."),
+        key("agents.<id>.budget.maxTokens", Count { least: 1, most: MOST }, "2000000", Lower,
+            "Tokens that one execution may use."),
+        key("agents.<id>.budget.maxCostUsd", Money, "null", Lower,
+            "Dollars that one execution may cost; null for no bound."),
+        key("agents.<id>.budget.maxTokensPerHour", Count { least: 1, most: MOST }, "10000000", Lower,
+            "Tokens in any hour, of all executions together."),
+        key("agents.<id>.budget.maxTokensPerDay", Count { least: 1, most: MOST }, "100000000", Lower,
+            "Tokens in any day, of all executions together."),
+        key("agents.<id>.circuitBreaker.failureThreshold", Count { least: 1, most: 1_000_000 }, "5", Lower,
+            "Failures in a row that open the circuit."),
+        key("agents.<id>.circuitBreaker.resetTimeoutMs", Count { least: 1, most: 86_400_000 }, "60000", Higher,
+            "How long it stays open before one call may try."),
+        key("agents.<id>.circuitBreaker.halfOpenTimeoutMs", Count { least: 1, most: 86_400_000 }, "30000", Lower,
+            "How long that call may take before it counts as failed."),
+        key("agents.<id>.maxSteps", Count { least: 1, most: 1_000_000 }, "150", Lower,
+            "Calls of tools in one execution."),
+        key("agents.<id>.skills.dialect", Word(&["agentskills", "claude", "openclaw", "comis", "lenient"]),
+            "\"agentskills\"", Never, "What is expected of the head of a skill."),
+        key("agents.<id>.skills.strict", Flag, "false", OnlyTrue,
+            "Whether what the dialect merely notes turns a skill away."),
+        key("agents.<id>.skills.maxBodyLength", Count { least: 1, most: 1_000_000 }, "20000", Lower,
+            "Characters of a skill that reach a model."),
+        key("agents.<id>.skills.contentScanning.blockOnCritical", Flag, "true", OnlyTrue,
+            "Whether a critical finding turns a skill away. Otherwise the skill is flagged."),
+        key("agents.<id>.skills.execSandbox.enabled", Word(&["never", "always"]), "\"always\"", Stricter,
+            "Whether commands run in a sandbox. With `never`, they are decided on and left to whoever embeds the guard, who runs \
+             them with all rights of the program."),
+        key("agents.<id>.skills.execSandbox.onUnavailable", Word(&["warn", "refuse"]), "\"refuse\"", Stricter,
+            "What becomes of a command where no sandbox can be made: it is refused, or left to whoever embeds the guard, as with \
+             `never`."),
+        key("agents.<id>.skills.execSandbox.readOnlyAllowPaths", Paths, "[]", IntersectPaths,
+            "Further paths that commands may read."),
+        key("agents.<id>.skills.execSandbox.network", Word(&["open", "none"]), "\"none\"", Stricter,
+            "What commands reach over the network."),
+        key("agents.<id>.skills.execSandbox.timeoutMs", OptionalCount { least: 1, most: 86_400_000 }, "120000", Lower,
+            "How long a command may take; null for no bound."),
+        key("agents.<id>.skills.execSandbox.memoryMb", OptionalCount { least: 1, most: 1 << 24 }, "2048", Lower,
+            "Memory of a command; null for no bound."),
+        key("agents.<id>.skills.execSandbox.processes", OptionalCount { least: 1, most: 1 << 20 }, "1024", Lower,
+            "Processes and threads of a command; null for no bound."),
+        key("agents.<id>.skills.execSandbox.maxOutputBytes", Count { least: 0, most: 1 << 30 }, "33554432", Lower,
+            "What a command may print; what goes beyond is dropped."),
+        key("agents.<id>.files.preset", Word(&["permissive", "daemon", "default"]), "\"default\"", Stricter,
+            "The rules for paths: `default` is jailed and takes relative paths only, `daemon` takes absolute ones as well, \
+             `permissive` restricts nothing."),
+        key("agents.<id>.files.forbiddenGlobs", Texts, "[]", Union,
+            "Paths that are never touched, besides those of the preset."),
+        key("agents.<id>.files.denyRead", Texts, "[]", Union, "Paths that are not read."),
+        key("agents.<id>.files.denyWrite", Texts, "[]", Union, "Paths that are not written."),
+        key("agents.<id>.files.writes", Word(&["allow", "ask", "deny"]), "\"allow\"", Stricter,
+            "The answer to a write that no glob decides."),
+        key("agents.<id>.commands.unmatched", Word(EFFECTS), "\"sandbox\"", Stricter,
+            "What becomes of a command that no rule matches."),
+        key("agents.<id>.commands.unanalysable", Word(EFFECTS), "\"ask\"", Stricter,
+            "What becomes of a command that is not certain before it runs."),
+        key("security.permission.enableNodePermissions", Flag, "false", OnlyTrue,
+            "Whether every command must run in a sandbox, whatever `execSandbox` says, and besides its workspace reads only \
+             `allowedFsPaths` and `readOnlyAllowPaths`."),
+        key("security.permission.allowedFsPaths", Paths, "[]", IntersectPaths,
+            "Paths that commands may read where `enableNodePermissions` is true."),
+        key("security.permission.allowedNetHosts", Texts, "[]", Intersect,
+            "Hosts that commands may talk to where `enableNodePermissions` is true. Single hosts cannot be enforced \
+             without a broker, so that commands are refused where this names any."),
+        key("audit.path", OptionalPath, "null", Never,
+            "The file of the audit trail: a database, or lines of JSON where the name ends in `.jsonl`. Null for the \
+             user's own, in `$XDG_STATE_HOME/stockade`."),
+        key("audit.onUnrecorded", Word(&["warn", "refuse"]), "\"refuse\"", Stricter,
+            "What becomes of an action that cannot be put on record."),
+    ]
+};
+
+impl ConfigKey {
+    /// Returns the key of a path in which an agent is named.
+    pub(crate) fn of(path: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| fits(key.path, path))
+    }
+
+    /// Returns what it holds, in words.
+    #[must_use]
+    pub fn holds(&self) -> String {
+        self.kind.words()
+    }
+
+    /// Returns how a project may change it, in words.
+    #[must_use]
+    pub fn project(&self) -> &'static str {
+        self.narrows.words()
+    }
+}
+
+/// Whether a path is that of a row.
+fn fits(row: &str, path: &str) -> bool {
+    let (mut left, mut right) = (row.split('.'), path.split('.'));
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return true,
+            (Some("<id>"), Some(id)) if is_agent(id) || id == "<id>" => {}
+            (Some(left), Some(right)) if left == right => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Whether an agent may be called so. `*` is all of them.
+pub(crate) fn is_agent(id: &str) -> bool {
+    let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    id == "*" || (!id.is_empty() && id.len() <= 64 && id.bytes().all(named))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_whole() {
+        for key in KEYS {
+            let default = serde_json::from_str(key.default).unwrap();
+            assert_eq!(key.kind.check(&default), Ok(()), "{}", key.path);
+            assert_eq!(KEYS.iter().filter(|other| other.path == key.path).count(), 1, "{}", key.path);
+            assert!(key.doc.ends_with('.'), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn the_profiles_are_those_of_the_policy() {
+        let names: Vec<_> = stockade_policy::Profile::all().map(stockade_policy::Profile::name).collect();
+        assert_eq!(PROFILES, names);
+    }
+}

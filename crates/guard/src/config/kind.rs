@@ -1,0 +1,111 @@
+//! What a key may hold.
+
+use serde_json::{Value as Json, json};
+
+use crate::document::nearest;
+
+/// What a key holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Count { least: u64, most: u64 },
+    /// A whole number, or null for no bound.
+    OptionalCount { least: u64, most: u64 },
+    /// Dollars, or null for no bound.
+    Money,
+    /// One of these words. Where they have an order, the strictest is the last.
+    Word(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
+    /// A list of absolute paths.
+    Paths,
+    /// An absolute path, or null.
+    OptionalPath,
+}
+
+impl Kind {
+    /// Says why a value is none of this kind, and what to write instead.
+    pub(crate) fn check(self, value: &Json) -> Result<(), String> {
+        let fits = match (self, value) {
+            (Self::Flag, Json::Bool(_))
+            | (Self::OptionalCount { .. } | Self::Money | Self::OptionalPath, Json::Null) => true,
+            (Self::Count { least, most } | Self::OptionalCount { least, most }, Json::Number(number)) => {
+                number.as_u64().is_some_and(|number| (least..=most).contains(&number))
+            }
+            (Self::Money, Json::Number(number)) => {
+                number.as_f64().is_some_and(|dollars| (0.0..=1e9).contains(&dollars))
+            }
+            (Self::Word(words), Json::String(word)) => words.contains(&word.as_str()),
+            (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
+            (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
+            (Self::OptionalPath, path) => is_path(path),
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        let hint = match (self, value) {
+            (Self::Word(words), Json::String(word)) => nearest(word, words.iter().copied())
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default(),
+            _ => String::new(),
+        };
+        Err(format!("expected {}{hint}", self.words()))
+    }
+
+    /// Returns what it holds, in words.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Count { least, most } => format!("a whole number from {least} to {most}"),
+            Self::OptionalCount { least, most } => format!("a whole number from {least} to {most}, or null"),
+            Self::Money => "dollars, such as 2.5, or null".to_owned(),
+            Self::Word(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::Texts => "a list of texts".to_owned(),
+            Self::Paths => "a list of absolute paths".to_owned(),
+            Self::OptionalPath => "an absolute path, or null".to_owned(),
+        }
+    }
+
+    /// Returns the same as a JSON Schema.
+    pub(crate) fn schema(self) -> Json {
+        match self {
+            Self::Flag => json!({ "type": "boolean" }),
+            Self::Count { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+            Self::OptionalCount { least, most } => {
+                json!({ "type": ["integer", "null"], "minimum": least, "maximum": most })
+            }
+            Self::Money => json!({ "type": ["number", "null"], "minimum": 0 }),
+            Self::Word(words) => json!({ "enum": words }),
+            Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
+            Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
+        }
+    }
+
+    /// Reads a value from a variable or an option, where everything is text: JSON, or a plain word or list.
+    pub(crate) fn of_text(self, text: &str) -> Json {
+        let plain = || Json::String(text.to_owned());
+        match self {
+            Self::Word(_) => plain(),
+            Self::OptionalPath if text == "null" => Json::Null,
+            Self::OptionalPath => plain(),
+            Self::Texts | Self::Paths if !text.trim_start().starts_with('[') => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                items.map(|item| Json::String(item.to_owned())).collect()
+            }
+            _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),
+        }
+    }
+}
+
+/// Whether a value is an absolute path that does not climb: what it allows must not depend on where anybody stands.
+fn is_path(value: &Json) -> bool {
+    let Some(path) = value.as_str() else { return false };
+    path.starts_with('/') && !path.contains('\0') && path.split('/').all(|name| name != "..")
+}

@@ -1,0 +1,356 @@
+//! Where values come from: one layer after the other, each read whole.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the files of a configuration and asks who may write them"
+)]
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::error::Problem;
+use super::keys::{ConfigKey, KEYS, is_agent};
+use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
+
+/// A layer of a configuration, from the weakest to the strongest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ConfigLayer {
+    /// What is built in.
+    Default,
+    /// `/etc/stockade/config.*`.
+    System,
+    /// `stockade/config.*` in the user's folder of settings.
+    User,
+    /// `.stockade/config.*` in the project or above it. It can only narrow.
+    Project,
+    /// Variables `STOCKADE_*` of the environment.
+    Environment,
+    /// Options of the command line.
+    Flag,
+    /// `/etc/stockade/managed.*`, owned by root. It wins over all others.
+    Managed,
+}
+
+impl ConfigLayer {
+    /// Returns the name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::System => "system",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Environment => "environment",
+            Self::Flag => "flag",
+            Self::Managed => "managed",
+        }
+    }
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigOrigin {
+    /// The layer.
+    pub layer: ConfigLayer,
+    /// The file with line and column, the variable or the option; nothing for what is built in.
+    pub place: Option<String>,
+}
+
+/// A value that a layer gives to a key.
+#[derive(Debug, Clone)]
+pub(super) struct Leaf {
+    /// The path, with the agent named.
+    pub(super) path: String,
+    pub(super) key: &'static ConfigKey,
+    pub(super) value: Json,
+    pub(super) origin: ConfigOrigin,
+}
+
+/// The endings of files, and how they are written.
+const ENDINGS: &[(&str, Format)] =
+    &[("toml", Format::Toml), ("yaml", Format::Yaml), ("yml", Format::Yaml), ("json", Format::Json)];
+
+/// Whom a file may be written by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writers {
+    /// By root alone.
+    Root,
+    /// By its owner alone.
+    Owner,
+    /// By anybody: it can only narrow.
+    Anybody,
+}
+
+/// Reads the file `stem.*` of a folder, if there is one.
+pub(super) fn read_folder(
+    folder: &Path,
+    stem: &str,
+    layer: ConfigLayer,
+    problems: &mut Vec<Problem>,
+) -> Vec<Leaf> {
+    let names = ENDINGS.iter().map(|(ending, _)| folder.join(format!("{stem}.{ending}")));
+    let found: Vec<PathBuf> = names.filter(|path| fs::symlink_metadata(path).is_ok()).collect();
+    match found.as_slice() {
+        [] => Vec::new(),
+        [file] => read_file(file, layer, problems),
+        [first, second, ..] => {
+            let message = format!("{} stands beside it, and only one of them can hold", first.display());
+            problems.push(Problem::of_file(second, message, "keep one of the two files"));
+            Vec::new()
+        }
+    }
+}
+
+/// Reads a file.
+pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Problem>) -> Vec<Leaf> {
+    let writers = match layer {
+        ConfigLayer::Managed => Writers::Root,
+        ConfigLayer::Project => Writers::Anybody,
+        _ => Writers::Owner,
+    };
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let Some((_, format)) = ENDINGS.iter().find(|(known, _)| *known == ending) else {
+        let fix = "the name must end in .toml, .yaml, .yml or .json";
+        problems.push(Problem::of_file(path, "this is not the name of a configuration", fix));
+        return Vec::new();
+    };
+    match text_of(path, writers) {
+        Ok(text) => read_text(&text, *format, path, layer, problems),
+        Err((message, fix)) => {
+            problems.push(Problem::of_file(path, message, fix));
+            Vec::new()
+        }
+    }
+}
+
+fn text_of(path: &Path, writers: Writers) -> Result<String, (String, &'static str)> {
+    let unreadable = |error: io::Error| (format!("it cannot be read: {error}"), "mend it, or move it away");
+    // What may be a pipe is not opened: that would wait for somebody to write into it.
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(("it is no file".to_owned(), "put a file there, or nothing"));
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    let opened = file.metadata().map_err(unreadable)?;
+    if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
+        return Err(("it was exchanged while it was read".to_owned(), "try again"));
+    }
+    written_by(&opened, writers)?;
+    if let (Writers::Root, Some(folder)) = (writers, path.parent()) {
+        // Whoever can write the folder can put another file there.
+        written_by(&fs::metadata(folder).map_err(unreadable)?, writers)?;
+    }
+    let mut text = String::new();
+    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(most).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(text)
+}
+
+fn written_by(metadata: &Metadata, writers: Writers) -> Result<(), (String, &'static str)> {
+    let others = metadata.mode() & 0o022 != 0;
+    match writers {
+        Writers::Root if metadata.uid() != 0 || others => Err((
+            "it wins over all others, and somebody else than root can write it or its folder".to_owned(),
+            "run `chown root` and `chmod go-w` on both, after reading it",
+        )),
+        Writers::Owner if others => {
+            Err(("others can write it".to_owned(), "run `chmod go-w` on it, after reading it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the text of a file.
+pub(super) fn read_text(
+    text: &str,
+    format: Format,
+    path: &Path,
+    layer: ConfigLayer,
+    problems: &mut Vec<Problem>,
+) -> Vec<Leaf> {
+    let mut walk = Walk { path, layer, problems, leaves: Vec::new() };
+    match parse(text, format) {
+        Ok(node) => walk.table(&node, ""),
+        // An empty file says nothing.
+        Err(_) if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) => {}
+        Err(broken) => {
+            walk.problem(broken.at, broken.reason, "mend it; nothing of the file is used until then");
+        }
+    }
+    walk.leaves
+}
+
+struct Walk<'w> {
+    path: &'w Path,
+    layer: ConfigLayer,
+    problems: &'w mut Vec<Problem>,
+    leaves: Vec<Leaf>,
+}
+
+impl Walk<'_> {
+    fn table(&mut self, node: &Node, prefix: &str) {
+        match &node.value {
+            Value::Table(entries) => entries.iter().for_each(|entry| self.entry(entry, prefix)),
+            Value::Nothing => {}
+            other => {
+                let place = if prefix.is_empty() { "the file" } else { prefix };
+                let message = format!("`{place}` is {}, and not a table", other.kind());
+                self.problem(node.at, message, "write keys with values there");
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry, prefix: &str) {
+        let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+        // An editor looks for the schema there.
+        if path == "$schema" {
+            return;
+        }
+        if entry.key.contains('.') {
+            let fix = "write a table in a table instead of a dot in a key";
+            return self.problem(entry.at, format!("the key `{}` has a dot in it", entry.key), fix);
+        }
+        if let Some(key) = ConfigKey::of(&path) {
+            return self.leaf(key, &path, entry);
+        }
+        if is_table(&path) {
+            return self.table(&entry.node, &path);
+        }
+        let known = beside(prefix);
+        let fix = match nearest(&entry.key, known.iter().map(String::as_str)) {
+            Some(near) => format!("write `{near}`"),
+            None => format!("the keys there are: {}", known.join(", ")),
+        };
+        self.problem(entry.at, format!("unknown key `{path}`"), fix);
+    }
+
+    fn leaf(&mut self, key: &'static ConfigKey, path: &str, entry: &Entry) {
+        let value = entry.node.value.to_json();
+        if let Err(message) = key.kind.check(&value) {
+            let fix = format!("`stockade config explain {}` says what it does", key.path);
+            return self.problem(entry.node.at, format!("`{path}`: {message}"), fix);
+        }
+        let place = Some(format!("{}:{}", self.path.display(), entry.at));
+        let origin = ConfigOrigin { layer: self.layer, place };
+        self.leaves.push(Leaf { path: path.to_owned(), key, value, origin });
+    }
+
+    fn problem(&mut self, at: At, message: impl Into<String>, fix: impl Into<String>) {
+        const MOST: usize = 100;
+        if self.problems.len() < MOST {
+            self.problems.push(Problem { at: Some(at), ..Problem::of_file(self.path, message, fix) });
+        }
+    }
+}
+
+/// Whether a path is that of a table, above some key.
+fn is_table(path: &str) -> bool {
+    let depth = path.split('.').count();
+    KEYS.iter().any(|key| same_beginning(key.path, path, depth))
+}
+
+/// The names that may stand in a table.
+fn beside(table: &str) -> Vec<String> {
+    let depth = if table.is_empty() { 0 } else { table.split('.').count() };
+    let within = KEYS.iter().filter(|key| same_beginning(key.path, table, depth));
+    let mut names: Vec<String> =
+        within.filter_map(|key| key.path.split('.').nth(depth)).map(str::to_owned).collect();
+    names.dedup();
+    names
+}
+
+fn same_beginning(row: &str, path: &str, depth: usize) -> bool {
+    let mut pairs = row.split('.').zip(path.split('.')).take(depth);
+    row.split('.').count() > depth
+        && pairs.all(|(left, right)| left == right || (left == "<id>" && is_agent(right)))
+}
+
+/// Reads the variables that name keys: `STOCKADE_AGENTS__bot__MAXSTEPS`. Case and single underscores do not count, but in
+/// the name of an agent.
+pub(super) fn read_environment(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    for (name, value) in variables {
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("STOCKADE_")) else { continue };
+        // Variables without a double underscore are for other purposes: no key stands alone.
+        if !rest.contains("__") {
+            continue;
+        }
+        let shown = name.to_string_lossy();
+        let Some((path, key)) = path_of_variable(rest) else {
+            let fix = "its name is that of a key, with `__` for each dot, such as `STOCKADE_AUDIT__PATH`";
+            problems.push(Problem::of_place(&shown, "the variable names no key", fix));
+            continue;
+        };
+        let Some(text) = value.to_str() else {
+            problems.push(Problem::of_place(&shown, "its value is no text", "set it anew, or unset it"));
+            continue;
+        };
+        leaves.extend(of_text(&path, key, text, ConfigLayer::Environment, &shown, problems));
+    }
+    leaves
+}
+
+fn path_of_variable(name: &str) -> Option<(String, &'static ConfigKey)> {
+    let words: Vec<&str> = name.split("__").collect();
+    let plain = |word: &str| word.replace('_', "").to_ascii_lowercase();
+    let fits = |key: &&ConfigKey| {
+        let names: Vec<&str> = key.path.split('.').collect();
+        let mut pairs = names.iter().zip(&words);
+        names.len() == words.len()
+            && pairs
+                .all(|(name, word)| if *name == "<id>" { is_agent(word) } else { plain(name) == plain(word) })
+    };
+    let key = KEYS.iter().find(fits)?;
+    let path = key.path.split('.').zip(&words).map(|(name, word)| if name == "<id>" { word } else { name });
+    Some((path.collect::<Vec<_>>().join("."), key))
+}
+
+/// Reads options of a command line, `KEY=VALUE`.
+pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    for (path, text) in flags {
+        match ConfigKey::of(path) {
+            Some(key) => {
+                let place = format!("--set {path}");
+                leaves.extend(of_text(path, key, text, ConfigLayer::Flag, &place, problems));
+            }
+            None => {
+                let near = nearest(path, KEYS.iter().map(|key| key.path));
+                let fix = near.map_or_else(
+                    || "`stockade config show` lists the keys".to_owned(),
+                    |near| format!("write `{near}`"),
+                );
+                problems.push(Problem::of_place("--set", format!("unknown key `{path}`"), fix));
+            }
+        }
+    }
+    leaves
+}
+
+fn of_text(
+    path: &str,
+    key: &'static ConfigKey,
+    text: &str,
+    layer: ConfigLayer,
+    place: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Leaf> {
+    let value = key.kind.of_text(text);
+    match key.kind.check(&value) {
+        Ok(()) => {
+            let origin = ConfigOrigin { layer, place: Some(place.to_owned()) };
+            Some(Leaf { path: path.to_owned(), key, value, origin })
+        }
+        Err(message) => {
+            let fix = format!("`stockade config explain {}` says what it does", key.path);
+            problems.push(Problem::of_place(place, format!("`{path}`: {message}"), fix));
+            None
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where a program looks for its configuration.
+#![expect(clippy::disallowed_methods, reason = "asks the environment, and which folders hold a file")]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::error::Problem;
+use super::layer::{ConfigLayer, Leaf, read_environment, read_file, read_flags, read_folder};
+
+/// Where to look. The default looks nowhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigSources {
+    /// The folder of the machine, with `config.*` and `managed.*`.
+    pub system: Option<PathBuf>,
+    /// The folder of the user, with `config.*`.
+    pub user: Option<PathBuf>,
+    /// A folder of the project. The nearest `.stockade/config.*` in it or above it counts.
+    pub project: Option<PathBuf>,
+    /// Variables; those that begin with `STOCKADE_` and have `__` in their name count.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Options, key and value.
+    pub flags: Vec<(String, String)>,
+    /// A file that is read as the user's own, beside all others.
+    pub file: Option<PathBuf>,
+    /// Agents that will be asked about, besides those that are named.
+    pub agents: Vec<String>,
+}
+
+impl ConfigSources {
+    /// Everything that a program of this user looks at when it works in a folder.
+    #[must_use]
+    pub fn of_process(project: &Path) -> Self {
+        let variable =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || Some(variable("HOME")?.join(".config"));
+        Self {
+            system: Some("/etc/stockade".into()),
+            user: variable("XDG_CONFIG_HOME").or_else(home).map(|folder| folder.join("stockade")),
+            project: std::path::absolute(project).ok(),
+            environment: std::env::vars_os().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Reads all layers, the weakest first.
+    pub(super) fn read(&self, problems: &mut Vec<Problem>) -> Vec<Vec<Leaf>> {
+        let folder = |folder: Option<&PathBuf>, stem, layer, problems: &mut Vec<Problem>| {
+            folder.map(|folder| read_folder(folder, stem, layer, problems)).unwrap_or_default()
+        };
+        let user = self.user.as_ref();
+        let project =
+            self.project.as_deref().and_then(|start| project_folder(start, user.map(PathBuf::as_path)));
+        vec![
+            folder(self.system.as_ref(), "config", ConfigLayer::System, problems),
+            folder(user, "config", ConfigLayer::User, problems),
+            self.file.as_deref().map(|file| read_file(file, ConfigLayer::User, problems)).unwrap_or_default(),
+            folder(project.as_ref(), "config", ConfigLayer::Project, problems),
+            read_environment(&self.environment, problems),
+            read_flags(&self.flags, problems),
+            folder(self.system.as_ref(), "managed", ConfigLayer::Managed, problems),
+        ]
+    }
+}
+
+/// Returns the nearest folder `.stockade` at or above `start`.
+fn project_folder(start: &Path, user: Option<&Path>) -> Option<PathBuf> {
+    let folders = start.ancestors().map(|folder| folder.join(".stockade"));
+    folders.filter(|folder| Some(folder.as_path()) != user).find(|folder| folder.is_dir())
+}

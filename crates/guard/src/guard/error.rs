@@ -1,0 +1,52 @@
+//! Why a guard could not decide.
+
+use std::io;
+
+use stockade_limits::StoreError;
+use stockade_policy::{CommandRuleError, ToolPolicyError};
+use thiserror::Error;
+
+use crate::admit::AdmitError;
+use crate::audit::AuditError;
+use crate::paths::PathGuardError;
+
+/// A guard could not be built or could not decide. Callers treat that as a no.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GuardError {
+    /// The policy for tools has a slip in it.
+    #[error(transparent)]
+    Tools(#[from] ToolPolicyError),
+    /// The workspace or the policy for paths cannot be used.
+    #[error(transparent)]
+    Paths(#[from] PathGuardError),
+    /// A rule for commands cannot be used.
+    #[error(transparent)]
+    Commands(#[from] CommandRuleError),
+    /// A skill cannot be read.
+    #[error(transparent)]
+    Skill(#[from] AdmitError),
+    /// It cannot be put on record.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// It cannot be known what was used.
+    #[error(transparent)]
+    Limits(#[from] StoreError),
+    /// Single hosts are named, and nothing could hold commands to them.
+    #[error("commands cannot be held to single hosts ({}) without a broker: take them out of `security.permission.allowedNetHosts`", hosts.join(", "))]
+    HostsWithoutBroker {
+        /// The hosts.
+        hosts: Vec<String>,
+    },
+    /// The system gave no random number to name a decision by.
+    #[error("cannot name a decision: {0}")]
+    Nameless(#[source] io::Error),
+    /// The folder of a graph run cannot be made or removed.
+    #[error("cannot use the folder of the graph run {}", path.display())]
+    GraphRun {
+        /// The folder.
+        path: std::path::PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}

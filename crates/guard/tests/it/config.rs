@@ -1,0 +1,259 @@
+//! Configurations as they are found on a disk: layers, what narrows, and what is refused.
+#![expect(clippy::disallowed_methods, reason = "lays out files of configuration")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::json;
+use stockade_guard::config::{
+    Backend, Config, ConfigError, ConfigLayer, ConfigSources, OnUnavailable, config_schema,
+};
+use stockade_guard::policy::Answer;
+
+struct Site {
+    folder: tempfile::TempDir,
+    sources: ConfigSources,
+}
+
+impl Site {
+    /// Files below a folder, in which `etc`, `home` and `work` are those of the machine, the user and the project.
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let below = |name: &str| Some(folder.path().join(name));
+        let sources = ConfigSources {
+            system: below("etc"),
+            user: below("home"),
+            project: below("work/deep/inside"),
+            ..ConfigSources::default()
+        };
+        Self { folder, sources }
+    }
+
+    fn load(&self) -> Result<Config, ConfigError> {
+        Config::load(&self.sources)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+}
+
+fn value(config: &Config, path: &str) -> (serde_json::Value, ConfigLayer) {
+    let value = config.get(path).unwrap();
+    (value.value, value.origin.layer)
+}
+
+const STEPS: &str = "agents.bot.maxSteps";
+
+#[test]
+fn later_layers_win_and_every_value_knows_its_place() {
+    let mut site = Site::new(&[
+        ("etc/config.toml", "[agents.bot]\nmaxSteps = 70\n[agents.bot.budget]\nmaxTokens = 7\n"),
+        ("home/config.yaml", "agents:\n  bot:\n    maxSteps: 60\n"),
+        ("work/.stockade/config.json", "{\"agents\": {\"bot\": {\"maxSteps\": 50}}}"),
+    ]);
+    let config = site.load().unwrap();
+    assert_eq!(value(&config, STEPS), (json!(50), ConfigLayer::Project));
+    let place = |config: &Config, path: &str| config.get(path).unwrap().origin.place.unwrap();
+    assert_eq!(place(&config, STEPS), format!("{}:1:21", site.path("work/.stockade/config.json")));
+    assert_eq!(
+        place(&config, "agents.bot.budget.maxTokens"),
+        format!("{}:4:1", site.path("etc/config.toml"))
+    );
+    assert_eq!(
+        value(&config, "agents.bot.budget.maxTokensPerDay"),
+        (json!(100_000_000), ConfigLayer::Default)
+    );
+    assert_eq!((config.agent("bot").max_steps, config.agent("other").max_steps), (50, 150));
+
+    site.sources.environment = vec![("STOCKADE_AGENTS__bot__MAX_STEPS".into(), "40".into())];
+    assert_eq!(value(&site.load().unwrap(), STEPS), (json!(40), ConfigLayer::Environment));
+    site.sources.flags = vec![(STEPS.into(), "200".into())];
+    assert_eq!(value(&site.load().unwrap(), STEPS), (json!(200), ConfigLayer::Flag));
+}
+
+#[test]
+fn a_project_only_narrows() {
+    let wide = "agents:\n  bot:\n    maxSteps: 500\n    toolPolicy: {profile: full, allow: [browser], deny: [exec]}\n    \
+                skills:\n      contentScanning: {blockOnCritical: false}\n      execSandbox: {enabled: never, onUnavailable: \
+                warn, network: open, readOnlyAllowPaths: [/, /opt/x], timeoutMs: null}\n    files: {preset: permissive, \
+                writes: deny}\naudit: {path: /tmp/x.db, onUnrecorded: warn}\n";
+    let site = Site::new(&[
+        ("home/config.toml", "[agents.\"*\".skills.execSandbox]\nreadOnlyAllowPaths = [\"/opt\"]\n"),
+        ("work/.stockade/config.yaml", wide),
+    ]);
+    let config = site.load().unwrap();
+    let agent = config.agent("bot");
+    assert_eq!((agent.tools.profile.as_str(), agent.max_steps), ("coding", 150));
+    assert_eq!((agent.tools.allow, agent.tools.deny), (vec![], vec!["exec".to_owned()]));
+    assert_eq!(agent.exec.backend, Backend::Sandbox(OnUnavailable::Refuse));
+    assert_eq!(agent.exec.read_only, [Path::new("/opt/x")]);
+    assert!(!agent.exec.network && agent.exec.timeout.is_some());
+    assert_eq!(agent.files.write.default, Answer::Deny);
+    assert!(!agent.files.forbidden_globs.is_empty());
+    assert!(config.audit().path.is_none() && !config.audit().warn_if_unrecorded);
+    let noticed: Vec<&str> = config.notices().iter().map(|notice| notice.key.as_str()).collect();
+    assert!(noticed.contains(&"agents.bot.toolPolicy.profile"), "{noticed:?}");
+    assert!(!noticed.contains(&"agents.bot.toolPolicy.deny"), "{noticed:?}");
+}
+
+#[test]
+fn what_holds_for_all_agents_holds_for_those_that_nobody_named() {
+    let site = Site::new(&[
+        ("etc/config.toml", "[agents.\"*\"]\nmaxSteps = 70\n[agents.bot]\nmaxSteps = 80\n"),
+        ("work/.stockade/config.toml", "[agents.\"*\"]\nmaxSteps = 75\n[agents.new]\nmaxSteps = 999\n"),
+    ]);
+    let config = site.load().unwrap();
+    let steps = |id: &str| config.agent(id).max_steps;
+    // 75 narrows 80; 70 stays below 75; the new agent is no wider than what holds for all.
+    assert_eq!((steps("bot"), steps("*"), steps("new"), steps("unheard")), (75, 70, 70, 70));
+}
+
+#[test]
+fn the_managed_layer_wins_over_all_if_nobody_else_can_write_it() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can make a file of root");
+        return;
+    }
+    let mut site = Site::new(&[
+        ("etc/managed.toml", "[agents.\"*\"]\nmaxSteps = 10\n"),
+        ("home/config.toml", "[agents.bot]\nmaxSteps = 80\n"),
+    ]);
+    site.sources.flags = vec![(STEPS.into(), "200".into())];
+    assert_eq!(value(&site.load().unwrap(), STEPS), (json!(10), ConfigLayer::Managed));
+
+    let managed = site.folder.path().join("etc/managed.toml");
+    for (path, mode) in [(managed.as_path(), 0o664), (managed.parent().unwrap(), 0o757)] {
+        let before = fs::metadata(path).unwrap().permissions();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        assert!(site.load().unwrap_err().to_string().contains("somebody else than root can write it"));
+        fs::set_permissions(path, before).unwrap();
+    }
+    site.load().unwrap();
+}
+
+#[test]
+fn mistakes_are_refused_with_place_and_remedy() {
+    for (name, text, wanted) in [
+        (
+            "config.toml",
+            "[agents.bot]\nmaxStep = 5\n",
+            "config.toml:2:1: unknown key `agents.bot.maxStep` (write `maxSteps`)",
+        ),
+        (
+            "config.yaml",
+            "agents:\n  bot:\n    budget: 5\n",
+            "config.yaml:3:13: `agents.bot.budget` is a number, and not a table",
+        ),
+        ("config.yaml", "agent: {}\n", "config.yaml:1:1: unknown key `agent` (write `agents`)"),
+        (
+            "config.json",
+            "{\"agents\": {\"bot\": {\"maxSteps\": \"5\"}}}",
+            "`agents.bot.maxSteps`: expected a whole number",
+        ),
+        (
+            "config.toml",
+            "[agents.bot]\nmaxSteps = 0\n",
+            "config.toml:2:12: `agents.bot.maxSteps`: expected a whole number from 1",
+        ),
+        ("config.toml", "[agents.bot.toolPolicy]\nprofile = \"codign\"\n", "did you mean `coding`?"),
+        ("config.toml", "[agents.\"a b\"]\nmaxSteps = 1\n", "unknown key `agents.a b`"),
+        ("config.toml", "[agents.\"a.b\"]\nmaxSteps = 1\n", "has a dot in it"),
+        (
+            "config.toml",
+            "[security.permission]\nallowedFsPaths = [\"data\"]\n",
+            "expected a list of absolute paths",
+        ),
+        (
+            "config.toml",
+            "[security.permission]\nallowedFsPaths = [\"/a/../b\"]\n",
+            "expected a list of absolute paths",
+        ),
+        ("config.toml", "x = [\n", "config.toml:"),
+        ("config.yaml", "audit: {}\naudit: {}\n", "config.yaml:2:"),
+        ("config.yaml", "- a\n", "`the file` is a list, and not a table"),
+    ] {
+        let site = Site::new(&[(&format!("home/{name}"), text)]);
+        let error = site.load().unwrap_err().to_string();
+        assert!(error.contains(wanted), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_trusted_are_refused() {
+    let site = Site::new(&[("home/config.toml", ""), ("home/config.json", "{}")]);
+    assert!(site.load().unwrap_err().to_string().contains("keep one of the two files"));
+
+    let site = Site::new(&[("home/config.toml", "")]);
+    let file = site.folder.path().join("home/config.toml");
+    site.load().unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(site.load().unwrap_err().to_string().contains("others can write it"));
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    assert!(site.load().unwrap_err().to_string().contains("it is no file"));
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "x".repeat(300 << 10)).unwrap();
+    assert!(site.load().unwrap_err().to_string().contains("is the most"));
+    fs::write(&file, b"\xff\xfe").unwrap();
+    assert!(site.load().unwrap_err().to_string().contains("cannot be read"));
+}
+
+#[test]
+fn variables_and_options_are_checked_like_files() {
+    let load = |name: &str, text: &str| {
+        Config::load(&ConfigSources {
+            environment: vec![(name.into(), text.into())],
+            ..ConfigSources::default()
+        })
+    };
+    for name in ["STOCKADE_AGENTS__bot__TOOLPOLICY__DENY", "STOCKADE_agents__bot__tool_policy__deny"] {
+        let config = load(name, "exec, process").unwrap();
+        assert_eq!(config.agent("bot").tools.deny, ["exec", "process"]);
+    }
+    assert_eq!(
+        load("STOCKADE_AGENTS__bot__TOOLPOLICY__DENY", "[\"a,b\"]").unwrap().agent("bot").tools.deny,
+        ["a,b"]
+    );
+    load("STOCKADE_BLESS", "1").unwrap();
+    load("OTHER__THING", "1").unwrap();
+    assert!(load("STOCKADE_AGENTS__bot__MAXSTEP", "1").unwrap_err().to_string().contains("names no key"));
+    assert!(
+        load("STOCKADE_AGENTS__bot__MAXSTEPS", "many").unwrap_err().to_string().contains("a whole number")
+    );
+    let flags = vec![("agents.bot.maxStep".to_owned(), "1".to_owned())];
+    let error = Config::load(&ConfigSources { flags, ..ConfigSources::default() }).unwrap_err().to_string();
+    assert!(error.contains("write `agents.<id>.maxSteps`"), "{error}");
+}
+
+#[test]
+fn node_permissions_make_the_sandbox_a_must() {
+    let text = "security: {permission: {enableNodePermissions: true, allowedFsPaths: [/data], allowedNetHosts: [a.example]}}\n\
+                agents: {bot: {skills: {execSandbox: {enabled: never, network: open}}}}\n";
+    let config = Site::new(&[("home/config.yaml", text)]).load().unwrap();
+    let exec = config.agent("bot").exec;
+    assert_eq!(exec.backend, Backend::Sandbox(OnUnavailable::Refuse));
+    assert_eq!(
+        (exec.network, exec.hosts, exec.read_only),
+        (false, vec!["a.example".to_owned()], vec!["/data".into()])
+    );
+}
+
+#[test]
+fn every_key_is_in_the_schema() {
+    let schema = config_schema().to_string();
+    for key in Config::keys() {
+        let name = key.path.rsplit('.').next().unwrap();
+        assert!(schema.contains(&format!("\"{name}\"")), "{}", key.path);
+    }
+    let config = Config::load(&ConfigSources::default()).unwrap();
+    assert_eq!(config.values().len(), Config::keys().len());
+}

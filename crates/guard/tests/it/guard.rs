@@ -1,0 +1,322 @@
+//! One guard for all layers: what it decides, what it runs, and what is on record afterwards.
+#![expect(clippy::disallowed_methods, reason = "lays out workspaces")]
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use stockade_guard::audit::{AuditOptions, AuditQuery, AuditTrail};
+use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::limits::{MemoryStore, Outcome, Usage};
+use stockade_guard::policy::{Access, Effect, ToolCatalog};
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, SkillSource};
+
+struct Site {
+    folder: tempfile::TempDir,
+    trail: AuditTrail,
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("work")).unwrap();
+        let trail = AuditTrail::open(&folder.path().join("audit.jsonl"), AuditOptions::default()).unwrap();
+        Self { folder, trail }
+    }
+
+    fn guard(&self, flags: &[(&str, &str)]) -> Guard {
+        self.open(flags, &self.trail).unwrap()
+    }
+
+    fn open(&self, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Guard, GuardError> {
+        open(self.folder.path(), flags, trail)
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.folder.path().canonicalize().unwrap().join("work")
+    }
+
+    /// The kinds of all records, the oldest first.
+    fn kinds(&self) -> Vec<String> {
+        let mut records = self.trail.query(&AuditQuery { limit: 1000, ..AuditQuery::default() }).unwrap();
+        records.reverse();
+        records.iter().map(|record| record.event.clone()).collect()
+    }
+}
+
+/// The guard of the agent `bot`, which works in the folder `work`.
+fn open(folder: &Path, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Guard, GuardError> {
+    let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let config = Config::load(&ConfigSources { flags, ..ConfigSources::default() }).unwrap();
+    Guard::open(
+        &config,
+        GuardOptions {
+            agent: "bot".into(),
+            workspace: folder.join("work"),
+            catalog: ToolCatalog::default(),
+            rules: Vec::new(),
+            limits: Box::new(MemoryStore::new(|| Duration::from_secs(1))),
+            trail: trail.clone(),
+        },
+    )
+}
+
+#[test]
+fn every_layer_answers_in_one_form_and_is_on_record() {
+    let site = Site::new();
+    let mut guard = site.guard(&[]);
+    fs::write(site.work().join("notes.md"), "x").unwrap();
+
+    let rows = [
+        (guard.tool("exec", None).unwrap(), Effect::Allow, DecisionLayer::Tools),
+        (guard.tool("browser", None).unwrap(), Effect::Deny, DecisionLayer::Tools),
+        (
+            guard.path("read", Access::Read, Path::new("notes.md")).unwrap().decision,
+            Effect::Allow,
+            DecisionLayer::Paths,
+        ),
+        (
+            guard.path("read", Access::Read, Path::new(".env")).unwrap().decision,
+            Effect::Deny,
+            DecisionLayer::Paths,
+        ),
+        (guard.command("git status").unwrap(), Effect::Allow, DecisionLayer::Commands),
+        (guard.command("rm -rf /").unwrap(), Effect::Deny, DecisionLayer::Commands),
+        (guard.command("echo $(id)").unwrap(), Effect::Deny, DecisionLayer::Commands),
+    ];
+    for (decision, effect, layer) in &rows {
+        assert_eq!((decision.effect, decision.layer), (*effect, *layer), "{decision}");
+        assert!(!decision.rule.is_empty() && !decision.reason.is_empty(), "{decision:?}");
+        assert_eq!(decision.is_allowed(), *effect <= Effect::Sandbox);
+    }
+    assert_eq!(rows[1].0.fix.as_deref(), Some("add `browser` to the allow list"));
+    let wanted = [
+        "tool_allowed",
+        "tool_denied",
+        "path_allowed",
+        "path_denied",
+        "command_allowed",
+        "command_denied",
+        "command_denied",
+    ];
+    assert_eq!(site.kinds(), wanted);
+    assert!(site.trail.verify(None).unwrap().intact());
+}
+
+#[test]
+fn an_active_skill_only_takes_away() {
+    let site = Site::new();
+    let mut guard = site.guard(&[]);
+    let text = "---\nname: git-helper\ndescription: Helps.\nallowed-tools: exec(git:*) browser\n---\nHelp with git.\n";
+    let source = SkillSource::Text { name: "SKILL.md", text };
+    let skill = guard.admit(&source, Scanner::builtin()).unwrap().loaded().unwrap();
+    guard.activate(&skill);
+    for (tool, arguments, wanted) in [
+        ("exec", Some("git status"), Effect::Allow),
+        ("exec", Some("make"), Effect::Deny),
+        ("exec", None, Effect::Deny),
+        ("read", None, Effect::Deny),
+        ("browser", None, Effect::Deny),
+    ] {
+        assert_eq!(guard.tool(tool, arguments).unwrap().effect, wanted, "{tool} {arguments:?}");
+    }
+    assert_eq!(site.kinds()[0], "skill_accepted");
+}
+
+#[test]
+fn limits_are_asked_in_their_order() {
+    let site = Site::new();
+    let guard = site.guard(&[("agents.bot.maxSteps", "3"), ("agents.bot.budget.maxTokens", "100")]);
+    let mut task = guard.begin("task");
+    let (_, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
+    let (refused, none) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
+    assert_eq!((refused.rule.as_str(), none.is_none()), ("budget", true));
+    guard.end_call(call.unwrap(), Usage::tokens(10), Outcome::Success).unwrap();
+    let (granted, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
+    assert!(granted.is_allowed() && call.is_some());
+    let (refused, _) = guard.begin_call(&mut task, Usage::tokens(1)).unwrap();
+    assert_eq!(refused.rule, "steps");
+    assert_eq!(site.kinds(), ["limit_reached", "limit_reached"]);
+}
+
+#[test]
+fn hosts_that_nothing_could_hold_to_are_refused() {
+    let site = Site::new();
+    let flags = [
+        ("security.permission.enableNodePermissions", "true"),
+        ("security.permission.allowedNetHosts", "a.example"),
+    ];
+    assert!(matches!(site.open(&flags, &site.trail), Err(GuardError::HostsWithoutBroker { .. })));
+}
+
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod live {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+    use stockade_guard::audit::AuditRecord;
+    use stockade_guard::exec::{End, Streams};
+    use stockade_guard::policy::{PermissionDecision, Reply};
+    use stockade_guard::{GraphRun, Ran, RunAnswer};
+
+    /// What ran; nothing where this machine cannot make a sandbox, which is said.
+    fn what_ran(answer: RunAnswer) -> Option<Box<Ran>> {
+        match answer {
+            RunAnswer::Ran(ran) => Some(ran),
+            RunAnswer::Refused(decision) if decision.layer == DecisionLayer::Sandbox => {
+                println!("skipped: no sandbox on this machine: {}", decision.reason);
+                None
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_command_runs_between_its_two_records() {
+        let site = Site::new();
+        let guard = site.guard(&[]);
+        let Some(ran) = what_ran(guard.run("cp /etc/hostname here && ls", Streams::default()).unwrap())
+        else {
+            return;
+        };
+        assert_eq!(ran.outcome.end, End::Exited(0), "{:?}", ran.outcome.output);
+        assert_eq!(ran.outcome.output.stdout, b"here\n");
+        assert!(ran.unrecorded.is_none() && site.work().join("here").exists());
+        assert_eq!(site.kinds(), ["command_allowed", "sandbox_started", "sandbox_completed"]);
+        let records: Vec<AuditRecord> = site.trail.query(&AuditQuery::default()).unwrap();
+        assert_eq!(records[0].run, records[1].run);
+        assert!(format!("{:?}", records[0]).contains("enforced"), "{:?}", records[0]);
+
+        let failed = what_ran(guard.run("ls /nowhere", Streams::default()).unwrap()).unwrap();
+        assert_ne!(failed.outcome.end, End::Exited(0));
+        assert_eq!(site.kinds().last().map(String::as_str), Some("sandbox_error"));
+    }
+
+    #[test]
+    fn what_cannot_be_put_on_record_does_not_run() {
+        let site = Site::new();
+        let reader = AuditTrail::open_to_read(&site.folder.path().join("audit.jsonl")).unwrap();
+        let guard = site.open(&[], &reader).unwrap();
+        assert!(matches!(guard.run("touch marker", Streams::default()), Err(GuardError::Audit(_))));
+        assert!(!site.work().join("marker").exists());
+    }
+
+    #[test]
+    fn what_is_refused_does_not_run_and_what_is_asked_waits() {
+        let site = Site::new();
+        let guard = site.guard(&[("agents.bot.commands.unmatched", "ask")]);
+        assert!(matches!(
+            guard.run("touch a && rm -rf /", Streams::default()).unwrap(),
+            RunAnswer::Refused(_)
+        ));
+        for (reply, runs) in [
+            (Reply::Decision(PermissionDecision::Deny), false),
+            (Reply::Unreadable, false),
+            (Reply::Aborted, false),
+            (Reply::NoHandler, false),
+            (Reply::Decision(PermissionDecision::Allow), true),
+        ] {
+            let RunAnswer::Pending(pending) = guard.run("fallocate -l 1 marker", Streams::default()).unwrap()
+            else {
+                panic!("nobody was asked")
+            };
+            assert!(!site.work().join("marker").exists());
+            match (guard.answer_run(*pending, reply).unwrap(), runs) {
+                (RunAnswer::Refused(decision), false) => assert_eq!(decision.layer, DecisionLayer::Person),
+                (answer, true) => {
+                    let Some(_ran) = what_ran(answer) else { return };
+                    assert!(site.work().join("marker").exists());
+                }
+                (answer, false) => panic!("{answer:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_sandbox_nothing_runs_by_itself() {
+        let site = Site::new();
+        let guard = site.guard(&[("agents.bot.skills.execSandbox.enabled", "never")]);
+        assert!(matches!(guard.run("touch marker", Streams::default()).unwrap(), RunAnswer::Unsandboxed(_)));
+        assert!(!site.work().join("marker").exists());
+    }
+
+    #[test]
+    fn the_nodes_of_a_graph_share_one_folder_and_nobody_else_sees_it() {
+        let site = Site::new();
+        let run = GraphRun::begin(site.folder.path()).unwrap();
+        assert_eq!(fs::metadata(run.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        let (mut first, mut second, other) = (site.guard(&[]), site.guard(&[]), site.guard(&[]));
+        first.join(&run);
+        second.join(&run);
+        let file = run.path().join("data").display().to_string();
+        let Some(wrote) =
+            what_ran(first.run(&format!("cp /etc/hostname {file}"), Streams::default()).unwrap())
+        else {
+            return;
+        };
+        assert_eq!(wrote.outcome.end, End::Exited(0), "{:?}", wrote.outcome.output);
+        let read =
+            |guard: &Guard| what_ran(guard.run(&format!("cat {file}"), Streams::default()).unwrap()).unwrap();
+        assert_eq!(read(&second).outcome.end, End::Exited(0));
+        assert_eq!(read(&other).outcome.end, End::Exited(1));
+        let path = run.path().to_owned();
+        run.end().unwrap();
+        assert!(!path.exists());
+    }
+
+    const TASK: &str = "STOCKADE_TEST_GUARD_FOLDER";
+
+    /// Not a test of its own: what another process does until it is killed.
+    #[test]
+    fn in_another_process() {
+        let Some(folder) = std::env::var_os(TASK) else { return };
+        let folder = std::path::PathBuf::from(folder);
+        let trail = AuditTrail::open(&folder.join("audit.jsonl"), AuditOptions::default()).unwrap();
+        let guard = open(&folder, &[], &trail).unwrap();
+        loop {
+            let Some(ran) = what_ran(guard.run("sleep 0.02", Streams::default()).unwrap()) else { return };
+            println!("ran {:?}", ran.outcome.end);
+        }
+    }
+
+    #[test]
+    fn a_guard_that_is_killed_leaves_one_end_for_each_start() {
+        use std::io::{BufRead as _, BufReader};
+        use std::process::{Command, Stdio};
+
+        let site = Site::new();
+        let mut ran = 0;
+        for lines in 1..5 {
+            let mut child = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "guard::live::in_another_process", "--nocapture", "--test-threads=1"])
+                .env(TASK, site.folder.path())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let output = BufReader::new(child.stdout.take().unwrap());
+            let seen = output
+                .lines()
+                .map_while(Result::ok)
+                .filter(|line| line.starts_with("ran "))
+                .take(lines)
+                .count();
+            // It is in the middle of the next run, or just before or after it.
+            std::thread::sleep(Duration::from_millis(7 * u64::try_from(lines).unwrap()));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            if seen == 0 {
+                println!("skipped: no sandbox on this machine");
+                return;
+            }
+            ran += seen;
+        }
+        let trail =
+            AuditTrail::open(&site.folder.path().join("audit.jsonl"), AuditOptions::default()).unwrap();
+        let verified = trail.verify(None).unwrap();
+        assert!(verified.intact() && verified.open_runs == 0, "{verified:?}");
+        let kinds = site.kinds();
+        let count = |wanted: &str| kinds.iter().filter(|kind| *kind == wanted).count();
+        assert_eq!(count("sandbox_started"), count("sandbox_completed") + count("sandbox_error"));
+        assert!(count("sandbox_completed") >= ran && ran >= 10, "{kinds:?}");
+    }
+}

@@ -1,0 +1,56 @@
+//! The properties, with the seeds of the fuzz targets and with random texts.
+
+#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use crate::properties;
+
+/// A fuzz target and its property.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: &[Target] = &[("skill", properties::skill), ("configuration", properties::configuration)];
+
+#[test]
+fn every_seed_passes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
+    for (target, property) in TARGETS {
+        let seeds: Vec<_> =
+            std::fs::read_dir(folder.join(target)).unwrap().map(|seed| seed.unwrap().path()).collect();
+        assert!(!seeds.is_empty(), "{target} has no seeds");
+        for seed in seeds {
+            property(&std::fs::read(&seed).unwrap());
+        }
+    }
+}
+
+/// Pieces that texts of skills and configurations are made of, some of them twice as likely.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(vec![
+            "---\n", "---", "\n", "\r\n", "\r", "name: a\n", "description: d\n", "name: [a\n", "metadata: {\"openclaw\":", "}",
+            "allowed-tools:", " Read", "hooks:\n", "  - command: ", "!`", "`", "```!\n", "```\n", "&a [", "*a", "]", "\t", "\u{feff}",
+            "$ARGUMENTS", "$1", "${@:2}", "{a}", "</skill_content>", "<skill", "<!--", "-->", "\u{200b}", "\u{e0041}", "ｃ",
+            "[agents.bot]\n", "maxSteps = 5\n", "agents:\n", "  bot:\n", "    maxSteps: 5\n", "{\"agents\": {\"*\": {\"maxSteps\": 5}}}",
+            "\"", "'", "|\n", ">\n", "? ", ": ", "# ", "%YAML", "!!binary ", "<<: *a\n", "1e999", "0x1F", "~", "= [", "\\",
+        ]).prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn every_skill_has_an_answer(text in pieces(), arguments in pieces(), dialect in 0..5_u8) {
+        properties::skill(&[&[dialect], text.as_bytes(), b"\0", arguments.as_bytes()].concat());
+    }
+
+    #[test]
+    fn every_configuration_has_an_answer(text in pieces(), format in 0..3_u8) {
+        properties::configuration(&[&[format], text.as_bytes()].concat());
+    }
+}
