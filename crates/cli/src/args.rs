@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-#[cfg(target_os = "linux")]
-use crate::commands::exec;
 use crate::commands::{audit, check, limits, policy, rules, sanitize, scan, skill};
+#[cfg(target_os = "linux")]
+use crate::commands::{exec, serve};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Exec(exec::ExecArgs),
     Policy(policy::PolicyArgs),
     Audit(audit::AuditArgs),
+    #[cfg(target_os = "linux")]
+    Serve(serve::ServeArgs),
 }
 
 /// When to use colours.

@@ -10,4 +10,6 @@ pub(crate) mod policy;
 pub(crate) mod rules;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
+#[cfg(target_os = "linux")]
+pub(crate) mod serve;
 pub(crate) mod skill;

@@ -9,6 +9,8 @@ mod failure;
 mod output;
 mod render;
 mod rule_files;
+#[cfg(target_os = "linux")]
+mod serve;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
+        #[cfg(target_os = "linux")]
+        Command::Serve(serve) => commands::serve::run(serve),
     };
     match outcome {
         Ok(exit) => exit.into(),

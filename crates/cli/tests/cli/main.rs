@@ -4,6 +4,9 @@
 
 #[cfg(test)]
 mod hostile;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod serve;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
