@@ -74,35 +74,35 @@ fn bind(path: &Path) -> Result<UnixListener, SocketError> {
     let data = handle.metadata().map_err(unusable)?;
     let is_ours = data.uid() == geteuid().as_raw() || data.uid() == 0;
     if !is_ours || data.mode() & WRITABLE_BY_OTHERS != 0 {
-        return Err(SocketError::SharedFolder { path: folder });
+        return Err(SocketError::SharedFolder { path: parent.to_owned() });
     }
     // Two servers that start together must not both take a stale socket for theirs.
     flock(handle.as_fd(), FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
-    let path = folder.join(path.file_name().unwrap_or_default());
-    remove_stale(&path)?;
-    let failed = |source| SocketError::Listen { path: path.clone(), source };
-    let listener = UnixListener::bind(&path).map_err(failed)?;
+    let real = folder.join(path.file_name().unwrap_or_default());
+    remove_stale(&real, path)?;
+    let failed = |source| SocketError::Listen { path: path.to_owned(), source };
+    let listener = UnixListener::bind(&real).map_err(failed)?;
     // Until this is done, whoever connects is still refused by who they are.
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).map_err(failed)?;
     Ok(listener)
 }
 
-/// Removes the socket of a server that is gone.
-fn remove_stale(path: &Path) -> Result<(), SocketError> {
-    let failed = |source| SocketError::Listen { path: path.to_owned(), source };
+/// Removes the socket of a server that is gone. `named` is what it is called in messages.
+fn remove_stale(path: &Path, named: &Path) -> Result<(), SocketError> {
+    let failed = |source| SocketError::Listen { path: named.to_owned(), source };
     let data = match fs::symlink_metadata(path) {
         Ok(data) => data,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
     };
     if !data.file_type().is_socket() || data.uid() != geteuid().as_raw() {
-        return Err(SocketError::Taken { path: path.to_owned() });
+        return Err(SocketError::Taken { path: named.to_owned() });
     }
     match UnixStream::connect(path) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(failed)
         }
-        Ok(_) => Err(SocketError::InUse { path: path.to_owned() }),
+        Ok(_) => Err(SocketError::InUse { path: named.to_owned() }),
         Err(error) => Err(failed(error)),
     }
 }

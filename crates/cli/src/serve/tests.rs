@@ -97,7 +97,7 @@ const LINES: &[(&str, Option<i64>, &str)] = &[
         "1",
     ),
     (
-        r#"{"jsonrpc":"2.0","id":1,"method":"exec","params":{"command":"rm -rf /","spec":{"workspace":"/srv/work"}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"exec","params":{"command":"rm -rf /","evaluate":true,"spec":{"workspace":"/srv/work"}}}"#,
         Some(-32001),
         "1",
     ),

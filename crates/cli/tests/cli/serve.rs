@@ -213,6 +213,15 @@ fn a_command_sees_only_what_it_was_given_and_is_on_record() {
             (stdout.to_owned(), stderr.to_owned())
         );
     }
+    for (argv, code, stdout) in [(json!(["cat"]), 0, "piped"), (json!(["no-such-program"]), 127, "")] {
+        let params = json!({"argv": argv, "spec": {"workspace": workspace}, "stdinBase64": "cGlwZWQ="});
+        let result = serving.call("exec", &params)["result"].clone();
+        assert_eq!(
+            (&result["exitCode"], text(&result["stdoutBase64"])),
+            (&json!(code), stdout.to_owned()),
+            "{result}"
+        );
+    }
     let missing =
         serving.call("exec", &json!({"argv": ["no-such-program"], "spec": {"workspace": workspace}}));
     assert_eq!(missing["result"]["exitCode"], 127);
@@ -226,8 +235,8 @@ fn a_command_sees_only_what_it_was_given_and_is_on_record() {
     let events = serving.call("audit.query", &json!({"event": "sandbox_%", "limit": 100}));
     assert_eq!(
         events["result"]["events"].as_array().unwrap().len(),
-        14,
-        "a start and an end for each of seven"
+        18,
+        "a start and an end for each of nine"
     );
 }
 

@@ -1,5 +1,6 @@
 //! `exec`: runs a command in a sandbox.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use stockade_guard::policy::{CommandPlace, Effect, ReadOptions};
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
-use super::{Json, Lane, Parameters, base64_of};
+use super::{Json, Lane, Parameters, base64_of, bytes_of};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 
@@ -35,7 +36,7 @@ const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
 /// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
-/// network, and the home is private. A command that must not run in any sandbox is refused.
+/// network, and the home is private. Whether the command may run at all is what `command.evaluate` says.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Exec {
@@ -46,6 +47,11 @@ pub(super) struct Exec {
     /// What it may see and use.
     #[serde(default)]
     spec: Spec,
+    /// What it reads as its standard input, in Base64; nothing by default.
+    stdin_base64: Option<String>,
+    /// Whether the built-in rules decide first, and what they deny is refused; false by default.
+    #[serde(default)]
+    evaluate: bool,
     /// How long it may take; two minutes by default.
     timeout_ms: Option<u64>,
     /// How much it may print; 1 MiB by default, and at most 32 MiB.
@@ -115,7 +121,11 @@ impl Parameters for Exec {
             limits.wall_time = Limit::AtMost(TIMEOUT);
         }
         limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MOST_OUTPUT));
-        may_run(server, &shown, &spec)?;
+        if self.evaluate {
+            may_run(server, &shown, &spec)?;
+        }
+        // Held until the command is over.
+        let _input = self.stdin_base64.as_deref().map(|base64| feed(&mut spec, base64)).transpose()?;
         let record = record(server, &shown)?;
         let outcome = carry_out(&spec);
         end(record, &outcome)?;
@@ -124,7 +134,7 @@ impl Parameters for Exec {
     }
 }
 
-/// What must not run anywhere does not run in a sandbox either: it may change the workspace.
+/// What must not run anywhere: in a sandbox, it may still ruin the workspace.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     let place = CommandPlace { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
@@ -136,6 +146,25 @@ fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault>
     let reason = decision.decisive().next().map(|part| part.because.to_string()).unwrap_or_default();
     Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))
         .with(serde_json::to_value(&verdict).unwrap_or_default()))
+}
+
+/// Has the command read from a file that it sees and cannot change. A shell opens it and becomes the command.
+#[expect(clippy::disallowed_methods, reason = "writes what the command is to read")]
+fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault> {
+    let bytes = bytes_of("stdinBase64", base64)?;
+    let written = || {
+        let folder = tempfile::Builder::new().prefix("stockade-stdin-").tempdir()?;
+        let file = std::fs::canonicalize(folder.path())?.join("stdin");
+        std::fs::write(&file, bytes)?;
+        // Whoever the command runs as may read it; the folder keeps all others out.
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444))?;
+        Ok::<_, std::io::Error>((folder, file))
+    };
+    let (folder, file) = written().map_err(|error| Fault::internal(&error))?;
+    spec.read_only.push(file.clone());
+    let shell = ["/bin/sh".into(), "-c".into(), "exec \"$@\" < \"$0\"".into(), file.into_os_string()];
+    spec.command.splice(0..0, shell);
+    Ok(folder)
 }
 
 fn carry_out(spec: &SandboxSpec) -> Result<(Plan, Outcome), Fault> {
