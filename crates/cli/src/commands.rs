@@ -3,6 +3,9 @@
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_command;
+pub(crate) mod completions;
+#[cfg(target_os = "linux")]
+pub(crate) mod doctor;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod limits;

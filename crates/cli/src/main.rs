@@ -35,6 +35,10 @@ fn main() -> ExitCode {
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         #[cfg(target_os = "linux")]
         Command::Serve(serve) => commands::serve::run(serve),
+        #[cfg(target_os = "linux")]
+        Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
+        Command::Completions(completions) => commands::completions::complete(completions),
+        Command::Man(man) => commands::completions::man(man),
     };
     match outcome {
         Ok(exit) => exit.into(),
