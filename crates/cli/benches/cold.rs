@@ -1,4 +1,5 @@
-//! What one `stockade scan FILE` costs as a whole process, beside `cat FILE` and programs that do nothing.
+//! What one `stockade scan FILE` costs as a whole process, beside `cat FILE` and programs that do nothing, and one
+//! `stockade exec -- true` beside bubblewrap.
 //!
 //! `cargo bench -p stockade-cli --bench cold`, with `STOCKADE_BINARY=…` for a binary that was built in another way and
 //! `STOCKADE_CORPUS=FOLDER` for real skills besides the two made ones: a different file each round. The programs take
@@ -71,6 +72,38 @@ fn main() {
         Program::new("stockade scan, prose", &[&stockade, "scan"], &prose),
         Program::new("stockade scan, commands", &[&stockade, "scan"], &commands),
     ];
+    // The same view of the disk for both, as far as bubblewrap can have it.
+    let workspace = folder.display().to_string();
+    programs.push(Program::new(
+        "stockade exec -- true",
+        &[&stockade, "exec", "--quiet", "--workspace", &workspace, "--", "true"],
+        &[],
+    ));
+    if Command::new("bwrap").arg("--version").output().is_ok() {
+        let bare = [
+            "bwrap",
+            "--unshare-all",
+            "--die-with-parent",
+            "--ro-bind",
+            "/usr",
+            "/usr",
+            "--symlink",
+            "usr/bin",
+            "/bin",
+            "--symlink",
+            "usr/lib",
+            "/lib",
+            "--symlink",
+            "usr/lib64",
+            "/lib64",
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "true",
+        ];
+        programs.push(Program::new("bwrap … true", &bare, &[]));
+    }
     if let Some(skills) = &skills {
         programs.push(Program::new("stockade scan, skills", &[&stockade, "scan"], skills));
     }

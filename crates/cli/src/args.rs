@@ -1,12 +1,13 @@
 //! What can be typed. Each command has its own file; this is what they share and how their help reads.
+#![expect(clippy::disallowed_methods, reason = "looks whether anything was typed")]
 
 use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{audit, check, config, limits, policy, rules, sanitize, scan, skill};
+use crate::commands::{audit, check, completions, config, limits, policy, rules, sanitize, scan, skill};
 #[cfg(target_os = "linux")]
-use crate::commands::{exec, run};
+use crate::commands::{doctor, exec, run, serve};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -33,6 +34,19 @@ Examples:
   stockade rules show NET_REVERSE_SHELL
                                      say what a rule means and what it looks for";
 
+/// What somebody sees who types nothing more: where to begin.
+const FIRST: &str = "\
+Defence in depth for AI agents
+
+  stockade scan skills/                      look for attacks in a folder of skills
+  stockade skill check skills/weather        say whether a skill may be used, and why not
+  stockade check command 'git push -f'       say what a command runs, and what may become of it
+  stockade exec --workspace . -- make test   run a command where it sees and reaches only what it was given
+  stockade doctor                            say what works on this machine, and what mends the rest
+
+'stockade --help' lists all commands.
+";
+
 /// Defence in depth for AI agents: finds attacks in skills, and cleans their text.
 #[derive(Debug, Parser)]
 #[command(
@@ -41,7 +55,6 @@ Examples:
     help_template = HELP,
     before_help = EXAMPLES,
     after_help = "Run 'stockade COMMAND --help' for the options of a command and its exit codes.",
-    arg_required_else_help = true,
     disable_help_subcommand = true
 )]
 pub(crate) struct Args {
@@ -63,6 +76,9 @@ pub(crate) struct Args {
 impl Args {
     /// Reads the command line. Where that asks for help, or is wrong, this says so and returns how to end.
     pub(crate) fn read() -> Result<Self, Exit> {
+        if std::env::args_os().len() <= 1 {
+            return Err(Failure::print(FIRST, Exit::Usage));
+        }
         let error = match Self::try_parse() {
             Ok(args) => return Ok(args),
             Err(error) => error,
@@ -93,6 +109,12 @@ pub(crate) enum Command {
     Policy(policy::PolicyArgs),
     Audit(audit::AuditArgs),
     Config(config::ConfigArgs),
+    #[cfg(target_os = "linux")]
+    Serve(serve::ServeArgs),
+    #[cfg(target_os = "linux")]
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 /// When to use colours.

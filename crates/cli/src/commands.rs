@@ -3,7 +3,10 @@
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_command;
+pub(crate) mod completions;
 pub(crate) mod config;
+#[cfg(target_os = "linux")]
+pub(crate) mod doctor;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod limits;
@@ -13,4 +16,6 @@ pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
+#[cfg(target_os = "linux")]
+pub(crate) mod serve;
 pub(crate) mod skill;

@@ -9,6 +9,8 @@ mod failure;
 mod output;
 mod render;
 mod rule_files;
+#[cfg(target_os = "linux")]
+mod serve;
 
 use std::process::ExitCode;
 
@@ -34,6 +36,12 @@ fn main() -> ExitCode {
         Command::Skill(skill) => commands::skill::run(skill, args.color),
         Command::Config(config) => commands::config::run(config, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
+        #[cfg(target_os = "linux")]
+        Command::Serve(serve) => commands::serve::run(serve),
+        #[cfg(target_os = "linux")]
+        Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
+        Command::Completions(completions) => commands::completions::complete(completions),
+        Command::Man(man) => commands::completions::man(man),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -10,9 +10,10 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Backend, Caches, Denial, End, Enforcement, Environment, Gap, Home, HostFacts, Limit, Limits,
-    Mount, Network, Outcome, Output, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal,
-    Rule, SandboxSpec, Spawn, Unavailable, Usage, What, bwrap_arguments, plan,
+    Access, Backend, Caches, Denial, End, Enforcement, Entry, Environment, Gap, Home, HostFacts, Kernel,
+    Limit, Limits, Mount, Network, Outcome, Output, Plan, Priority, Property, Protection, Provider,
+    Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable, Usage, What, bwrap_arguments, mount_table,
+    plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{Input, RunError, Signals, Stream, Streams, plan_and_run, probe, run};

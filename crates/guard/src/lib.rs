@@ -100,3 +100,4 @@ pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;
 pub use stockade_scanner as scanner;
+pub use syntax::syntax_of;

@@ -105,7 +105,8 @@ const NAMES: &[(Syntax, &[&str])] = &[
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "ksh", "dash", "ash", "fish", "busybox", "bats"];
 
 /// Returns how to read a file. A `#!` line counts for more than the name, since the system looks at nothing else.
-pub(crate) fn syntax_of(path: &Path, text: &str) -> Syntax {
+#[must_use]
+pub fn syntax_of(path: &Path, text: &str) -> Syntax {
     interpreter(text)
         .map(|name| if SHELLS.contains(&name) { Syntax::Shell } else { Syntax::Code })
         .or_else(|| look_up(NAMES, path.file_name()?.to_str()?))

@@ -1,7 +1,7 @@
 //! `stockade audit`: what was allowed, refused and run.
 #![expect(clippy::disallowed_methods, reason = "reads the clock, and waits for new records")]
 
-mod when;
+pub(crate) mod when;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "asks whether standard input is a terminal")]
 
 mod page;
+mod progress;
 pub(crate) mod tally;
 
 use std::io::{self, IsTerminal as _};
@@ -12,7 +13,7 @@ use clap::ValueEnum;
 use stockade_guard::scanner::{Scanner, Severity};
 use stockade_guard::{FileOptions, Source, scan_files};
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{ColorChoice, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::styles;
@@ -25,7 +26,8 @@ Examples:
   stockade scan                            scan what is piped in
   stockade scan skills/ AGENTS.md          scan folders and files
   stockade scan --fail-on warn skills/     let suspicious text fail, too
-  stockade scan --rules team.toml skills/  add rules of your own";
+  stockade scan --rules team.toml skills/  add rules of your own
+  stockade scan --format sarif skills/     the same for a code host, or json, jsonl, junit, github";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -53,7 +55,7 @@ pub(crate) struct ScanArgs {
 
     /// How to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: ScanFormat,
 
     /// The mildest finding that makes the exit code 1
     #[arg(long, value_name = "SEVERITY", default_value = "critical")]
@@ -78,6 +80,18 @@ pub(crate) struct ScanArgs {
     /// Print nothing; the exit code is the answer
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// How to print: for people, as one document or a line for each finding, for code hosts, as a report of tests, or for
+/// workflows of GitHub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScanFormat {
+    Text,
+    Json,
+    Jsonl,
+    Sarif,
+    Junit,
+    Github,
 }
 
 /// Which findings make a scan fail: attempts to attack, suspicious text too, or none.
@@ -112,10 +126,11 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
     output.finish(tally.exit(args.fail_on))
 }
 
-fn scan(args: &ScanArgs, sources: &[Source], scanner: &Scanner, color: ColorChoice) -> Page {
+fn scan<'s>(args: &ScanArgs, sources: &[Source], scanner: &'s Scanner, color: ColorChoice) -> Page<'s> {
     let options =
         FileOptions { max_file_bytes: args.max_file_size, threads: args.threads, ..FileOptions::default() };
-    let printer = Printer::new(args.format, args.quiet, styles(color));
+    let format = (!args.quiet).then_some(args.format);
+    let printer = Printer { format, styles: styles(color), fail_on: args.fail_on, scanner };
     let mut page = Page::new(printer);
     scan_files(
         sources,

@@ -16,18 +16,18 @@ pub(crate) const HEAD: &str = "{\"findings\":[";
 /// A finding and the file that it is in.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
-    path: &'a str,
+pub(crate) struct Row<'a> {
+    pub(crate) path: &'a str,
     #[serde(skip_serializing_if = "is_false")]
-    path_is_lossy: bool,
+    pub(crate) path_is_lossy: bool,
     #[serde(flatten)]
-    finding: &'a Finding<'a>,
+    pub(crate) finding: &'a Finding<'a>,
 }
 
 /// What follows the findings.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tail<'a> {
+pub(crate) struct Tail<'a> {
     incomplete: &'a [GapRow],
     not_scanned: &'a [GapRow],
     /// How many more rows the two lists above would have, had they no limit.
@@ -49,18 +49,23 @@ pub(crate) fn file(scan: &FileScan<'_>) -> String {
     })
 }
 
+impl<'a> Tail<'a> {
+    pub(crate) fn of(tally: &'a Tally) -> Self {
+        Self {
+            incomplete: &tally.incomplete.rows,
+            not_scanned: &tally.listed.rows,
+            unlisted: tally.incomplete.unlisted() + tally.listed.unlisted(),
+            files: tally.files,
+            clean: tally.clean(),
+            worst: tally.worst(),
+            truncated: tally.truncated,
+        }
+    }
+}
+
 /// Returns the end of the document.
 pub(crate) fn tail(tally: &Tally) -> String {
-    let tail = Tail {
-        incomplete: &tally.incomplete.rows,
-        not_scanned: &tally.listed.rows,
-        unlisted: tally.incomplete.unlisted() + tally.listed.unlisted(),
-        files: tally.files,
-        clean: tally.clean(),
-        worst: tally.worst(),
-        truncated: tally.truncated,
-    };
-    let tail = to_json(&tail);
+    let tail = to_json(&Tail::of(tally));
     format!("\n],{}\n", tail.strip_prefix('{').unwrap_or_default())
 }
 

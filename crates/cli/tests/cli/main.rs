@@ -2,8 +2,17 @@
 //!
 //! The folders beside this file hold transcripts: Markdown that reads as documentation and is true, since it is run.
 
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod doctor;
 #[cfg(test)]
 mod hostile;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod lazy;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod serve;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -3,79 +3,106 @@
 use std::ops::ControlFlow;
 
 use stockade_guard::FileScan;
+use stockade_guard::scanner::Scanner;
 
+use super::progress::Progress;
 use super::tally::Tally;
-use crate::args::Format;
+use super::{FailOn, ScanFormat};
 use crate::output::Output;
 use crate::render::style::Styles;
-use crate::render::{scan_json, scan_text};
+use crate::render::{scan_json, scan_junit, scan_lines, scan_sarif, scan_text};
 
 /// How each file is printed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Printer {
-    Text(Styles),
-    Json,
-    Quiet,
+pub(crate) struct Printer<'s> {
+    /// Nothing is printed without one.
+    pub(crate) format: Option<ScanFormat>,
+    pub(crate) styles: Styles,
+    pub(crate) fail_on: FailOn,
+    pub(crate) scanner: &'s Scanner,
 }
 
 /// What was written so far, and what it adds up to.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct Page<'s> {
     output: Output,
-    printer: Printer,
+    printer: Printer<'s>,
+    progress: Progress,
     /// Whether anything was written.
     begun: bool,
     pub(crate) tally: Tally,
 }
 
-impl Printer {
-    pub(crate) const fn new(format: Format, quiet: bool, styles: Styles) -> Self {
-        match format {
-            _ if quiet => Self::Quiet,
-            Format::Text => Self::Text(styles),
-            Format::Json => Self::Json,
+impl Printer<'_> {
+    /// Returns what to print for one file. This runs beside the scan, on any thread.
+    pub(crate) fn file(self, scan: &FileScan<'_>) -> String {
+        match self.format {
+            None => String::new(),
+            Some(ScanFormat::Text) => scan_text::file(scan, self.styles),
+            Some(ScanFormat::Json) => scan_json::file(scan),
+            Some(ScanFormat::Jsonl) => scan_lines::jsonl(scan),
+            Some(ScanFormat::Sarif) => scan_sarif::file(scan, self.scanner),
+            Some(ScanFormat::Junit) => scan_junit::file(scan, self.fail_on),
+            Some(ScanFormat::Github) => scan_lines::github(scan),
         }
     }
 
-    /// Returns what to print for one file. This runs beside the scan, on any thread.
-    pub(crate) fn file(self, scan: &FileScan<'_>) -> String {
-        match self {
-            Self::Text(styles) => scan_text::file(scan, styles),
-            Self::Json => scan_json::file(scan),
-            Self::Quiet => String::new(),
+    /// Returns what comes before all files.
+    fn head(self) -> String {
+        match self.format {
+            Some(ScanFormat::Json) => scan_json::HEAD.to_owned(),
+            Some(ScanFormat::Sarif) => scan_sarif::head(self.scanner),
+            Some(ScanFormat::Junit) => scan_junit::HEAD.to_owned(),
+            Some(ScanFormat::Text | ScanFormat::Jsonl | ScanFormat::Github) | None => String::new(),
         }
+    }
+
+    /// Returns what comes after all files.
+    fn end(self, tally: &Tally) -> String {
+        match self.format {
+            Some(ScanFormat::Text) => scan_text::summary(tally, self.styles),
+            Some(ScanFormat::Json) => scan_json::tail(tally),
+            Some(ScanFormat::Jsonl) => scan_lines::jsonl_summary(tally),
+            Some(ScanFormat::Sarif) => scan_sarif::tail(tally),
+            Some(ScanFormat::Junit) => scan_junit::tail(tally),
+            Some(ScanFormat::Github) | None => String::new(),
+        }
+    }
+
+    /// Whether what is printed for each file begins with the comma that parts it from the one before.
+    const fn has_commas(self) -> bool {
+        matches!(self.format, Some(ScanFormat::Json | ScanFormat::Sarif))
     }
 }
 
-impl Page {
-    pub(crate) fn new(printer: Printer) -> Self {
-        Self { output: Output::new(), printer, begun: false, tally: Tally::default() }
+impl<'s> Page<'s> {
+    pub(crate) fn new(printer: Printer<'s>) -> Self {
+        let progress = Progress::new(printer.format.is_none());
+        Self { output: Output::new(), printer, progress, begun: false, tally: Tally::default() }
     }
 
     /// Adds what was printed for one file, and says to stop once nobody reads on.
     pub(crate) fn add(&mut self, printed: &str, tally: Tally) -> ControlFlow<()> {
         self.tally.add(tally);
+        let Tally { files, bytes, critical, warn, .. } = self.tally;
+        self.progress.tell(files, bytes, critical + warn);
         if printed.is_empty() { ControlFlow::Continue(()) } else { self.write(printed) }
     }
 
     fn write(&mut self, printed: &str) -> ControlFlow<()> {
-        match self.printer {
-            Printer::Json if !self.begun => {
-                self.begun = true;
-                self.output.write(scan_json::HEAD)?;
-                self.output.write(printed.strip_prefix(',').unwrap_or(printed))
-            }
-            Printer::Json | Printer::Text(_) | Printer::Quiet => self.output.write(printed),
+        self.progress.clear();
+        if self.begun {
+            return self.output.write(printed);
         }
+        self.begun = true;
+        self.output.write(&self.printer.head())?;
+        let first = if self.printer.has_commas() { printed.strip_prefix(',') } else { None };
+        self.output.write(first.unwrap_or(printed))
     }
 
     /// Writes the end. What does not arrive shows when the output is finished.
     pub(crate) fn end(mut self) -> (Output, Tally) {
-        let end = match self.printer {
-            Printer::Text(styles) => scan_text::summary(&self.tally, styles),
-            Printer::Json => scan_json::tail(&self.tally),
-            Printer::Quiet => String::new(),
-        };
+        let end = self.printer.end(&self.tally);
         let _: ControlFlow<()> = self.write(&end);
         (self.output, self.tally)
     }

@@ -1,0 +1,77 @@
+//! `stockade completions` and `stockade man`: what shells and `man` know about the command line, made from it.
+#![expect(clippy::disallowed_methods, reason = "writes the pages of the manual into a folder")]
+
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::args::{Args, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::escape::escape_path;
+
+const COMPLETIONS: &str = "\
+Examples:
+  stockade completions bash > ~/.local/share/bash-completion/completions/stockade
+  stockade completions zsh > ~/.zfunc/_stockade
+  stockade completions fish > ~/.config/fish/completions/stockade.fish";
+
+const MAN: &str = "\
+Examples:
+  stockade man | man -l -                        read the page of the whole command
+  stockade man --out ~/.local/share/man/man1     write a page for every command";
+
+/// Print what a shell needs to complete commands and options
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = COMPLETIONS)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+/// Print the page of the manual, or write a page for every command
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = MAN)]
+pub(crate) struct ManArgs {
+    /// A folder to write the pages into
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Prints completions.
+pub(crate) fn complete(args: &CompletionsArgs) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "stockade", &mut script);
+    print(&script)
+}
+
+/// Prints or writes pages of the manual.
+pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
+    let unwritable =
+        |error: &io::Error| Failure::incomplete(format_args!("cannot write the manual: {error}"));
+    match &args.out {
+        None => {
+            let mut page = Vec::new();
+            Man::new(Args::command()).render(&mut page).map_err(|error| unwritable(&error))?;
+            print(&page)
+        }
+        Some(folder) => {
+            let written =
+                fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Args::command(), folder));
+            written.map_err(|error| unwritable(&error))?;
+            print(format!("the pages are in {}\n", escape_path(folder)).as_bytes())
+        }
+    }
+}
+
+fn print(text: &[u8]) -> Result<Exit, Failure> {
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&String::from_utf8_lossy(text));
+    output.finish(Exit::Clean)
+}

@@ -1,0 +1,128 @@
+//! `stockade doctor`: what works on this machine, found out by doing it, and what mends the rest.
+
+mod machine;
+mod sandboxes;
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::escape::escape;
+use crate::render::json::to_json;
+use crate::render::style::Styles;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade doctor                  what works here, and what mends the rest
+  stockade doctor --format json    the same, for programs";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  commands can be run in a sandbox; warnings say what would be better
+  1  something does not work that is needed
+
+Nothing is taken on trust: sandboxes are made and commands run in them, in a temporary folder that goes away again.";
+
+/// Say what works on this machine, and what mends the rest
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct DoctorArgs {
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Health {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    status: Health,
+    /// What was found.
+    found: String,
+    /// The one command that mends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn ok(what: &'static str, found: impl Into<String>) -> Self {
+        Self { what, status: Health::Ok, found: found.into(), fix: None }
+    }
+
+    fn warn(what: &'static str, found: impl Into<String>, fix: &str) -> Self {
+        Self { what, status: Health::Warn, found: found.into(), fix: Some(fix.to_owned()) }
+    }
+
+    fn fail(what: &'static str, found: impl Into<String>, fix: &str) -> Self {
+        Self { status: Health::Fail, ..Self::warn(what, found, fix) }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &DoctorArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let mut findings = vec![machine::kernel()];
+    findings.extend(sandboxes::look().map_err(|error| {
+        Failure::incomplete(format_args!("cannot make a temporary folder to try sandboxes in: {error}"))
+    })?);
+    findings.extend([machine::containers("docker"), machine::containers("podman"), machine::audit()]);
+    let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Health::Ok);
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&match args.format {
+        Format::Json => format!("{}\n", to_json(&Report { status: worst, checks: &findings })),
+        Format::Text => text(&findings, styles(color)),
+    });
+    output.finish(if worst == Health::Fail { Exit::Found } else { Exit::Clean })
+}
+
+#[derive(Serialize)]
+struct Report<'f> {
+    status: Health,
+    checks: &'f [Finding],
+}
+
+fn text(findings: &[Finding], styles: Styles) -> String {
+    let Styles { good, warn, critical, reset, .. } = styles;
+    let mut out = String::new();
+    for finding in findings {
+        let (color, word) = match finding.status {
+            Health::Ok => (good, "ok  "),
+            Health::Warn => (warn, "warn"),
+            Health::Fail => (critical, "fail"),
+        };
+        writeln!(out, "{color}{word}{reset}  {:16}  {}", finding.what, escape(&finding.found)).ok();
+        if let Some(fix) = &finding.fix {
+            writeln!(out, "      {:16}  mend it: {}", "", escape(fix)).ok();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_work_comes_with_what_mends_it() {
+        let findings = [Finding::ok("a", "fine"), Finding::fail("b", "broken \u{1b}[2J", "mend b")];
+        assert_eq!(
+            text(&findings, Styles::PLAIN),
+            "ok    a                 fine\n\
+             fail  b                 broken \\u{1b}[2J\n\
+             \u{20}                       mend it: mend b\n",
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! Makes sandboxes of each kind, runs a command in each, and asks from inside what holds.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "makes a folder to try sandboxes in, and reads settings of the kernel"
+)]
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::process::geteuid;
+use stockade_guard::exec::{
+    Backend, End, Input, Limit, Outcome, Property, RunError, SandboxSpec, Stream, Streams, probe, run_spec,
+};
+
+use super::Finding;
+
+/// What a command in a sandbox is asked about itself, by names of /proc/self/status.
+const ASKED: &str = "grep -E '^(Seccomp|CapEff|NoNewPrivs):' /proc/self/status";
+
+/// How long a sandbox may take to say that it works.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Whether programs of users may make user namespaces, where AppArmor has a say.
+const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+/// Tries every kind of sandbox.
+pub(super) fn look() -> io::Result<Vec<Finding>> {
+    let folder = tempfile::Builder::new().prefix("stockade-doctor-").tempdir()?;
+    let workspace = fs::canonicalize(folder.path())?;
+    let native = attempt(&workspace, Backend::Native, None);
+    let landlock = attempt(&workspace, Backend::Landlock, None);
+    let bubblewrap = attempt(&workspace, Backend::Bwrap, None);
+    let some_work = [&native, &landlock, &bubblewrap].iter().any(|tried| tried.is_ok());
+    let mut findings = vec![namespaces(&native, some_work), bwrap(&bubblewrap), walls(&workspace, &landlock)];
+    findings.extend(inside(&native));
+    findings.push(groups(&attempt(&workspace, Backend::Auto, Some(Property::TotalMemory))));
+    Ok(findings)
+}
+
+/// Runs a command in a sandbox and returns how it ended, or why not.
+fn attempt(workspace: &Path, backend: Backend, require: Option<Property>) -> Result<Outcome, String> {
+    let mut spec = SandboxSpec::new(workspace, ["/bin/sh", "-c", ASKED]);
+    spec.backend = backend;
+    spec.limits.wall_time = Limit::AtMost(PATIENCE);
+    spec.require.extend(require);
+    if backend == Backend::Landlock {
+        // It enforces less by its nature. What is asked here is whether it works at all.
+        spec.require.clear();
+    }
+    let streams =
+        Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() };
+    match run_spec(&spec, streams) {
+        Ok(outcome) if matches!(outcome.end, End::Exited(_)) => Ok(outcome),
+        Ok(outcome) => Err(format!("a command in it ended oddly: {:?}", outcome.end)),
+        Err(RunError::Refused(refusal)) => Err(refusal.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn namespaces(tried: &Result<Outcome, String>, some_work: bool) -> Finding {
+    const WHAT: &str = "native sandbox";
+    let Err(why) = tried else {
+        return Finding::ok(WHAT, "a command ran in namespaces of its own");
+    };
+    let is_set = |path: &str, value: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
+    let (found, fix) = if is_set(APPARMOR, "1") {
+        (
+            format!("AppArmor lets no program of a user make namespaces: {why}"),
+            "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        )
+    } else if is_set("/proc/sys/user/max_user_namespaces", "0") {
+        (
+            format!("the kernel permits no user namespace: {why}"),
+            "sudo sysctl -w user.max_user_namespaces=15000",
+        )
+    } else if is_set("/proc/sys/kernel/unprivileged_userns_clone", "0") {
+        (
+            format!("the kernel permits no user namespace to users: {why}"),
+            "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+        )
+    } else {
+        (
+            format!("namespaces cannot be made here: {why}"),
+            "start the container with --security-opt seccomp=unconfined, or use a machine that permits user namespaces",
+        )
+    };
+    if some_work { Finding::warn(WHAT, found, fix) } else { Finding::fail(WHAT, found, fix) }
+}
+
+fn bwrap(tried: &Result<Outcome, String>) -> Finding {
+    const WHAT: &str = "bubblewrap";
+    match tried {
+        Ok(_) => Finding::ok(WHAT, "a command ran in it"),
+        Err(_) if geteuid().is_root() => Finding::ok(
+            WHAT,
+            "not used by root, whose command would stay root to the kernel; nothing needs it",
+        ),
+        Err(why) => Finding::warn(
+            WHAT,
+            format!("{why}; nothing needs it while the native sandbox works"),
+            "sudo apt install bubblewrap",
+        ),
+    }
+}
+
+fn walls(workspace: &Path, tried: &Result<Outcome, String>) -> Finding {
+    const WHAT: &str = "Landlock";
+    let version = probe(&SandboxSpec::new(workspace, ["true"])).kernel.landlock;
+    match tried {
+        Ok(_) if version >= 6 => Finding::ok(WHAT, format!("version {version}; a command ran behind it")),
+        Ok(_) => Finding::warn(
+            WHAT,
+            format!(
+                "version {version}; a command ran behind it, but signals and abstract sockets pass below version 6"
+            ),
+            "use Linux 6.12 or newer",
+        ),
+        Err(why) => Finding::warn(
+            WHAT,
+            format!("{why}: the second wall is missing"),
+            "boot with lsm=landlock,… on Linux 5.13 or newer",
+        ),
+    }
+}
+
+/// What a command in the native sandbox said about itself.
+fn inside(tried: &Result<Outcome, String>) -> Vec<Finding> {
+    let Ok(outcome) = tried else { return Vec::new() };
+    let said = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
+    let value = |name: &str| {
+        let line = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.map(str::trim).unwrap_or_default().to_owned()
+    };
+    let told = |what, holds: bool, good: &str, bad: String| match holds {
+        true => Finding::ok(what, good),
+        false => Finding::fail(what, bad, "report it as a security problem, see SECURITY.md"),
+    };
+    let (seccomp, caps, gains) = (value("Seccomp"), value("CapEff"), value("NoNewPrivs"));
+    let none = !caps.is_empty() && caps.bytes().all(|byte| byte == b'0');
+    vec![
+        told(
+            "seccomp",
+            seccomp == "2",
+            "a command in the sandbox says that its system calls are filtered",
+            format!("a command in the sandbox says `Seccomp: {seccomp}`, and not 2"),
+        ),
+        told(
+            "capabilities",
+            none && gains == "1",
+            "a command in the sandbox says that it has none and can gain none",
+            format!("a command in the sandbox says `CapEff: {caps}`, `NoNewPrivs: {gains}`"),
+        ),
+    ]
+}
+
+fn groups(tried: &Result<Outcome, String>) -> Finding {
+    const WHAT: &str = "control groups";
+    const FIX: &str = "systemd-run --user --scope -p Delegate=yes stockade exec …";
+    let kind = kind_of_groups();
+    match tried {
+        Ok(outcome) => {
+            let by_group = |(property, means): &(Property, &str)| {
+                *property == Property::TotalMemory && means.contains("control group")
+            };
+            if outcome.enforcement.enforced.iter().any(by_group) {
+                Finding::ok(WHAT, format!("{kind}; one was made, and bounded a command"))
+            } else {
+                let found = format!(
+                    "{kind}; none may be made here, so memory is bounded process by process and watched"
+                );
+                Finding::warn(WHAT, found, FIX)
+            }
+        }
+        Err(why) => Finding::warn(WHAT, format!("{kind}; {why}"), FIX),
+    }
+}
+
+fn kind_of_groups() -> &'static str {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let has = |kind: &str| mounts.lines().any(|line| line.split(' ').nth(2) == Some(kind));
+    match (has("cgroup"), has("cgroup2")) {
+        (true, true) => "versions 1 and 2 side by side",
+        (true, false) => "version 1",
+        (false, true) => "version 2",
+        (false, false) => "not mounted",
+    }
+}

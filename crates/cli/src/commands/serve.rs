@@ -1,0 +1,121 @@
+//! `stockade serve`: every layer for a program in any language.
+#![expect(clippy::disallowed_methods, reason = "talks over standard input and output")]
+
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::args::HELP;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::escape::escape_path;
+use crate::serve::{Audit, MAX_REQUEST, ServeOptions, Server, SocketError, converse, listen, schema};
+
+const EXAMPLES: &str = "\
+Examples:
+  echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"sanitize\", \"params\": {\"text\": \"a<!-- b -->\"}}' | stockade serve
+  stockade serve --socket ~/.local/state/stockade/serve.sock
+  stockade serve --schema                            what every method takes and answers, as JSON Schema";
+
+const MORE: &str = "\
+Exit codes:
+  0  the input has ended, and everything was answered
+  2  the command line is wrong, or the socket cannot be made
+  3  the input could not be read, or the answers could not be written
+
+One request a line, one answer a line, in the order in which answers are ready; SERVE.md says what methods there are.
+Clients for Python and Node are in examples/clients. A client that does not read its answers is not read from.";
+
+/// Answer the requests of other programs: JSON-RPC 2.0, one message a line
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
+pub(crate) struct ServeArgs {
+    /// Listen on a socket that only programs of this user reach, instead of standard input
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+
+    /// The longest line that is read, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_REQUEST, value_parser = request_size)]
+    max_request: usize,
+
+    /// How many commands may run at the same time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = commands)]
+    max_commands: usize,
+
+    /// The audit trail of commands that are run [default: that of this user]
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+
+    /// Put no command on record
+    #[arg(long, conflicts_with = "audit")]
+    no_audit: bool,
+
+    /// Print the JSON Schema of every method, and end
+    #[arg(long, conflicts_with_all = ["socket", "audit", "no_audit"])]
+    schema: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
+    if args.schema {
+        let mut output = Output::new();
+        let _: ControlFlow<()> = output.write(&format!("{:#}\n", schema()));
+        return output.finish(Exit::Clean);
+    }
+    let audit = match &args.audit {
+        _ if args.no_audit => Audit::Off,
+        Some(path) => Audit::File(path.clone()),
+        None => Audit::Default,
+    };
+    let options = ServeOptions { max_request: args.max_request, max_commands: args.max_commands, audit };
+    let server = Arc::new(Server::new(options));
+    match &args.socket {
+        None => {
+            let ended = converse(&server, io::stdin().lock(), io::stdout(), &is_heard);
+            ended
+                .map(|()| Exit::Clean)
+                .map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))
+        }
+        Some(path) => {
+            let ready = || {
+                let line = format!("stockade: listening on {}\n", escape_path(path));
+                io::stderr().write_all(line.as_bytes()).ok();
+            };
+            listen(&server, path, ready).map(|()| Exit::Clean).map_err(|error| no_socket(&error))
+        }
+    }
+}
+
+fn no_socket(error: &SocketError) -> Failure {
+    let help = match error {
+        SocketError::SharedFolder { .. } => "name a path in a folder of your own: mkdir -m 700 FOLDER",
+        SocketError::Taken { .. } => "name another path, or move away what is there",
+        SocketError::InUse { .. } => "use that server, or name another path",
+        SocketError::Folder { .. } | SocketError::Listen { .. } => "name a path in a folder of your own",
+    };
+    Failure::usage(error).with_help(help)
+}
+
+/// Whether anybody still reads standard output.
+fn is_heard() -> bool {
+    let stdout = rustix::stdio::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut fds, Some(&now));
+    polled.is_err() || !fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
+}
+
+/// A shorter limit would refuse ordinary requests, and a longer one would let one client fill the memory.
+fn request_size(text: &str) -> Result<usize, String> {
+    let size = text.parse::<usize>().ok().filter(|size| (1024..=1 << 30).contains(size));
+    size.ok_or_else(|| "expected a number of bytes from 1024 to 1073741824".to_owned())
+}
+
+fn commands(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| (1..=1024).contains(number));
+    number.ok_or_else(|| "expected a number from 1 to 1024".to_owned())
+}

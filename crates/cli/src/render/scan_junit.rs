@@ -1,0 +1,52 @@
+//! The answer of `scan` as a report of tests: one test for each file, which fails where something was found.
+
+use stockade_guard::FileScan;
+
+use super::escape::{escape, escape_path};
+use crate::commands::scan::FailOn;
+use crate::commands::scan::tally::Tally;
+
+/// How the document begins. The tests follow.
+pub(crate) const HEAD: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"stockade scan\">\n";
+
+/// Returns the test of one file. What counts as a failure is what makes the scan fail.
+pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
+    let name = xml(&escape_path(scan.path));
+    let failures: String = scan
+        .report
+        .findings
+        .iter()
+        .filter(|finding| fail_on.covers(finding.severity))
+        .map(|finding| {
+            format!(
+                "<failure type=\"{}\" message=\"{}\">{name}:{}:{} {}</failure>\n",
+                xml(&escape(finding.rule_id)),
+                xml(&escape(finding.description)),
+                finding.line,
+                finding.column,
+                xml(&escape(finding.remedy)),
+            )
+        })
+        .collect();
+    let gap = scan.gap.as_ref().filter(|gap| gap.coverage() == stockade_guard::Coverage::Incomplete);
+    let error =
+        gap.map(|gap| format!("<error message=\"not scanned: {}\"/>\n", xml(&escape(&gap.to_string()))));
+    let inside = failures + &error.unwrap_or_default();
+    if inside.is_empty() {
+        return format!("<testcase classname=\"stockade.scan\" name=\"{name}\"/>\n");
+    }
+    format!("<testcase classname=\"stockade.scan\" name=\"{name}\">\n{inside}</testcase>\n")
+}
+
+/// Returns the end of the document.
+pub(crate) fn tail(tally: &Tally) -> String {
+    let cut =
+        if tally.truncated { "<system-err>more was found than a report holds</system-err>\n" } else { "" };
+    format!("{cut}</testsuite>\n</testsuites>\n")
+}
+
+/// Control characters are written out before, as XML cannot hold them.
+fn xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,56 @@
+//! The answer of `scan` as lines: of JSON for programs that read along, and of commands for GitHub's workflows.
+
+use serde::Serialize;
+use stockade_guard::scanner::Severity;
+use stockade_guard::{Coverage, FileScan};
+
+use super::escape::{escape, escape_path};
+use super::json::to_json;
+use super::scan_json::{Row, Tail, path_text};
+use crate::commands::scan::tally::Tally;
+
+/// Returns the findings of one file as lines of JSON.
+pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
+    let (path, path_is_lossy) = path_text(scan.path);
+    let row = |finding| to_json(&Row { path: &path, path_is_lossy, finding }) + "\n";
+    scan.report.findings.iter().map(row).collect()
+}
+
+/// Returns the last line: what the others add up to.
+pub(crate) fn jsonl_summary(tally: &Tally) -> String {
+    #[derive(Serialize)]
+    struct Summary<'t> {
+        summary: Tail<'t>,
+    }
+    to_json(&Summary { summary: Tail::of(tally) }) + "\n"
+}
+
+/// Returns the findings of one file as commands that a workflow shows beside the lines of a change.
+pub(crate) fn github(scan: &FileScan<'_>) -> String {
+    let path = property(&escape_path(scan.path));
+    let findings = scan.report.findings.iter().map(|finding| {
+        let level = if finding.severity == Severity::Critical { "error" } else { "warning" };
+        let message = format!("{}. {}", finding.description, finding.remedy);
+        format!(
+            "::{level} file={path},line={},col={},title={}::{}\n",
+            finding.line,
+            finding.column,
+            property(&escape(finding.rule_id)),
+            data(&escape(&message)),
+        )
+    });
+    let gap = scan.gap.as_ref().filter(|gap| gap.coverage() == Coverage::Incomplete);
+    let gap = gap
+        .map(|gap| format!("::warning file={path},title=not scanned::{}\n", data(&escape(&gap.to_string()))));
+    findings.chain(gap).collect()
+}
+
+/// What would end a message, written out.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// What would end a property of a command, written out.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

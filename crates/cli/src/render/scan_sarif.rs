@@ -1,0 +1,120 @@
+//! The answer of `scan` as SARIF 2.1.0, which code hosts show beside the lines of a change.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use stockade_guard::FileScan;
+use stockade_guard::scanner::{Finding, RuleBuf, Scanner, Severity};
+
+use super::json::to_json;
+use crate::commands::scan::tally::Tally;
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// Returns how the document begins: the tool and all of its rules. The results follow.
+pub(crate) fn head(scanner: &Scanner) -> String {
+    let rules: Vec<Value> = scanner.rules().iter().map(rule).collect();
+    let driver = json!({"name": "stockade", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
+    format!(
+        "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{}}},\
+         \"columnKind\":\"unicodeCodePoints\",\"results\":[",
+        to_json(&driver)
+    )
+}
+
+fn rule(rule: &RuleBuf) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": {"text": rule.summary},
+        "help": {"text": rule.remedy},
+        "defaultConfiguration": {"level": level(rule.severity)},
+        "properties": {"tags": ["security", rule.category.name()]},
+    })
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "error",
+        Severity::Warn => "warning",
+    }
+}
+
+/// Returns the results of one file, each on a line and with a comma before it.
+pub(crate) fn file(scan: &FileScan<'_>, scanner: &Scanner) -> String {
+    let uri = uri(scan.path);
+    let rows = scan.report.findings.iter().map(|finding| result(&uri, finding, scanner));
+    rows.map(|row| format!(",\n{}", to_json(&row))).collect()
+}
+
+fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
+    let index = scanner.rules().iter().position(|rule| rule.id == finding.rule_id);
+    let mut result = json!({
+        "ruleId": finding.rule_id,
+        "level": level(finding.severity),
+        "message": {"text": format!("{}. {}", finding.description, finding.remedy)},
+        "locations": [{"physicalLocation": {
+            "artifactLocation": {"uri": uri},
+            "region": {
+                "startLine": finding.line,
+                "startColumn": finding.column,
+                "charOffset": finding.position,
+                "byteOffset": finding.span.start,
+                "byteLength": finding.span.len(),
+                "snippet": {"text": finding.matched_text},
+            },
+        }}],
+    });
+    if let (Some(index), Some(fields)) = (index, result.as_object_mut()) {
+        fields.insert("ruleIndex".to_owned(), index.into());
+    }
+    result
+}
+
+/// Returns the end of the document: whether everything was scanned, and what was not.
+pub(crate) fn tail(tally: &Tally) -> String {
+    let notes: Vec<Value> = tally
+        .incomplete
+        .rows
+        .iter()
+        .map(|gap| json!({"level": "warning", "message": {"text": format!("{}: {}", gap.shown, gap.reason)}}))
+        .collect();
+    let invocation = json!({"executionSuccessful": tally.complete(), "toolExecutionNotifications": notes});
+    format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
+}
+
+/// Returns a path as a reference: relative ones as they are, so that they are found in the repository.
+fn uri(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let bytes = bytes.strip_prefix(b"./").unwrap_or(bytes);
+    let start = if path.is_absolute() { "file://" } else { "" };
+    bytes.iter().fold(start.to_owned(), |mut uri, &byte| {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(byte));
+            }
+            _ => {
+                write!(uri, "%{byte:02X}").ok();
+            }
+        }
+        uri
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+    use std::path::Path;
+
+    #[test]
+    fn paths_are_references() {
+        for (path, expected) in [
+            ("./skills/a b.md", "skills/a%20b.md"),
+            ("é:#?.md", "%C3%A9%3A%23%3F.md"),
+            ("/srv/x", "file:///srv/x"),
+            ("..", ".."),
+        ] {
+            assert_eq!(uri(Path::new(path)), expected);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! One client: reads its requests, has them answered, and writes the answers in the order in which they are ready.
+#![expect(clippy::disallowed_methods, reason = "reads and writes on threads of their own")]
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::thread;
+
+use super::Server;
+use super::fault::{self, Fault};
+use super::lines::{Line, Lines};
+use super::methods::{Lane, Method};
+use super::traffic::Traffic;
+use super::wire::{self, Message, Refused, Request, response};
+
+/// A longer request goes to the workers, however quick its method is.
+const SMALL: usize = 16 << 10;
+
+/// Answers everything that comes, until nothing more does and all of it is answered. `is_heard` tells whether anybody still
+/// hears the answers of a client whose input has ended.
+///
+/// # Errors
+/// When the input cannot be read, or the answers cannot be written.
+pub(crate) fn converse(
+    server: &Arc<Server>,
+    from: impl Read,
+    to: impl Write + Send,
+    is_heard: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let traffic = Arc::new(Traffic::new(server.options.max_request.saturating_mul(2)));
+    thread::scope(|scope| {
+        let writer = thread::Builder::new()
+            .name("stockade-write".to_owned())
+            .spawn_scoped(scope, || write(&traffic, to))?;
+        let read = read(server, &traffic, Lines::new(from, server.options.max_request));
+        traffic.drain(is_heard);
+        let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer ended early")));
+        read.and(written)
+    })
+}
+
+fn write(traffic: &Traffic, mut to: impl Write) -> io::Result<()> {
+    let mut chunk = Vec::new();
+    while traffic.take(&mut chunk) {
+        if let Err(error) = to.write_all(&chunk).and_then(|()| to.flush()) {
+            traffic.close();
+            // A client that has seen enough is no error.
+            return if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) };
+        }
+    }
+    Ok(())
+}
+
+fn read(server: &Arc<Server>, traffic: &Arc<Traffic>, mut lines: Lines<impl Read>) -> io::Result<()> {
+    while traffic.may_read() {
+        match lines.next()? {
+            Line::End => break,
+            Line::Whole(line) => take(server, traffic, line),
+            Line::TooLong => {
+                let most = server.options.max_request;
+                let fault = Fault::new(
+                    fault::REQUEST,
+                    format!("the line is longer than {most} bytes; `--max-request` allows more"),
+                );
+                traffic.answer(&response(None, &Err(fault)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Answers a line at once where that is quick, else has a worker do it.
+fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
+    let Some(message) = wire::read(line) else { return };
+    let lane = lane(&message);
+    if lane == Lane::Here && line.len() <= SMALL {
+        if let Some(answer) = answer(server, message) {
+            traffic.answer(&answer);
+        }
+        return;
+    }
+    drop(message);
+    traffic.begin(line.len());
+    let (server, traffic, line) = (Arc::clone(server), Arc::clone(traffic), line.to_vec());
+    let pool = if lane == Lane::Run { server.run.clone() } else { server.work.clone() };
+    pool.give(Box::new(move || {
+        // Taken note of whatever happens, or the connection would wait for it for ever.
+        let done = Done { traffic: &traffic, bytes: line.len() };
+        if let Some(answer) = wire::read(&line).and_then(|message| answer(&server, message)) {
+            traffic.answer(&answer);
+        }
+        drop(done);
+    }));
+}
+
+struct Done<'t> {
+    traffic: &'t Traffic,
+    bytes: usize,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.traffic.end(self.bytes);
+    }
+}
+
+/// Returns where a line is answered: a batch where its slowest request is.
+fn lane(message: &Message<'_>) -> Lane {
+    let one = |request: &Result<Request<'_>, Refused<'_>>| match request {
+        Ok(request) => Method::find(&request.method).map_or(Lane::Here, |method| method.lane),
+        Err(_) => Lane::Here,
+    };
+    match message {
+        Message::One(request) => one(request),
+        Message::Batch(requests) => requests.iter().map(one).max().unwrap_or(Lane::Here).max(Lane::Work),
+    }
+}
+
+/// Returns the answer to a line; notifications have none.
+fn answer(server: &Arc<Server>, message: Message<'_>) -> Option<String> {
+    match message {
+        Message::One(request) => answer_one(server, request),
+        Message::Batch(requests) => {
+            let answers: Vec<String> =
+                requests.into_iter().filter_map(|request| answer_one(server, request)).collect();
+            (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
+        }
+    }
+}
+
+fn answer_one(server: &Arc<Server>, request: Result<Request<'_>, Refused<'_>>) -> Option<String> {
+    let request = match request {
+        Ok(request) => request,
+        Err(refused) => return Some(response(refused.id, &Err(refused.fault))),
+    };
+    let answer = match Method::find(&request.method) {
+        Some(method) => (method.call)(server, request.parameters),
+        None => Err(no_method(&request.method)),
+    };
+    request.id.map(|id| response(Some(id), &answer))
+}
+
+fn no_method(name: &str) -> Fault {
+    let known = super::methods::METHODS.iter().map(|method| method.name);
+    let shown: String = name.chars().take(100).collect();
+    Fault { code: fault::METHOD, ..Fault::unknown("method", &shown, known) }
+}

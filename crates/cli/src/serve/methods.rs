@@ -1,0 +1,133 @@
+//! Every method there is: its parameters are a type, which reads, documents and answers a request.
+
+mod audit;
+mod command;
+mod exec;
+mod limits;
+mod path;
+mod sandbox;
+mod sanitize;
+mod scan;
+mod session;
+mod skill;
+mod source;
+mod tools;
+
+pub(super) use exec::Trail;
+pub(super) use path::open as open_paths;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::Server;
+use super::fault::Fault;
+use super::wire::Json;
+
+/// The methods, in the order of the documentation.
+pub(super) const METHODS: &[Method] = &[
+    Method::of::<scan::Scan>(),
+    Method::of::<scan::ScanBundle>(),
+    Method::of::<sanitize::Sanitize>(),
+    Method::of::<skill::Manifest>(),
+    Method::of::<skill::Admit>(),
+    Method::of::<tools::Resolve>(),
+    Method::of::<path::Authorize>(),
+    Method::of::<command::Parse>(),
+    Method::of::<command::Validate>(),
+    Method::of::<command::Evaluate>(),
+    Method::of::<command::RouteCommand>(),
+    Method::of::<limits::RunScript>(),
+    Method::of::<limits::Admit>(),
+    Method::of::<limits::Settle>(),
+    Method::of::<source::Resolve>(),
+    Method::of::<source::Apply>(),
+    Method::of::<sandbox::PlanSandbox>(),
+    Method::of::<exec::Exec>(),
+    Method::of::<audit::Query>(),
+    Method::of::<session::Open>(),
+    Method::of::<session::Close>(),
+];
+
+/// The parameters of a method, and what it answers.
+pub(super) trait Parameters: DeserializeOwned + JsonSchema {
+    /// The name of the method.
+    const METHOD: &'static str;
+    /// Where it is answered.
+    const LANE: Lane;
+    /// What the result holds.
+    type Answer: JsonSchema;
+
+    /// Answers a request.
+    fn answer(self, server: &Server) -> Result<Json, Fault>;
+}
+
+/// Where a request is answered, the quickest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lane {
+    /// Where it is read: the answer takes less than handing it over would.
+    Here,
+    /// By a worker: it reads the disk, or takes long.
+    Work,
+    /// By a worker of those that wait for commands.
+    Run,
+}
+
+/// A method, as a row of the table.
+#[derive(Debug)]
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) lane: Lane,
+    pub(super) call: fn(&Server, Option<&RawValue>) -> Result<Json, Fault>,
+    pub(super) parameters: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) answer: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl Method {
+    const fn of<P: Parameters>() -> Self {
+        Self {
+            name: P::METHOD,
+            lane: P::LANE,
+            call: call::<P>,
+            parameters: P::json_schema,
+            answer: P::Answer::json_schema,
+        }
+    }
+
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.name == name)
+    }
+}
+
+fn call<P: Parameters>(server: &Server, parameters: Option<&RawValue>) -> Result<Json, Fault> {
+    let text = match parameters.map(RawValue::get) {
+        None => "{}",
+        Some(text) if text.starts_with('{') => text,
+        Some(_) => return Err(Fault::parameters("parameters are given by name, as an object")),
+    };
+    serde_json::from_str::<P>(text).map_err(|error| Fault::unread(&error))?.answer(server)
+}
+
+/// A text, or bytes that may be one.
+fn text_of(text: Option<String>, base64: Option<&str>) -> Result<String, Fault> {
+    match (text, base64) {
+        (Some(text), None) => Ok(text),
+        (None, Some(base64)) => Ok(String::from_utf8_lossy(&bytes_of("textBase64", base64)?).into_owned()),
+        (Some(_), Some(_)) => Err(Fault::parameters("give either `text` or `textBase64`")),
+        (None, None) => Err(Fault::parameters("`text` or `textBase64` is missing")),
+    }
+}
+
+/// Bytes that are written as Base64.
+fn bytes_of(name: &str, base64: &str) -> Result<Vec<u8>, Fault> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD
+        .decode(base64)
+        .map_err(|error| Fault::parameters(format!("`{name}` is no Base64: {error}")))
+}
+
+/// Writes bytes as Base64.
+fn base64_of(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}

@@ -1,0 +1,147 @@
+//! The rules that a request brings along: as objects, or as the text of a rule file.
+//!
+//! An object is either a rule as rule files have it (`decision`), or one in the words of other tools (`action`, `kind`,
+//! `constraints`). Both become a rule file, so that every rule is checked in the one place where rules are.
+
+use serde_json::{Map, Value, json};
+use stockade_guard::policy::{
+    CommandDefaults, CommandPolicy, CommandRuleFile, CommandRuleFileError, CommandRuleFormat, Layer,
+};
+
+use super::evaluate::effect;
+use crate::serve::fault::Fault;
+
+/// The keys of a rule in the words of other tools.
+const FOREIGN: &[&str] = &[
+    "action",
+    "allow",
+    "constraints",
+    "description",
+    "enabled",
+    "id",
+    "isRegex",
+    "kind",
+    "name",
+    "pattern",
+    "prefix",
+    "priority",
+    "reason",
+    "tags",
+];
+
+/// The keys of its constraints, and what rule files call them.
+const CONSTRAINTS: &[(&str, &str)] =
+    &[("deniedArgs", "deny"), ("allowedArgs", "require"), ("allowedDirs", "cwd"), ("deniedDirs", "not_cwd")];
+
+/// What a request brings along.
+pub(super) struct Own<'r> {
+    pub(super) rules: &'r [Map<String, Value>],
+    pub(super) toml: Option<&'r str>,
+    pub(super) default_action: Option<&'r str>,
+}
+
+/// Returns the policy of a request, or nothing where the built-in one holds.
+pub(super) fn policy(own: &Own<'_>) -> Result<Option<CommandPolicy>, Fault> {
+    if own.rules.is_empty() && own.toml.is_none() && own.default_action.is_none() {
+        return Ok(None);
+    }
+    let mut files = Vec::new();
+    if let Some(toml) = own.toml {
+        files.push(CommandRuleFile::parse(toml, CommandRuleFormat::Toml, Layer::User).map_err(|error| {
+            let CommandRuleFileError { line, column, problem, .. } = error;
+            Fault::parameters(format!("`rulesToml`, line {line}, column {column}: {problem}"))
+        })?);
+    }
+    if !own.rules.is_empty() {
+        files.push(objects(own.rules)?);
+    }
+    let mut defaults = files.iter().find_map(CommandRuleFile::defaults).unwrap_or_default();
+    if let Some(action) = own.default_action {
+        defaults = CommandDefaults { unmatched: effect(action)?, ..defaults };
+    }
+    let layers = files.iter().map(|file| file.layer(Layer::User)).collect();
+    CommandPolicy::compile(layers, defaults).map(Some).map_err(|error| Fault::of(&error))
+}
+
+fn objects(rules: &[Map<String, Value>]) -> Result<CommandRuleFile, Fault> {
+    // A rule that poses as a built-in one is none: the built-in rules are there already.
+    let own = rules.iter().enumerate().filter(|(_, rule)| !poses_as_builtin(rule));
+    let rows = own.map(|(number, rule)| row(number, rule)).collect::<Result<Vec<_>, _>>()?;
+    let file = json!({"version": 1, "rule": rows}).to_string();
+    CommandRuleFile::parse(&file, CommandRuleFormat::Json, Layer::User)
+        .map_err(|error| Fault::parameters(format!("`rules`: {}", error.problem)))
+}
+
+fn poses_as_builtin(rule: &Map<String, Value>) -> bool {
+    rule.get("tags").and_then(Value::as_array).is_some_and(|tags| tags.iter().any(|tag| tag == "builtin"))
+}
+
+/// Returns a rule as rule files have it.
+fn row(number: usize, rule: &Map<String, Value>) -> Result<Value, Fault> {
+    if rule.contains_key("decision") {
+        return Ok(Value::Object(rule.clone()));
+    }
+    if let Some(key) = rule.keys().find(|key| !FOREIGN.contains(&key.as_str())) {
+        return Err(Fault::unknown("key of a rule", key, FOREIGN.iter().copied()));
+    }
+    let text = |key: &str| rule.get(key).and_then(Value::as_str);
+    let action = text("action").ok_or_else(|| Fault::parameters(format!("rule {number} has no `action`")))?;
+    let mut row = Map::new();
+    let id = text("id").or(text("name")).map_or_else(|| format!("rule-{number}"), str::to_owned);
+    row.insert("id".to_owned(), id.into());
+    row.insert("decision".to_owned(), effect(action)?.name().into());
+    let (key, pattern) = pattern(number, rule)?;
+    row.insert(key.to_owned(), pattern);
+    for (from, to) in
+        [("priority", "priority"), ("enabled", "enabled"), ("reason", "reason"), ("description", "reason")]
+    {
+        if let Some(value) = rule.get(from) {
+            row.insert(to.to_owned(), value.clone());
+        }
+    }
+    constraints(rule, &mut row)?;
+    Ok(Value::Object(row))
+}
+
+/// Which commands a rule is about, by the key that rule files have for it.
+fn pattern(number: usize, rule: &Map<String, Value>) -> Result<(&'static str, Value), Fault> {
+    if let Some(prefix) = rule.get("prefix") {
+        return Ok(("prefix", prefix.clone()));
+    }
+    let Some(pattern) = rule.get("pattern").and_then(Value::as_str) else {
+        return Err(Fault::parameters(format!("rule {number} has neither `prefix` nor `pattern`")));
+    };
+    let is_regex = rule.get("isRegex").and_then(Value::as_bool).unwrap_or(false);
+    Ok(match anchored(pattern) {
+        // Elsewhere a glob of one word, or an expression like `^git$`, looks at the name of the program alone.
+        _ if !is_regex && !pattern.contains(char::is_whitespace) => ("prefix", json!([pattern])),
+        _ if !is_regex => ("glob", pattern.into()),
+        Some(word) => ("prefix", json!([word])),
+        None => ("regex", pattern.into()),
+    })
+}
+
+fn constraints(rule: &Map<String, Value>, row: &mut Map<String, Value>) -> Result<(), Fault> {
+    let Some(constraints) = rule.get("constraints").and_then(Value::as_object) else { return Ok(()) };
+    for (key, value) in constraints {
+        let Some((_, to)) = CONSTRAINTS.iter().find(|(from, _)| from == key) else {
+            return Err(Fault::unknown("constraint", key, CONSTRAINTS.iter().map(|(name, _)| *name)));
+        };
+        let words = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let word = |word: &Value| match word.as_str() {
+            Some(text) => Value::from(anchored(text).unwrap_or_else(|| text.to_owned())),
+            None => word.clone(),
+        };
+        row.insert((*to).to_owned(), words.iter().map(word).collect());
+    }
+    Ok(())
+}
+
+/// The word that an anchored expression without special characters stands for; one that is open at its end stands for
+/// all words that begin so.
+fn anchored(pattern: &str) -> Option<String> {
+    let rest = pattern.strip_prefix('^')?;
+    let (word, end) = rest.strip_suffix('$').map_or((rest, "*"), |word| (word, ""));
+    let is_plain = !word.is_empty() && !word.contains(|c| "\\^$.|?*+()[]{}".contains(c));
+    is_plain.then(|| format!("{word}{end}"))
+}

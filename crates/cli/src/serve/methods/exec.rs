@@ -1,0 +1,284 @@
+//! `exec`: runs a command in a sandbox.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, AuditedRun, EventKind};
+use stockade_guard::exec::{
+    End, Input, Limit, Outcome, Plan, RunError, SandboxSpec, Signals, Stream, Streams, plan_and_run,
+};
+use stockade_guard::policy::{CommandPlace, Effect, ReadOptions};
+
+use super::command::{Evaluated, text};
+use super::sandbox::spec::{Spec, Unsaid};
+use super::sandbox::{Enforced, refused};
+use super::{Json, Lane, Parameters, base64_of, bytes_of};
+use crate::serve::Server;
+use crate::serve::fault::{self, Fault};
+
+/// How long a command may take that says nothing about it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How much a command may print that says nothing about it.
+const OUTPUT: u64 = 1 << 20;
+
+/// The most that a command may print, since the answer holds all of it.
+const MOST_OUTPUT: u64 = 32 << 20;
+
+/// How a command ends that did not end by itself, as an exit code.
+const TIMED_OUT: i32 = 124;
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+const BY_SIGNAL: i32 = 128;
+const SIGKILL: i32 = 9;
+const SIGXCPU: i32 = 24;
+
+/// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
+/// network, and the home is private. Whether the command may run at all is what `command.evaluate` says.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Exec {
+    /// The command, as text for bash.
+    command: Option<String>,
+    /// The same as a program and its arguments, without a shell.
+    argv: Option<Vec<String>>,
+    /// What it may see and use.
+    #[serde(default)]
+    spec: Spec,
+    /// What it reads as its standard input, in Base64; nothing by default.
+    stdin_base64: Option<String>,
+    /// Whether the built-in rules decide first, and what they deny is refused; false by default.
+    #[serde(default)]
+    evaluate: bool,
+    /// How long it may take; two minutes by default.
+    timeout_ms: Option<u64>,
+    /// How much it may print; 1 MiB by default, and at most 32 MiB.
+    max_output_bytes: Option<u64>,
+}
+
+/// How a command ended.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ended {
+    /// Its exit code; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and
+    /// the number of the signal that ended it.
+    exit_code: i32,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+    stdout_base64: String,
+    stderr_base64: String,
+    /// Whether something that it printed was dropped.
+    truncated: bool,
+    timed_out: bool,
+    duration_ms: u64,
+    /// What made the sandbox.
+    backend: &'static str,
+    enforcement: Enforced,
+    usage: Used,
+    /// What it left in the workspace that other programs would obey, and where that was put.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    quarantine: Vec<Moved>,
+}
+
+/// What a command used up.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Used {
+    wall_time_ms: u64,
+    cpu_time_ms: u64,
+    peak_memory_bytes: u64,
+}
+
+/// Something that was moved away.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Moved {
+    path: String,
+    /// Nothing if it could not be moved.
+    moved_to: Option<String>,
+}
+
+impl Parameters for Exec {
+    const METHOD: &'static str = "exec";
+    const LANE: Lane = Lane::Run;
+    type Answer = Ended;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let words = match (&self.command, &self.argv) {
+            (Some(command), None) => ["/bin/bash", "-c", command].map(str::to_owned).to_vec(),
+            (_, Some(argv)) => argv.clone(),
+            (None, None) => Vec::new(),
+        };
+        let shown = text(self.command, self.argv.as_deref())?;
+        let (mut spec, _) = self.spec.read(words, Unsaid::Closed)?;
+        let limits = &mut spec.limits;
+        if let Some(millis) = self.timeout_ms {
+            limits.wall_time = Limit::AtMost(Duration::from_millis(millis));
+        } else if limits.wall_time == Limit::Unlimited {
+            limits.wall_time = Limit::AtMost(TIMEOUT);
+        }
+        limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MOST_OUTPUT));
+        if self.evaluate {
+            may_run(server, &shown, &spec)?;
+        }
+        // Held until the command is over.
+        let _input = self.stdin_base64.as_deref().map(|base64| feed(&mut spec, base64)).transpose()?;
+        let record = record(server, &shown)?;
+        let outcome = carry_out(&spec);
+        end(record, &outcome)?;
+        let (plan, outcome) = outcome?;
+        Ok(Json::of(&Ended::of(&plan, &outcome)))
+    }
+}
+
+/// What must not run anywhere: in a sandbox, it may still ruin the workspace.
+fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
+    let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
+    let place = CommandPlace { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
+    let decision = server.commands.decide(text, &ReadOptions::default(), &place);
+    if decision.effect < Effect::Deny {
+        return Ok(());
+    }
+    let verdict = Evaluated::of(&decision);
+    let reason = decision.decisive().next().map(|part| part.because.to_string()).unwrap_or_default();
+    Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))
+        .with(serde_json::to_value(&verdict).unwrap_or_default()))
+}
+
+/// Has the command read from a file that it sees and cannot change. A shell opens it and becomes the command.
+#[expect(clippy::disallowed_methods, reason = "writes what the command is to read")]
+fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault> {
+    let bytes = bytes_of("stdinBase64", base64)?;
+    let written = || {
+        let folder = tempfile::Builder::new().prefix("stockade-stdin-").tempdir()?;
+        let file = std::fs::canonicalize(folder.path())?.join("stdin");
+        std::fs::write(&file, bytes)?;
+        // Whoever the command runs as may read it; the folder keeps all others out.
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444))?;
+        Ok::<_, std::io::Error>((folder, file))
+    };
+    let (folder, file) = written().map_err(|error| Fault::internal(&error))?;
+    spec.read_only.push(file.clone());
+    let shell = ["/bin/sh".into(), "-c".into(), "exec \"$@\" < \"$0\"".into(), file.into_os_string()];
+    spec.command.splice(0..0, shell);
+    Ok(folder)
+}
+
+fn carry_out(spec: &SandboxSpec) -> Result<(Plan, Outcome), Fault> {
+    // Standard input and output of the server are the client's line, and never a command's.
+    let streams =
+        Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, signals: Signals::Keep };
+    plan_and_run(spec, streams).map_err(|error| match &error {
+        RunError::Refused(refusal) => refused(refusal),
+        _ => Fault { code: fault::NO_SANDBOX, ..Fault::of(&error) },
+    })
+}
+
+/// Puts on record that a command begins. Without a record it does not.
+fn record(server: &Server, command: &str) -> Result<Option<AuditedRun>, Fault> {
+    let Some(trail) = server.trail.get()? else { return Ok(None) };
+    let event =
+        AuditEvent { backend: Some("native".to_owned()), ..AuditEvent::new(EventKind::SandboxStarted) };
+    trail.start(event.with("command", command)).map(Some).map_err(|error| unrecorded(&error))
+}
+
+/// Puts on record how it ended.
+fn end(record: Option<AuditedRun>, outcome: &Result<(Plan, Outcome), Fault>) -> Result<(), Fault> {
+    let Some(record) = record else { return Ok(()) };
+    let event = match outcome {
+        Ok((plan, outcome)) => {
+            let (exit_code, _) = code(outcome.end);
+            let kind = if exit_code == 0 { EventKind::SandboxCompleted } else { EventKind::SandboxError };
+            let duration = Some(outcome.usage.wall_time);
+            let backend = Some(plan.provider.name().to_owned());
+            AuditEvent { exit_code: Some(exit_code), duration, backend, ..AuditEvent::new(kind) }
+        }
+        Err(fault) => AuditEvent::new(EventKind::SandboxError).with("error", fault.message.as_str()),
+    };
+    record.end(event).map(drop).map_err(|error| unrecorded(&error))
+}
+
+fn unrecorded(error: &dyn std::error::Error) -> Fault {
+    let fault = Fault::internal(error);
+    Fault {
+        message: format!(
+            "the command cannot be put on record, so it is not run: {}; `stockade serve --audit FILE` names another \
+             place, `--no-audit` does without",
+            fault.message
+        ),
+        ..fault
+    }
+}
+
+/// The trail that commands are put on record in; opened when it is first needed.
+#[derive(Debug)]
+pub(in crate::serve) struct Trail {
+    wish: crate::serve::Audit,
+    open: std::sync::Mutex<Option<AuditTrail>>,
+}
+
+impl Trail {
+    pub(in crate::serve) fn new(wish: crate::serve::Audit) -> Self {
+        Self { wish, open: std::sync::Mutex::default() }
+    }
+
+    fn get(&self) -> Result<Option<AuditTrail>, Fault> {
+        use crate::serve::Audit;
+        let mut open = self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if open.is_none() {
+            *open = match &self.wish {
+                Audit::Off => None,
+                Audit::Default => Some(AuditTrail::open_default(AuditOptions::default())),
+                Audit::File(path) => Some(AuditTrail::open(path, AuditOptions::default())),
+            }
+            .transpose()
+            .map_err(|error| unrecorded(&error))?;
+        }
+        Ok(open.clone())
+    }
+}
+
+impl Ended {
+    fn of(plan: &Plan, outcome: &Outcome) -> Self {
+        let (exit_code, signal) = code(outcome.end);
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let moved = |found: &stockade_guard::exec::Quarantined| Moved {
+            path: found.path.to_string_lossy().into_owned(),
+            moved_to: found.moved_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        };
+        Self {
+            exit_code,
+            signal,
+            stdout_base64: base64_of(&outcome.output.stdout),
+            stderr_base64: base64_of(&outcome.output.stderr),
+            truncated: outcome.output.truncated(),
+            timed_out: outcome.end == End::TimedOut,
+            duration_ms: millis(outcome.usage.wall_time),
+            backend: plan.provider.name(),
+            enforcement: Enforced::of(&outcome.enforcement),
+            usage: Used {
+                wall_time_ms: millis(outcome.usage.wall_time),
+                cpu_time_ms: millis(outcome.usage.cpu_time),
+                peak_memory_bytes: outcome.usage.peak_memory,
+            },
+            quarantine: outcome.quarantine.iter().map(moved).collect(),
+        }
+    }
+}
+
+/// The exit code, as a shell would have it, and the signal.
+fn code(end: End) -> (i32, Option<i32>) {
+    let by = |signal| (BY_SIGNAL + signal, Some(signal));
+    match end {
+        End::Exited(code) => (code, None),
+        End::Signalled(signal) => by(signal),
+        End::TimedOut => (TIMED_OUT, Some(SIGKILL)),
+        End::OutOfMemory => by(SIGKILL),
+        End::OutOfCpuTime => by(SIGXCPU),
+        End::NotFound => (NOT_FOUND, None),
+        _ => (NOT_EXECUTABLE, None),
+    }
+}

@@ -1,0 +1,161 @@
+//! `limits.…`: what an agent may still spend.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stockade_guard::limits::{CallRefusal, Outcome, Script, ScriptStep, Usage, run_script};
+
+use super::{Json, Lane, Parameters};
+use crate::serve::Server;
+use crate::serve::fault::{self, Fault};
+
+/// Replay events on one limit, and say what it answers to each.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RunScript {
+    /// Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
+    component: String,
+    /// Its settings; nothing for the defaults.
+    #[serde(default)]
+    config: Value,
+    /// What happens, in order: `{atMs, op, args}`.
+    #[schemars(with = "Vec<Event>")]
+    script: Vec<ScriptStep>,
+}
+
+/// One event.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what the layer reads")]
+struct Event {
+    /// When, in milliseconds; 0 by default.
+    #[schemars(default)]
+    at_ms: i64,
+    /// What.
+    op: String,
+    /// With what; `"NaN"` stands for the number that is none.
+    #[schemars(default)]
+    args: Vec<Value>,
+}
+
+/// The answers.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Results {
+    /// One for each event: `null` for nothing, `{"error": {scope, currentUsage, cap, …}}` for a refusal.
+    results: Vec<Value>,
+}
+
+/// Ask whether a call may be made, before it is. What it may cost counts as used until it is settled.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Admit {
+    /// The session whose limits hold.
+    session: String,
+    /// The task that it belongs to, for the cap on each; one for all by default.
+    #[serde(default)]
+    execution: String,
+    /// The most that it can cost.
+    estimate: Cost,
+}
+
+/// Say what a call did cost, and how it went.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Settle {
+    /// The session.
+    session: String,
+    /// The permit, as `limits.admit` has given it.
+    permit: u64,
+    /// What it did cost.
+    used: Cost,
+    /// Whether the service failed; false by default.
+    #[serde(default)]
+    failed: bool,
+}
+
+/// What a call costs.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Cost {
+    /// Tokens read and written.
+    #[serde(default)]
+    tokens: u64,
+    /// Money, in millionths of a dollar.
+    #[serde(default)]
+    micro_usd: u64,
+}
+
+/// Leave to make one call.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Admitted {
+    /// For `limits.settle`.
+    permit: u64,
+    /// How many steps the session has left; `null` for no limit.
+    #[serde(rename = "stepsLeft")]
+    steps_left: Option<u32>,
+}
+
+/// The call is settled.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Settled {
+    /// Whether it cost more than was asked for.
+    overrun: bool,
+}
+
+impl Parameters for RunScript {
+    const METHOD: &'static str = "limits.script";
+    const LANE: Lane = Lane::Here;
+    type Answer = Results;
+
+    fn answer(self, _: &Server) -> Result<Json, Fault> {
+        let script = Script { component: self.component, config: self.config, script: self.script };
+        let results = run_script(&script).map_err(|error| Fault::of(&error))?;
+        Ok(Json::of(&Results { results }))
+    }
+}
+
+impl From<Cost> for Usage {
+    fn from(cost: Cost) -> Self {
+        Self { cost: stockade_guard::limits::MicroUsd::new(cost.micro_usd), ..Self::tokens(cost.tokens) }
+    }
+}
+
+impl Parameters for Admit {
+    const METHOD: &'static str = "limits.admit";
+    const LANE: Lane = Lane::Here;
+    type Answer = Admitted;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let session = server.sessions.find(&self.session)?;
+        let (permit, steps_left) = session
+            .admit(&self.execution, self.estimate.into())
+            .map_err(|refusal| Fault::exhausted(&refusal))?;
+        Ok(Json::of(&Admitted { permit, steps_left }))
+    }
+}
+
+impl Parameters for Settle {
+    const METHOD: &'static str = "limits.settle";
+    const LANE: Lane = Lane::Here;
+    type Answer = Settled;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let session = server.sessions.find(&self.session)?;
+        let outcome = if self.failed { Outcome::Failure } else { Outcome::Success };
+        let overrun = session.settle(self.permit, self.used.into(), outcome)?;
+        Ok(Json::of(&Settled { overrun }))
+    }
+}
+
+impl Fault {
+    fn exhausted(refusal: &crate::serve::sessions::Exhausted) -> Self {
+        use crate::serve::sessions::Exhausted;
+        let scope = match refusal {
+            Exhausted::Steps { .. } => "steps",
+            Exhausted::Call(CallRefusal::Budget(_)) => "budget",
+            Exhausted::Call(CallRefusal::BreakerOpen { .. }) => "breaker",
+            Exhausted::Call(_) => "store",
+        };
+        Self::new(fault::EXHAUSTED, refusal.to_string()).with(json!({"limit": scope}))
+    }
+}

@@ -1,0 +1,311 @@
+//! `path.authorize`: whether a tool may read or write a path, or run a command.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stockade_guard::policy::{
+    Access, AccessRequest, Ask, Caller, Operation, PermissionDecision, Policy, Position, Reply, RunState,
+    SandboxConfig, Verdict, Violation,
+};
+use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
+
+use super::{Json, Lane, Parameters};
+use crate::serve::Server;
+use crate::serve::fault::Fault;
+
+/// Under which name a tool is asked for that says none.
+const TOOL: &str = "tool";
+
+/// Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to
+/// what was decided on, open it through the library.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Authorize {
+    /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, forbiddenGlobs, read: {default, allow,
+    /// deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it.
+    /// Without a session, none at all is the preset `default`.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    config: Option<SandboxConfig>,
+    /// Policies of the tool's own.
+    #[serde(default)]
+    policies: Policies,
+    /// What is asked for.
+    request: Option<Wish>,
+    /// Several requests, one after the other; `results` then has the answer to each.
+    requests: Option<Vec<Wish>>,
+    /// What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is
+    /// no, and `abort` ends the question. Without answers, the decision is `ask`.
+    answers: Option<Vec<Value>>,
+    /// A session, which remembers what was answered for its length.
+    session: Option<String>,
+}
+
+/// Policies of a tool's own.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::serve) struct Policies {
+    /// Patterns of commands that are refused; `"default"` for the commands that no agent should run.
+    deny_commands: Option<Patterns>,
+    /// Patterns of commands that a person is asked about.
+    approve_commands: Option<Patterns>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Patterns {
+    Named(String),
+    List(Vec<String>),
+}
+
+/// What is asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Wish {
+    /// `fs.read`, `fs.write` or `command.execute`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The path as the tool was given it, or the command.
+    resource: String,
+    /// The tool; answers for a session are remembered for each tool by itself.
+    tool: Option<String>,
+    /// The agent, for the question.
+    agent: Option<String>,
+    /// Whether the run was aborted: then nobody is asked.
+    #[serde(default)]
+    aborted: bool,
+}
+
+/// The answer to one request, or `{results: […]}` for several.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Answered {
+    One(Decided),
+    Many { results: Vec<Decided> },
+}
+
+/// What was decided.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Decided {
+    /// `allow`, `deny` or `ask`: what holds after the answers.
+    decision: &'static str,
+    /// Where the path really leads, without links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// What decided, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    /// The narrowest change of the configuration that takes this obstacle away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+    /// How many questions were asked.
+    asked: usize,
+    /// The questions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    prompts: Vec<Prompt>,
+}
+
+/// A question to a person.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Prompt {
+    operation: &'static str,
+    resource: String,
+    agent_name: String,
+    tool_name: String,
+    reason: &'static str,
+}
+
+/// The answers that are left. A question without one stays open.
+struct Asker<'a>(std::slice::Iter<'a, Value>);
+
+impl Parameters for Authorize {
+    const METHOD: &'static str = "path.authorize";
+    const LANE: Lane = Lane::Work;
+    type Answer = Answered;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let (wishes, one) = match (self.request, self.requests) {
+            (Some(wish), None) => (vec![wish], true),
+            (None, Some(wishes)) => (wishes, false),
+            _ => return Err(Fault::parameters("give either `request` or `requests`")),
+        };
+        let answers = self.answers.as_deref().unwrap_or_default();
+        let mut asker = Asker(answers.iter());
+        let mut decide = |guard: &mut PathGuard| {
+            add_policies(guard, &self.policies, &wishes)?;
+            wishes.iter().map(|wish| decided(guard, wish, &mut asker)).collect::<Result<Vec<_>, Fault>>()
+        };
+        let results = match &self.session {
+            Some(name) => server.sessions.find(name)?.with_paths(self.config, decide)?,
+            None => decide(&mut open(self.config.unwrap_or_else(SandboxConfig::standard))?)?,
+        };
+        Ok(match <[Decided; 1]>::try_from(results) {
+            Ok([result]) if one => Json::of(&Answered::One(result)),
+            Ok([result]) => Json::of(&Answered::Many { results: vec![result] }),
+            Err(results) => Json::of(&Answered::Many { results }),
+        })
+    }
+}
+
+/// Opens a workspace under a configuration.
+pub(in crate::serve) fn open(mut config: SandboxConfig) -> Result<PathGuard, Fault> {
+    let cwd = config.cwd.take().unwrap_or_else(|| PathBuf::from("."));
+    PathGuard::open(&config, &cwd, Resolver::Kernel).map_err(|error| Fault::of(&error))
+}
+
+/// A policy that is added again replaces the one before it.
+fn add_policies(guard: &mut PathGuard, policies: &Policies, wishes: &[Wish]) -> Result<(), Fault> {
+    let patterns = |patterns: &Patterns| match patterns {
+        Patterns::List(list) => Ok(list.clone()),
+        Patterns::Named(name) => Err(Fault::parameters(format!("`{name}` is no list of patterns"))),
+    };
+    let mut added = Vec::new();
+    match &policies.deny_commands {
+        Some(Patterns::Named(name)) if name == "default" => added.push(Policy::deny_dangerous_commands()),
+        Some(list) => {
+            added.push(Policy::deny_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
+        }
+        None => {}
+    }
+    if let Some(list) = &policies.approve_commands {
+        added.push(Policy::approve_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
+    }
+    for wish in wishes {
+        let guard = guard.sandbox().guard_for(wish.tool());
+        for policy in &added {
+            guard.add(policy.clone(), Position::Last).map(drop).map_err(|error| Fault::of(&error))?;
+        }
+    }
+    Ok(())
+}
+
+fn decided(guard: &mut PathGuard, wish: &Wish, asker: &mut Asker<'_>) -> Result<Decided, Fault> {
+    let run = if wish.aborted { RunState::Aborted } else { RunState::Active };
+    let caller = Caller { agent: wish.agent.as_deref().unwrap_or_default(), run };
+    let operation = Operation::from_name(&wish.kind).ok_or_else(|| {
+        let known = [Operation::Read, Operation::Write, Operation::Execute].map(Operation::name);
+        Fault::unknown("type of request", &wish.kind, known.into_iter())
+    })?;
+    Ok(match operation {
+        Operation::Execute => command(guard, wish, &caller, asker),
+        Operation::Read => path(guard, wish, Access::Read, caller, asker),
+        Operation::Write => path(guard, wish, Access::Write, caller, asker),
+    })
+}
+
+fn path(
+    guard: &mut PathGuard,
+    wish: &Wish,
+    access: Access,
+    caller: Caller<'_>,
+    asker: &mut Asker<'_>,
+) -> Decided {
+    let request = PathRequest { tool: wish.tool(), access, path: Path::new(&wish.resource), caller };
+    let mut prompts = Vec::new();
+    let authorization = match guard.authorize(&request) {
+        Authorization::Pending(pending) => {
+            prompts.push(Prompt::of(pending.ask()));
+            match asker.reply() {
+                Some(reply) => guard.answer(*pending, reply),
+                None => return Decided::pending(pending.ask(), prompts),
+            }
+        }
+        decided => decided,
+    };
+    match authorization {
+        Authorization::Granted(granted) => {
+            let path = granted.path().to_string_lossy().into_owned();
+            Decided { decision: "allow", path: Some(path), ..Decided::after(prompts) }
+        }
+        Authorization::Denied(violation) => Decided::denied(&violation, prompts),
+        // Whatever else there may be one day is no permission.
+        _ => Decided { decision: "deny", ..Decided::after(prompts) },
+    }
+}
+
+fn command(guard: &mut PathGuard, wish: &Wish, caller: &Caller<'_>, asker: &mut Asker<'_>) -> Decided {
+    let guard = guard.sandbox().guard_for(wish.tool());
+    let mut prompts = Vec::new();
+    let verdict = match guard.decide(&AccessRequest::Command { text: &wish.resource }, caller) {
+        Verdict::Pending(ask) => {
+            prompts.push(Prompt::of(&ask));
+            match asker.reply() {
+                Some(reply) => guard.answer(&ask, reply),
+                None => return Decided::pending(&ask, prompts),
+            }
+        }
+        decided => decided,
+    };
+    match verdict {
+        Verdict::Allowed(permit) => {
+            Decided { decision: "allow", rule: Some(permit.rule.to_string()), ..Decided::after(prompts) }
+        }
+        Verdict::Denied(violation) => Decided::denied(&violation, prompts),
+        _ => Decided { decision: "deny", ..Decided::after(prompts) },
+    }
+}
+
+impl Wish {
+    fn tool(&self) -> &str {
+        self.tool.as_deref().unwrap_or(TOOL)
+    }
+}
+
+impl Asker<'_> {
+    /// Returns the next answer; nothing where the question stays open.
+    fn reply(&mut self) -> Option<Reply> {
+        Some(match self.0.next()? {
+            Value::String(text) if matches!(text.as_str(), "abort" | "throw" | "never") => Reply::Aborted,
+            Value::String(text) => {
+                PermissionDecision::from_name(text).map_or(Reply::Unreadable, Reply::Decision)
+            }
+            _ => Reply::Unreadable,
+        })
+    }
+}
+
+impl Prompt {
+    fn of(ask: &Ask) -> Self {
+        Self {
+            operation: ask.operation().name(),
+            resource: ask.object().to_string(),
+            agent_name: ask.agent().to_owned(),
+            tool_name: ask.tool().to_owned(),
+            reason: ask.reason(),
+        }
+    }
+}
+
+impl Decided {
+    fn after(prompts: Vec<Prompt>) -> Self {
+        Self { asked: prompts.len(), prompts, ..Self::default() }
+    }
+
+    fn pending(ask: &Ask, prompts: Vec<Prompt>) -> Self {
+        Self {
+            decision: "ask",
+            path: ask.object().path().map(|path| path.to_string_lossy().into_owned()),
+            reason: Some(ask.reason().to_owned()),
+            rule: Some(ask.rule().to_string()),
+            fix: ask.fix().map(ToString::to_string),
+            ..Self::after(prompts)
+        }
+    }
+
+    fn denied(violation: &Violation, prompts: Vec<Prompt>) -> Self {
+        let real = violation.real.as_ref().unwrap_or(&violation.object);
+        Self {
+            decision: "deny",
+            path: real.path().map(|path| path.to_string_lossy().into_owned()),
+            reason: Some(violation.reason.name().to_owned()),
+            rule: Some(violation.rule.to_string()),
+            fix: violation.fix.as_ref().map(ToString::to_string),
+            ..Self::after(prompts)
+        }
+    }
+}

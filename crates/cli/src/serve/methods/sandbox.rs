@@ -1,0 +1,183 @@
+//! `sandbox.plan`: what a sandbox would be made of. Nothing is run.
+
+mod host;
+pub(super) mod spec;
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stockade_guard::exec::{
+    Backend, Enforcement, Plan, Property, Provider, Refusal, What, bwrap_arguments, plan,
+};
+
+use super::{Json, Lane, Parameters};
+use crate::serve::Server;
+use crate::serve::fault::{self, Fault};
+use host::Host;
+use spec::{Spec, Unsaid};
+
+/// Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home
+/// visible; `warnings` then says so. `exec` closes both.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PlanSandbox {
+    /// What the command may see and use.
+    spec: Spec,
+    /// The machine that it is planned for; this one by default.
+    host_facts: Option<Host>,
+    /// `native`, with nothing installed, `bwrap` or `landlock`. By default `bwrap` where `hostFacts` names one, else the
+    /// first that enforces what is required.
+    backend: Option<String>,
+    /// The command; `/bin/bash` by default.
+    command: Option<Vec<String>>,
+}
+
+/// What would be run, and how.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Planned {
+    backend: &'static str,
+    /// The program that is started: bubblewrap, or the command itself.
+    program: String,
+    /// Its arguments.
+    argv: Vec<String>,
+    /// Its variables, and no others.
+    env: std::collections::BTreeMap<String, String>,
+    /// What it sees, in the order in which it is mounted, and why.
+    mounts: Vec<Mounted>,
+    /// Whether system calls are filtered.
+    seccomp: bool,
+    enforcement: Enforced,
+    warnings: Vec<String>,
+}
+
+/// Something that the command sees.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Mounted {
+    target: String,
+    /// What is there and what may be done with it, in words.
+    what: String,
+    reason: &'static str,
+}
+
+/// What is enforced, and what is not.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Enforced {
+    enforced: Vec<Holds>,
+    gaps: Vec<Lacks>,
+}
+
+/// Something that holds.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Holds {
+    property: String,
+    means: String,
+}
+
+/// Something that does not hold, or only in part.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Lacks {
+    property: String,
+    why: String,
+}
+
+impl Parameters for PlanSandbox {
+    const METHOD: &'static str = "sandbox.plan";
+    const LANE: Lane = Lane::Work;
+    type Answer = Planned;
+
+    fn answer(self, _: &Server) -> Result<Json, Fault> {
+        let command = self.command.unwrap_or_else(|| vec!["/bin/bash".to_owned()]);
+        let home = self.spec.home().map(Path::to_path_buf);
+        let (mut spec, warnings) = self.spec.read(command, Unsaid::Open)?;
+        let has_bwrap = self.host_facts.as_ref().is_some_and(Host::has_bwrap);
+        spec.backend = backend(self.backend.as_deref(), has_bwrap)?;
+        let facts = match self.host_facts {
+            Some(host) => host.facts(&spec, home)?,
+            None => host::this(&spec, home),
+        };
+        let plan = plan(&spec, &facts).map_err(|refusal| refused(&refusal))?;
+        let (program, argv) = match &plan.provider {
+            Provider::Bwrap { program } => (program.clone().into_os_string(), bwrap_arguments(&plan)),
+            _ => (plan.program.clone(), plan.arguments.clone()),
+        };
+        let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+        Ok(Json::of(&Planned {
+            backend: plan.provider.name(),
+            program: text(&program),
+            argv: argv.iter().map(|word| text(word)).collect(),
+            env: plan.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
+            mounts: mounts(&plan),
+            seccomp: plan.enforcement.holds(Property::SystemCalls),
+            enforcement: Enforced::of(&plan.enforcement),
+            warnings,
+        }))
+    }
+}
+
+/// The backends that plans are made for.
+const BACKENDS: &[(&str, Backend)] = &[
+    ("auto", Backend::Auto),
+    ("native", Backend::Native),
+    ("bwrap", Backend::Bwrap),
+    ("landlock", Backend::Landlock),
+];
+
+/// Those of other systems.
+const NOT_HERE: &[&str] = &["seatbelt", "docker", "podman"];
+
+fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<Backend, Fault> {
+    let Some(wish) = wish else { return Ok(if has_bwrap { Backend::Bwrap } else { Backend::Auto }) };
+    match BACKENDS.iter().find(|(name, _)| *name == wish) {
+        Some((_, backend)) => Ok(*backend),
+        None if NOT_HERE.contains(&wish) => Err(Fault::new(
+            fault::NO_SANDBOX,
+            format!("no plan is made for `{wish}`; there are native, bwrap and landlock"),
+        )),
+        None => Err(Fault::unknown("backend", wish, BACKENDS.iter().map(|(name, _)| *name))),
+    }
+}
+
+fn mounts(plan: &Plan) -> Vec<Mounted> {
+    let mounted = |mount: &stockade_guard::exec::Mount| Mounted {
+        target: mount.target.to_string_lossy().into_owned(),
+        what: mount.to_string(),
+        reason: mount.reason,
+    };
+    plan.mounts.iter().map(mounted).collect()
+}
+
+impl Enforced {
+    pub(super) fn of(enforcement: &Enforcement) -> Self {
+        Self {
+            enforced: enforcement
+                .enforced
+                .iter()
+                .map(|(property, means)| Holds { property: name(property), means: (*means).to_owned() })
+                .collect(),
+            gaps: enforcement
+                .gaps
+                .iter()
+                .map(|gap| Lacks { property: name(&gap.property), why: gap.why.to_string() })
+                .collect(),
+        }
+    }
+}
+
+/// The name of a property, as JSON has names: `systemCalls`.
+fn name(property: &Property) -> String {
+    let name = format!("{property:?}");
+    let mut letters = name.chars();
+    letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
+}
+
+/// A refusal to plan or to run: by policy, or because this machine cannot do it.
+pub(super) fn refused(refusal: &Refusal) -> Fault {
+    let code = if matches!(refusal.what, What::Property(_)) { fault::NO_SANDBOX } else { fault::REFUSED };
+    Fault::new(code, refusal.to_string()).with(serde_json::json!({
+        "decision": "deny",
+        "what": refusal.what.to_string(),
+        "rule": refusal.rule.to_string(),
+        "fix": refusal.fix,
+    }))
+}

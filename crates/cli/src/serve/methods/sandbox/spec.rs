@@ -1,0 +1,183 @@
+//! What a command may see and use, as it is written in a request.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use stockade_guard::exec::{Access, Home, Limit, Limits, Network, SandboxSpec};
+
+use crate::serve::fault::Fault;
+
+/// What a command may see and use.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::serve::methods) struct Spec {
+    /// The folder that the command works in; the folder of the server by default.
+    workspace: Option<PathBuf>,
+    /// Whether the command may only read the workspace; false by default.
+    #[serde(default)]
+    workspace_read_only: bool,
+    /// Folders more that it may change. They must exist.
+    #[serde(default)]
+    shared_paths: Vec<PathBuf>,
+    /// More that it may read. What is missing is left out.
+    #[serde(default, alias = "readOnlyAllowPaths")]
+    read_only_paths: Vec<PathBuf>,
+    /// Where it starts; the workspace by default.
+    cwd: Option<PathBuf>,
+    /// A folder for output that is too long to hand over.
+    temp_dir: Option<PathBuf>,
+    /// The home, where it is not that of the machine.
+    home: Option<PathBuf>,
+    /// What it may reach.
+    network: Option<Reach>,
+    /// Whether the caches and settings of tools at home are hidden as well.
+    secure_credential_home: Option<bool>,
+    /// Variables to set.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// Variables to hand on, by name.
+    #[serde(default)]
+    pass_env: Vec<String>,
+    /// What it may use up.
+    #[serde(default)]
+    limits: Bounds,
+}
+
+/// What a command may reach over the network.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Reach {
+    mode: Mode,
+    /// The socket of the broker, for `broker-only`.
+    #[serde(alias = "brokerSocket")]
+    broker_socket_path: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Mode {
+    /// Whatever this machine reaches.
+    Open,
+    /// One socket, behind which somebody decides.
+    BrokerOnly,
+    /// Itself.
+    None,
+}
+
+/// What a command may use up; what is not named has the default of `stockade exec`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Bounds {
+    /// From start to end, in milliseconds.
+    wall_time_ms: Option<u64>,
+    /// Time of processors of one process, in milliseconds.
+    cpu_time_ms: Option<u64>,
+    memory_bytes: Option<u64>,
+    /// Processes and threads at the same time.
+    processes: Option<u64>,
+    file_size_bytes: Option<u64>,
+    open_files: Option<u64>,
+    /// What fits into the private `/tmp`.
+    scratch_bytes: Option<u64>,
+    /// What it may print; the rest is dropped.
+    output_bytes: Option<u64>,
+}
+
+/// What holds where a request says nothing about the network and the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::serve::methods) enum Unsaid {
+    /// They are open, as document 001 has it. For plans, which run nothing.
+    Open,
+    /// They are closed.
+    Closed,
+}
+
+impl Spec {
+    /// Returns what is meant, and what the client should know about it.
+    pub(in crate::serve::methods) fn read(
+        self,
+        command: Vec<String>,
+        unsaid: Unsaid,
+    ) -> Result<(SandboxSpec, Vec<String>), Fault> {
+        let mut warnings = Vec::new();
+        let workspace = match self.workspace {
+            Some(workspace) => workspace,
+            None => current_folder()?,
+        };
+        let mut spec = SandboxSpec::new(workspace, command);
+        if self.workspace_read_only {
+            spec.workspace_access = Access::ReadOnly;
+        }
+        (spec.shared, spec.read_only) = (self.shared_paths, self.read_only_paths);
+        (spec.cwd, spec.spill) = (self.cwd, self.temp_dir);
+        spec.network = match (self.network, unsaid) {
+            (Some(reach), _) => reach.network()?,
+            (None, Unsaid::Closed) => Network::None,
+            (None, Unsaid::Open) => {
+                warnings.push(
+                    "the network is open, since `spec.network` says nothing; {\"mode\": \"none\"} closes it"
+                        .to_owned(),
+                );
+                Network::Open
+            }
+        };
+        spec.home = match (self.secure_credential_home, unsaid) {
+            (Some(true), _) | (None, Unsaid::Closed) => Home::Private,
+            (Some(false), _) | (None, Unsaid::Open) => Home::Tools,
+        };
+        spec.environment.set =
+            self.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        spec.environment.pass = self.pass_env.into_iter().map(Into::into).collect();
+        self.limits.narrow(&mut spec.limits);
+        Ok((spec, warnings))
+    }
+
+    /// The home, where it is not that of the machine.
+    pub(in crate::serve::methods) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+}
+
+impl Reach {
+    fn network(self) -> Result<Network, Fault> {
+        match (self.mode, self.broker_socket_path) {
+            (Mode::Open, None) => Ok(Network::Open),
+            (Mode::None, None) => Ok(Network::None),
+            (Mode::BrokerOnly, Some(socket)) => Ok(Network::Broker { socket }),
+            (Mode::BrokerOnly, None) => {
+                Err(Fault::parameters("`network.mode` is broker-only, and `brokerSocketPath` is missing"))
+            }
+            (Mode::Open | Mode::None, Some(_)) => {
+                Err(Fault::parameters("`brokerSocketPath` belongs to the mode broker-only"))
+            }
+        }
+    }
+}
+
+impl Bounds {
+    fn narrow(&self, limits: &mut Limits) {
+        let number = |wish: Option<u64>, limit: &mut Limit<u64>| *limit = wish.map_or(*limit, Limit::AtMost);
+        let time = |wish: Option<u64>, limit: &mut Limit<Duration>| {
+            *limit = wish.map_or(*limit, |millis| Limit::AtMost(Duration::from_millis(millis)));
+        };
+        time(self.wall_time_ms, &mut limits.wall_time);
+        time(self.cpu_time_ms, &mut limits.cpu_time);
+        number(self.memory_bytes, &mut limits.memory);
+        number(self.processes, &mut limits.processes);
+        number(self.file_size_bytes, &mut limits.file_size);
+        number(self.open_files, &mut limits.open_files);
+        number(self.output_bytes, &mut limits.output);
+        limits.scratch = self.scratch_bytes.unwrap_or(limits.scratch);
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the folder of the server is the workspace where none is named"
+)]
+fn current_folder() -> Result<PathBuf, Fault> {
+    std::env::current_dir().map_err(|error| Fault::internal(&error))
+}

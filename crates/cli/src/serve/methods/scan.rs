@@ -1,0 +1,217 @@
+//! `scan` and `scan.bundle`: looks for attacks.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use stockade_guard::scanner::{Fold, RuleFile, RuleFormat, ScanOptions, Scanner};
+use stockade_guard::{FileOptions, Source, scan_files, syntax_of};
+
+use super::{Json, Lane, Parameters, text_of};
+use crate::commands::scan::tally::Tally;
+use crate::render::scan_json;
+use crate::serve::Server;
+use crate::serve::fault::Fault;
+
+/// The most bytes of a bundle's answer that are findings. What goes beyond makes it truncated.
+const MAX_FINDINGS: usize = 8 << 20;
+
+/// Look for attacks in a text.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Scan {
+    /// The text.
+    text: Option<String>,
+    /// The same as bytes in Base64, where it may not be Unicode.
+    text_base64: Option<String>,
+    /// The name of the file that it is from; its ending tells how it is read. Nothing is opened.
+    path: Option<PathBuf>,
+    /// How to scan.
+    #[serde(default)]
+    options: Wish,
+}
+
+/// How to scan.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Wish {
+    /// Only these rules, by their ids.
+    rules: Option<Vec<String>>,
+    /// Rules of your own in TOML, added to the built-in ones.
+    rules_toml: Option<String>,
+    /// Whether to look behind disguises as well; true by default.
+    decode: Option<bool>,
+    /// The most findings; 1000 by default.
+    max_findings: Option<usize>,
+}
+
+/// Look for attacks in a skill: its folder with all files, or the folder of its SKILL.md.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ScanBundle {
+    /// The folder, or the SKILL.md in it.
+    path: PathBuf,
+}
+
+/// What was found, in the order of the text.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what the layer writes")]
+pub(super) struct Report {
+    /// Whether nothing was found, and everything was looked at.
+    clean: bool,
+    /// The worst severity.
+    worst: Option<Severity>,
+    findings: Vec<Finding>,
+    /// Whether there was more to report than a limit allows.
+    truncated: bool,
+}
+
+/// What was found in a bundle.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
+pub(super) struct BundleReport {
+    /// Whether nothing was found, and everything was looked at.
+    clean: bool,
+    /// The worst severity.
+    worst: Option<Severity>,
+    /// How many files were scanned.
+    files: usize,
+    /// Each with the path of its file.
+    findings: Vec<Finding>,
+    /// What could not be scanned, or not all of it.
+    incomplete: Vec<Gap>,
+    /// What there was nothing to scan in.
+    not_scanned: Vec<Gap>,
+    /// Whether there was more to report than a limit allows.
+    truncated: bool,
+    /// How many more rows `incomplete` and `notScanned` would have, had they no limit.
+    #[schemars(default)]
+    unlisted: usize,
+}
+
+/// One hit of one rule.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what the layer writes")]
+struct Finding {
+    /// The file; only for bundles.
+    #[schemars(default)]
+    path: Option<String>,
+    /// Whether the path lost bytes that are no text.
+    #[schemars(default)]
+    path_is_lossy: bool,
+    rule_id: String,
+    category: String,
+    severity: Severity,
+    /// What it means.
+    description: String,
+    /// At most 100 characters of what matched.
+    matched_text: String,
+    /// In characters, from 0.
+    position: usize,
+    byte_offset: usize,
+    byte_end: usize,
+    /// From 1.
+    line_number: usize,
+    /// In characters, from 1.
+    column: usize,
+    /// `raw`, or `folded` where a disguise had to be taken off first.
+    view: String,
+    /// What to do about it.
+    remediation: String,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "UPPERCASE")]
+#[expect(dead_code, reason = "describes what the layer writes")]
+enum Severity {
+    Warn,
+    Critical,
+}
+
+/// Something that was not scanned.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
+struct Gap {
+    path: String,
+    #[schemars(default)]
+    path_is_lossy: bool,
+    kind: String,
+    reason: String,
+}
+
+impl Parameters for Scan {
+    const METHOD: &'static str = "scan";
+    const LANE: Lane = Lane::Here;
+    type Answer = Report;
+
+    fn answer(self, _: &Server) -> Result<Json, Fault> {
+        let text = text_of(self.text, self.text_base64.as_deref())?;
+        let own = self.options.rules_toml.as_deref().map(own_rules).transpose()?;
+        let scanner = own.as_ref().unwrap_or_else(|| Scanner::builtin());
+        let mut options = ScanOptions::default();
+        if let Some(path) = &self.path {
+            options.syntax = syntax_of(path, &text);
+        }
+        if self.options.decode == Some(false) {
+            options.fold = Fold::Never;
+        }
+        options.max_findings = self.options.max_findings.unwrap_or(options.max_findings);
+        let mut report = scanner.scan_with(&text, &options);
+        if let Some(wanted) = &self.options.rules {
+            check_known(wanted, scanner)?;
+            report.findings.retain(|finding| wanted.iter().any(|id| id == finding.rule_id));
+        }
+        Ok(Json::of(&report))
+    }
+}
+
+fn own_rules(text: &str) -> Result<Scanner, Fault> {
+    let file = RuleFile::parse(text, RuleFormat::Toml).map_err(|error| Fault::of(&error))?;
+    Scanner::with_rules(file.rules()).map_err(|error| Fault::of(&error))
+}
+
+fn check_known(wanted: &[String], scanner: &Scanner) -> Result<(), Fault> {
+    let known = || scanner.rules().iter().map(|rule| rule.id.as_str());
+    match wanted.iter().find(|id| !known().any(|known| known == *id)) {
+        Some(id) => Err(Fault::unknown("rule", id, known())),
+        None => Ok(()),
+    }
+}
+
+impl Parameters for ScanBundle {
+    const METHOD: &'static str = "scan.bundle";
+    const LANE: Lane = Lane::Work;
+    type Answer = BundleReport;
+
+    fn answer(self, _: &Server) -> Result<Json, Fault> {
+        let is_manifest = self.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
+        // A bare name has the current folder as its parent.
+        let folder = self.path.parent().filter(|_| is_manifest).map(|folder| {
+            if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() }
+        });
+        let sources = [Source::Path(folder.unwrap_or(self.path))];
+        let (mut findings, mut tally) = (String::new(), Tally::default());
+        scan_files(
+            &sources,
+            Scanner::builtin(),
+            &FileOptions::default(),
+            |file| (scan_json::file(&file), Tally::of(&file)),
+            |(printed, numbers)| {
+                tally.add(numbers);
+                if findings.len() + printed.len() > MAX_FINDINGS {
+                    tally.truncated = true;
+                } else {
+                    findings.push_str(&printed);
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        let findings = findings.strip_prefix(',').unwrap_or(&findings);
+        Ok(Json::document(&format!("{}{findings}{}", scan_json::HEAD, scan_json::tail(&tally))))
+    }
+}

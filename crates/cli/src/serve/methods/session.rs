@@ -1,0 +1,85 @@
+//! `session.open` and `session.close`: what is remembered between requests.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stockade_guard::limits::{AgentLimits, BreakerSettings, BudgetLimits};
+use stockade_guard::policy::SandboxConfig;
+
+use super::{Json, Lane, Parameters};
+use crate::serve::Server;
+use crate::serve::fault::Fault;
+use crate::serve::sessions::Session;
+
+/// Open a session: one run of one agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Open {
+    /// The agent.
+    #[serde(default)]
+    agent: String,
+    #[serde(default)]
+    config: Config,
+}
+
+/// What holds in a session.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Config {
+    /// The workspace and its rules, as the `config` of `path.authorize`.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    paths: Option<SandboxConfig>,
+    /// What it may use, as the `config` of `limits.script` for `budget`.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    budget: Option<BudgetLimits>,
+    /// When a service that fails is left alone, as the `config` of `limits.script` for `breaker`.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    breaker: Option<BreakerSettings>,
+    /// How many calls it may make; no limit by default.
+    max_steps: Option<u32>,
+}
+
+/// Close a session, and forget what was answered in it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Close {
+    /// The session.
+    session: String,
+}
+
+/// The session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Opened {
+    /// Its name. Who knows it may answer for it.
+    session: String,
+}
+
+/// The session that was closed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Closed {
+    session: String,
+}
+
+impl Parameters for Open {
+    const METHOD: &'static str = "session.open";
+    const LANE: Lane = Lane::Here;
+    type Answer = Opened;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let Config { paths, budget, breaker, max_steps } = self.config;
+        let limits = AgentLimits { budget: budget.unwrap_or_default(), breaker: breaker.unwrap_or_default() };
+        let paths = paths.unwrap_or_else(SandboxConfig::standard);
+        let session = server.sessions.open(Session::new(self.agent, paths, limits, max_steps))?;
+        Ok(Json::of(&Opened { session }))
+    }
+}
+
+impl Parameters for Close {
+    const METHOD: &'static str = "session.close";
+    const LANE: Lane = Lane::Here;
+    type Answer = Closed;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        server.sessions.close(&self.session)?;
+        Ok(Json::of(&Closed { session: self.session }))
+    }
+}

@@ -1,0 +1,125 @@
+//! `tools.resolve`: which tools an agent may use.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stockade_guard::policy::{
+    AllowedTool, ArgumentLimit, SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig,
+};
+
+use super::{Json, Lane, Parameters};
+use crate::serve::Server;
+use crate::serve::fault::Fault;
+
+/// What the skill is called that `skillAllowedTools` speaks for.
+const SKILL: &str = "skill";
+
+/// Say which tools of a list an agent may use.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Resolve {
+    /// The tools that are present.
+    tools: Vec<String>,
+    /// The operator's policy.
+    #[serde(default)]
+    policy: Policy,
+    /// The `allowed-tools` of the active skill. It can only narrow; an empty list leaves nothing.
+    skill_allowed_tools: Option<Entries>,
+    /// MCP servers whose tools are not listed, so that patterns for them are no slips.
+    #[serde(default)]
+    mcp_servers: Vec<String>,
+}
+
+/// An operator's policy for tools.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Policy {
+    /// The baseline; `coding` by default.
+    profile: Option<String>,
+    /// What is added: names, `group:NAME`, patterns such as `mcp__github__*`.
+    #[serde(default)]
+    allow: Vec<String>,
+    /// What is removed, whatever allows it.
+    #[serde(default)]
+    deny: Vec<String>,
+}
+
+/// A list, or a text with entries separated by spaces or commas.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Entries {
+    Text(String),
+    List(Vec<String>),
+}
+
+/// What is left of the tools.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Resolved {
+    /// The tools that may be used, in the order in which they were given.
+    allowed: Vec<String>,
+    /// The tools that may not.
+    filtered: Vec<Filtered>,
+    /// What the arguments of allowed tools must keep to: one of `anyOf` of every row.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    limits: Vec<Limit>,
+    /// Names in the policy that mean nothing. What a deny list misspells is not denied.
+    warnings: Vec<String>,
+}
+
+/// A tool that may not be used.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Filtered {
+    tool: String,
+    /// `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`; beside it stands what decided.
+    reason: Value,
+}
+
+/// What a skill says about the arguments of a tool.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Limit {
+    tool: String,
+    any_of: Vec<String>,
+}
+
+impl Parameters for Resolve {
+    const METHOD: &'static str = "tools.resolve";
+    const LANE: Lane = Lane::Here;
+    type Answer = Resolved;
+
+    fn answer(self, _: &Server) -> Result<Json, Fault> {
+        let usual = ToolPolicyConfig::default();
+        let config = ToolPolicyConfig {
+            profile: self.policy.profile.unwrap_or(usual.profile),
+            allow: self.policy.allow,
+            deny: self.policy.deny,
+        };
+        let catalog = ToolCatalog { tools: self.tools, mcp_servers: self.mcp_servers };
+        let (policy, slips) = ToolPolicy::compile_leniently(&config, &catalog);
+        let skill = match &self.skill_allowed_tools {
+            None => Ok(SkillTools::Unlisted),
+            Some(Entries::Text(text)) => SkillTools::parse(text),
+            Some(Entries::List(list)) => SkillTools::from_list(list.iter().map(String::as_str)),
+        };
+        let policy = policy.with_skill(SKILL, &skill.map_err(|error| Fault::of(&error))?);
+        let resolution = policy.resolve(catalog.tools.iter().map(String::as_str));
+        Ok(Json::of(&Resolved {
+            allowed: resolution.allowed.iter().map(|tool| tool.tool.to_owned()).collect(),
+            filtered: resolution
+                .filtered
+                .iter()
+                .map(|one| Filtered {
+                    tool: one.tool.to_owned(),
+                    reason: serde_json::to_value(one.reason).unwrap_or_default(),
+                })
+                .collect(),
+            limits: resolution.allowed.iter().flat_map(limits).collect(),
+            warnings: slips.iter().map(ToString::to_string).collect(),
+        }))
+    }
+}
+
+fn limits<'t>(tool: &'t AllowedTool<'_, '_>) -> impl Iterator<Item = Limit> + 't {
+    let any_of = |limit: &ArgumentLimit<'_>| limit.any_of.iter().map(ToString::to_string).collect();
+    tool.limits.iter().map(move |limit| Limit { tool: tool.tool.to_owned(), any_of: any_of(limit) })
+}

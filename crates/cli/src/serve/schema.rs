@@ -1,0 +1,30 @@
+//! The JSON Schema of every method.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::fault::CODES;
+use super::methods::METHODS;
+
+/// Returns the schemas of all methods as one document.
+pub(crate) fn document() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let methods: Map<String, Value> = METHODS
+        .iter()
+        .map(|method| {
+            let parameters = (method.parameters)(&mut generator);
+            let result = (method.answer)(&mut generator);
+            (method.name.to_owned(), json!({"params": parameters, "result": result}))
+        })
+        .collect();
+    let errors: Map<String, Value> =
+        CODES.iter().map(|(code, means)| (code.to_string(), Value::from(*means))).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "stockade serve",
+        "version": env!("CARGO_PKG_VERSION"),
+        "methods": methods,
+        "errors": errors,
+        "$defs": generator.take_definitions(true),
+    })
+}

@@ -1,0 +1,141 @@
+//! SERVE.md: every method with its parameters, its result and an example, made from the types.
+#![expect(clippy::disallowed_methods, reason = "writes and compares a generated file")]
+
+use std::fmt::Write as _;
+use std::{env, fs};
+
+use serde_json::Value;
+
+use super::examples::{answered, is_shown};
+use crate::serve::fault::CODES;
+use crate::serve::schema;
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/SERVE.md");
+
+const HEAD: &str = "\
+# stockade serve
+
+Generated from `src/serve/`; `stockade serve --schema` prints the same as JSON Schema.
+
+`stockade serve` answers JSON-RPC 2.0 on standard input and output, or on a unix socket with `--socket PATH` that only
+programs of the same user reach: one request a line, one answer a line. Answers come in the order in which they are ready,
+so every request that wants one has an `id`. Batches are answered as a whole, and notifications not at all. A line that is
+wrong gets an error, and the server goes on.
+
+Long requests and those that read the disk go to workers, commands to others, so that small requests never wait for them.
+Everything is bounded: the length of a line (`--max-request`), of a batch (1000), what is under way for one client (64
+requests), sessions (1024), connections (64) and commands that run (`--max-commands`). A client that does not read its
+answers is not read from.
+
+Commands that are run are put on record in the audit trail, and are not run without.
+
+Clients that show all of this are in [examples/clients](../../examples/clients): Python and Node, without dependencies.
+";
+
+#[test]
+fn serve_md_is_fresh() {
+    let wanted = document();
+    if env::var_os("STOCKADE_BLESS").is_some_and(|value| value == "1") {
+        fs::write(PATH, &wanted).unwrap();
+    }
+    assert!(
+        fs::read_to_string(PATH).unwrap_or_default() == wanted,
+        "SERVE.md is not fresh: run `cargo xtask generate`"
+    );
+}
+
+fn document() -> String {
+    let schema = schema();
+    let examples = answered();
+    let mut out = format!("{HEAD}\n| method | what it does |\n|---|---|\n");
+    for (method, ..) in &examples {
+        let anchor = method.replace('.', "");
+        let _ = writeln!(
+            out,
+            "| [`{method}`](#{anchor}) | {} |",
+            first_sentence(&schema["methods"][*method]["params"])
+        );
+    }
+    out.push_str("\n## Errors\n\n| code | what it means |\n|---|---|\n");
+    for (code, means) in CODES {
+        let _ = writeln!(out, "| {code} | {means} |");
+    }
+    for (method, params, answer) in &examples {
+        let of = &schema["methods"][*method];
+        let _ = writeln!(out, "\n## {method}\n\n{}\n", text(&of["params"]["description"]));
+        fields(&mut out, &schema, &of["params"], "parameter");
+        out.push('\n');
+        fields(&mut out, &schema, &of["result"], "result");
+        let _ = writeln!(out, "\n```json\n{params}\n```");
+        if is_shown(method) {
+            let _ = writeln!(out, "\n```json\n{:#}\n```", answer["result"]);
+        }
+    }
+    out.push_str("\n## Parts\n\nWhat parameters and results are made of.\n");
+    for (name, part) in schema["$defs"].as_object().into_iter().flatten() {
+        if part["properties"].is_object() {
+            let _ = writeln!(out, "\n### {name}\n\n{}\n", text(&part["description"]));
+            fields(&mut out, &schema, part, "field");
+        }
+    }
+    out
+}
+
+/// The table of an object's fields.
+fn fields(out: &mut String, root: &Value, schema: &Value, what: &str) {
+    let schema = match schema["anyOf"].as_array().and_then(|choices| choices.first()) {
+        Some(choice) => resolved(root, choice),
+        None => resolved(root, schema),
+    };
+    let _ = writeln!(out, "| {what} | kind | |\n|---|---|---|");
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let optional = if required.contains(&name.as_str()) { "" } else { "?" };
+        let _ = writeln!(
+            out,
+            "| `{name}`{optional} | {} | {} |",
+            kind(field),
+            text(&field["description"]).replace('|', "\\|")
+        );
+    }
+}
+
+fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    let reference =
+        schema["$ref"].as_str().and_then(|reference| root.pointer(reference.trim_start_matches('#')));
+    reference.unwrap_or(schema)
+}
+
+/// What a field holds, in a word.
+fn kind(field: &Value) -> String {
+    if let Some(reference) = field["$ref"].as_str() {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        return format!("[{name}](#{})", name.to_lowercase());
+    }
+    if let Some(choices) = field["anyOf"].as_array().or(field["oneOf"].as_array()) {
+        let kinds: Vec<String> = choices.iter().map(kind).filter(|kind| kind != "null").collect();
+        return kinds.join(" or ");
+    }
+    if let Some(values) = field["enum"].as_array() {
+        return values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+    }
+    match &field["type"] {
+        Value::String(name) if name == "array" => format!("list of {}", kind(&field["items"])),
+        Value::String(name) => name.clone(),
+        Value::Array(names) => {
+            let name = names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("null");
+            if name == "array" { format!("list of {}", kind(&field["items"])) } else { name.to_owned() }
+        }
+        _ => "any".to_owned(),
+    }
+}
+
+fn text(description: &Value) -> String {
+    description.as_str().unwrap_or_default().replace('\n', " ")
+}
+
+fn first_sentence(schema: &Value) -> String {
+    let text = text(&schema["description"]);
+    text.split_inclusive(['.', ':']).next().unwrap_or(&text).trim_end_matches(['.', ':']).to_owned()
+}

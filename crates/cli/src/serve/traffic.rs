@@ -1,0 +1,182 @@
+//! What is under way on one connection, and what waits to be written. Both are bounded: a client that does not read is
+//! not read from.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The most bytes of answers that wait to be written before no further request is read.
+const MAX_WAITING: usize = 4 << 20;
+
+/// The most requests of one connection that are with the workers.
+const MAX_UNDER_WAY: usize = 64;
+
+/// How often somebody who waits for workers looks whether there is still anybody to answer.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What may stay allocated for the next answers.
+const KEPT: usize = 1 << 20;
+
+/// The traffic of one connection.
+#[derive(Debug)]
+pub(super) struct Traffic {
+    state: Mutex<State>,
+    /// Something became less.
+    room: Condvar,
+    /// Something became more.
+    filled: Condvar,
+    /// The most bytes of requests that are with the workers, unless it is a single one.
+    max_bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Vec<u8>,
+    under_way: usize,
+    bytes: usize,
+    /// Nothing more will be answered.
+    ended: bool,
+    /// Nobody reads the answers.
+    closed: bool,
+}
+
+impl Traffic {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { state: Mutex::default(), room: Condvar::new(), filled: Condvar::new(), max_bytes }
+    }
+
+    /// Waits until another request may be read. Returns whether anybody reads the answers.
+    pub(super) fn may_read(&self) -> bool {
+        let full = |state: &mut State| !state.closed && state.waiting.len() >= MAX_WAITING;
+        let state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        !state.closed
+    }
+
+    /// Waits until a request of this size may be handed to the workers, and takes note that it is.
+    pub(super) fn begin(&self, bytes: usize) {
+        let full = |state: &mut State| {
+            let many = state.under_way >= MAX_UNDER_WAY || state.bytes + bytes > self.max_bytes;
+            !state.closed && state.under_way > 0 && many
+        };
+        let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        state.under_way += 1;
+        state.bytes += bytes;
+    }
+
+    /// A request that was handed to the workers is done.
+    pub(super) fn end(&self, bytes: usize) {
+        let mut state = self.lock();
+        state.under_way -= 1;
+        state.bytes -= bytes;
+        drop(state);
+        self.room.notify_all();
+    }
+
+    /// Puts an answer where the writer finds it. It never waits.
+    pub(super) fn answer(&self, line: &str) {
+        let mut state = self.lock();
+        if state.closed {
+            return;
+        }
+        let was_empty = state.waiting.is_empty();
+        state.waiting.extend_from_slice(line.as_bytes());
+        state.waiting.push(b'\n');
+        drop(state);
+        if was_empty {
+            self.filled.notify_one();
+        }
+    }
+
+    /// Waits until the workers are done with everything, for as long as there is anybody to answer.
+    pub(super) fn drain(&self, is_heard: impl Fn() -> bool) {
+        let mut state = self.lock();
+        while state.under_way > 0 && !state.closed {
+            state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            if !is_heard() {
+                state.closed = true;
+            }
+        }
+        state.ended = true;
+        drop(state);
+        self.filled.notify_one();
+    }
+
+    /// Waits for answers and swaps them into `chunk`. Returns whether there are any; else there never will be again.
+    pub(super) fn take(&self, chunk: &mut Vec<u8>) -> bool {
+        chunk.clear();
+        chunk.shrink_to(KEPT);
+        let none = |state: &mut State| state.waiting.is_empty() && !state.ended && !state.closed;
+        let mut state = self.filled.wait_while(self.lock(), none).unwrap_or_else(PoisonError::into_inner);
+        if state.closed {
+            return false;
+        }
+        std::mem::swap(&mut state.waiting, chunk);
+        drop(state);
+        self.room.notify_all();
+        !chunk.is_empty()
+    }
+
+    /// Nobody reads the answers any more.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.waiting = Vec::new();
+        drop(state);
+        self.room.notify_all();
+        self.filled.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "two sides of a connection are two threads")]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn nothing_is_read_while_answers_pile_up() {
+        let traffic = Traffic::new(100);
+        traffic.answer(&"x".repeat(MAX_WAITING));
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| traffic.may_read());
+            thread::sleep(Duration::from_millis(50));
+            assert!(!reader.is_finished(), "it reads on although nobody takes the answers");
+            let mut chunk = Vec::new();
+            assert!(traffic.take(&mut chunk));
+            assert!(reader.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn what_is_under_way_is_bounded_by_number_and_size_but_a_single_one_always_goes() {
+        for (first, second) in [(1000, 1), (60, 60)] {
+            let traffic = Traffic::new(100);
+            traffic.begin(first);
+            thread::scope(|scope| {
+                let reader = scope.spawn(|| traffic.begin(second));
+                thread::sleep(Duration::from_millis(50));
+                assert!(!reader.is_finished(), "{first} and {second}");
+                traffic.end(first);
+                reader.join().unwrap();
+            });
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_gone_frees_whoever_waits() {
+        let traffic = Traffic::new(100);
+        traffic.begin(1);
+        traffic.answer(&"x".repeat(MAX_WAITING));
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| traffic.may_read());
+            let drained = scope.spawn(|| traffic.drain(|| true));
+            traffic.close();
+            assert!(!reader.join().unwrap());
+            drained.join().unwrap();
+        });
+        assert!(!traffic.take(&mut Vec::new()));
+    }
+}

@@ -1,0 +1,57 @@
+//! Commands touch nothing that they do not need: no settings, no audit trail, no network.
+#![expect(clippy::disallowed_methods, reason = "runs the binary and reads what it asked the kernel for")]
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::support::STOCKADE;
+
+/// Commands that need their arguments alone.
+const COMMANDS: &[&[&str]] = &[
+    &["--version"],
+    &["scan", "SKILL.md"],
+    &["sanitize", "SKILL.md"],
+    &["rules", "show", "NET_REVERSE_SHELL"],
+    &["check", "command", "ls"],
+    &["check", "tool", "read"],
+    &["completions", "bash"],
+    &["serve"],
+];
+
+#[test]
+fn nothing_is_touched_that_is_not_needed() {
+    if Command::new("strace").arg("--version").output().is_err() {
+        println!("skipped: strace is not installed, so nobody watches what commands open");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (home, work) = (folder.path().join("home-of-the-test"), folder.path().join("work"));
+    fs::create_dir_all(&home).unwrap();
+    fs::create_dir_all(&work).unwrap();
+    fs::write(work.join("SKILL.md"), "fine\n").unwrap();
+    for arguments in COMMANDS {
+        let trace = folder.path().join("trace");
+        let output = Command::new("strace")
+            .args(["-f", "-e", "trace=%file,%network", "-o"])
+            .arg(&trace)
+            .arg(STOCKADE)
+            .args(*arguments)
+            .current_dir(&work)
+            .env_clear()
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_STATE_HOME", home.join("state"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let trace = fs::read_to_string(&trace).unwrap_or_default();
+        if !trace.contains("execve(") {
+            println!("skipped: strace cannot trace here: {}", String::from_utf8_lossy(&output.stderr));
+            return;
+        }
+        let asked = |what: &str| trace.lines().find(|line| line.contains(what) && !line.contains("execve("));
+        for what in ["home-of-the-test", "/etc/stockade", ".stockade", "audit.db", "socket(", "connect("] {
+            assert_eq!(asked(what), None, "{arguments:?}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! `stockade serve` as a process that other programs talk to.
+#![expect(clippy::disallowed_methods, reason = "starts servers and talks to them")]
+
+mod clients;
+mod sockets;
+mod vectors;
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::STOCKADE;
+
+/// Nothing here takes as long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of its own, with a home of its own.
+struct Serving {
+    child: Child,
+    to: Option<ChildStdin>,
+    answers: Receiver<Value>,
+    home: tempfile::TempDir,
+}
+
+impl Serving {
+    fn start(args: &[&str]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut child = Command::new(STOCKADE)
+            .arg("serve")
+            .args(args)
+            .env_clear()
+            .env("HOME", home.path())
+            .env("PATH", "/usr/bin:/bin")
+            .current_dir(home.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        let (say, answers) = mpsc::channel();
+        thread::spawn(move || {
+            for line in from.lines().map_while(Result::ok) {
+                say.send(serde_json::from_str(&line).expect("every answer is a line of JSON")).ok();
+            }
+        });
+        Self { to: child.stdin.take(), child, answers, home }
+    }
+
+    fn send(&mut self, method: &str, id: impl Into<Value>, params: &Value) {
+        let line = json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params});
+        writeln!(self.to.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn next(&self) -> Value {
+        self.answers.recv_timeout(PATIENCE).expect("an answer in time")
+    }
+
+    /// Sends a request and returns its answer.
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.send(method, 1, params);
+        self.next()
+    }
+
+    /// Makes a workspace below the home.
+    fn workspace(&self) -> String {
+        let path = self.home.path().canonicalize().unwrap().join("work");
+        std::fs::create_dir_all(&path).unwrap();
+        path.display().to_string()
+    }
+
+    fn end(mut self) -> Option<i32> {
+        self.to = None;
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// The temporary folder itself may not be shared with a sandbox that is as private as this; a folder of the home may.
+fn sleep(seconds: f64, workspace: &str) -> Value {
+    json!({"argv": ["sleep", seconds.to_string()], "spec": {"workspace": workspace}})
+}
+
+#[test]
+fn small_requests_do_not_wait_for_slow_ones() {
+    let mut serving = Serving::start(&["--max-commands", "1"]);
+    let workspace = serving.workspace();
+    for id in 0..3 {
+        serving.send("exec", format!("slow {id}"), &sleep(0.5, &workspace));
+    }
+    let start = Instant::now();
+    serving.send("sanitize", "small", &json!({"text": "a"}));
+    serving.send("scan.bundle", "disk", &json!({"path": workspace}));
+    let first: Vec<Value> = (0..2).map(|_| serving.next()["id"].clone()).collect();
+    assert!(first.contains(&json!("small")) && first.contains(&json!("disk")), "{first:?}");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let slow: Vec<Value> = (0..3).map(|_| serving.next()).collect();
+    assert!(slow.iter().all(|answer| answer["result"]["exitCode"] == 0), "{slow:?}");
+    assert_eq!(serving.end(), Some(0));
+}
+
+#[test]
+fn what_is_under_way_is_answered_when_the_input_has_ended() {
+    let mut serving = Serving::start(&[]);
+    let workspace = serving.workspace();
+    serving.send("exec", 7, &sleep(0.3, &workspace));
+    serving.to = None;
+    assert_eq!(serving.next()["result"]["exitCode"], 0);
+    assert_eq!(serving.end(), Some(0));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_not_read_from() {
+    let mut child = Command::new(STOCKADE)
+        .arg("serve")
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let (say, written) = mpsc::channel();
+    let text = "x".repeat(10_000);
+    let line =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "sanitize", "params": {"text": text}}).to_string() + "\n";
+    // Nobody reads: at some point this writer must have to wait.
+    thread::spawn(move || {
+        while to.write_all(line.as_bytes()).is_ok() {
+            if say.send(line.len()).is_err() {
+                break;
+            }
+        }
+    });
+    let mut taken = 0;
+    while let Ok(bytes) = written.recv_timeout(Duration::from_secs(2)) {
+        taken += bytes;
+        assert!(taken < 64 << 20, "it reads on although nobody takes the answers");
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kilobytes < 100 << 10, "{line}");
+    drop(written);
+    // Once nobody can ever read, there is nothing left to do.
+    drop(child.stdout.take());
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < PATIENCE, "it goes on although nobody is there");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn commands_that_nobody_waits_for_do_not_outlive_the_client() {
+    let mut serving = Serving::start(&[]);
+    let workspace = serving.workspace();
+    let marker = format!("{}.{}", 86_400, std::process::id());
+    serving.send(
+        "exec",
+        1,
+        &json!({"argv": ["sleep", marker], "spec": {"workspace": workspace}, "timeoutMs": 600_000}),
+    );
+    let runs = || {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        lines.into_iter().any(|line| line.split(|byte| *byte == 0).any(|word| word == marker.as_bytes()))
+    };
+    let wait_until = |wanted: bool| {
+        let start = Instant::now();
+        while runs() != wanted {
+            assert!(start.elapsed() < PATIENCE, "running: {}", !wanted);
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_until(true);
+    serving.child.kill().unwrap();
+    wait_until(false);
+}
+
+#[test]
+fn a_command_sees_only_what_it_was_given_and_is_on_record() {
+    let mut serving = Serving::start(&[]);
+    let workspace = serving.workspace();
+    std::fs::write(serving.home.path().join("secret"), "secret").unwrap();
+    let secret = format!("{workspace}/../secret");
+    let exec = |params: Value| json!({"command": params["command"], "spec": {"workspace": workspace}, "timeoutMs": 300});
+    let rows = [
+        ("echo out; echo err >&2; exit 7".to_owned(), 7, "out\n", "err\n", false),
+        (format!("test -e {secret} && echo seen"), 1, "", "", false),
+        ("cat".to_owned(), 0, "", "", false),
+        ("sleep 20".to_owned(), 124, "", "", true),
+        ("kill -TERM $$".to_owned(), 143, "", "", false),
+    ];
+    for (command, code, stdout, stderr, timed_out) in rows {
+        let answer = serving.call("exec", &exec(json!({"command": command})));
+        let result = &answer["result"];
+        assert_eq!(
+            (&result["exitCode"], &result["timedOut"]),
+            (&json!(code), &json!(timed_out)),
+            "{command}: {answer}"
+        );
+        assert_eq!(
+            (text(&result["stdoutBase64"]), text(&result["stderrBase64"])),
+            (stdout.to_owned(), stderr.to_owned())
+        );
+    }
+    for (argv, code, stdout) in [(json!(["cat"]), 0, "piped"), (json!(["no-such-program"]), 127, "")] {
+        let params = json!({"argv": argv, "spec": {"workspace": workspace}, "stdinBase64": "cGlwZWQ="});
+        let result = serving.call("exec", &params)["result"].clone();
+        assert_eq!(
+            (&result["exitCode"], text(&result["stdoutBase64"])),
+            (&json!(code), stdout.to_owned()),
+            "{result}"
+        );
+    }
+    let missing =
+        serving.call("exec", &json!({"argv": ["no-such-program"], "spec": {"workspace": workspace}}));
+    assert_eq!(missing["result"]["exitCode"], 127);
+    let much =
+        json!({"command": "yes", "spec": {"workspace": workspace}, "timeoutMs": 500, "maxOutputBytes": 1000});
+    let much = serving.call("exec", &much);
+    assert_eq!(
+        (&much["result"]["truncated"], text(&much["result"]["stdoutBase64"]).len()),
+        (&json!(true), 1000)
+    );
+    let events = serving.call("audit.query", &json!({"event": "sandbox_%", "limit": 100}));
+    assert_eq!(
+        events["result"]["events"].as_array().unwrap().len(),
+        18,
+        "a start and an end for each of nine"
+    );
+}
+
+fn text(base64: &Value) -> String {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(base64.as_str().unwrap()).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
