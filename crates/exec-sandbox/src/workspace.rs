@@ -78,11 +78,24 @@ impl Search<'_> {
     fn repository(&mut self, path: &Path) {
         let treatment =
             if self.workspace.join(path).is_file() { Treatment::ReadOnly } else { Treatment::Pin };
-        if self.note(path.to_path_buf(), treatment) == Some(&Entry::Folder) {
-            self.parts(path);
+        let path = match self.note(path.to_path_buf(), treatment) {
+            Some(Entry::Folder) => Some(path.to_path_buf()),
+            // The link itself is watched; what it leads to can only be written where that lies in the workspace as well.
+            Some(Entry::Link { .. }) => self.led_to(path),
+            _ => None,
+        };
+        if let Some(path) = path {
+            self.parts(&path);
             self.worktrees(&path.join("worktrees"));
             self.modules(&path.join("modules"), 0);
         }
+    }
+
+    /// Where in the workspace a link leads.
+    fn led_to(&self, path: &Path) -> Option<PathBuf> {
+        let (root, real) =
+            (fs::canonicalize(self.workspace).ok()?, fs::canonicalize(self.workspace.join(path)).ok()?);
+        real.strip_prefix(root).ok().map(Path::to_path_buf)
     }
 
     /// What runs programs in a repository.

@@ -70,7 +70,7 @@ pub(crate) struct ExecArgs {
     network: Reach,
 
     /// The socket of the broker, for --network broker
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", requires = "network")]
     broker: Option<PathBuf>,
 
     /// What the command sees of your home

@@ -144,3 +144,16 @@ fn repositories_by_another_name_are_not_armed() {
     assert!(live.workspace().join("plain/config").exists(), "that is no repository");
     assert!(live.workspace().join("good/config").exists(), "that one runs nothing");
 }
+
+#[test]
+fn a_repository_behind_a_link_is_protected_as_well() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    fs::rename(live.workspace().join(".git"), live.workspace().join("real")).unwrap();
+    std::os::unix::fs::symlink("real", live.workspace().join(".git")).unwrap();
+    let config = read(&live.workspace().join("real/config"));
+    live.script("echo evil >> .git/config; echo evil > real/hooks/pre-commit; rm .git; cp -r real fake; ln -s fake .git");
+    assert_eq!(read(&live.workspace().join("real/config")), config);
+    assert!(!live.workspace().join("real/hooks/pre-commit").exists());
+    assert!(live.workspace().join(".git").symlink_metadata().is_err(), "it led to something else");
+}
