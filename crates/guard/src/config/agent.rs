@@ -67,7 +67,7 @@ pub enum OnUnavailable {
     /// It is refused.
     #[default]
     Refuse,
-    /// It is left to the program that embeds the guard, which is told so.
+    /// It runs without one, and its outcome says that nothing was enforced.
     Warn,
 }
 

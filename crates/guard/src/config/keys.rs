@@ -76,8 +76,8 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "Whether commands run in a sandbox. With `never`, they are decided on and left to whoever embeds the guard, who runs \
              them with all rights of the program."),
         key("agents.<id>.skills.execSandbox.onUnavailable", Word(&["warn", "refuse"]), "\"refuse\"", Stricter,
-            "What becomes of a command where no sandbox can be made: it is refused, or left to whoever embeds the guard, as with \
-             `never`."),
+            "What becomes of a command where no sandbox can be made: it is refused, or runs without one, and its outcome says \
+             that nothing was enforced."),
         key("agents.<id>.skills.execSandbox.readOnlyAllowPaths", Paths, "[]", IntersectPaths,
             "Further paths that commands may read."),
         key("agents.<id>.skills.execSandbox.network", Word(&["open", "none"]), "\"none\"", Stricter,

@@ -6,7 +6,8 @@ use super::{Decision, DecisionLayer, Guard, GuardError, reply_name};
 use crate::audit::{AuditError, AuditEvent, EventKind, Recorded};
 use crate::config::{Backend, ExecConfig, OnUnavailable};
 use crate::exec::{
-    End, Limit, Limits, Network, Outcome, Plan, Refusal, RunError, SandboxSpec, Streams, plan, probe, run,
+    End, Limit, Limits, Network, Outcome, Plan, Refusal, RunError, SandboxSpec, Streams, Unavailable, plan,
+    plan_and_run, probe,
 };
 
 /// What came of a command.
@@ -20,8 +21,8 @@ pub enum RunAnswer {
     Pending(Box<PendingRun>),
     /// It was refused, and nothing ran.
     Refused(Decision),
-    /// Nothing ran. It may run, and the configuration says: without a sandbox. Whoever embeds the guard has to do that,
-    /// and knows then that they do.
+    /// Nothing ran. It may run, and the configuration says: never in a sandbox. Whoever embeds the guard has to do that, and
+    /// knows then that they do.
     Unsandboxed(Decision),
 }
 
@@ -107,22 +108,22 @@ impl Guard {
             Backend::Sandbox(on_unavailable) => on_unavailable,
             Backend::Direct => return Ok(RunAnswer::Unsandboxed(decision)),
         };
-        let spec = self.spec(command(text, judged));
-        let plan = match plan(&spec, &probe(&spec)) {
+        let spec = self.spec(command(text, judged), on_unavailable);
+        let planned = match plan(&spec, &probe(&spec)) {
             Ok(plan) => plan,
-            Err(refusal) => return self.no_sandbox(text, decision, &refusal, on_unavailable),
+            Err(refusal) => return self.no_sandbox(text, &refusal),
         };
         let started =
             self.event(EventKind::SandboxStarted).with("id", decision.id.as_str()).with("command", text);
         let audited = self.trail.start(AuditEvent {
             decision: Some(decision.effect.to_string()),
             rule: Some(decision.rule.clone()),
-            backend: Some("native".to_owned()),
-            ..started.with("memory", number(plan.limits.memory.bound())).with("network", network(&plan))
+            backend: Some(planned.provider.name().to_owned()),
+            ..started.with("memory", number(planned.limits.memory.bound())).with("network", network(&planned))
         })?;
-        match run(&plan, streams) {
-            Ok(outcome) => {
-                let unrecorded = match audited.end(self.ended(&outcome)) {
+        match plan_and_run(&spec, streams) {
+            Ok((plan, outcome)) => {
+                let unrecorded = match audited.end(self.ended(&plan, &outcome)) {
                     Ok(Recorded::Kept(_)) => None,
                     Ok(Recorded::Lost(error)) | Err(error) => Some(error),
                 };
@@ -131,30 +132,16 @@ impl Guard {
             Err(error) => {
                 // Where it is lost all the same, the owner of the trail has chosen that.
                 drop(audited.end(self.event(EventKind::SandboxError).with("error", error.to_string()))?);
-                let refusal = match error {
-                    RunError::Refused(refusal) => refusal,
-                    error => return self.refuse(text, "cannot-run", error.to_string(), None),
-                };
-                self.no_sandbox(text, decision, &refusal, on_unavailable)
+                match error {
+                    RunError::Refused(refusal) => self.no_sandbox(text, &refusal),
+                    error => self.refuse(text, "cannot-run", error.to_string(), None),
+                }
             }
         }
     }
 
-    /// What is refused by a rule is refused; what this machine cannot give may be done without, if that was chosen.
-    fn no_sandbox(
-        &self,
-        text: &str,
-        decision: Decision,
-        refusal: &Refusal,
-        on_unavailable: OnUnavailable,
-    ) -> Result<RunAnswer, GuardError> {
-        let is_missing = matches!(refusal.rule, crate::exec::Rule::CannotEnforce(_));
-        match on_unavailable {
-            OnUnavailable::Warn if is_missing => Ok(RunAnswer::Unsandboxed(decision)),
-            OnUnavailable::Warn | OnUnavailable::Refuse => {
-                self.refuse(text, "sandbox", refusal.to_string(), Some(refusal.fix.clone()))
-            }
-        }
+    fn no_sandbox(&self, text: &str, refusal: &Refusal) -> Result<RunAnswer, GuardError> {
+        self.refuse(text, "sandbox", refusal.to_string(), Some(refusal.fix.clone()))
     }
 
     fn refuse(
@@ -168,9 +155,13 @@ impl Guard {
         Ok(RunAnswer::Refused(decision))
     }
 
-    fn spec(&self, command: Vec<String>) -> SandboxSpec {
+    fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable) -> SandboxSpec {
         let ExecConfig { read_only, network, timeout, memory, processes, output, .. } = &self.config.exec;
         SandboxSpec {
+            unavailable: match on_unavailable {
+                OnUnavailable::Refuse => Unavailable::Refuse,
+                OnUnavailable::Warn => Unavailable::Warn,
+            },
             read_only: read_only.clone(),
             shared: self.shared.clone(),
             network: if *network { Network::Open } else { Network::None },
@@ -185,7 +176,7 @@ impl Guard {
         }
     }
 
-    fn ended(&self, outcome: &Outcome) -> AuditEvent {
+    fn ended(&self, plan: &Plan, outcome: &Outcome) -> AuditEvent {
         let (kind, exit_code) = match outcome.end {
             End::Exited(0) => (EventKind::SandboxCompleted, Some(0)),
             End::Exited(code) => (EventKind::SandboxError, Some(code)),
@@ -202,7 +193,7 @@ impl Guard {
         let event = AuditEvent {
             exit_code,
             duration: Some(outcome.usage.wall_time),
-            backend: Some("native".to_owned()),
+            backend: Some(plan.provider.name().to_owned()),
             ..self.event(kind)
         };
         event.with("end", format!("{:?}", outcome.end)).with("enforced", enforced).with("gaps", gaps)
