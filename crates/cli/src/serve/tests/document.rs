@@ -95,7 +95,7 @@ fn fields(out: &mut String, root: &Value, schema: &Value, what: &str) {
         let _ = writeln!(
             out,
             "| `{name}`{optional} | {} | {} |",
-            kind(field),
+            kind(root, field),
             text(&field["description"]).replace('|', "\\|")
         );
     }
@@ -107,27 +107,34 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     reference.unwrap_or(schema)
 }
 
-/// What a field holds, in a word.
-fn kind(field: &Value) -> String {
-    if let Some(reference) = field["$ref"].as_str() {
-        let name = reference.rsplit('/').next().unwrap_or_default();
-        return format!("[{name}](#{})", name.to_lowercase());
+/// What a field holds, in a word. Only what has fields of its own has a section of its own.
+fn kind(root: &Value, field: &Value) -> String {
+    if let Some(name) = field["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+        let part = resolved(root, field);
+        return match part["properties"].is_object() {
+            true => format!("[{name}](#{})", name.to_lowercase()),
+            false => kind(root, part),
+        };
     }
     if let Some(choices) = field["anyOf"].as_array().or(field["oneOf"].as_array()) {
-        let kinds: Vec<String> = choices.iter().map(kind).filter(|kind| kind != "null").collect();
+        let kinds: Vec<String> =
+            choices.iter().map(|choice| kind(root, choice)).filter(|kind| kind != "null").collect();
         return kinds.join(" or ");
+    }
+    if !field["const"].is_null() {
+        return field["const"].to_string();
     }
     if let Some(values) = field["enum"].as_array() {
         return values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
     }
-    match &field["type"] {
-        Value::String(name) if name == "array" => format!("list of {}", kind(&field["items"])),
-        Value::String(name) => name.clone(),
-        Value::Array(names) => {
-            let name = names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("null");
-            if name == "array" { format!("list of {}", kind(&field["items"])) } else { name.to_owned() }
-        }
-        _ => "any".to_owned(),
+    let name = match &field["type"] {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null"),
+        name => name.as_str(),
+    };
+    match name {
+        Some("array") => format!("list of {}", kind(root, &field["items"])),
+        Some(name) => name.to_owned(),
+        None => "any".to_owned(),
     }
 }
 
