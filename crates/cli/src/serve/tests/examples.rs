@@ -67,7 +67,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Answers that differ from run to run are not shown.
-const NOT_SHOWN: &[&str] = &["exec", "session.open", "session.close", "scan.bundle"];
+const NOT_SHOWN: &[&str] = &["audit.query", "exec", "session.open", "session.close", "scan.bundle"];
 
 /// Returns the answer to each example, in the same order.
 #[expect(clippy::disallowed_methods, reason = "makes a workspace for the examples")]
