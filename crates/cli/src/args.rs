@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{audit, check, completions, config, limits, policy, rules, sanitize, scan, skill};
+use crate::commands::{
+    audit, check, completions, config, init, limits, policy, rules, sanitize, scan, skill,
+};
 #[cfg(target_os = "linux")]
 use crate::commands::{doctor, exec, run, serve};
 use crate::exit::Exit;
@@ -113,6 +115,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     #[cfg(target_os = "linux")]
     Doctor(doctor::DoctorArgs),
+    Init(init::InitArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
 }

@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
+pub(crate) mod init;
 pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod rules;

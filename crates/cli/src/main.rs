@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
         Command::Completions(completions) => commands::completions::complete(completions),
+        Command::Init(init) => commands::init::run(init),
         Command::Man(man) => commands::completions::man(man),
     };
     match outcome {

@@ -1,0 +1,128 @@
+//! `stockade init`: a configuration to begin with, in which every key stands with what it does and its default.
+#![expect(clippy::disallowed_methods, reason = "writes a configuration, and asks where that of the user is")]
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use stockade_guard::config::{Config, ConfigKey, ConfigSources};
+
+use crate::args::HELP;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::escape::escape_path;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade init           begin a configuration of this project, .stockade/config.toml
+  stockade init --user    begin your own, for all projects";
+
+const HEAD: &str = "\
+# What stockade holds agents to. Everything below is as it is without this file: take the `#` before a line away to change
+# it. `\"*\"` stands for all agents; the name of one goes before it.
+#
+# `stockade config validate` checks this file, and `stockade config show --origin` tells what holds and who says so.
+";
+
+/// What is true of a project's file alone.
+const OF_PROJECT: &str = "#\n# A project can only narrow what the user and the machine permit.\n";
+
+/// Begin a configuration, with every key and what it does
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES)]
+pub(crate) struct InitArgs {
+    /// For all projects of this user, instead of the project in this folder
+    #[arg(long)]
+    user: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
+    let path = match args.user {
+        false => PathBuf::from(".stockade/config.toml"),
+        true => user_folder()?.join("config.toml"),
+    };
+    let shown = escape_path(&path);
+    write_new(&path, &text(args.user)).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{shown} is there already"))
+            .with_help("change it with an editor; 'stockade config explain KEY' says what a key does"),
+        _ => Failure::incomplete(format_args!("cannot write {shown}: {error}")),
+    })?;
+    let mut output = Output::new();
+    let _: ControlFlow<()> =
+        output.write(&format!("wrote {shown}; nothing changes until you change a line of it\n"));
+    output.finish(Exit::Clean)
+}
+
+fn user_folder() -> Result<PathBuf, Failure> {
+    ConfigSources::of_process(Path::new(".")).user.ok_or_else(|| {
+        Failure::usage("neither XDG_CONFIG_HOME nor HOME says where your configuration is")
+            .with_help("set HOME, or leave out --user")
+    })
+}
+
+/// Writes a file that is not there yet.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// Returns a configuration that changes nothing.
+fn text(for_user: bool) -> String {
+    let mut out = HEAD.to_owned();
+    if !for_user {
+        out.push_str(OF_PROJECT);
+    }
+    let mut tables: Vec<&str> = Vec::new();
+    for key in Config::keys() {
+        let (table, _) = split(key);
+        // A table stands in one place, wherever its keys are.
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    for table in tables {
+        write!(out, "\n[{}]\n", table.replace("<id>", "\"*\"")).ok();
+        let own =
+            Config::keys().iter().map(|key| (key, split(key))).filter(|(_, (parent, _))| *parent == table);
+        own.for_each(|(key, (_, name))| push(&mut out, key, name));
+    }
+    out
+}
+
+/// The table of a key, and its name there.
+fn split(key: &ConfigKey) -> (&str, &str) {
+    key.path.rsplit_once('.').unwrap_or(("", key.path))
+}
+
+fn push(out: &mut String, key: &ConfigKey, name: &str) {
+    writeln!(out, "# {}", key.doc).ok();
+    // TOML has no word for nothing.
+    match key.default {
+        "null" => writeln!(out, "# {name} =   # {}", key.holds()).ok(),
+        default => writeln!(out, "# {name} = {default}").ok(),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use stockade_guard::config::Config;
+
+    #[test]
+    fn every_key_is_there() {
+        for for_user in [true, false] {
+            let text = text(for_user);
+            for key in Config::keys() {
+                let name = key.path.rsplit('.').next().unwrap();
+                assert!(text.contains(&format!("\n# {name} = ")), "{}", key.path);
+                assert!(text.contains(key.doc), "{}", key.path);
+            }
+        }
+    }
+}
