@@ -31,8 +31,7 @@ Examples:
   stockade sanitize SKILL.md         print the text without what a person cannot see
   stockade check command 'git status && rm -rf build'
                                      say what a command runs, and what may become of it
-  stockade exec --workspace . -- make test
-                                     run a command where it sees and reaches only what it was given
+  stockade exec -- make test         run a command where it sees and reaches only what it was given
   stockade rules show NET_REVERSE_SHELL
                                      say what a rule means and what it looks for";
 
@@ -43,7 +42,7 @@ Defence in depth for AI agents
   stockade scan skills/                      look for attacks in a folder of skills
   stockade skill check skills/weather        say whether a skill may be used, and why not
   stockade check command 'git push -f'       say what a command runs, and what may become of it
-  stockade exec --workspace . -- make test   run a command where it sees and reaches only what it was given
+  stockade exec -- make test                 run a command where it sees and reaches only what it was given
   stockade doctor                            say what works on this machine, and what mends the rest
 
 'stockade --help' lists all commands.
