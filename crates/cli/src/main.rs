@@ -7,6 +7,8 @@ mod commands;
 mod exit;
 mod failure;
 mod output;
+#[cfg(target_os = "linux")]
+mod record;
 mod render;
 mod rule_files;
 #[cfg(target_os = "linux")]

@@ -148,7 +148,9 @@ fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
     })?;
     if !path.exists() {
         let nothing = Failure::incomplete(format_args!("there is no audit trail in {}", path.display()));
-        return Err(nothing.with_help("it begins with the first run of a sandbox; name another with --file"));
+        return Err(nothing.with_help(
+            "it begins with 'stockade run', 'serve' or 'exec --audit'; name another with --file",
+        ));
     }
     AuditTrail::open_to_read(&path).map_err(|error| unreadable(&error))
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use stockade_guard::audit::{AuditError, AuditOptions, AuditTrail, AuditedRun};
 use stockade_guard::exec::{
     End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, plan, plan_and_run,
     probe,
@@ -22,6 +23,7 @@ use stockade_guard::exec::{
 use units::{duration, size};
 
 use crate::args::{Format, HELP};
+use crate::record;
 use crate::render::escape::escape_lines;
 
 const EXAMPLES: &str = "\
@@ -133,6 +135,10 @@ pub(crate) struct ExecArgs {
     #[arg(long)]
     explain: bool,
 
+    /// Put the command on record in the audit trail of this user, or in FILE; without a record it does not run
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "dry_run")]
+    audit: Option<Option<PathBuf>>,
+
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -211,10 +217,43 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
             Err(refusal) => refused(args, &refusal),
         };
     }
-    match plan_and_run(&spec, streams(args)) {
+    let record = match begin(args) {
+        Ok(record) => record,
+        Err(error) => {
+            return failed(args, &format_args!("nothing runs that cannot be put on record: {error}"));
+        }
+    };
+    let ran = plan_and_run(&spec, streams(args));
+    if let Some(record) = record {
+        end(record, &ran);
+    }
+    match ran {
         Ok((plan, outcome)) => ended(args, &plan, &outcome),
         Err(RunError::Refused(refusal)) => refused(args, &refusal),
         Err(error) => failed(args, &error),
+    }
+}
+
+/// Puts on record that the command begins, if that is asked for.
+fn begin(args: &ExecArgs) -> Result<Option<AuditedRun>, AuditError> {
+    let Some(file) = &args.audit else { return Ok(None) };
+    let options = AuditOptions::default();
+    let trail = match file {
+        Some(file) => AuditTrail::open(file, options)?,
+        None => AuditTrail::open_default(options)?,
+    };
+    let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
+    record::start(&trail, &words.join(" ")).map(Some)
+}
+
+/// Puts on record how it ended. What cannot be written now is ended as interrupted when the trail is opened next.
+fn end(record: AuditedRun, ran: &Result<(Plan, Outcome), RunError>) {
+    let kept = match ran {
+        Ok((plan, outcome)) => record::ran(record, plan, outcome, code(outcome.end).into()),
+        Err(error) => record::failed(record, &error.to_string()),
+    };
+    if let Err(error) = kept {
+        report::say(&format!("the end of the command is not on record: {error}"));
     }
 }
 
@@ -240,6 +279,9 @@ fn ended(args: &ExecArgs, plan: &Plan, outcome: &Outcome) -> ExitCode {
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },
+        Format::Text if args.quiet && matches!(outcome.end, End::NotFound | End::NotExecutable) => {
+            report::ended(plan, outcome);
+        }
         Format::Text if args.quiet => {}
         Format::Text => report::outcome(plan, outcome),
     }

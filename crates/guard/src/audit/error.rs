@@ -9,11 +9,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum AuditError {
     /// The file or its folder cannot be used.
-    #[error(
-        "the audit trail in {} cannot be used ({doing}): nothing is done that cannot be put on record; mend it, or choose \
-         `Unrecorded::Warn` to go on without",
-        path.display()
-    )]
+    #[error("the audit trail in {} cannot be used: {doing} failed: {source}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,

@@ -11,16 +11,7 @@ use crate::render::escape::{escape, escape_path};
 
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
-    let end = end(outcome.end);
-    if !end.is_empty() {
-        say(end);
-    }
-    if outcome.end == End::NotFound
-        && let Some(folder) = elsewhere(plan)
-    {
-        let folder = escape_path(&folder);
-        say(&format!("this machine has one in {folder}; --ro {folder} lets the command see it"));
-    }
+    ended(plan, outcome);
     if outcome.output.truncated() {
         say(&format!(
             "{} bytes of output were dropped; --max-output lets more through",
@@ -36,6 +27,20 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
         say(&format!("{} runs programs outside of the sandbox: {place}", escape_path(&found.path)));
     }
     say(&enforced(plan, outcome));
+}
+
+/// Why the command did not end by itself, or never began.
+pub(super) fn ended(plan: &Plan, outcome: &Outcome) {
+    let end = end(outcome.end);
+    if !end.is_empty() {
+        say(end);
+    }
+    if outcome.end == End::NotFound
+        && let Some(folder) = elsewhere(plan)
+    {
+        let folder = escape_path(&folder);
+        say(&format!("this machine has one in {folder}; --ro {folder} lets the command see it"));
+    }
 }
 
 /// What the command was probably refused, and the narrowest option that allows it.

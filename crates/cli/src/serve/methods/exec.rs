@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, AuditedRun, EventKind};
+use stockade_guard::audit::{AuditOptions, AuditTrail, AuditedRun};
 use stockade_guard::exec::{
     End, Input, Limit, Outcome, Plan, RunError, SandboxSpec, Signals, Stream, Streams, plan_and_run,
 };
@@ -15,6 +15,7 @@ use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::{Json, Lane, Parameters, base64_of, bytes_of};
+use crate::record;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 
@@ -126,7 +127,7 @@ impl Parameters for Exec {
         }
         // Held until the command is over.
         let _input = self.stdin_base64.as_deref().map(|base64| feed(&mut spec, base64)).transpose()?;
-        let record = record(server, &shown)?;
+        let record = begin(server, &shown)?;
         let outcome = carry_out(&spec);
         end(record, &outcome)?;
         let (plan, outcome) = outcome?;
@@ -178,27 +179,19 @@ fn carry_out(spec: &SandboxSpec) -> Result<(Plan, Outcome), Fault> {
 }
 
 /// Puts on record that a command begins. Without a record it does not.
-fn record(server: &Server, command: &str) -> Result<Option<AuditedRun>, Fault> {
+fn begin(server: &Server, command: &str) -> Result<Option<AuditedRun>, Fault> {
     let Some(trail) = server.trail.get()? else { return Ok(None) };
-    let event =
-        AuditEvent { backend: Some("native".to_owned()), ..AuditEvent::new(EventKind::SandboxStarted) };
-    trail.start(event.with("command", command)).map(Some).map_err(|error| unrecorded(&error))
+    record::start(&trail, command).map(Some).map_err(|error| unrecorded(&error))
 }
 
 /// Puts on record how it ended.
 fn end(record: Option<AuditedRun>, outcome: &Result<(Plan, Outcome), Fault>) -> Result<(), Fault> {
     let Some(record) = record else { return Ok(()) };
-    let event = match outcome {
-        Ok((plan, outcome)) => {
-            let (exit_code, _) = code(outcome.end);
-            let kind = if exit_code == 0 { EventKind::SandboxCompleted } else { EventKind::SandboxError };
-            let duration = Some(outcome.usage.wall_time);
-            let backend = Some(plan.provider.name().to_owned());
-            AuditEvent { exit_code: Some(exit_code), duration, backend, ..AuditEvent::new(kind) }
-        }
-        Err(fault) => AuditEvent::new(EventKind::SandboxError).with("error", fault.message.as_str()),
+    let kept = match outcome {
+        Ok((plan, outcome)) => record::ran(record, plan, outcome, code(outcome.end).0),
+        Err(fault) => record::failed(record, &fault.message),
     };
-    record.end(event).map(drop).map_err(|error| unrecorded(&error))
+    kept.map_err(|error| unrecorded(&error))
 }
 
 fn unrecorded(error: &dyn std::error::Error) -> Fault {
