@@ -63,6 +63,7 @@ pub struct Guard {
     commands: CommandPolicy,
     limits: SharedLimits<Store>,
     trail: AuditTrail,
+    #[cfg(all(feature = "exec", target_os = "linux"))]
     shared: Vec<PathBuf>,
 }
 
@@ -115,7 +116,17 @@ impl Guard {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }
         let limits = SharedLimits::new(config.limits, Store(limits));
-        Ok(Self { agent, config, tools, paths, commands, limits, trail, shared: Vec::new() })
+        Ok(Self {
+            agent,
+            config,
+            tools,
+            paths,
+            commands,
+            limits,
+            trail,
+            #[cfg(all(feature = "exec", target_os = "linux"))]
+            shared: Vec::new(),
+        })
     }
 
     /// Lets a skill in, or turns it away.
