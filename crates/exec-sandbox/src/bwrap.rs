@@ -14,7 +14,7 @@ use crate::spec::{Access, Network};
 /// command. No value of a variable is among them: arguments are visible to everybody on the machine, so variables are
 /// handed over as those of bubblewrap itself.
 ///
-/// These are the documented arguments and the same view of the disk as the native launcher's. [`run`](crate::run) adds
+/// These are the documented arguments and the same view of the disk as the native launcher's. [`run`](crate::run()) adds
 /// what has to be handed over by descriptor: variables, and the filter of system calls.
 pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
     let mut arguments = options(plan);

@@ -73,7 +73,7 @@ enum ConfigCommand {
     },
     /// Say what a key does, what holds, and who says so
     Explain {
-        /// The key; <id> or * may stand for the agent
+        /// The key; `<id>` or `*` may stand for the agent
         #[arg(value_name = "KEY")]
         key: String,
     },

@@ -4,7 +4,39 @@
 #[expect(dead_code, reason = "the script is for its own program")]
 mod agent_loop;
 
+#[path = "../../examples/admit_skill.rs"]
+mod admit_skill;
+#[path = "../../examples/ask_user.rs"]
+mod ask_user;
+
+use std::path::Path;
+
 use agent_loop::Step;
+use stockade_guard::policy::{PermissionDecision, Reply};
+
+#[test]
+fn a_skill_comes_in_or_a_reason_comes_back() {
+    let skills = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/skills");
+    let good = admit_skill::say(&skills.join("weather-helper"), "").unwrap();
+    assert!(good.starts_with("<skill_content name=\"weather-helper\">"), "{good}");
+    let bad = admit_skill::say(&skills.join("prereq-installer"), "").unwrap();
+    assert!(bad.starts_with("blocked: prereq-installer\n") && bad.contains("EXEC_PIPE_BASH"), "{bad}");
+}
+
+#[test]
+fn a_person_is_asked_about_what_the_rules_leave_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = |answer| move |_: &_| Reply::Decision(answer);
+    let (yes, no) = (PermissionDecision::Allow, PermissionDecision::Deny);
+    // No rule asks about it, so nobody is asked.
+    assert_eq!(ask_user::run(folder.path(), "echo hello", answer(no)).unwrap(), "hello\n");
+    // What the shell runs is only known when it runs.
+    let open = "x=echo; $x hello";
+    assert_eq!(ask_user::run(folder.path(), open, answer(yes)).unwrap(), "hello\n");
+    assert!(ask_user::run(folder.path(), open, answer(no)).unwrap().starts_with("deny"));
+    // Nobody can say yes to this.
+    assert!(ask_user::run(folder.path(), "rm -rf /", answer(yes)).unwrap().starts_with("deny"));
+}
 
 #[test]
 fn the_agent_gets_results_and_reasons() {

@@ -1,0 +1,44 @@
+//! Lets a skill in, or says why not: `cargo run --example admit_skill -- FOLDER`.
+//!
+//! What a model gets of a skill comes out of a `LoadedSkill`, and nothing else makes one than the door: whoever holds one
+//! knows that its text was scanned, cleaned and scanned again.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::print_stdout,
+        clippy::disallowed_methods,
+        reason = "is told a folder, and says what it found"
+    )
+)]
+
+use std::error::Error;
+use std::path::Path;
+
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{Admission, AdmitOptions, SkillSource, admit};
+
+#[cfg(not(test))]
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args_os().nth(1).ok_or("usage: admit_skill FOLDER")?;
+    print!("{}", say(Path::new(&path), "")?);
+    Ok(())
+}
+
+/// Returns what a model gets of a skill, or what is wrong with it.
+pub(crate) fn say(skill: &Path, arguments: &str) -> Result<String, Box<dyn Error>> {
+    let scanner = Scanner::builtin();
+    let skill = match admit(&SkillSource::Path(skill), scanner, &AdmitOptions::default())? {
+        Admission::Accepted(skill) => skill,
+        // It can be used. Whoever installs it should see first what was found.
+        Admission::Flagged(skill) => skill,
+        Admission::Blocked(report) => {
+            let problems = report.problems.iter().map(|problem| format!("{}\n", problem.message));
+            let findings =
+                report.findings.iter().map(|finding| format!("{}: {}\n", finding.rule_id, finding.remedy));
+            return Ok(format!("blocked: {}\n", report.name) + &problems.chain(findings).collect::<String>());
+        }
+        other => return Err(format!("not known to this program: {other:?}").into()),
+    };
+    // Arguments come from elsewhere, and go through the same door.
+    Ok(skill.prompt(arguments, scanner)?)
+}
