@@ -33,8 +33,8 @@ fn checks(workspace: &Workspace, missing_tools: Missing) -> Vec<Check> {
     let mut checks = setup::checks(missing_tools);
     checks.extend(tidy::checks(workspace));
     checks.extend(lint::checks(workspace));
-    checks.extend(features::checks(workspace));
     // With the tests, what is generated is compared with its files.
+    checks.extend(features::checks(workspace));
     checks.extend(test::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));

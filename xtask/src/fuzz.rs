@@ -1,7 +1,8 @@
 //! `cargo xtask fuzz [CRATE [TARGET] [SECONDS]]`: libFuzzer on the stable toolchain.
 //!
-//! Each crate's `fuzz/` is a workspace in the layout of cargo-fuzz, and cargo-fuzz can run it; but that needs a nightly
-//! compiler, and all it does for us is to pass the flags of `fuzz/build.rs`. Inputs come from `fuzz/seeds/<target>/`
+//! Each crate's `fuzz/` is a package in the layout of cargo-fuzz, and cargo-fuzz can run it; but that needs a nightly
+//! compiler, and all it does for us is to pass the flags of `fuzz/build.rs`. Together they are the workspace in `fuzz/` at
+//! the root, so that what they share is built once. Inputs come from `fuzz/seeds/<target>/`
 //! (committed), new ones go to `fuzz/corpus/<target>/`, crashes to `fuzz/artifacts/<target>/` (both ignored by git).
 
 mod build;
@@ -20,6 +21,9 @@ use crate::workspace::Workspace;
 use session::{Seed, Session};
 
 const GROUP: &str = "fuzz";
+
+/// The workspace of all targets.
+pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 
 const USAGE: &str = "fuzz [CRATE [TARGET] [SECONDS]], or fuzz CRATE TARGET --replay FILE";
 
@@ -50,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     if let Some(reason) = crate::setup::lacking(GROUP) {
         return Err(Stop::failed(reason));
     }
-    let mut checks = vec![build::check(workspace, &folder)];
+    let mut checks = vec![build::check(workspace, Some(&package_of(&folder)))];
     for target in targets {
         checks.push(Session::new(workspace, &folder, &target, seconds, Seed::New).check());
     }
@@ -60,24 +64,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 /// Returns the checks of continuous integration: that the fuzzer works at all, then every target of every crate.
 /// Everything is built first, since a build takes every core, and then one target a core is fuzzed.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let mut builds = vec![canary::check(workspace)];
-    let mut sessions = Vec::new();
+    let mut checks = vec![build::check(workspace, None), canary::check(workspace)];
     for folder in crate_folders(workspace) {
-        builds.push(build::check(workspace, &folder));
         for target in targets(workspace, &folder) {
             let session = Session::new(workspace, &folder, &target, CI_SECONDS, Seed::Fixed);
-            sessions.push(session.check().side_by_side());
+            checks.push(session.check().side_by_side());
         }
     }
-    builds.extend(sessions);
-    builds
-}
-
-/// Every fuzz workspace, the canary's included.
-pub(crate) fn folders(workspace: &Workspace) -> Vec<String> {
-    let mut folders = crate_folders(workspace);
-    folders.push(canary::FOLDER.to_owned());
-    folders
+    checks
 }
 
 fn crate_folders(workspace: &Workspace) -> Vec<String> {
@@ -85,7 +79,17 @@ fn crate_folders(workspace: &Workspace) -> Vec<String> {
     folders.filter(|folder| workspace.has(&format!("{folder}/Cargo.toml"))).collect()
 }
 
-/// The targets of a fuzz workspace, by the names of their files.
+/// The package in a folder: `stockade-policy-fuzz` in `crates/policy/fuzz`.
+fn package_of(folder: &str) -> String {
+    format!("stockade-{}-fuzz", crate_of(folder))
+}
+
+/// The crate that a folder of targets belongs to: `policy`.
+fn crate_of(folder: &str) -> &str {
+    folder.trim_start_matches("crates/").trim_end_matches("/fuzz")
+}
+
+/// The targets of a package, by the names of their files.
 fn targets(workspace: &Workspace, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(workspace.root.join(folder).join("fuzz_targets"));
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -97,7 +101,7 @@ fn targets(workspace: &Workspace, folder: &str) -> Vec<String> {
 
 fn list(workspace: &Workspace) {
     for folder in crate_folders(workspace) {
-        let name = folder.trim_start_matches("crates/").trim_end_matches("/fuzz");
+        let name = crate_of(&folder);
         println!("cargo xtask fuzz {name}");
         for target in targets(workspace, &folder) {
             println!("cargo xtask fuzz {name} {target}");
@@ -142,8 +146,11 @@ fn target_and_seconds(arguments: &[String]) -> Result<(Option<&str>, u64), Stop>
 /// Runs a target once on one file, to see a crash again.
 fn replay(workspace: &Workspace, folder: &str, target: &str, file: &Path) -> Result<(), Stop> {
     let file = file.canonicalize().map_err(|error| Stop::failed(format!("{}: {error}", file.display())))?;
-    let run = Program::new(build::binary(workspace, folder, target)).arg(file).folder(&workspace.root);
-    run_live(&[build::check(workspace, folder), Check::program(GROUP, format!("replay of {target}"), run)])
+    let run = Program::new(build::binary(workspace, target)).arg(file).folder(&workspace.root);
+    run_live(&[
+        build::check(workspace, Some(&package_of(folder))),
+        Check::program(GROUP, format!("replay of {target}"), run),
+    ])
 }
 
 #[cfg(test)]

@@ -23,12 +23,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let format = workspace.cargo().args(["fmt", "--all", "--check"]);
-    let mut checks = vec![Check::program(GROUP, "format", format)];
-    for folder in crate::fuzz::folders(workspace) {
-        let manifest = format!("{folder}/Cargo.toml");
-        let format = workspace.cargo().args(["fmt", "--check", "--manifest-path", &manifest]);
-        checks.push(Check::program(GROUP, format!("format of {folder}"), format));
-    }
+    let targets = workspace.cargo().args(["fmt", "--check", "--manifest-path", crate::fuzz::MANIFEST]);
+    let mut checks = vec![
+        Check::program(GROUP, "format", format),
+        Check::program(GROUP, "format of fuzz targets", targets),
+    ];
     checks.extend(FEATURES.iter().map(|&(name, flags)| {
         let clippy =
             workspace.cargo().args(["clippy", "--workspace", "--all-targets", "--keep-going"]).args(flags);

@@ -21,12 +21,13 @@ pub(crate) struct Program {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     folder: Option<PathBuf>,
+    warnings_fail: bool,
 }
 
 /// What a program did.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Whether it ended with exit code 0.
+    /// Whether it ended with exit code 0, and without warnings where those count.
     pub(crate) success: bool,
     /// What it wrote, standard output and standard error together.
     pub(crate) text: String,
@@ -35,7 +36,13 @@ pub(crate) struct Output {
 impl Program {
     /// A program by its name or path.
     pub(crate) fn new(path: impl AsRef<OsStr>) -> Self {
-        Self { path: path.as_ref().to_owned(), arguments: Vec::new(), environment: Vec::new(), folder: None }
+        Self {
+            path: path.as_ref().to_owned(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: None,
+            warnings_fail: false,
+        }
     }
 
     /// The cargo that runs this program, so that a chosen toolchain (`cargo +name xtask …`) is kept.
@@ -72,6 +79,12 @@ impl Program {
         self
     }
 
+    /// Makes a warning of the compiler a failure. `RUSTFLAGS=-Dwarnings` would do so too, but with other flags than
+    /// everything else cargo builds every dependency again.
+    pub(crate) fn warnings_fail(self) -> Self {
+        Self { warnings_fail: true, ..self }
+    }
+
     /// Runs it to its end.
     pub(crate) fn run(&self, echo: Echo) -> io::Result<Output> {
         let (reader, writer) = io::pipe()?;
@@ -86,7 +99,8 @@ impl Program {
         if status.code().is_none() {
             text.push_str(&format!("{self} was killed: {status}\n"));
         }
-        Ok(Output { success: status.success(), text })
+        let is_spotless = !(self.warnings_fail && text.lines().any(counts_warnings));
+        Ok(Output { success: status.success() && is_spotless, text })
     }
 
     /// Runs it quietly and returns its standard output, if it succeeds.
@@ -137,6 +151,11 @@ fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
+}
+
+/// Whether a line is what cargo says below the warnings of a crate, also when it has not built it anew.
+fn counts_warnings(line: &str) -> bool {
+    line.starts_with("warning: `") && line.contains(" generated ")
 }
 
 fn read_lines(reader: impl io::Read, echo: Echo) -> io::Result<String> {

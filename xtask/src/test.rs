@@ -19,15 +19,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&[Check::program(GROUP, name.map_or("every crate", |name| name), test)])
 }
 
-/// Returns the checks of continuous integration: all crates together, so that what they share is built once.
+/// Returns the checks of continuous integration beside those of `features`, which run the tests: what is in the
+/// documentation, and that the examples build.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let test = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    let tests = test().args(["--lib", "--bins", "--tests"]);
-    let benches = workspace.cargo().args(["build", "--workspace", "--all-features", "--benches"]);
+    let documentation =
+        workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast", "--doc"]);
     vec![
-        // A test that skips something prints why, and that must reach the report.
-        Check::program(GROUP, "every crate", tests.args(["--", "--show-output"])),
-        Check::program(GROUP, "documentation", test().arg("--doc")),
-        Check::programs(GROUP, "benches and examples build", [benches, workspace.build_examples()]),
+        Check::program(GROUP, "documentation", documentation),
+        Check::program(GROUP, "examples build", workspace.build_examples()),
     ]
 }

@@ -39,6 +39,8 @@ pub(crate) struct FeatureSet {
     pub(crate) name: String,
     /// For cargo.
     pub(crate) flags: Vec<String>,
+    /// Whether everything is turned on.
+    pub(crate) is_full: bool,
 }
 
 impl Workspace {
@@ -143,22 +145,24 @@ impl Crate {
     /// Sets that turn on the same things appear once.
     pub(crate) fn feature_sets(&self) -> Vec<FeatureSet> {
         let names = || self.features.keys().map(String::as_str).filter(|&name| name != "default");
-        let no_default = "--no-default-features".to_owned();
-        let mut sets = vec![
-            (FeatureSet { name: "default".into(), flags: Vec::new() }, self.closure(["default"])),
-            (FeatureSet { name: "none".into(), flags: vec![no_default.clone()] }, self.closure([])),
-        ];
-        for name in names() {
-            let flags = vec![no_default.clone(), "--features".into(), name.into()];
-            sets.push((FeatureSet { name: name.into(), flags }, self.closure([name])));
-        }
-        sets.push((
-            FeatureSet { name: "all".into(), flags: vec!["--all-features".into()] },
-            self.closure(names()),
-        ));
+        let no_default = || vec!["--no-default-features".to_owned()];
+        let single = |name: &str| [no_default(), vec!["--features".to_owned(), name.to_owned()]].concat();
+        let all = self.closure(names());
+
+        let default = ("default", Vec::new(), self.closure(["default"]));
+        let none = ("none", no_default(), self.closure([]));
+        let singles = names().map(|name| (name, single(name), self.closure([name])));
+        let every = ("all", vec!["--all-features".to_owned()], all.clone());
 
         let mut seen = BTreeSet::new();
-        sets.into_iter().filter(|(_, turned_on)| seen.insert(turned_on.clone())).map(|(set, _)| set).collect()
+        let sets = [default, none].into_iter().chain(singles).chain([every]);
+        sets.filter(|(_, _, turned_on)| seen.insert(turned_on.clone()))
+            .map(|(name, flags, turned_on)| FeatureSet {
+                name: name.into(),
+                flags,
+                is_full: turned_on == all,
+            })
+            .collect()
     }
 
     /// Everything that some features turn on, directly or through each other.
@@ -210,6 +214,16 @@ mod tests {
         assert_eq!(set_names(&one_off), ["default", "serde"]);
         let several = with_features(&[("default", &["simd"]), ("simd", &[]), ("serde", &["dep:serde"])]);
         assert_eq!(set_names(&several), ["default", "none", "serde", "all"]);
+    }
+
+    #[test]
+    fn one_set_is_full() {
+        let full = |of: &Crate| -> Vec<String> {
+            of.feature_sets().into_iter().filter(|set| set.is_full).map(|set| set.name).collect()
+        };
+        assert_eq!(full(&with_features(&[])), ["default"]);
+        assert_eq!(full(&with_features(&[("default", &[]), ("a", &[]), ("b", &["a"])])), ["b"]);
+        assert_eq!(full(&with_features(&[("default", &["a"]), ("a", &[]), ("b", &[])])), ["all"]);
     }
 
     #[test]

@@ -19,60 +19,38 @@ const RUSTFLAGS: &[&str] = &[
     "-Cdebug-assertions",
 ];
 
-/// Returns the check that the targets of one fuzz workspace build.
-pub(super) fn check(workspace: &Workspace, folder: &str) -> Check {
-    let program = program(workspace, folder);
-    let moves: Vec<(PathBuf, PathBuf)> = super::targets(workspace, folder)
-        .into_iter()
-        .map(|target| (built(workspace, &target), binary(workspace, folder, &target)))
-        .collect();
-    Check::new(super::GROUP, format!("build {folder}"), move |echo| {
-        if let Some(reason) = crate::setup::lacking(super::GROUP) {
-            return Verdict::cannot(reason);
-        }
-        match verdict_of(&program, echo) {
-            Verdict::Passed { .. } => keep(&moves),
-            other => other,
-        }
+/// Returns the check that the targets of a package build; those of every package when none is named.
+pub(super) fn check(workspace: &Workspace, package: Option<&str>) -> Check {
+    let name = package.map_or("every target builds".to_owned(), |package| format!("build {package}"));
+    let program = program(workspace, package);
+    Check::new(super::GROUP, name, move |echo| match crate::setup::lacking(super::GROUP) {
+        Some(reason) => Verdict::cannot(reason),
+        None => verdict_of(&program, echo),
     })
 }
 
-/// Copies what was built to a folder of its crate: targets of two crates may have the same name.
-fn keep(moves: &[(PathBuf, PathBuf)]) -> Verdict {
-    for (from, to) in moves {
-        let made = to.parent().map_or(Ok(()), std::fs::create_dir_all);
-        if let Err(error) = made.and_then(|()| std::fs::copy(from, to)) {
-            let reason =
-                format!("{} did not build: {error}; is it a [[bin]] of the manifest?", from.display());
-            return Verdict::failed(reason);
-        }
-    }
-    Verdict::passed()
-}
-
-/// Cargo, building every target of a fuzz workspace.
-pub(super) fn program(workspace: &Workspace, folder: &str) -> Program {
+/// Cargo, building targets.
+fn program(workspace: &Workspace, package: Option<&str>) -> Program {
     // The flags apply to the named platform only, and so not to build scripts and procedural macros.
     let build = workspace.cargo().args(["build", "--release", "--bins", "--target", &host()]);
+    let build = match package {
+        Some(package) => build.args(["--package", package]),
+        None => build.arg("--workspace"),
+    };
     build
-        .args(["--manifest-path", &format!("{folder}/Cargo.toml")])
+        .args(["--manifest-path", super::MANIFEST])
         .arg("--target-dir")
         .arg(target_folder(workspace))
         .env("RUSTFLAGS", RUSTFLAGS.join(" "))
         .without_env("CARGO_ENCODED_RUSTFLAGS")
 }
 
-/// Where a target's program is kept.
-pub(super) fn binary(workspace: &Workspace, folder: &str, target: &str) -> PathBuf {
-    target_folder(workspace).join(folder).join(target)
-}
-
-/// Where cargo puts a target's program.
-pub(super) fn built(workspace: &Workspace, target: &str) -> PathBuf {
+/// A target's program. No two targets have the same name.
+pub(super) fn binary(workspace: &Workspace, target: &str) -> PathBuf {
     target_folder(workspace).join(host()).join("release").join(target)
 }
 
-/// One folder for every fuzz workspace, so that libFuzzer is built once.
+/// Apart from everything else: the flags are others.
 fn target_folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("fuzz")
 }

@@ -34,11 +34,11 @@ pub(super) enum Seed {
 }
 
 impl Session {
-    /// Prepares to fuzz a target of the workspace in `folder`.
+    /// Prepares to fuzz a target of the package in `folder`.
     pub(super) fn new(workspace: &Workspace, folder: &str, target: &str, seconds: u64, seed: Seed) -> Self {
         Self {
             root: workspace.root.clone(),
-            binary: super::build::binary(workspace, folder, target),
+            binary: super::build::binary(workspace, target),
             folder: folder.to_owned(),
             target: target.to_owned(),
             seconds,
@@ -122,7 +122,7 @@ impl Session {
     }
 
     fn crate_name(&self) -> &str {
-        self.folder.trim_start_matches("crates/").trim_end_matches("/fuzz")
+        super::crate_of(&self.folder)
     }
 }
 

@@ -1,15 +1,28 @@
 //! What a fuzz target looks like: one line, which calls a property that the stable tests call too.
 
+use std::collections::BTreeSet;
+
 use super::problem::Problem;
 use super::tree::{File, Tree, has_word};
 
+/// The workspace that all of them belong to.
+const WORKSPACE: &str = "fuzz/Cargo.toml";
+
 /// Returns the fuzz targets that are not so.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
-    let targets = tree.rust().filter(|file| file.path.starts_with("crates/"));
-    targets
-        .filter_map(|file| Some((file, target_of(&file.path)?)))
-        .flat_map(|(file, at)| faults(tree, file, at))
-        .collect()
+    let files = tree.rust().filter(|file| file.path.starts_with("crates/"));
+    let targets: Vec<(&File, (&str, &str))> =
+        files.filter_map(|file| Some((file, target_of(&file.path)?))).collect();
+    let mut names = BTreeSet::new();
+    let twice = targets.iter().filter(|(_, (_, name))| !names.insert(*name)).map(|(file, (_, name))| {
+        Problem::new(
+            &file.path,
+            1,
+            format!("`{name}` is the name of another target, which is built into the same folder"),
+        )
+    });
+    let twice: Vec<Problem> = twice.collect();
+    targets.into_iter().flat_map(|(file, at)| faults(tree, file, at)).chain(twice).collect()
 }
 
 /// A crate's folder and the name of a target, from the path of the target.
@@ -39,19 +52,14 @@ fn faults(tree: &Tree, file: &File, (folder, target): (&str, &str)) -> Vec<Probl
     if !tree.has(&format!("{folder}/fuzz/seeds/{target}")) {
         messages.push(format!("the target has no seeds; put some into {folder}/fuzz/seeds/{target}/"));
     }
-    for (needed, why) in
-        [("Cargo.toml", "it is not a [[bin]] there"), ("Cargo.lock", "the lock file is missing")]
-    {
-        let path = format!("{folder}/fuzz/{needed}");
-        let there = if needed == "Cargo.toml" {
-            tree.file(&path)
-                .is_some_and(|manifest| manifest.text.contains(&format!("fuzz_targets/{target}.rs")))
-        } else {
-            tree.has(&path)
-        };
-        if !there {
-            messages.push(format!("{path}: {why}"));
-        }
+    let manifest = format!("{folder}/fuzz/Cargo.toml");
+    let is_named = |file: &File| file.text.contains(&format!("fuzz_targets/{target}.rs"));
+    if !tree.file(&manifest).is_some_and(is_named) {
+        messages.push(format!("{manifest}: it is not a [[bin]] there"));
+    }
+    let member = format!("\"../{folder}/fuzz\"");
+    if !tree.file(WORKSPACE).is_some_and(|workspace| workspace.text.contains(&member)) {
+        messages.push(format!("{WORKSPACE}: {folder}/fuzz is not a member"));
     }
     messages.into_iter().map(|message| Problem::new(&file.path, 1, message)).collect()
 }
@@ -78,7 +86,7 @@ mod tests {
         vec![
             ("crates/x/fuzz/fuzz_targets/settle.rs", target),
             ("crates/x/fuzz/Cargo.toml", MANIFEST),
-            ("crates/x/fuzz/Cargo.lock", ""),
+            ("fuzz/Cargo.toml", "members = [\"../crates/x/fuzz\"]"),
             ("crates/x/fuzz/seeds/settle/empty", ""),
             ("crates/x/tests/it/properties.rs", "pub fn settles(data: &[u8]) {}"),
         ]
@@ -106,6 +114,21 @@ mod tests {
         assert_eq!(said(check, &files).len(), 1);
         files.push(("crates/x/tests/it/other.rs", "pub fn settles(data: &[u8]) {}"));
         assert_eq!(said(check, &files), [""; 0]);
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut files = files(TARGET);
+        files.extend([
+            ("crates/y/fuzz/fuzz_targets/settle.rs", TARGET),
+            ("crates/y/fuzz/Cargo.toml", MANIFEST),
+            ("crates/y/fuzz/seeds/settle/empty", ""),
+            ("crates/y/tests/it/properties.rs", "pub fn settles(data: &[u8]) {}"),
+        ]);
+        files.retain(|file| file.0 != "fuzz/Cargo.toml");
+        files.push(("fuzz/Cargo.toml", "members = [\"../crates/x/fuzz\", \"../crates/y/fuzz\"]"));
+        let said = said(check, &files);
+        assert!(matches!(said.as_slice(), [one] if one.contains("name of another target")), "{said:?}");
     }
 
     #[test]
