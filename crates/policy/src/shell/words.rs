@@ -1,6 +1,12 @@
 //! The options of a wrapper, read as `getopt` reads them.
 
+use std::borrow::Cow;
+
 use super::actions::Arg;
+use super::spec::{Spec, Takes};
+
+/// The name of an option: from the table, or as it is written when it is not there.
+pub(crate) type Name = Cow<'static, str>;
 
 /// What the options of a command are.
 #[derive(Debug, Default)]
@@ -8,11 +14,11 @@ pub(crate) struct Options<'t> {
     /// The index of the first word that is no option.
     pub(crate) operands: usize,
     /// The options that take a value, with it.
-    pub(crate) values: Vec<(String, Arg<'t>)>,
+    pub(crate) values: Vec<(Name, Arg<'t>)>,
     /// Where the words are that are no options. Only told when options are looked for everywhere.
     pub(crate) rest: Vec<usize>,
     /// The flags, each on its own.
-    pub(crate) flags: Vec<String>,
+    pub(crate) flags: Vec<Name>,
     /// Whether an option is not in the table, or not certain.
     pub(crate) unknown: bool,
     /// Whether the option that was read last ends the options.
@@ -35,18 +41,8 @@ pub(crate) enum Order {
     Anywhere,
 }
 
-/// What an option takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    Value,
-    /// A value, after which no other option is read.
-    Last,
-    Attached,
-}
-
-/// Reads options from the word at `from` on. `spec` is written as in the table of wrappers.
-pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &str, order: Order) -> Options<'t> {
+/// Reads options from the word at `from` on.
+pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &Spec, order: Order) -> Options<'t> {
     let mut options = Options { operands: from, ..Options::default() };
     let mut at = from;
     let mut first_operand = None;
@@ -78,8 +74,8 @@ pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &str, order: Order) 
     options
 }
 
-fn is_short(text: &str, spec: &str) -> bool {
-    (text.starts_with('-') && text.len() > 1) || (text == "-" && tokens(spec).any(|token| token == "-"))
+fn is_short(text: &str, spec: &Spec) -> bool {
+    (text.starts_with('-') && text.len() > 1) || (text == "-" && spec.has_dash())
 }
 
 fn starts_like_option(arg: &Arg<'_>) -> bool {
@@ -90,84 +86,75 @@ fn starts_like_option(arg: &Arg<'_>) -> bool {
 }
 
 /// Reads a long option and returns how many words it is.
-fn long<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &str, options: &mut Options<'t>) -> usize {
+fn long<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &Spec, options: &mut Options<'t>) -> usize {
     let (name, attached) =
         text.split_once('=').map_or((text, None), |(name, _)| (name, Some(name.len() + 1)));
     let Some((name, takes)) = lookup_long(name, spec) else {
         options.unknown = true;
-        options.flags.push(name.to_owned());
         let value = attached.and_then(|length| Some(argv.get(at)?.without_prefix(length)));
-        options.values.extend(value.map(|value| (name.to_owned(), value)));
+        options.values.extend(value.map(|value| (Cow::Owned(name.to_owned()), value)));
+        options.flags.push(Cow::Owned(name.to_owned()));
         return 1;
     };
     options.ended = takes == Takes::Last;
     match (takes, attached, argv.get(at), argv.get(at + 1)) {
         (Takes::Value | Takes::Last | Takes::Attached, Some(length), Some(arg), _) => {
-            options.values.push((name.to_owned(), arg.without_prefix(length)));
+            options.values.push((name, arg.without_prefix(length)));
             1
         }
         (Takes::Value | Takes::Last, None, _, Some(value)) => {
-            options.values.push((name.to_owned(), value.clone()));
+            options.values.push((name, value.clone()));
             2
         }
         _ => {
-            options.flags.push(name.to_owned());
+            options.flags.push(name);
             1
         }
     }
 }
 
-/// Finds a long option, also when it is abbreviated as GNU programs allow.
-fn lookup_long<'s>(name: &'s str, spec: &'s str) -> Option<(&'s str, Takes)> {
-    let known = || tokens(spec).map(takes_of);
-    if let Some(found) = known().find(|(option, _)| *option == name) {
-        return Some(found);
+/// Finds a long option, also when it is abbreviated.
+fn lookup_long(name: &str, spec: &Spec) -> Option<(Name, Takes)> {
+    let table = |(name, takes): (&'static str, Takes)| (Cow::Borrowed(name), takes);
+    if let Some(found) = spec.word(name) {
+        return Some(table(found));
     }
-    if tokens(spec).any(|token| token == "--*") {
-        return Some((name, Takes::Attached));
+    if spec.has_any_long() {
+        return Some((Cow::Owned(name.to_owned()), Takes::Attached));
     }
-    let mut fits =
-        known().filter(|(option, _)| option.len() > name.len() && option.starts_with(name) && name.len() > 2);
-    let first = fits.next()?;
-    fits.all(|(_, takes)| takes == first.1).then_some(first)
+    spec.abbreviated(name).map(table)
 }
 
 /// Reads a cluster of short options and returns how many words it is.
-fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &str, options: &mut Options<'t>) -> usize {
-    if let Some((name, takes)) =
-        tokens(spec).map(takes_of).find(|(option, _)| *option == text && option.len() != 2)
-    {
+fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &Spec, options: &mut Options<'t>) -> usize {
+    if let Some((name, takes)) = spec.word(text) {
         let value = argv.get(at + 1).filter(|_| takes == Takes::Value);
         match value {
-            Some(value) => options.values.push((name.to_owned(), value.clone())),
-            None => options.flags.push(name.to_owned()),
+            Some(value) => options.values.push((name.into(), value.clone())),
+            None => options.flags.push(name.into()),
         }
         return if takes == Takes::Value { 2 } else { 1 };
     }
-    if text.len() > 1
-        && text.bytes().skip(1).all(|byte| byte.is_ascii_digit())
-        && tokens(spec).any(|token| token == "-#")
-    {
+    if text.len() > 1 && spec.has_numbers() && text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
         return 1;
     }
     for (index, letter) in text.char_indices().skip(1) {
-        let name = format!("-{letter}");
         let end = index + letter.len_utf8();
-        match tokens(spec).map(takes_of).find(|(option, _)| *option == name) {
+        match spec.letter(letter) {
             None => {
                 options.unknown = true;
-                options.flags.push(name);
+                options.flags.push(Cow::Owned(format!("-{letter}")));
             }
-            Some((_, Takes::Nothing)) => options.flags.push(name),
-            Some((_, Takes::Attached)) => {
+            Some((name, Takes::Nothing)) => options.flags.push(name.into()),
+            Some((name, Takes::Attached)) => {
                 if let (true, Some(arg)) = (end < text.len(), argv.get(at)) {
-                    options.values.push((name, arg.without_prefix(end)));
+                    options.values.push((name.into(), arg.without_prefix(end)));
                 } else {
-                    options.flags.push(name);
+                    options.flags.push(name.into());
                 }
                 return 1;
             }
-            Some((_, takes @ (Takes::Value | Takes::Last))) => {
+            Some((name, takes @ (Takes::Value | Takes::Last))) => {
                 options.ended = takes == Takes::Last;
                 let attached = end < text.len();
                 let value = if attached {
@@ -176,30 +163,14 @@ fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &str, options: &mut 
                     argv.get(at + 1).cloned()
                 };
                 match value {
-                    Some(value) => options.values.push((name, value)),
-                    None => options.flags.push(name),
+                    Some(value) => options.values.push((name.into(), value)),
+                    None => options.flags.push(name.into()),
                 }
                 return if attached { 1 } else { 2 };
             }
         }
     }
     1
-}
-
-fn tokens(spec: &str) -> impl Iterator<Item = &str> {
-    spec.split_ascii_whitespace()
-}
-
-fn takes_of(token: &str) -> (&str, Takes) {
-    let kinds: [(&str, Takes); 5] = [
-        ("=?", Takes::Attached),
-        ("?", Takes::Attached),
-        ("!", Takes::Last),
-        (":", Takes::Value),
-        ("=", Takes::Value),
-    ];
-    let takes = kinds.iter().find_map(|(suffix, takes)| Some((token.strip_suffix(suffix)?, *takes)));
-    takes.unwrap_or((token, Takes::Nothing))
 }
 
 #[cfg(test)]
@@ -212,7 +183,7 @@ mod tests {
 
     #[test]
     fn options_end_where_getopt_ends_them() {
-        let spec = "-a -b: -c? -# --flag --value= --maybe=? -arch:";
+        let spec = Spec::new("-a -b: -c? -# --flag --value= --maybe=? -arch:");
         let rows: &[(&[&str], usize, bool)] = &[
             (&["x", "rm"], 1, false),
             (&["x", "-a", "rm"], 2, false),
@@ -231,7 +202,7 @@ mod tests {
             (&["x", "--odd", "rm"], 2, true),
         ];
         for (words, operands, unknown) in rows {
-            let options = read(&known(words), 1, spec, Order::Strict);
+            let options = read(&known(words), 1, &spec, Order::Strict);
             assert_eq!((options.operands, options.unknown), (*operands, *unknown), "{words:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::specs;
 use super::target::Target;
-use crate::shell::{Arg, Options, Order, Run, read_options};
+use crate::shell::{Arg, OptionName, Options, Order, Run, read_options};
 
 /// A program with its words sorted.
 pub(super) struct Command<'r, 't> {
@@ -67,7 +67,7 @@ impl<'r, 't> Command<'r, 't> {
     }
 
     /// All values of options.
-    pub(super) fn all_values(&self) -> impl Iterator<Item = &(String, Arg<'t>)> {
+    pub(super) fn all_values(&self) -> impl Iterator<Item = &(OptionName, Arg<'t>)> {
         self.options.values.iter()
     }
 

@@ -6,122 +6,160 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::shell::find_wrapper;
+use crate::shell::{Spec, find_wrapper};
 
 /// Returns the options of a program.
-pub(super) fn of(name: &str, next: Option<&str>) -> &'static str {
+pub(super) fn of(name: &str, next: Option<&str>) -> &'static Spec {
+    static NONE: Spec = Spec::NONE;
     let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let spec = BY_NAME.get(name).or_else(|| BY_NAME.get(bare)).copied();
-    spec.or_else(|| find_wrapper(name, next).map(|row| row.options)).unwrap_or_default()
+    let spec = BY_NAME.get(name).or_else(|| BY_NAME.get(bare).filter(|_| bare.len() < name.len())).copied();
+    spec.or_else(|| find_wrapper(name, next).map(|row| &row.options)).unwrap_or(&NONE)
 }
 
 /// The options by the names of the programs. Of two rows with a name the first counts.
-static BY_NAME: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Spec>> = LazyLock::new(|| {
     let rows = SPECS.iter().rev();
-    rows.flat_map(|(names, spec)| names.iter().map(|name| (*name, *spec))).collect()
+    rows.flat_map(|(names, spec)| names.iter().map(move |name| (*name, spec))).collect()
 });
 
-const SPECS: &[(&[&str], &str)] = &[
-    (
-        &["curl"],
-        "-o: -O -d: -F: -T: -K: -H: -X: -u: -x: -A: -e: -b: -c: -m: -w: -r: -y: -Y: -z: -C: -D: -E: -P: -Q: -t: -U: \
+/// The names of programs, and their options.
+type Row = (&'static [&'static str], Spec);
+
+static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    vec![
+        (
+            &["curl"],
+            Spec::new(
+                "-o: -O -d: -F: -T: -K: -H: -X: -u: -x: -A: -e: -b: -c: -m: -w: -r: -y: -Y: -z: -C: -D: -E: -P: -Q: -t: -U: \
          -f -s -S -L -k -i -I -v -g -G -j -J -l -M -n -N -p -q -R -a -B -V -0 -1 -2 -3 -4 -6 -# -Z --output= --data= \
          --data-binary= --data-raw= --data-ascii= --data-urlencode= --json= --form= --form-string= --upload-file= --config= \
          --header= --request= --user= --proxy= --user-agent= --referer= --cookie= --cookie-jar= --max-time= --write-out= \
          --url= --cacert= --capath= --cert= --key= --connect-timeout= --retry= --retry-delay= --retry-max-time= \
          --output-dir= --resolve= --range= --limit-rate= --dump-header= --netrc-file= --interface= --engine= --libcurl= \
          --trace= --trace-ascii= --stderr= --quote= --*",
-    ),
-    (
-        &["wget"],
-        "-O: -P: -o: -a: -i: -e: -t: -T: -w: -Q: -U: -l: -A: -R: -D: -I: -X: -B: -q -c -N -S -r -k -m -p -K -E -H -L -x \
+            ),
+        ),
+        (
+            &["wget"],
+            Spec::new(
+                "-O: -P: -o: -a: -i: -e: -t: -T: -w: -Q: -U: -l: -A: -R: -D: -I: -X: -B: -q -c -N -S -r -k -m -p -K -E -H -L -x \
          -b -d -v -4 -6 -n: --output-document= --directory-prefix= --output-file= --append-output= --input-file= \
          --execute= --tries= --timeout= --wait= --user-agent= --header= --post-data= --post-file= --body-data= \
          --body-file= --method= --use-askpass= --user= --password= --ca-certificate= --certificate= --private-key= \
          --config= --level= --*",
-    ),
-    (
-        &["git"],
-        "-c: -C: -p -P -v -h --exec-path=? --git-dir= --work-tree= --namespace= --config-env= --super-prefix= -m: -F: \
+            ),
+        ),
+        (
+            &["git"],
+            Spec::new(
+                "-c: -C: -p -P -v -h --exec-path=? --git-dir= --work-tree= --namespace= --config-env= --super-prefix= -m: -F: \
          --message= --file= --upload-pack= --receive-pack= --author= --date= --*",
-    ),
-    (&["docker", "podman", "nerdctl"], DOCKER),
-    (
-        &["cp", "mv", "ln", "install"],
-        "-t: -S: -m: -o: -g: --target-directory= --suffix= --mode= --owner= --group= --*",
-    ),
-    (
-        &["tar", "gtar", "bsdtar"],
-        "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --file= --directory= --exclude= --files-from= --exclude-from= --*",
-    ),
-    (
-        &["rsync"],
-        "-e: -f: -B: -T: -M: --rsh= --rsync-path= --exclude= --include= --exclude-from= --include-from= --files-from= --filter= \
+            ),
+        ),
+        (&["docker", "podman", "nerdctl"], Spec::new(DOCKER)),
+        (
+            &["cp", "mv", "ln", "install"],
+            Spec::new("-t: -S: -m: -o: -g: --target-directory= --suffix= --mode= --owner= --group= --*"),
+        ),
+        (
+            &["tar", "gtar", "bsdtar"],
+            Spec::new(
+                "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --file= --directory= --exclude= --files-from= --exclude-from= --*",
+            ),
+        ),
+        (
+            &["rsync"],
+            Spec::new(
+                "-e: -f: -B: -T: -M: --rsh= --rsync-path= --exclude= --include= --exclude-from= --include-from= --files-from= --filter= \
          --password-file= --partial-dir= --backup-dir= --temp-dir= --*",
-    ),
-    (&["scp", "sftp"], "-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:"),
-    (
-        &["ssh-keygen"],
-        "-t: -f: -b: -C: -N: -P: -D: -s: -I: -n: -O: -R: -F: -V: -z: -Z: -m: -a: -Y: -r: -w: -E: -M:",
-    ),
-    (&["man"], "-P: -M: -S: -s: -C: -L: -m: -e: -H? --pager= --manpath= --*"),
-    (&["less"], "-k: -b: -h: -j: -o: -O: -p: -P: -t: -T: -x: -y: -z: --*"),
-    (&["openssl", "java", "go", "gcc", "g++", "cc", "c++", "clang", "find", "gfind"], ""),
-    (&["split"], "-a: -b: -C: -l: -n: -t: --filter= --bytes= --lines= --number= --suffix-length= --*"),
-    (&["chmod", "chown", "chgrp"], "--reference= --from= --*"),
-    (
-        &["tee", "touch", "truncate", "shred"],
-        "-d: -r: -s: -n: -t: --size= --reference= --date= --iterations= --*",
-    ),
-    (
-        &["nc", "ncat", "netcat"],
-        "-e: -c: -s: -p: -w: -x: -X: -i: -q: -g: -G: -m: -I: -O: -P: -T: -o: -l -n -u -v -z -k \
+            ),
+        ),
+        (&["scp", "sftp"], Spec::new("-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:")),
+        (
+            &["ssh-keygen"],
+            Spec::new(
+                "-t: -f: -b: -C: -N: -P: -D: -s: -I: -n: -O: -R: -F: -V: -z: -Z: -m: -a: -Y: -r: -w: -E: -M:",
+            ),
+        ),
+        (&["man"], Spec::new("-P: -M: -S: -s: -C: -L: -m: -e: -H? --pager= --manpath= --*")),
+        (&["less"], Spec::new("-k: -b: -h: -j: -o: -O: -p: -P: -t: -T: -x: -y: -z: --*")),
+        (&["openssl", "java", "go", "gcc", "g++", "cc", "c++", "clang", "find", "gfind"], Spec::new("")),
+        (
+            &["split"],
+            Spec::new("-a: -b: -C: -l: -n: -t: --filter= --bytes= --lines= --number= --suffix-length= --*"),
+        ),
+        (&["chmod", "chown", "chgrp"], Spec::new("--reference= --from= --*")),
+        (
+            &["tee", "touch", "truncate", "shred"],
+            Spec::new("-d: -r: -s: -n: -t: --size= --reference= --date= --iterations= --*"),
+        ),
+        (
+            &["nc", "ncat", "netcat"],
+            Spec::new(
+                "-e: -c: -s: -p: -w: -x: -X: -i: -q: -g: -G: -m: -I: -O: -P: -T: -o: -l -n -u -v -z -k \
          --exec= --sh-exec= --lua-exec= --listen --source= --source-port= --wait= --proxy= --*",
-    ),
-    (&["kill"], "-s: -n: -q: -l -L -a -p -# --signal= --*"),
-    (
-        &["pkill", "pgrep", "killall"],
-        "-u: -U: -g: -G: -P: -s: -t: -F: -# --signal= --euid= --uid= --user= --*",
-    ),
-    (&["crontab"], "-u: -e -l -r -i -s -T: -n:"),
-    (
-        &["sort"],
-        "-o: -t: -k: -T: -S: --output= --field-separator= --key= --compress-program= --files0-from= --*",
-    ),
-    (
-        &["grep", "egrep", "fgrep", "rg", "ag"],
-        "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= \
+            ),
+        ),
+        (&["kill"], Spec::new("-s: -n: -q: -l -L -a -p -# --signal= --*")),
+        (
+            &["pkill", "pgrep", "killall"],
+            Spec::new("-u: -U: -g: -G: -P: -s: -t: -F: -# --signal= --euid= --uid= --user= --*"),
+        ),
+        (&["crontab"], Spec::new("-u: -e -l -r -i -s -T: -n:")),
+        (
+            &["sort"],
+            Spec::new(
+                "-o: -t: -k: -T: -S: --output= --field-separator= --key= --compress-program= --files0-from= --*",
+            ),
+        ),
+        (
+            &["grep", "egrep", "fgrep", "rg", "ag"],
+            Spec::new(
+                "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= \
          --max-count= --pre= --hostname-bin= --type= --*",
-    ),
-    (
-        &["pip", "pip3", "pipx"],
-        "-r: -c: -e: -t: -i: -f: --requirement= --index-url= --extra-index-url= --find-links= \
+            ),
+        ),
+        (
+            &["pip", "pip3", "pipx"],
+            Spec::new(
+                "-r: -c: -e: -t: -i: -f: --requirement= --index-url= --extra-index-url= --find-links= \
          --target= --*",
-    ),
-    (&["make", "gmake"], "-f: -C: -I: -j? -l? -o: -W: --file= --makefile= --directory= --eval= --*"),
-    (&["perl"], "-e: -E: -i? -I: -M: -m: -n -p -l -a -F: -w -0 -s -S -T -c -v -C?"),
-    (&["ruby"], "-e: -i? -I: -r: -n -p -l -a -F: -w -0? -s -S -T? -c -v -C: --*"),
-    (
-        &["python", "python2", "python3", "pypy", "pypy3"],
-        "-c! -m! -W: -X: -b -B -d -E -h -i -I -O -P -q -s -S -u -v -V -x -?",
-    ),
-    (
-        &["node", "nodejs", "deno", "bun"],
-        "-e: -p: -r: -c -i -h -v --eval= --print= --require= --import= --loader= --experimental-loader= --*",
-    ),
-    (&["php"], "-r: -B: -R: -E: -F: -d: -f: -c: -z: -a -i -l -m -n -q -s -w -v"),
-    (&["lua", "luajit"], "-e: -l: -i -v -E -W"),
-    (&["osascript"], "-e: -l: -s:"),
-    (
-        &["sed", "gsed"],
-        "-e: -f: -i? -l: -E -n -r -s -u -z --expression= --file= --in-place=? --line-length= --*",
-    ),
-    (
-        &["awk", "gawk", "mawk", "nawk"],
-        "-F: -f: -v: -e: -E: -i: -l: -d? -p? -o? -b -c -C -g -h -I -L? -M -n -N -O -P -r -s \
+            ),
+        ),
+        (
+            &["make", "gmake"],
+            Spec::new("-f: -C: -I: -j? -l? -o: -W: --file= --makefile= --directory= --eval= --*"),
+        ),
+        (&["perl"], Spec::new("-e: -E: -i? -I: -M: -m: -n -p -l -a -F: -w -0 -s -S -T -c -v -C?")),
+        (&["ruby"], Spec::new("-e: -i? -I: -r: -n -p -l -a -F: -w -0? -s -S -T? -c -v -C: --*")),
+        (
+            &["python", "python2", "python3", "pypy", "pypy3"],
+            Spec::new("-c! -m! -W: -X: -b -B -d -E -h -i -I -O -P -q -s -S -u -v -V -x -?"),
+        ),
+        (
+            &["node", "nodejs", "deno", "bun"],
+            Spec::new(
+                "-e: -p: -r: -c -i -h -v --eval= --print= --require= --import= --loader= --experimental-loader= --*",
+            ),
+        ),
+        (&["php"], Spec::new("-r: -B: -R: -E: -F: -d: -f: -c: -z: -a -i -l -m -n -q -s -w -v")),
+        (&["lua", "luajit"], Spec::new("-e: -l: -i -v -E -W")),
+        (&["osascript"], Spec::new("-e: -l: -s:")),
+        (
+            &["sed", "gsed"],
+            Spec::new(
+                "-e: -f: -i? -l: -E -n -r -s -u -z --expression= --file= --in-place=? --line-length= --*",
+            ),
+        ),
+        (
+            &["awk", "gawk", "mawk", "nawk"],
+            Spec::new(
+                "-F: -f: -v: -e: -E: -i: -l: -d? -p? -o? -b -c -C -g -h -I -L? -M -n -N -O -P -r -s \
          -S -t -V --file= --source= --exec= --include= --load= --assign= --field-separator= --*",
-    ),
-];
+            ),
+        ),
+    ]
+});
 
 /// `docker run` and its like. Options come before the image.
 const DOCKER: &str = "-v: -e: -p: -w: -u: -l: -m: -h: -a: -c: -f: -d -i -t -P -q --volume= --mount= --env= --env-file= --name= \

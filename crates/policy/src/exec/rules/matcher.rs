@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::effect::{Effect, Layer};
-use super::options;
+use super::options::{self, Presence, Wanted, Words};
 use super::place::Place;
 use super::program::Programs;
 use super::rule::{CommandPattern, CommandRule};
@@ -24,8 +24,11 @@ pub(crate) struct Compiled {
     pub(super) words: Vec<Vec<Token>>,
     /// The first of them, ready to be asked.
     about: Programs,
-    /// Options among the words of a strict rule: they are looked for in the whole command.
-    options: Vec<String>,
+    /// Options that must be there: those that guards require, and those among the words of a strict rule, which are looked
+    /// for in the whole command.
+    wanted: Vec<Wanted>,
+    /// Options that must not be there.
+    unwanted: Vec<Wanted>,
     is_exact: bool,
     specificity: Specificity,
 }
@@ -134,7 +137,9 @@ impl Compiled {
         }
         let first = words.first().map_or(&[][..], Vec::as_slice);
         let about = Programs::new(first, rule.effect >= Effect::Ask);
-        Self { rule, layer, words, about, options, is_exact, specificity }
+        let wanted = options.iter().chain(&rule.guards.require).map(|option| Wanted::new(option)).collect();
+        let unwanted = rule.guards.deny.iter().map(|option| Wanted::new(option)).collect();
+        Self { rule, layer, words, about, wanted, unwanted, is_exact, specificity }
     }
 
     pub(crate) const fn specificity(&self) -> Specificity {
@@ -145,6 +150,12 @@ impl Compiled {
     pub(crate) fn programs(&self) -> Option<impl Iterator<Item = &str>> {
         let first = self.words.first()?;
         first.iter().all(|token| token.literal().is_some()).then(|| first.iter().filter_map(Token::literal))
+    }
+
+    /// The second words that it can match, when those are words and no patterns.
+    pub(super) fn second_words(&self) -> Option<impl Iterator<Item = &str>> {
+        let second = self.words.get(1)?;
+        second.iter().all(|token| token.literal().is_some()).then(|| second.iter().filter_map(Token::literal))
     }
 
     /// Whether it takes more for a match than a rule that permits does: it would rather match once too often.
@@ -164,6 +175,25 @@ impl Compiled {
         if matches!(program, Match::No(_)) {
             return program;
         }
+        self.matches_beyond(program, run, place)
+    }
+
+    /// The same for a rule that was found by the base of the name.
+    pub(super) fn matches_of_base<'r>(
+        &'r self,
+        name: &str,
+        run: &'r Run<'_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        if self.about.fits_of_base(name) {
+            self.matches_beyond(Match::Yes, run, place)
+        } else {
+            Match::No(Mismatch::Program(Cow::Owned(name.to_owned())))
+        }
+    }
+
+    /// Whether what stands after the name matches.
+    fn matches_beyond<'r>(&'r self, program: Match<'r>, run: &'r Run<'_>, place: &Place<'_>) -> Match<'r> {
         let words = match self.begins(run) {
             Match::No(_) if self.is_strict() && !self.is_exact => program.and(self.in_order(run)),
             other => program.and(other),
@@ -272,18 +302,19 @@ impl Compiled {
         let rest = run.argv.get(self.words.len()..).unwrap_or_default();
         let guards = &self.rule.guards;
         let mut found = Match::Yes;
-        for wanted in self.options.iter().chain(&guards.require) {
-            found = found.and(match options::presence(wanted, after_name, run.open_ended) {
-                options::Presence::There => Match::Yes,
-                options::Presence::Maybe => Match::Maybe(Mismatch::LacksOption(wanted)),
-                options::Presence::NotThere => Match::No(Mismatch::LacksOption(wanted)),
+        let seen = Words::of(after_name, run.open_ended);
+        for wanted in &self.wanted {
+            found = found.and(match wanted.presence(&seen) {
+                Presence::There => Match::Yes,
+                Presence::Maybe => Match::Maybe(Mismatch::LacksOption(wanted.text())),
+                Presence::NotThere => Match::No(Mismatch::LacksOption(wanted.text())),
             });
         }
-        for unwanted in &guards.deny {
-            found = found.and(match options::presence(unwanted, after_name, run.open_ended) {
-                options::Presence::There => Match::No(Mismatch::HasOption(unwanted)),
-                options::Presence::Maybe => Match::Maybe(Mismatch::HasOption(unwanted)),
-                options::Presence::NotThere => Match::Yes,
+        for unwanted in &self.unwanted {
+            found = found.and(match unwanted.presence(&seen) {
+                Presence::There => Match::No(Mismatch::HasOption(unwanted.text())),
+                Presence::Maybe => Match::Maybe(Mismatch::HasOption(unwanted.text())),
+                Presence::NotThere => Match::Yes,
             });
         }
         if let Some(most) = guards.operands {
@@ -330,13 +361,9 @@ impl Compiled {
                 word.iter().any(|token| token.fits(if index == 0 { base(text) } else { text }))
             })
         };
-        let rest = run.argv.get(at..).unwrap_or_default();
+        let rest = Words::of(run.argv.get(at..).unwrap_or_default(), false);
         self.words.iter().enumerate().all(|(index, word)| here(index, word))
-            && self
-                .options
-                .iter()
-                .chain(&self.rule.guards.require)
-                .all(|option| options::presence(option, rest, false) == options::Presence::There)
+            && self.wanted.iter().all(|option| option.presence(&rest) == Presence::There)
     }
 }
 

@@ -17,68 +17,120 @@ pub(super) fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word != "--"
 }
 
-/// Returns whether `wanted` is among the arguments.
+/// An option or a word of a guard, ready to be looked for.
 ///
 /// The options of a program are not known here, so the answer is rather *there* than not: `-o` is found in the cluster
 /// `-uo` and in the value of `-xo`, `--output` in `--outp=f`, and both also after `--`.
-pub(super) fn presence(wanted: &str, args: &[Arg<'_>], open_ended: bool) -> Presence {
-    let mut may_be = open_ended;
-    let mut letters = Letters::of(wanted);
-    for arg in args {
-        match arg {
-            Arg::Known(word) => {
-                if is_spelled(wanted, word) {
-                    return Presence::There;
-                }
-                if let Some(letters) = &mut letters {
-                    letters.take(word);
-                    if letters.left == 0 {
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    text: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// An option, and when it is a cluster of letters those, as bits: `-rf` asks for both.
+    Option { letters: Option<u128> },
+    /// Any word of this shape.
+    Pattern(Token),
+    /// This word.
+    Word,
+}
+
+/// The words that something is looked for in.
+pub(super) struct Words<'w, 't> {
+    args: &'w [Arg<'t>],
+    open_ended: bool,
+    /// Whether any of them may be an option: often none is, and then no option is there.
+    has_options: bool,
+}
+
+impl<'w, 't> Words<'w, 't> {
+    pub(super) fn of(args: &'w [Arg<'t>], open_ended: bool) -> Self {
+        let may_be_option = |arg: &Arg<'_>| match arg {
+            Arg::Known(word) => word.starts_with('-'),
+            Arg::Unknown { .. } => true,
+        };
+        Self { args, open_ended, has_options: open_ended || args.iter().any(may_be_option) }
+    }
+}
+
+impl Wanted {
+    pub(super) fn new(text: &str) -> Self {
+        let kind = match text {
+            option if is_option(option) => Kind::Option { letters: letters_of(option) },
+            pattern if pattern.contains(['*', '?']) => Kind::Pattern(Token::read(pattern)),
+            _ => Kind::Word,
+        };
+        Self { text: text.to_owned(), kind }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns whether it is among the words.
+    pub(super) fn presence(&self, words: &Words<'_, '_>) -> Presence {
+        let mut missing = match &self.kind {
+            Kind::Option { .. } if !words.has_options => return Presence::NotThere,
+            Kind::Option { letters } => *letters,
+            Kind::Pattern(_) | Kind::Word => None,
+        };
+        let mut may_be = words.open_ended;
+        for arg in words.args {
+            match arg {
+                Arg::Known(word) => {
+                    if self.is_spelled_by(word) {
                         return Presence::There;
                     }
+                    if let Some(letters) = &mut missing {
+                        *letters &= !letters_in(word);
+                        if *letters == 0 {
+                            return Presence::There;
+                        }
+                    }
                 }
+                Arg::Unknown { prefix, count, .. } => may_be |= self.may_begin_with(prefix, *count),
             }
-            Arg::Unknown { prefix, count, .. } => {
-                may_be |= *count == WordCount::Any
-                    || wanted.starts_with(&**prefix)
-                    || wanted.contains(['*', '?']) && !is_option(wanted)
-                    || prefix.starts_with('-') && prefix.starts_with("--") == wanted.starts_with("--");
+        }
+        if may_be { Presence::Maybe } else { Presence::NotThere }
+    }
+
+    /// Returns whether one word spells it: itself, with a value, or abbreviated.
+    fn is_spelled_by(&self, word: &str) -> bool {
+        match &self.kind {
+            Kind::Word => word == self.text,
+            Kind::Pattern(pattern) => word == self.text || pattern.fits(word),
+            Kind::Option { .. } if !word.starts_with('-') => false,
+            Kind::Option { .. } => {
+                let name = word.split_once('=').map_or(word, |(name, _)| name);
+                let is_abbreviated =
+                    || self.text.starts_with("--") && name.len() > 2 && self.text.starts_with(name);
+                word == self.text || name == self.text || is_abbreviated()
             }
         }
     }
-    if may_be { Presence::Maybe } else { Presence::NotThere }
+
+    fn may_begin_with(&self, prefix: &str, count: WordCount) -> bool {
+        count == WordCount::Any
+            || self.text.starts_with(prefix)
+            || matches!(self.kind, Kind::Pattern(_))
+            || prefix.starts_with('-') && prefix.starts_with("--") == self.text.starts_with("--")
+    }
 }
 
-/// Returns whether one word spells the option: itself, with a value, or abbreviated.
-fn is_spelled(wanted: &str, word: &str) -> bool {
-    if word == wanted {
-        return true;
-    }
-    if !is_option(wanted) {
-        return wanted.contains(['*', '?']) && Token::read(wanted).fits(word);
-    }
-    let name = word.split_once('=').map_or(word, |(name, _)| name);
-    name == wanted || (wanted.starts_with("--") && name.len() > 2 && wanted.starts_with(name))
+/// The letters of a short option.
+fn letters_of(option: &str) -> Option<u128> {
+    let letters = option.strip_prefix('-')?;
+    let is_cluster =
+        (1..=4).contains(&letters.len()) && letters.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_cluster.then(|| bits(letters))
 }
 
-/// The letters of a short option that were not seen yet, as bits: `-rf` asks for both.
-struct Letters {
-    left: u128,
-}
-
-impl Letters {
-    fn of(wanted: &str) -> Option<Self> {
-        let letters = wanted.strip_prefix('-')?;
-        let is_cluster =
-            (1..=4).contains(&letters.len()) && letters.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_cluster.then(|| Self { left: bits(letters) })
-    }
-
-    fn take(&mut self, word: &str) {
-        let Some(cluster) = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-')) else {
-            return;
-        };
-        self.left &= !bits(cluster.split_once('=').map_or(cluster, |(name, _)| name));
-    }
+/// The letters of a word that may be a cluster of short options.
+fn letters_in(word: &str) -> u128 {
+    let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    cluster.map_or(0, |cluster| bits(cluster.split_once('=').map_or(cluster, |(name, _)| name)))
 }
 
 fn bits(letters: &str) -> u128 {
@@ -128,6 +180,10 @@ mod tests {
         words.iter().map(arg).collect()
     }
 
+    fn presence(wanted: &str, args: &[Arg<'_>], open_ended: bool) -> Presence {
+        Wanted::new(wanted).presence(&Words::of(args, open_ended))
+    }
+
     #[test]
     fn options_are_found_however_they_are_spelled() {
         let rows: &[(&str, &[&str], Presence)] = &[
@@ -154,6 +210,7 @@ mod tests {
             assert_eq!(presence(wanted, &args(words), false), *expected, "{wanted} {words:?}");
         }
         assert_eq!(presence("-o", &[], true), Presence::Maybe);
+        assert_eq!(presence("prod", &[], true), Presence::Maybe);
     }
 
     #[test]

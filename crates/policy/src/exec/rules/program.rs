@@ -14,7 +14,7 @@ pub(super) enum Programs {
     /// Of a rule that permits: exactly these, by name in a folder of the system or by the whole path.
     Exactly { names: Vec<String>, globs: Vec<Token> },
     /// Of a rule that asks or denies: whatever folder they lie in, and however their letters are written.
-    Any { small: Vec<String>, bases: Vec<String>, globs: Vec<Token> },
+    Any { bases: Vec<String>, globs: Vec<Token> },
 }
 
 impl Programs {
@@ -23,8 +23,7 @@ impl Programs {
         let names = || word.iter().filter_map(Token::literal);
         let globs = word.iter().filter(|token| token.literal().is_none()).cloned().collect();
         if is_strict {
-            let small = sorted(names().map(str::to_ascii_lowercase));
-            Self::Any { small, bases: sorted(names().map(|name| base(name).to_owned())), globs }
+            Self::Any { bases: sorted(names().map(|name| base(name).to_ascii_lowercase())), globs }
         } else {
             Self::Exactly { names: sorted(names().map(str::to_owned)), globs }
         }
@@ -37,13 +36,16 @@ impl Programs {
                 let short = trusted(name);
                 has(names, short) || has(names, name) || globs.iter().any(|glob| glob.fits(short))
             }
-            Self::Any { small, bases, globs } => {
+            Self::Any { bases, globs } => {
                 let name = base(name);
-                has(small, &in_small_letters(name))
-                    || has(bases, name)
-                    || globs.iter().any(|glob| glob.fits(name))
+                has(bases, &in_small_letters(name)) || globs.iter().any(|glob| glob.fits(name))
             }
         }
+    }
+
+    /// Returns whether the rule is about a program, one of whose names has this base whatever its letters.
+    pub(super) fn fits_of_base(&self, name: &str) -> bool {
+        matches!(self, Self::Any { .. }) || self.fits(name)
     }
 }
 

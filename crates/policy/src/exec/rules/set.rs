@@ -18,12 +18,22 @@ const MOST_CARRIED: usize = 256;
 pub(crate) struct RuleSet {
     rules: Vec<Compiled>,
     /// The rules about a program, by its name in small letters.
-    by_program: HashMap<String, Vec<usize>>,
+    by_program: HashMap<String, About>,
     /// The rules that can be about any program.
     any: Vec<usize>,
     pub(crate) expressions: Expressions,
     /// Whether somebody denies or asks: only then can a program carry what is denied.
     has_denials: bool,
+}
+
+/// The rules about one program.
+#[derive(Debug, Clone, Default)]
+struct About {
+    all: Vec<usize>,
+    /// Those that say nothing of a second word, or give a pattern for it.
+    any_word: Vec<usize>,
+    /// The others, by that word.
+    by_word: HashMap<String, Vec<usize>>,
 }
 
 /// What the rules say about one command.
@@ -52,9 +62,7 @@ impl RuleSet {
                 Some(programs) => {
                     for program in programs {
                         let same = set.by_program.entry(base(program).to_ascii_lowercase()).or_default();
-                        if same.last() != Some(&number) {
-                            same.push(number);
-                        }
+                        same.add(number, rule);
                     }
                 }
                 None if rule.words.is_empty() => {}
@@ -69,13 +77,10 @@ impl RuleSet {
         &self.rules
     }
 
-    /// Returns the rules that can be about a command. A computed name can be any program's: what becomes of it does not
+    /// Returns the rules about the program of a command. A computed name can be any program's: what becomes of it does not
     /// depend on the rules of one.
     pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
-        let named = match run.argv.first() {
-            Some(Arg::Known(name)) => self.about(name),
-            _ => &[],
-        };
+        let named = run.argv.first().and_then(Arg::known).map_or(&[][..], |name| self.about(name));
         named.iter().chain(&self.any).filter_map(|number| self.rules.get(*number))
     }
 
@@ -85,27 +90,28 @@ impl RuleSet {
     }
 
     fn about(&self, name: &str) -> &[usize] {
-        let found = self.by_program.get(&*in_small_letters(base(name)));
-        found.map_or(&[], Vec::as_slice)
+        self.by_program.get(&*in_small_letters(base(name))).map_or(&[], |about| &about.all)
     }
 
     /// Returns what the rules say. Of the layers that say anything, the highest decides, and lower ones can only be
     /// stricter; the built-in rules speak where nobody else does.
     pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, place: &Place<'_>) -> Said<'s> {
         let mut layers = [Heard::default(); Layer::ALL.len()];
-        for rule in self.candidates(run) {
-            let Some(heard) = layers.get_mut(rule.layer as usize) else { continue };
-            match rule.matches(run, place) {
-                Match::Yes if better(rule, heard.best) => heard.best = Some(rule),
-                Match::Maybe(_) if rule.rule.effect > Effect::Allow => {
-                    let [mild, strict] = &mut heard.maybe;
-                    let slot = if rule.rule.effect == Effect::Sandbox { mild } else { strict };
-                    if better(rule, *slot) {
-                        *slot = Some(rule);
-                    }
-                }
-                _ => {}
+        let mut hear = |rule: &'s Compiled, answer: &Match<'_>| {
+            if let Some(heard) = layers.get_mut(rule.layer as usize) {
+                heard.hear(rule, answer);
             }
+        };
+        let rule_at = |number: &usize| self.rules.get(*number);
+        if let Some(name) = run.argv.first().and_then(Arg::known)
+            && let Some(about) = self.by_program.get(&*in_small_letters(base(name)))
+        {
+            for rule in about.likely(run).filter_map(rule_at) {
+                hear(rule, &rule.matches_of_base(name, run, place));
+            }
+        }
+        for rule in self.any.iter().filter_map(rule_at) {
+            hear(rule, &rule.matches(run, place));
         }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
@@ -143,6 +149,50 @@ impl RuleSet {
     /// Returns the rules whose expression is found.
     pub(crate) fn find(&self, over: Over, text: &str) -> impl Iterator<Item = &Compiled> {
         self.expressions.find(over, text).into_iter().filter_map(|number| self.rules.get(number))
+    }
+}
+
+impl About {
+    fn add(&mut self, number: usize, rule: &Compiled) {
+        if self.all.last() == Some(&number) {
+            return;
+        }
+        self.all.push(number);
+        match rule.second_words() {
+            Some(words) => {
+                words.for_each(|word| self.by_word.entry(word.to_owned()).or_default().push(number));
+            }
+            None => self.any_word.push(number),
+        }
+    }
+
+    /// Returns the rules that may match: a second word that is not among the words of a command is not matched, unless it
+    /// is only known when the command runs. A rule may come more than once.
+    fn likely<'a>(&'a self, run: &'a Run<'_>) -> impl Iterator<Item = &'a usize> {
+        /// With more words than this, all rules are asked, once.
+        const FEW: usize = 16;
+        let words = run.argv.get(1..).unwrap_or_default();
+        let is_plain =
+            !run.open_ended && words.len() <= FEW && words.iter().all(|word| word.known().is_some());
+        let (rules, words) = if is_plain { (&self.any_word, words) } else { (&self.all, &[][..]) };
+        let words = if self.by_word.is_empty() { &[][..] } else { words };
+        rules.iter().chain(words.iter().filter_map(|word| self.by_word.get(word.known()?)).flatten())
+    }
+}
+
+impl<'p> Heard<'p> {
+    fn hear(&mut self, rule: &'p Compiled, answer: &Match<'_>) {
+        match answer {
+            Match::Yes if better(rule, self.best) => self.best = Some(rule),
+            Match::Maybe(_) if rule.rule.effect > Effect::Allow => {
+                let [mild, strict] = &mut self.maybe;
+                let slot = if rule.rule.effect == Effect::Sandbox { mild } else { strict };
+                if better(rule, *slot) {
+                    *slot = Some(rule);
+                }
+            }
+            _ => {}
+        }
     }
 }
 

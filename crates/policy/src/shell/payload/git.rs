@@ -3,11 +3,16 @@
 use super::{joined, start, text};
 use crate::shell::actions::{Arg, Run};
 use crate::shell::runs::{Place, Walk};
+use std::sync::LazyLock;
+
+use crate::shell::spec::Spec;
 use crate::shell::words::{self, Order};
 
 /// The options before the sub-command.
-const GLOBAL: &str = "-c: -C: -p -P -h -v --exec-path=? --git-dir= --work-tree= --namespace= --config-env= --super-prefix= \
-                      --no-pager --paginate --bare --no-replace-objects --literal-pathspecs --html-path --man-path --*";
+static GLOBAL: Spec = Spec::new(
+    "-c: -C: -p -P -h -v --exec-path=? --git-dir= --work-tree= --namespace= --config-env= --super-prefix= \
+                      --no-pager --paginate --bare --no-replace-objects --literal-pathspecs --html-path --man-path --*",
+);
 
 /// Settings whose value is a command, by the end of their name.
 const SETTINGS: &[&str] = &[
@@ -43,43 +48,54 @@ const NAMED: &[(&str, &str)] = &[
 ];
 
 /// Sub-commands, their options that take a value, and those whose value is run.
-const SUBCOMMANDS: &[(&[&str], &str, &[&str])] = &[
-    (&["rebase"], "-x: -X: -s: -S? --exec= --onto= --*", &["-x", "--exec"]),
-    (
-        &["clone"],
-        "-u: -b: -c: -j: -o: --upload-pack= --branch= --config= --depth= --*",
-        &["-u", "--upload-pack"],
-    ),
-    (
-        &["fetch", "pull", "ls-remote", "fetch-pack"],
-        "-j: -o: --upload-pack= --exec= --depth= --*",
-        &["--upload-pack", "--exec"],
-    ),
-    (&["push", "send-pack"], "-o: --receive-pack= --exec= --*", &["--receive-pack", "--exec"]),
-    (&["archive"], "-o: --exec= --remote= --*", &["--exec"]),
-    (&["difftool"], "-x: -t: --extcmd= --tool= --*", &["-x", "--extcmd"]),
-    (&["grep"], "-e: -f: -m: -A: -B: -C: -O? --open-files-in-pager=? --*", &["-O", "--open-files-in-pager"]),
-    (
-        &["filter-branch"],
-        "-d: --setup= --env-filter= --tree-filter= --index-filter= --parent-filter= --msg-filter= --commit-filter= \
+/// Names, options, and the options whose value is run.
+type Subcommand = (&'static [&'static str], Spec, &'static [&'static str]);
+
+static SUBCOMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
+    vec![
+        (&["rebase"], Spec::new("-x: -X: -s: -S? --exec= --onto= --*"), &["-x", "--exec"]),
+        (
+            &["clone"],
+            Spec::new("-u: -b: -c: -j: -o: --upload-pack= --branch= --config= --depth= --*"),
+            &["-u", "--upload-pack"],
+        ),
+        (
+            &["fetch", "pull", "ls-remote", "fetch-pack"],
+            Spec::new("-j: -o: --upload-pack= --exec= --depth= --*"),
+            &["--upload-pack", "--exec"],
+        ),
+        (&["push", "send-pack"], Spec::new("-o: --receive-pack= --exec= --*"), &["--receive-pack", "--exec"]),
+        (&["archive"], Spec::new("-o: --exec= --remote= --*"), &["--exec"]),
+        (&["difftool"], Spec::new("-x: -t: --extcmd= --tool= --*"), &["-x", "--extcmd"]),
+        (
+            &["grep"],
+            Spec::new("-e: -f: -m: -A: -B: -C: -O? --open-files-in-pager=? --*"),
+            &["-O", "--open-files-in-pager"],
+        ),
+        (
+            &["filter-branch"],
+            Spec::new(
+                "-d: --setup= --env-filter= --tree-filter= --index-filter= --parent-filter= --msg-filter= --commit-filter= \
          --tag-name-filter= --subdirectory-filter= --*",
-        &[
-            "--setup",
-            "--env-filter",
-            "--tree-filter",
-            "--index-filter",
-            "--parent-filter",
-            "--msg-filter",
-            "--commit-filter",
-            "--tag-name-filter",
-        ],
-    ),
-];
+            ),
+            &[
+                "--setup",
+                "--env-filter",
+                "--tree-filter",
+                "--index-filter",
+                "--parent-filter",
+                "--msg-filter",
+                "--commit-filter",
+                "--tag-name-filter",
+            ],
+        ),
+    ]
+});
 
 /// Lists what git runs.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
     let place = Place { is_certain: false, ..place };
-    let options = words::read(&run.argv, 1, GLOBAL, Order::Strict);
+    let options = words::read(&run.argv, 1, &GLOBAL, Order::Strict);
     for (_, value) in options.values.iter().filter(|(option, _)| option == "-c") {
         setting(walk, value, run, place);
     }
@@ -136,7 +152,8 @@ fn configured<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, words: &[Arg<'t>], pla
 }
 
 fn foreach<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, place: Place<'_, 't>) {
-    let options = words::read(&run.argv, at, "--recursive --quiet -q", Order::Strict);
+    static OPTIONS: Spec = Spec::new("--recursive --quiet -q");
+    let options = words::read(&run.argv, at, &OPTIONS, Order::Strict);
     let words = run.argv.get(options.operands..).unwrap_or_default();
     if !words.is_empty() {
         text(walk, &joined(words), run.span, place);

@@ -8,12 +8,13 @@ use std::sync::LazyLock;
 use super::text;
 use crate::shell::actions::{Arg, Run};
 use crate::shell::runs::{Place, Walk};
+use crate::shell::spec::Spec;
 use crate::shell::words::{self, Order};
 
 /// A program, its options that take a value, and those among them whose value is run.
 struct Held {
     names: &'static [&'static str],
-    options: &'static str,
+    options: Spec,
     run: &'static [&'static str],
     /// What stands before the command in the value, if anything.
     marks: &'static [&'static str],
@@ -22,107 +23,121 @@ struct Held {
 const TAR: &str = "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --to-command= --use-compress-program= --checkpoint=? \
                    --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --file= --directory= --*";
 
-const HELD: &[Held] = &[
-    Held {
-        names: &["tar", "gtar", "bsdtar"],
-        options: TAR,
-        run: &[
-            "-I",
-            "-F",
-            "--to-command",
-            "--use-compress-program",
-            "--info-script",
-            "--new-volume-script",
-            "--rsh-command",
-        ],
-        marks: &[],
-    },
-    Held {
-        names: &["tar", "gtar", "bsdtar"],
-        options: TAR,
-        run: &["--checkpoint-action"],
-        marks: &["exec="],
-    },
-    Held {
-        names: &["rsync"],
-        options: "-e: -f: -B: -T: -M: --rsh= --rsync-path= --*",
-        run: &["-e", "--rsh", "--rsync-path"],
-        marks: &[],
-    },
-    Held {
-        names: &["scp", "sftp"],
-        options: "-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:",
-        run: &["-S", "-D"],
-        marks: &[],
-    },
-    Held {
-        names: &["ssh", "scp", "sftp", "slogin"],
-        options: "-B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:",
-        run: &["-o"],
-        marks: &["proxycommand", "localcommand", "knownhostscommand"],
-    },
-    Held {
-        names: &["sort", "gsort"],
-        options: "-o: -t: -k: -T: -S: --compress-program= --*",
-        run: &["--compress-program"],
-        marks: &[],
-    },
-    Held {
-        names: &["split"],
-        options: "-a: -b: -C: -l: -n: -t: --filter= --*",
-        run: &["--filter"],
-        marks: &[],
-    },
-    Held {
-        names: &["rg"],
-        options: "-e: -f: -g: -t: -T: -m: -A: -B: -C: --pre= --hostname-bin= --*",
-        run: &["--pre", "--hostname-bin"],
-        marks: &[],
-    },
-    Held {
-        names: &["man"],
-        options: "-P: -M: -S: -s: -C: -L: -m: -e: --pager= --*",
-        run: &["-P", "--pager"],
-        marks: &[],
-    },
-    Held {
-        names: &["zip"],
-        options: "-b: -i: -n: -t: -x: -TT: --unzip-command= --*",
-        run: &["-TT", "--unzip-command"],
-        marks: &[],
-    },
-    Held {
-        names: &["bat", "batcat", "delta", "mysql", "mariadb"],
-        options: "-l: -H: -h: -u: -P: --pager= --*",
-        run: &["--pager"],
-        marks: &[],
-    },
-    Held { names: &["fzf"], options: "-q: -f: --preview= --bind= --*", run: &["--preview"], marks: &[] },
-    Held {
-        names: &["tcpdump"],
-        options: "-i: -w: -r: -c: -s: -C: -G: -W: -z: -F: -y:",
-        run: &["-z"],
-        marks: &[],
-    },
-    Held {
-        names: &["gdb", "cgdb"],
-        options: "-ex: -iex: -x: -p: --ex= --eval-command= --*",
-        run: &["-ex", "-iex", "--ex", "--eval-command"],
-        marks: &["shell ", "!"],
-    },
-    Held {
-        names: &["vim", "vi", "nvim", "ex", "view"],
-        options: "-c: -S: -u: -s: -T: -w: -W: --cmd= --*",
-        run: &["-c", "--cmd"],
-        marks: &[":!", "!"],
-    },
-    Held { names: &["go"], options: "-exec: -toolexec: -o:", run: &["-exec", "-toolexec"], marks: &[] },
-];
+static HELD: LazyLock<Vec<Held>> = LazyLock::new(|| {
+    vec![
+        Held {
+            names: &["tar", "gtar", "bsdtar"],
+            options: Spec::new(TAR),
+            run: &[
+                "-I",
+                "-F",
+                "--to-command",
+                "--use-compress-program",
+                "--info-script",
+                "--new-volume-script",
+                "--rsh-command",
+            ],
+            marks: &[],
+        },
+        Held {
+            names: &["tar", "gtar", "bsdtar"],
+            options: Spec::new(TAR),
+            run: &["--checkpoint-action"],
+            marks: &["exec="],
+        },
+        Held {
+            names: &["rsync"],
+            options: Spec::new("-e: -f: -B: -T: -M: --rsh= --rsync-path= --*"),
+            run: &["-e", "--rsh", "--rsync-path"],
+            marks: &[],
+        },
+        Held {
+            names: &["scp", "sftp"],
+            options: Spec::new("-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:"),
+            run: &["-S", "-D"],
+            marks: &[],
+        },
+        Held {
+            names: &["ssh", "scp", "sftp", "slogin"],
+            options: Spec::new(
+                "-B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:",
+            ),
+            run: &["-o"],
+            marks: &["proxycommand", "localcommand", "knownhostscommand"],
+        },
+        Held {
+            names: &["sort", "gsort"],
+            options: Spec::new("-o: -t: -k: -T: -S: --compress-program= --*"),
+            run: &["--compress-program"],
+            marks: &[],
+        },
+        Held {
+            names: &["split"],
+            options: Spec::new("-a: -b: -C: -l: -n: -t: --filter= --*"),
+            run: &["--filter"],
+            marks: &[],
+        },
+        Held {
+            names: &["rg"],
+            options: Spec::new("-e: -f: -g: -t: -T: -m: -A: -B: -C: --pre= --hostname-bin= --*"),
+            run: &["--pre", "--hostname-bin"],
+            marks: &[],
+        },
+        Held {
+            names: &["man"],
+            options: Spec::new("-P: -M: -S: -s: -C: -L: -m: -e: --pager= --*"),
+            run: &["-P", "--pager"],
+            marks: &[],
+        },
+        Held {
+            names: &["zip"],
+            options: Spec::new("-b: -i: -n: -t: -x: -TT: --unzip-command= --*"),
+            run: &["-TT", "--unzip-command"],
+            marks: &[],
+        },
+        Held {
+            names: &["bat", "batcat", "delta", "mysql", "mariadb"],
+            options: Spec::new("-l: -H: -h: -u: -P: --pager= --*"),
+            run: &["--pager"],
+            marks: &[],
+        },
+        Held {
+            names: &["fzf"],
+            options: Spec::new("-q: -f: --preview= --bind= --*"),
+            run: &["--preview"],
+            marks: &[],
+        },
+        Held {
+            names: &["tcpdump"],
+            options: Spec::new("-i: -w: -r: -c: -s: -C: -G: -W: -z: -F: -y:"),
+            run: &["-z"],
+            marks: &[],
+        },
+        Held {
+            names: &["gdb", "cgdb"],
+            options: Spec::new("-ex: -iex: -x: -p: --ex= --eval-command= --*"),
+            run: &["-ex", "-iex", "--ex", "--eval-command"],
+            marks: &["shell ", "!"],
+        },
+        Held {
+            names: &["vim", "vi", "nvim", "ex", "view"],
+            options: Spec::new("-c: -S: -u: -s: -T: -w: -W: --cmd= --*"),
+            run: &["-c", "--cmd"],
+            marks: &[":!", "!"],
+        },
+        Held {
+            names: &["go"],
+            options: Spec::new("-exec: -toolexec: -o:"),
+            run: &["-exec", "-toolexec"],
+            marks: &[],
+        },
+    ]
+});
 
 /// Lists what the options of a program run.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, place: Place<'_, 't>) {
     for held in BY_NAME.get(name).into_iter().flatten() {
-        let options = words::read(&run.argv, 1, held.options, Order::Anywhere);
+        let options = words::read(&run.argv, 1, &held.options, Order::Anywhere);
         let values = options.values.iter().filter(|(option, _)| held.runs(option));
         for command in values.filter_map(|(_, value)| held.command(value)) {
             text(walk, &command, run.span, Place { is_certain: false, ..place });
@@ -133,7 +148,7 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, pla
 /// The rows of each name: nearly every command is looked up, and nearly none is found.
 static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Held>>> = LazyLock::new(|| {
     let mut rows: HashMap<&'static str, Vec<&'static Held>> = HashMap::new();
-    for row in HELD {
+    for row in HELD.iter() {
         row.names.iter().for_each(|name| rows.entry(name).or_default().push(row));
     }
     rows

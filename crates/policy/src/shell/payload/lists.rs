@@ -6,6 +6,7 @@ use super::{joined, shell_named, text};
 use crate::shell::actions::{Arg, HazardKind, Run};
 use crate::shell::runs::{Place, Stdin, Walk};
 use crate::shell::span::Span;
+use crate::shell::spec::Spec;
 use crate::shell::words::{self, Options, Order};
 
 /// `find … -exec program … ;` and `fd … -x program …`.
@@ -44,8 +45,9 @@ fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, place: P
 
 /// `parallel program … ::: values`: the words are joined and given to a shell, once for each value.
 pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
-    let spec = "-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x --*";
-    let options = words::read(&run.argv, 1, spec, Order::Strict);
+    static OPTIONS: Spec =
+        Spec::new("-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x --*");
+    let options = words::read(&run.argv, 1, &OPTIONS, Order::Strict);
     let words = run.argv.get(options.operands..).unwrap_or_default();
     let is_separator = |arg: &Arg<'_>| arg.known().is_some_and(|word| word.starts_with(":::"));
     let split = words.iter().position(is_separator).unwrap_or(words.len());
@@ -79,7 +81,7 @@ pub(super) fn arguments_added<'t>(
         return walk.run(echo, run.span, Place { stdin: &Stdin::Unknown, ..place }, true);
     };
     let mark =
-        options.values.iter().find(|(option, _)| matches!(option.as_str(), "-I" | "--replace" | "-i" | "-J"));
+        options.values.iter().find(|(option, _)| matches!(&**option, "-I" | "--replace" | "-i" | "-J"));
     let is_shell =
         program.known().is_some_and(|name| shell_named(name.rsplit('/').next().unwrap_or(name)).is_some());
     let marked = mark.and_then(|(_, mark)| mark.known()).unwrap_or("{}");

@@ -23,7 +23,7 @@ pub(super) fn follow<'t>(
 ) {
     let first = if wrapper.subcommands.is_empty() { 1 } else { 2 };
     let order = if wrapper.inner == Inner::Nothing { Order::Anywhere } else { Order::Strict };
-    let options = words::read(&run.argv, first, wrapper.options, order);
+    let options = words::read(&run.argv, first, &wrapper.options, order);
     if options.unknown {
         walk.hazard(HazardKind::UnknownOption, run.span);
     }
@@ -90,7 +90,7 @@ fn joined_words<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, place: Pl
 /// `env NAME=value program …`. The words of `-S` stand in its place, and may be options again.
 fn environment<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, options: &Options<'t>, place: Place<'_, 't>) {
     let mut argv = run.argv.get(options.operands..).unwrap_or_default().to_vec();
-    let last = options.values.last().filter(|(option, _)| matches!(option.as_str(), "-S" | "--split-string"));
+    let last = options.values.last().filter(|(option, _)| matches!(&**option, "-S" | "--split-string"));
     if let Some((_, value)) = last {
         let name = run.argv.first().cloned();
         argv = name.into_iter().chain(split_words(walk, value, run.span, place)).chain(argv).collect();
