@@ -8,40 +8,22 @@ use super::command::Command;
 use super::shapes::Shape;
 use crate::shell::{Arg, Shell};
 
-/// Interpreters of programming languages, with the options that hold code. Versions follow the name.
-const LANGUAGES: &[(&str, &str)] = &[
-    ("python", "-c"),
-    ("pypy", "-c"),
-    ("perl", "-e -E"),
-    ("ruby", "-e"),
-    ("node", "-e -p --eval --print"),
-    ("nodejs", "-e -p --eval --print"),
-    ("deno", "-e --eval"),
-    ("bun", "-e -p --eval --print"),
-    ("php", "-r -B -R -E"),
-    ("lua", "-e"),
-    ("luajit", "-e"),
-    ("osascript", "-e"),
-    ("pwsh", "-c -Command -command -EncodedCommand -e"),
-    ("Rscript", "-e"),
-    ("tclsh", ""),
-    ("expect", "-c"),
-    ("ghc", "-e"),
-    ("elixir", "-e --eval"),
-    ("julia", "-e -E --eval"),
-    ("guile", "-c"),
-    ("jshell", ""),
-    ("irb", "-e"),
-    ("groovy", "-e"),
-    ("scala", "-e"),
-    ("erl", "-eval"),
-    ("swift", "-e"),
-];
-
-/// Returns the options in which an interpreter takes code.
+/// Returns the options in which an interpreter of a programming language takes code. Versions follow the name.
 pub(super) fn language(name: &str) -> Option<&'static str> {
-    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    LANGUAGES.iter().find(|(language, _)| *language == bare || *language == name).map(|(_, options)| *options)
+    Some(match name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.') {
+        "python" | "pypy" | "expect" | "guile" => "-c",
+        "perl" => "-e -E",
+        "ruby" | "lua" | "luajit" | "osascript" | "Rscript" | "ghc" | "irb" | "groovy" | "scala"
+        | "swift" => "-e",
+        "node" | "nodejs" | "bun" => "-e -p --eval --print",
+        "deno" | "elixir" => "-e --eval",
+        "php" => "-r -B -R -E",
+        "pwsh" => "-c -Command -command -EncodedCommand -e",
+        "julia" => "-e -E --eval",
+        "erl" => "-eval",
+        "tclsh" | "jshell" => "",
+        _ => return None,
+    })
 }
 
 /// Whether a program runs text as commands or as code.

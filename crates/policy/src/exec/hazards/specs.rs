@@ -12,7 +12,8 @@ use crate::shell::{Spec, find_wrapper};
 pub(super) fn of(name: &str, next: Option<&str>) -> &'static Spec {
     static NONE: Spec = Spec::NONE;
     let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let spec = BY_NAME.get(name).or_else(|| BY_NAME.get(bare).filter(|_| bare.len() < name.len())).copied();
+    let unversioned = || Some(bare).filter(|bare| bare.len() < name.len()).and_then(|bare| BY_NAME.get(bare));
+    let spec = BY_NAME.get(name).or_else(unversioned).copied();
     spec.or_else(|| find_wrapper(name, next).map(|row| &row.options)).unwrap_or(&NONE)
 }
 

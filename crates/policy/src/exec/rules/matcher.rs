@@ -146,10 +146,14 @@ impl Compiled {
         self.specificity
     }
 
-    /// The names of the programs that it is about; none when it can be any.
-    pub(crate) fn programs(&self) -> Option<impl Iterator<Item = &str>> {
-        let first = self.words.first()?;
-        first.iter().all(|token| token.literal().is_some()).then(|| first.iter().filter_map(Token::literal))
+    /// The names of the programs that it is about, beside those that a pattern fits.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.words.first().into_iter().flatten().filter_map(Token::literal)
+    }
+
+    /// Whether a pattern says which programs it is about.
+    pub(super) fn has_pattern(&self) -> bool {
+        self.words.first().is_some_and(|first| first.iter().any(|token| token.literal().is_none()))
     }
 
     /// The second words that it can match, when those are words and no patterns.
@@ -181,14 +185,32 @@ impl Compiled {
     /// The same for a rule that was found by the base of the name.
     pub(super) fn matches_of_base<'r>(
         &'r self,
-        name: &str,
+        name: &'r str,
         run: &'r Run<'_>,
         place: &Place<'_>,
     ) -> Match<'r> {
-        if self.about.fits_of_base(name) {
+        self.matches_if(self.about.fits_of_base(name), name, run, place)
+    }
+
+    /// The same for what a pattern says about the name.
+    pub(super) fn matches_by_pattern<'r>(&'r self, run: &'r Run<'_>, place: &Place<'_>) -> Match<'r> {
+        match run.argv.first().and_then(Arg::known) {
+            Some(name) => self.matches_if(self.about.fits_pattern(name), name, run, place),
+            None => self.matches(run, place),
+        }
+    }
+
+    fn matches_if<'r>(
+        &'r self,
+        is_about: bool,
+        name: &'r str,
+        run: &'r Run<'_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        if is_about {
             self.matches_beyond(Match::Yes, run, place)
         } else {
-            Match::No(Mismatch::Program(Cow::Owned(name.to_owned())))
+            Match::No(Mismatch::Program(Cow::Borrowed(name)))
         }
     }
 

@@ -43,9 +43,17 @@ impl Programs {
         }
     }
 
-    /// Returns whether the rule is about a program, one of whose names has this base whatever its letters.
+    /// Returns whether the rule is about a program, given that one of its names has the same base whatever its letters.
     pub(super) fn fits_of_base(&self, name: &str) -> bool {
         matches!(self, Self::Any { .. }) || self.fits(name)
+    }
+
+    /// Returns whether one of its patterns is about a program.
+    pub(super) fn fits_pattern(&self, name: &str) -> bool {
+        match self {
+            Self::Exactly { globs, .. } => globs.iter().any(|glob| glob.fits(trusted(name))),
+            Self::Any { globs, .. } => globs.iter().any(|glob| glob.fits(base(name))),
+        }
     }
 }
 

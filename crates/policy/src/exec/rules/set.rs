@@ -19,8 +19,8 @@ pub(crate) struct RuleSet {
     rules: Vec<Compiled>,
     /// The rules about a program, by its name in small letters.
     by_program: HashMap<String, About>,
-    /// The rules that can be about any program.
-    any: Vec<usize>,
+    /// The rules with a pattern for the name of a program.
+    by_pattern: Vec<usize>,
     pub(crate) expressions: Expressions,
     /// Whether somebody denies or asks: only then can a program carry what is denied.
     has_denials: bool,
@@ -58,15 +58,11 @@ impl RuleSet {
         let mut set = Self { expressions, ..Self::default() };
         for (number, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.rule.enabled) {
             set.has_denials |= rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
-            match rule.programs() {
-                Some(programs) => {
-                    for program in programs {
-                        let same = set.by_program.entry(base(program).to_ascii_lowercase()).or_default();
-                        same.add(number, rule);
-                    }
-                }
-                None if rule.words.is_empty() => {}
-                None => set.any.push(number),
+            for program in rule.programs() {
+                set.by_program.entry(base(program).to_ascii_lowercase()).or_default().add(number, rule);
+            }
+            if rule.has_pattern() {
+                set.by_pattern.push(number);
             }
         }
         set.rules = rules;
@@ -81,7 +77,8 @@ impl RuleSet {
     /// depend on the rules of one.
     pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
         let named = run.argv.first().and_then(Arg::known).map_or(&[][..], |name| self.about(name));
-        named.iter().chain(&self.any).filter_map(|number| self.rules.get(*number))
+        let others = self.by_pattern.iter().filter(|number| !named.contains(number));
+        named.iter().chain(others).filter_map(|number| self.rules.get(*number))
     }
 
     /// Returns whether somebody asks or denies, beside the built-in rules.
@@ -110,8 +107,8 @@ impl RuleSet {
                 hear(rule, &rule.matches_of_base(name, run, place));
             }
         }
-        for rule in self.any.iter().filter_map(rule_at) {
-            hear(rule, &rule.matches(run, place));
+        for rule in self.by_pattern.iter().filter_map(rule_at) {
+            hear(rule, &rule.matches_by_pattern(run, place));
         }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
