@@ -143,7 +143,7 @@ fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &Spec, options: &mut
         match spec.letter(letter) {
             None => {
                 options.unknown = true;
-                options.flags.push(Cow::Owned(format!("-{letter}")));
+                options.flags.push(named(letter));
             }
             Some((name, Takes::Nothing)) => options.flags.push(name.into()),
             Some((name, Takes::Attached)) => {
@@ -173,12 +173,28 @@ fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &Spec, options: &mut
     1
 }
 
+/// The name of an option that is in no table: nearly always one of these.
+fn named(letter: char) -> Name {
+    const LETTERS: &str = "-0-1-2-3-4-5-6-7-8-9-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o\
+                           -p-q-r-s-t-u-v-w-x-y-z";
+    let at = LETTERS.find(letter).filter(|_| letter != '-');
+    let known = at.and_then(|at| LETTERS.get(at - 1..=at));
+    known.map_or_else(|| Cow::Owned(format!("-{letter}")), Cow::Borrowed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn known(words: &[&'static str]) -> Vec<Arg<'static>> {
         words.iter().map(|word| Arg::Known((*word).into())).collect()
+    }
+
+    #[test]
+    fn letters_have_names() {
+        for letter in ['0', '9', 'A', 'Z', 'a', 'o', 'p', 'z', 'ä', '-', '='] {
+            assert_eq!(named(letter), format!("-{letter}"));
+        }
     }
 
     #[test]
