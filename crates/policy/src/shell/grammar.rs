@@ -191,9 +191,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn command(&mut self) -> Read<Command<'t>> {
         self.step();
         self.skip_blanks();
-        if !self.state.may_take_another_command() {
-            return Err(self.refuse_here(Obstacle::TooManyCommands));
-        }
+        self.count_one_more()?;
         if let Some(compound) = self.compound()? {
             return Ok(Command::Compound(Box::new(compound)));
         }

@@ -1,9 +1,14 @@
 //! Here-documents.
 
+use std::borrow::Cow;
+
 use super::parser::{Nested, Parser, PendingHeredoc, Read};
 use super::refusal::Obstacle;
 use super::tree::{Heredoc, Piece, Word};
 use super::word::{Builder, Place, Quotes};
+
+/// What begins an expansion in a body, or protects from one.
+const EXPANDED: [char; 3] = ['\\', '$', '`'];
 
 impl<'t, 's> Parser<'t, 's, '_, '_> {
     /// Reads the delimiter of a here-document and remembers that its body is to come.
@@ -83,15 +88,15 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     /// whether it is the delimiter.
     fn is_last_line(&mut self, heredoc: &PendingHeredoc) -> bool {
         self.step();
-        let mut line = self.physical_line();
-        let mut joined = String::new();
-        while !heredoc.quoted && ends_in_escape(line) && !self.text.rest().is_empty() {
-            joined.push_str(line.strip_suffix('\\').unwrap_or(line));
-            line = self.physical_line();
+        let mut last = self.physical_line();
+        let mut line = Cow::Borrowed(last);
+        while !heredoc.quoted && ends_in_escape(last) && !self.text.rest().is_empty() {
+            last = self.physical_line();
+            let joined = line.to_mut();
+            joined.pop();
+            joined.push_str(last);
         }
-        joined.push_str(line);
-        let line = joined.as_str();
-        let line = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { line };
+        let line = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { &line };
         line == heredoc.delimiter
     }
 
@@ -118,6 +123,10 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
             let body = if strips { without_tabs(text).into() } else { self.cow(start, end) };
             return Ok(vec![Piece::Quoted(body)]);
         }
+        if !strips && !text.contains(EXPANDED) {
+            let is_empty = text.is_empty();
+            return Ok(if is_empty { Vec::new() } else { vec![Piece::Quoted(self.cow(start, end))] });
+        }
         if strips {
             let stripped = without_tabs(text);
             let span = self.text.span(start, end);
@@ -130,7 +139,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     pub(super) fn expanded_text(&mut self) -> Read<Vec<Piece<'t>>> {
         let mut builder = Builder::default();
         loop {
-            self.quoted_run(&['\\', '$', '`'], &mut builder);
+            self.quoted_run(&EXPANDED, &mut builder);
             match self.text.peek() {
                 b'\\' => self.escaped_in_quotes(b"$`\\", &mut builder)?,
                 b'$' => self.dollar(Quotes::Double, &mut builder)?,

@@ -34,8 +34,8 @@ pub struct ReadOptions {
     pub shell: Shell,
     /// The longest text in bytes, and the most bytes that all texts nested in it may have together. 65,536 by default.
     pub max_bytes: usize,
-    /// The most commands in one text, those in substitutions included. 4,096 by default: a script of 64 KiB that people
-    /// wrote has some 2,000, and each costs more time than the bytes it is made of.
+    /// The most commands and redirections in one text, those in substitutions included. 4,096 by default: a script of 64 KiB
+    /// that people wrote has some 2,000, and each costs more time than the bytes it is made of.
     pub max_commands: usize,
     /// How deep substitutions, groups, loops and quotes may be nested in one text. 48 by default.
     pub max_depth: usize,

@@ -219,6 +219,15 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
         let width = self.text.rest().chars().next().map_or(0, char::len_utf8);
         Unanalysable::new(reason, self.text.span(self.text.at, self.text.at + width))
     }
+
+    /// Counts one more command or redirection.
+    pub(super) fn count_one_more(&mut self) -> Read<()> {
+        self.state.commands += 1;
+        if self.state.commands > self.state.options.max_commands {
+            return Err(self.refuse_here(Obstacle::TooManyCommands));
+        }
+        Ok(())
+    }
 }
 
 impl State<'_, '_> {
@@ -228,12 +237,6 @@ impl State<'_, '_> {
             return Err(Unanalysable::new(Obstacle::TooDeep, span));
         }
         Ok(())
-    }
-
-    /// Counts one more command, and returns whether it may be read.
-    pub(super) const fn may_take_another_command(&mut self) -> bool {
-        self.commands += 1;
-        self.commands <= self.options.max_commands
     }
 
     /// Returns whether nothing is nested around what is being read.

@@ -61,8 +61,8 @@ reasons! {
     TooLong = "too_long", "the command is longer than the limit";
     /// Constructs are nested deeper than the limit.
     TooDeep = "too_deep", "commands are nested too deeply";
-    /// There are more commands than the limit.
-    TooManyCommands = "too_many_commands", "there are more commands in it than the limit";
+    /// There are more commands and redirections than the limit.
+    TooManyCommands = "too_many_commands", "there are more commands and redirections in it than the limit";
     /// A control character other than tab and line feed.
     ControlCharacter = "control_character", "a control character is not shown but is read by the shell";
     /// A character that changes the direction in which text is shown, or that is never shown.

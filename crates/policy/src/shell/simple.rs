@@ -255,6 +255,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.text.at = start;
             return Ok(None);
         };
+        self.count_one_more()?;
         // dash takes the name in braces for a word.
         if self.shell() == Shell::Sh && descriptor.as_deref().is_some_and(|name| name.starts_with('{')) {
             return Err(self.refuse(Obstacle::Dialect, start));

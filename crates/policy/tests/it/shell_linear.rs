@@ -86,9 +86,15 @@ fn unlimited() -> ReadOptions {
 #[test]
 fn no_text_has_more_commands_than_the_limit() {
     let options = ReadOptions { max_commands: 10, ..ReadOptions::default() };
-    for (start, repeated, end) in
-        [("", "a;", ""), ("", "a|", "a"), ("a ", "$(b) ", ""), ("a ", "`b`", ""), ("", "{ a; };", "")]
-    {
+    for (start, repeated, end) in [
+        ("", "a;", ""),
+        ("", "a|", "a"),
+        ("a ", "$(b) ", ""),
+        ("a ", "`b`", ""),
+        ("", "{ a; };", ""),
+        ("a ", "> f ", ""),
+        ("", "> f\n", ""),
+    ] {
         let reason = |count: usize| {
             let text = format!("{start}{}{end}", repeated.repeat(count));
             Script::read(&text, &options).err().map(|refusal| refusal.reason)
