@@ -10,6 +10,7 @@ mod memory;
 mod private;
 mod pump;
 mod supervise;
+mod terminal;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -30,6 +31,7 @@ use begin::begin;
 use private::Private;
 use pump::Pump;
 use supervise::supervise;
+pub use terminal::TerminalSize;
 
 /// What becomes of the streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +42,9 @@ pub struct Streams {
     pub stdout: Stream,
     /// Standard error.
     pub stderr: Stream,
+    /// Whether the command gets a terminal of its own. Then that is all three streams: what is typed comes from `stdin`, what
+    /// is printed goes to `stdout`, and `stderr` is of no interest.
+    pub terminal: Terminal,
     /// Whether signals that ask this program to end are handed on to the command.
     pub signals: Signals,
 }
@@ -64,6 +69,17 @@ pub enum Stream {
     Relay,
     /// To that of this program, directly. No limit holds.
     Inherit,
+}
+
+/// Whether a command gets a terminal of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Terminal {
+    /// It gets none.
+    #[default]
+    None,
+    /// It gets one, with the size and the settings of that of this program, and follows its size; where this program has
+    /// none, it has this size. While the command runs, a terminal that is standard input hands every byte on.
+    Own(TerminalSize),
 }
 
 /// What becomes of signals to this program.
@@ -150,7 +166,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         _ => None,
     };
     let moved = private.as_ref().map(|private| private.move_in(plan));
-    let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
+    let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes or a terminal"))?;
     let started = Instant::now();
     let running =
         begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private.as_ref().map(Private::path));

@@ -52,12 +52,13 @@ pub(super) fn begin(
     match &plan.provider {
         Provider::Native => {
             let ids = Ids::new(plan.identity, std::process::id().wrapping_mul(64).wrapping_add(number));
-            let launch = prepare(plan, ids, ends.numbers(), groups.bound_memory())
+            ends.terminal().into_iter().for_each(|terminal| ids.own(terminal));
+            let launch = prepare(plan, ids, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the mounts"))?;
             copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(Some)
         }
         Provider::Landlock | Provider::Nothing => {
-            let launch = in_place(plan, ends.numbers(), groups.bound_memory(), private)
+            let launch = in_place(plan, ends.handed(), groups.bound_memory(), private)
                 .map_err(RunError::setup("preparing the rules"))?;
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(Some)
         }
@@ -93,7 +94,7 @@ fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Run
         Ok(refusal) => RunError::Refused(refusal),
         Err(error) => RunError::setup("starting bubblewrap")(error),
     };
-    let waiting = bubblewrap::start(plan, program, ends.numbers()).map_err(refused)?;
+    let waiting = bubblewrap::start(plan, program, ends.handed()).map_err(refused)?;
     drop(ends);
     let begun = || -> io::Result<Running> {
         groups.add(waiting.first)?;

@@ -19,8 +19,10 @@ pub(super) fn run(launch: &Launch, reports: RawFd) -> ! {
         };
         match errno {
             libc::ENOENT | libc::ENOTDIR => {}
-            // Another folder may hold one that can be run; if none does, this is what to say.
-            libc::EACCES => error = errno,
+            // Another folder may hold one that can be run; if none does, this is what to say. A folder that this user may not
+            // even look into says nothing about a program.
+            libc::EACCES if raw::is_there(program) => error = errno,
+            libc::EACCES => {}
             _ => {
                 error = errno;
                 break;
@@ -37,8 +39,12 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::duplicate(stream, number as RawFd).map_err(at(Stage::Streams))?;
     }
     raw::close_on_exec(3).map_err(at(Stage::Streams))?;
-    // Without a terminal of its own, and with a weight of its own; the launcher before it was not to be slowed down.
+    // Without the terminal of whoever starts it, and with a weight of its own; the launcher before it was not to be slowed
+    // down.
     raw::new_session().map_err(at(Stage::Streams))?;
+    if launch.terminal {
+        raw::take_terminal(0).map_err(at(Stage::Streams))?;
+    }
     if launch.background {
         raw::lower_priority(0, 10).map_err(at(Stage::Limits))?;
     }

@@ -185,6 +185,9 @@ pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
         let place = raw::open_path(libc::AT_FDCWD, path, libc::O_PATH, false).map_err(failed)?;
         raw::landlock_allow(ruleset.as_fd(), place.as_raw_fd(), *allowed).map_err(failed)?;
     }
+    if let Some((terminal, allowed)) = landlock.terminal {
+        raw::landlock_allow(ruleset.as_fd(), terminal, allowed).map_err(|errno| (0, errno))?;
+    }
     raw::landlock_restrict(ruleset.as_fd()).map_err(|errno| (0, errno))
 }
 
@@ -192,10 +195,7 @@ pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
 /// kernel ends whatever is left.
 fn watch(command: i32, reports: RawFd, mut too_heavy: bool) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
-    let (low, high) = (signals.as_raw_fd().min(reports), signals.as_raw_fd().max(reports));
-    raw::close_from_to(0, low - 1);
-    raw::close_from_to(low + 1, high - 1);
-    raw::close_from_to(high + 1, RawFd::MAX);
+    raw::close_all_but(signals.as_raw_fd(), reports);
     loop {
         bury(command, reports);
         while too_heavy && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS) {

@@ -25,6 +25,8 @@ pub(crate) struct Launch {
     pub(crate) cwd: CString,
     /// What becomes standard input, output and error.
     pub(crate) streams: [RawFd; 3],
+    /// Whether these are a terminal, which becomes the command's own.
+    pub(crate) terminal: bool,
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<(c_uint, u64)>,
@@ -84,6 +86,8 @@ pub(crate) struct Landlock {
     pub(crate) handled: u64,
     pub(crate) scopes: u64,
     pub(crate) rules: Vec<(CString, u64)>,
+    /// The command's terminal, which may lie at no path that it sees, and its rights.
+    pub(crate) terminal: Option<(RawFd, u64)>,
 }
 
 /// Texts, and the list of pointers to them that `execve` wants.

@@ -132,6 +132,12 @@ pub(crate) fn open_path(folder: RawFd, path: &CStr, flags: c_int, beneath: bool)
     })
 }
 
+/// Whether there is something at a path, as far as this process may see.
+pub(crate) fn is_there(path: &CStr) -> bool {
+    // SAFETY: the path ends in 0.
+    done(unsafe { libc::syscall(libc::SYS_faccessat, libc::AT_FDCWD, path.as_ptr(), libc::F_OK) }).is_ok()
+}
+
 /// Opens a file of the kernel's own, whose path may hold links of the kernel's own.
 pub(crate) fn open_for_writing(path: &CStr) -> Result<OwnedFd> {
     let flags = libc::O_WRONLY | libc::O_CLOEXEC;
@@ -391,6 +397,12 @@ pub(crate) fn new_session() -> Result {
     done(unsafe { libc::syscall(libc::SYS_setsid) })
 }
 
+/// Makes a terminal that of the session which this process leads; its keys reach the processes of this one's group.
+pub(crate) fn take_terminal(terminal: RawFd) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, terminal, libc::TIOCSCTTY, 0) })
+}
+
 pub(crate) fn duplicate(from: RawFd, to: RawFd) -> Result {
     if from == to {
         // SAFETY: only numbers are handed over; clears the mark by which exec closes it.
@@ -406,6 +418,14 @@ pub(crate) fn close_from_to(first: RawFd, last: RawFd) {
         // SAFETY: in a process that is about to do nothing with them. They are nobody else's.
         done(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) }).ok();
     }
+}
+
+/// Closes all descriptors but these two.
+pub(crate) fn close_all_but(one: RawFd, other: RawFd) {
+    let (low, high) = (one.min(other), one.max(other));
+    close_from_to(0, low - 1);
+    close_from_to(low + 1, high - 1);
+    close_from_to(high + 1, RawFd::MAX);
 }
 
 /// Lets exec close every descriptor from `first` on.

@@ -18,3 +18,7 @@ mod properties;
 #[cfg(target_os = "linux")]
 mod providers;
 mod seeds;
+#[cfg(target_os = "linux")]
+mod terminals;
+#[cfg(target_os = "linux")]
+mod users;
