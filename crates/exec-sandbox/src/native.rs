@@ -90,7 +90,7 @@ fn secret() -> std::io::Result<[u64; 3]> {
 /// What every command needs, without any wall.
 fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
-    let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
+    let (programs, arguments) = words(plan)?;
     let variables = plan.environment.iter().map(|(name, value)| {
         let mut text = name.clone();
         text.push("=");
@@ -113,11 +113,18 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         terminal: handed.terminal != OwnTerminal::None,
         background: plan.limits.priority == Priority::Background,
         limits: limits::limits(&plan.limits, grouped),
-        programs: programs(plan)?,
-        arguments: Strings::new(arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?),
+        programs,
+        arguments: Strings::new(arguments),
+        order: None,
         environment: Strings::new(variables.collect::<Result<_, _>>()?),
         wipe: crate::probe::own_arguments_and_variables(),
     })
+}
+
+/// Where the program may be, and its arguments, the first of which is its name.
+pub(crate) fn words(plan: &Plan) -> std::io::Result<(Vec<CString>, Vec<CString>)> {
+    let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
+    Ok((programs(plan)?, arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?))
 }
 
 /// What is closed for this plan beside what always is.

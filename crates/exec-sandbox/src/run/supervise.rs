@@ -179,7 +179,7 @@ fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> i
 }
 
 /// Reads one report; nothing if the sandbox ended without one.
-fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
+pub(super) fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     let mut bytes = [0; size_of::<Report>()];
     let count = rustix::io::read(reports, &mut bytes)?;
     if count < bytes.len() {

@@ -4,9 +4,9 @@
 
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
-use super::command;
 use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Stage, Step, copy_tree};
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::{command, forget};
 
 const NOSUID: u64 = 0x2;
 const NODEV: u64 = 0x4;
@@ -37,8 +37,19 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
     match unsafe { raw::fork() } {
-        Ok(Side::Child) => command::run(launch, reports),
-        Ok(Side::Parent { pid, .. }) => watch(pid, reports, launch.background),
+        Ok(Side::Child) => command::run(launch, go, reports),
+        Ok(Side::Parent { pid, .. }) => {
+            let (is_waiting, background) = (launch.order.is_some(), launch.background);
+            // SAFETY: from here on there are numbers on the stack, and nothing else.
+            unsafe { forget::forget() };
+            if is_waiting {
+                raw::close_all_but(go, reports);
+                if raw::read_byte(go).is_none() {
+                    raw::exit(1);
+                }
+            }
+            watch(pid, reports, background)
+        }
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
             raw::exit(1)

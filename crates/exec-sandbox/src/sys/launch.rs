@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
 
+use super::order::Place;
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
 use super::{init, place};
 use crate::seccomp::Instruction;
@@ -38,6 +39,8 @@ pub(crate) struct Launch {
     /// Where the program may be, in the order in which to try.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Strings,
+    /// Where program and arguments will stand, if they are not known yet.
+    pub(crate) order: Option<Place>,
     pub(crate) environment: Strings,
     /// Where this program's own arguments and variables lie: the first process is a copy of it.
     pub(crate) wipe: Vec<(usize, usize)>,
@@ -119,6 +122,8 @@ pub(crate) const REPORT_SETUP: i32 = 1;
 pub(crate) const REPORT_EXEC: i32 = 2;
 /// The command has ended: its status, as `wait` tells it.
 pub(crate) const REPORT_END: i32 = 3;
+/// Everything is made, and the word to begin is waited for.
+pub(crate) const REPORT_READY: i32 = 4;
 
 /// A part of the work before the command starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,6 +18,22 @@ fn check(result: c_long) -> Result<c_long> {
     Err(unsafe { *libc::__errno_location() })
 }
 
+/// Where the C library keeps the last error of this thread.
+pub(super) fn place_of_the_last_error() -> usize {
+    // SAFETY: it only tells a place.
+    unsafe { libc::__errno_location() as usize }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+///
+/// Nothing in it may be used again.
+pub(super) unsafe fn unmap(start: usize, length: usize) {
+    // SAFETY: the caller promises it.
+    done(unsafe { libc::syscall(libc::SYS_munmap, start, length) }).ok();
+}
+
 fn done(result: c_long) -> Result {
     check(result).map(|_| ())
 }
@@ -420,12 +436,17 @@ pub(crate) fn close_from_to(first: RawFd, last: RawFd) {
     }
 }
 
+/// Closes all descriptors but these two, and those below `first`.
+pub(crate) fn close_all_from_but(first: RawFd, one: RawFd, other: RawFd) {
+    let (low, high) = (one.min(other), one.max(other));
+    close_from_to(first, low - 1);
+    close_from_to(low.max(first - 1) + 1, high - 1);
+    close_from_to(high.max(first - 1) + 1, RawFd::MAX);
+}
+
 /// Closes all descriptors but these two.
 pub(crate) fn close_all_but(one: RawFd, other: RawFd) {
-    let (low, high) = (one.min(other), one.max(other));
-    close_from_to(0, low - 1);
-    close_from_to(low + 1, high - 1);
-    close_from_to(high + 1, RawFd::MAX);
+    close_all_from_but(0, one, other);
 }
 
 /// Lets exec close every descriptor from `first` on.

@@ -14,6 +14,8 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod names;
 mod plans;
+#[cfg(target_os = "linux")]
+mod pool;
 mod properties;
 #[cfg(target_os = "linux")]
 mod providers;
