@@ -16,6 +16,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         stdout: Stream::Inherit,
         stderr: Stream::Inherit,
         signals: Signals::HandOn,
+        ..Streams::default()
     };
     let outcome = run(&plan, streams)?;
     for gap in &outcome.enforcement.gaps {

@@ -12,6 +12,7 @@ use crate::limits::{Limits, Priority};
 const MOUNTED: &str = "/sys/fs/cgroup";
 
 /// What one controller bounds.
+#[derive(Debug)]
 struct Controller {
     name: &'static str,
     /// What is written for a limit; nothing if there is none.
@@ -46,12 +47,12 @@ const CONTROLLERS: &[Controller] = &[
 /// Control groups of one sandbox. They are removed when it is gone.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    made: Vec<(&'static str, PathBuf)>,
+    made: Vec<(&'static Controller, PathBuf)>,
 }
 
 impl Groups {
-    /// Makes what may be made here, and says what that enforces.
-    pub(crate) fn make(limits: &Limits, name: &str, enforcement: &mut Enforcement) -> Self {
+    /// Makes what may be made here.
+    pub(crate) fn make(limits: &Limits, name: &str) -> Self {
         let mut groups = Self::default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         for controller in CONTROLLERS {
@@ -61,16 +62,21 @@ impl Groups {
             }
             let Some(parent) = folder_of(&own, controller.name) else { continue };
             if let Ok(path) = make_group(&parent, name, &settings) {
-                groups.made.push((controller.name, path));
-                controller.properties.iter().for_each(|one| enforcement.enforce(*one, "a control group"));
+                groups.made.push((controller, path));
             }
         }
         groups
     }
 
+    /// Says what they enforce.
+    pub(crate) fn promise(&self, enforcement: &mut Enforcement) {
+        let properties = self.made.iter().flat_map(|(controller, _)| controller.properties);
+        properties.for_each(|one| enforcement.enforce(*one, "a control group"));
+    }
+
     /// Whether memory is bounded for all together.
     pub(crate) fn bound_memory(&self) -> bool {
-        self.made.iter().any(|(name, _)| *name == "memory")
+        self.made.iter().any(|(controller, _)| controller.name == "memory")
     }
 
     /// Puts a process, and with it all that it starts, into the groups.
@@ -80,7 +86,7 @@ impl Groups {
 
     /// Whether memory ran out, and the most that was used at once.
     pub(crate) fn memory(&self) -> Option<(bool, u64)> {
-        let (_, path) = self.made.iter().find(|(name, _)| *name == "memory")?;
+        let (_, path) = self.made.iter().find(|(controller, _)| controller.name == "memory")?;
         let read = |file: &str| fs::read_to_string(path.join(file)).ok();
         let peak = read("memory.max_usage_in_bytes")?.trim().parse().ok()?;
         let killed = read("memory.oom_control")?;

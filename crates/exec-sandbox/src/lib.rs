@@ -79,7 +79,7 @@ pub use protect::{Depth, PROTECTED_NAMES, ProtectedName};
 pub use provider::Provider;
 pub use refusal::{Refusal, Rule, What};
 #[cfg(target_os = "linux")]
-pub use run::{Input, RunError, Signals, Stream, Streams, plan_and_run, run};
+pub use run::{Input, Pool, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run};
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{
     Access, Backend, Caches, Environment, Home, Network, Protection, SandboxSpec, Spawn, Unavailable,

@@ -15,8 +15,9 @@ mod wall;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::limits::Priority;
 use crate::plan::Plan;
@@ -27,17 +28,48 @@ use crate::sys::launch::{Launch, Strings};
 
 pub(crate) use identity::Ids;
 
+/// What a command is handed beside what is planned.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    /// What becomes standard input, output and error.
+    pub(crate) streams: [RawFd; 3],
+    pub(crate) terminal: OwnTerminal,
+}
+
+/// Whether the streams are a terminal of the command's own.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum OwnTerminal {
+    None,
+    /// They are; where this machine has it, if that is known.
+    Own(Option<PathBuf>),
+}
+
+impl Handed {
+    fn terminal_path(&self) -> Option<&Path> {
+        match &self.terminal {
+            OwnTerminal::Own(Some(path)) => Some(path),
+            OwnTerminal::Own(None) | OwnTerminal::None => None,
+        }
+    }
+
+    /// The number of the terminal.
+    fn terminal_number(&self) -> Option<RawFd> {
+        let [stdin, ..] = self.streams;
+        (self.terminal != OwnTerminal::None).then_some(stdin)
+    }
+}
+
 /// Returns what the first process needs. Whatever only the caller may do about mounts is done here.
-pub(crate) fn prepare(plan: &Plan, ids: Ids, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch> {
-    let furniture = steps::furnish(plan, ids)?;
-    let launch = bare(plan, streams, grouped)?;
+pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
+    let furniture = steps::furnish(plan, ids, handed.terminal_path())?;
+    let launch = bare(plan, handed, grouped)?;
     Ok(Launch {
         namespaces: namespaces(&plan.network),
         trees: furniture.trees,
         steps: furniture.steps,
         loopback: plan.network != Network::Open,
         identity: ids.to_become(),
-        landlock: wall::rules(plan)?,
+        landlock: wall::rules(plan, handed)?,
         filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
         ..launch
     })
@@ -56,9 +88,9 @@ fn secret() -> std::io::Result<[u64; 3]> {
 }
 
 /// What every command needs, without any wall.
-fn bare(plan: &Plan, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch> {
+fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
-    let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
+    let (programs, arguments) = words(plan)?;
     let variables = plan.environment.iter().map(|(name, value)| {
         let mut text = name.clone();
         text.push("=");
@@ -77,14 +109,22 @@ fn bare(plan: &Plan, streams: [i32; 3], grouped: bool) -> std::io::Result<Launch
         last_filter: Architecture::current().map(|it| last_filter(plan, it, secret)).unwrap_or_default(),
         secret,
         cwd: c_string(plan.cwd.as_os_str())?,
-        streams,
+        streams: handed.streams,
+        terminal: handed.terminal != OwnTerminal::None,
         background: plan.limits.priority == Priority::Background,
         limits: limits::limits(&plan.limits, grouped),
-        programs: programs(plan)?,
-        arguments: Strings::new(arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?),
+        programs,
+        arguments: Strings::new(arguments),
+        order: None,
         environment: Strings::new(variables.collect::<Result<_, _>>()?),
         wipe: crate::probe::own_arguments_and_variables(),
     })
+}
+
+/// Where the program may be, and its arguments, the first of which is its name.
+pub(crate) fn words(plan: &Plan) -> std::io::Result<(Vec<CString>, Vec<CString>)> {
+    let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
+    Ok((programs(plan)?, arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?))
 }
 
 /// What is closed for this plan beside what always is.
@@ -103,14 +143,14 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
 /// Returns what the first process needs where there are no namespaces. `private` is the command's own folder.
 pub(crate) fn in_place(
     plan: &Plan,
-    streams: [i32; 3],
+    handed: &Handed,
     grouped: bool,
     private: Option<&Path>,
 ) -> std::io::Result<Launch> {
     let walled = plan.provider == Provider::Landlock;
-    let landlock = if walled { wall::rules_in_place(plan, private)? } else { None };
+    let landlock = if walled { wall::rules_in_place(plan, handed, private)? } else { None };
     let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
-    let mut launch = bare(plan, streams, grouped)?;
+    let mut launch = bare(plan, handed, grouped)?;
     launch.landlock = landlock;
     launch.filter = if walled { filter } else { Vec::new() };
     Ok(launch)

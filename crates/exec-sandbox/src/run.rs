@@ -7,9 +7,11 @@
 
 mod begin;
 mod memory;
+mod pool;
 mod private;
 mod pump;
 mod supervise;
+mod terminal;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,16 +22,19 @@ use std::time::Instant;
 use crate::Quarantined;
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
+use crate::host::HostFacts;
 use crate::journal::{self, Journal};
 use crate::outcome::{End, Outcome};
 use crate::plan::{Plan, cannot_enforce, plan};
 use crate::provider::Provider;
 use crate::refusal::Refusal;
 use crate::spec::{Access, Backend, Protection, SandboxSpec, Unavailable};
-use begin::begin;
+use begin::{Running, begin};
+pub use pool::Pool;
 use private::Private;
 use pump::Pump;
 use supervise::supervise;
+pub use terminal::TerminalSize;
 
 /// What becomes of the streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +45,9 @@ pub struct Streams {
     pub stdout: Stream,
     /// Standard error.
     pub stderr: Stream,
+    /// Whether the command gets a terminal of its own. Then that is all three streams: what is typed comes from `stdin`, what
+    /// is printed goes to `stdout`, and `stderr` is of no interest.
+    pub terminal: Terminal,
     /// Whether signals that ask this program to end are handed on to the command.
     pub signals: Signals,
 }
@@ -64,6 +72,17 @@ pub enum Stream {
     Relay,
     /// To that of this program, directly. No limit holds.
     Inherit,
+}
+
+/// Whether a command gets a terminal of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Terminal {
+    /// It gets none.
+    #[default]
+    None,
+    /// It gets one, with the size and the settings of that of this program, and follows its size; where this program has
+    /// none, it has this size. While the command runs, a terminal that is standard input hands every byte on.
+    Own(TerminalSize),
 }
 
 /// What becomes of signals to this program.
@@ -110,8 +129,18 @@ const GROUPED: &[Property] =
 /// Looks at this machine, plans, and runs. Where nobody chose what makes the sandbox, and what was tried first turns out
 /// not to work on this machine, the next one is tried: nothing has run by then, and what is required still is.
 pub fn plan_and_run(spec: &SandboxSpec, streams: Streams) -> Result<(Plan, Outcome), RunError> {
-    let mut facts = crate::probe::probe(spec);
+    let facts = crate::probe::probe(spec);
     let first = plan(spec, &facts)?;
+    run_or_next(spec, facts, first, streams)
+}
+
+/// Runs what was planned, or what is planned where that turns out not to work.
+fn run_or_next(
+    spec: &SandboxSpec,
+    mut facts: HostFacts,
+    first: Plan,
+    streams: Streams,
+) -> Result<(Plan, Outcome), RunError> {
     let result = run(&first, streams);
     if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
         return Ok((first, result?));
@@ -132,35 +161,50 @@ pub fn plan_and_run(spec: &SandboxSpec, streams: Streams) -> Result<(Plan, Outco
 /// The sandbox dies with the thread that called this. The command starts as a copy of that thread, so a program with very
 /// much memory of its own starts it more slowly.
 pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
-    static STARTED: AtomicU32 = AtomicU32::new(0);
-    let number = STARTED.fetch_add(1, Ordering::Relaxed);
-    let mut enforcement = plan.enforcement.clone();
-    let name = format!("stockade-{}-{number}", std::process::id());
+    let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
     let groups = if plan.require.iter().any(|property| GROUPED.contains(property)) {
-        Groups::make(&plan.limits, &name, &mut enforcement)
+        Groups::make(&plan.limits, &format!("stockade-{}-{number}", std::process::id()))
     } else {
         Groups::default()
     };
-    limits_in_force(plan, &groups, &mut enforcement)?;
-    let sweeping = Sweeping::begin(plan, &mut enforcement);
-
     let private = match plan.provider {
         Provider::Landlock => Some(Private::new().map_err(RunError::setup("making a private folder"))?),
         _ => None,
     };
     let moved = private.as_ref().map(|private| private.move_in(plan));
-    let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
+    carried_out(plan, streams, &groups, || {
+        let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes or a terminal"))?;
+        let private = private.as_ref().map(Private::path);
+        let running = begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private)?;
+        Ok(running.map(|running| (running, pump)))
+    })
+}
+
+/// A number that no other sandbox has which runs at the same time.
+fn sandbox_number() -> u32 {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    std::process::id().wrapping_mul(64).wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Sweeps before and after a command, and looks after it in between.
+fn carried_out(
+    plan: &Plan,
+    streams: Streams,
+    groups: &Groups,
+    begin: impl FnOnce() -> Result<Option<(Running, Pump)>, RunError>,
+) -> Result<Outcome, RunError> {
+    let mut enforcement = plan.enforcement.clone();
+    groups.promise(&mut enforcement);
+    limits_in_force(plan, groups, &mut enforcement)?;
+    let sweeping = Sweeping::begin(plan, &mut enforcement);
     let started = Instant::now();
-    let running =
-        begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private.as_ref().map(Private::path));
-    let outcome = match running {
-        Ok(Some(running)) => supervise(plan, streams.signals, &running, pump, &groups, started)
-            .and_then(|watched| watched.outcome(plan, &groups, enforcement, started)),
+    let outcome = match begin() {
+        Ok(Some((running, pump))) => supervise(plan, streams.signals, &running, pump, groups, started)
+            .and_then(|watched| watched.outcome(plan, groups, enforcement, started)),
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
         Err(error) => Err(error),
     };
-    drop(groups);
     let quarantine = sweeping.end(plan);
     Ok(Outcome { quarantine, ..outcome? })
 }

@@ -7,8 +7,11 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod command;
+mod forget;
+pub(crate) mod guardian;
 mod init;
 pub(crate) mod launch;
+pub(crate) mod order;
 mod place;
 pub(crate) mod raw;
 pub(crate) mod spawn;

@@ -2,7 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks through the folders of a workspace")]
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +22,30 @@ const NOT_ENTERED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pyc
 /// Returns what has a protected name, outer ones first, and whether everything was looked at.
 pub(crate) fn protected(workspace: &Path) -> (Vec<ProtectedEntry>, Searched) {
     let mut search = Search { workspace, found: Vec::new(), names: 0, searched: Searched::Fully };
-    for name in PROTECTED_NAMES {
+    let top = names(workspace);
+    for name in PROTECTED_NAMES.iter().filter(|name| may_be_there(name.path, top.as_ref())) {
         search.note(PathBuf::from(name.path), name.treatment);
     }
     search.folder(Path::new(""), 0);
     (search.found, search.searched)
+}
+
+/// The names at the top of a workspace, in small letters; nothing if it cannot be listed, or has too many.
+fn names(workspace: &Path) -> Option<BTreeSet<Vec<u8>>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(workspace).ok()? {
+        names.insert(entry.ok()?.file_name().as_bytes().to_ascii_lowercase());
+        if names.len() > NAMES {
+            return None;
+        }
+    }
+    Some(names)
+}
+
+/// Whether it is worth while to look: most names are missing in most workspaces. Some file systems take no note of case.
+fn may_be_there(path: &str, top: Option<&BTreeSet<Vec<u8>>>) -> bool {
+    let first = path.split('/').next().unwrap_or(path);
+    top.is_none_or(|top| top.contains(&first.as_bytes().to_ascii_lowercase()))
 }
 
 struct Search<'w> {

@@ -16,7 +16,9 @@ pub use stockade_exec_sandbox::{
     plan,
 };
 #[cfg(target_os = "linux")]
-pub use stockade_exec_sandbox::{Input, RunError, Signals, Stream, Streams, plan_and_run, probe, run};
+pub use stockade_exec_sandbox::{
+    Input, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, probe, run,
+};
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.
 #[cfg(target_os = "linux")]

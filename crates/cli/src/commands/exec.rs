@@ -17,8 +17,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use stockade_guard::audit::{AuditError, AuditOptions, AuditTrail, AuditedRun};
 use stockade_guard::exec::{
-    End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, plan, plan_and_run,
-    probe,
+    End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
+    plan, plan_and_run, probe,
 };
 use units::{duration, size};
 
@@ -32,6 +32,7 @@ Examples:
   stockade exec --ro ~/data -- ./run.sh           it may read one folder more
   stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
                                                   one socket leads out, and its broker decides
+  stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
   stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
 const EXIT_CODES: &str = "\
@@ -130,6 +131,10 @@ pub(crate) struct ExecArgs {
     /// Let the command only read the workspace
     #[arg(long)]
     read_only: bool,
+
+    /// Give the command a terminal of its own, as a shell or an editor needs it
+    #[arg(long, short)]
+    tty: bool,
 
     /// Read what the command says on standard error, also from a terminal, to say what it was refused
     #[arg(long)]
@@ -257,18 +262,30 @@ fn end(record: AuditedRun, ran: &Result<(Plan, Outcome), RunError>) {
     }
 }
 
-/// A terminal is handed over as it is: programs ask it for its size. Anything else is fed up to the limit.
+/// A command has a terminal of its own if that was asked for. Else, one is handed over as it is: programs ask it for its size. Anything else is fed up to the limit.
 fn streams(args: &ExecArgs) -> Streams {
     let stream = |is_terminal| match args.format {
         Format::Json => Stream::Keep,
         Format::Text if is_terminal => Stream::Inherit,
         Format::Text => Stream::Relay,
     };
+    if args.tty {
+        let stdout = if args.format == Format::Json { Stream::Keep } else { Stream::Relay };
+        let terminal = Terminal::Own(TerminalSize::default());
+        return Streams {
+            stdin: Input::Inherit,
+            stdout,
+            terminal,
+            signals: Signals::HandOn,
+            ..Streams::default()
+        };
+    }
     Streams {
         stdin: Input::Inherit,
         stdout: stream(io::stdout().is_terminal()),
         stderr: stream(io::stderr().is_terminal() && !args.explain),
         signals: Signals::HandOn,
+        ..Streams::default()
     }
 }
 

@@ -100,6 +100,7 @@ fn guarded(args: &RunArgs) -> Result<ExitCode, Failure> {
         stdout: Stream::Relay,
         stderr: Stream::Relay,
         signals: Signals::HandOn,
+        ..Streams::default()
     };
     match guard.run(&text, streams).map_err(Failure::incomplete)? {
         RunAnswer::Ran(ran) => Ok(ended(&ran)),

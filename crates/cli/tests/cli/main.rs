@@ -5,6 +5,9 @@
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod doctor;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod exec_terminal;
 #[cfg(test)]
 mod hostile;
 #[cfg(target_os = "linux")]

@@ -22,7 +22,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::options;
 use crate::limits::Priority;
 use crate::mounts::MountKind;
-use crate::native::{closed, limits, steps};
+use crate::native::{Handed, OwnTerminal, closed, limits, steps};
 use crate::plan::Plan;
 use crate::refusal::{Refusal, Rule, What};
 use crate::seccomp::{Architecture, Instruction, filter};
@@ -60,9 +60,10 @@ pub(crate) struct Waiting {
 }
 
 /// Starts bubblewrap up to the point where the command would begin.
-pub(crate) fn start(plan: &Plan, program: &Path, streams: [RawFd; 3]) -> io::Result<Waiting> {
+pub(crate) fn start(plan: &Plan, program: &Path, handed: &Handed) -> io::Result<Waiting> {
     let lock = mount_points(plan)?;
-    not_a_file(streams)?;
+    not_a_file(handed.streams)?;
+    let taking = taking_its_terminal(plan, handed)?;
     let (information_read, information) = pipe()?;
     let (go_read, go) = pipe()?;
     let code = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
@@ -82,9 +83,10 @@ pub(crate) fn start(plan: &Plan, program: &Path, streams: [RawFd; 3]) -> io::Res
     let words: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
     let words = in_memory(c"arguments", &words)?;
     let mut command = Command::new(program);
-    command.env_clear().arg("--args").arg(number(&words)).arg("--").arg(&plan.program).args(&plan.arguments);
+    command.env_clear().arg("--args").arg(number(&words)).arg("--").args(taking);
+    command.arg(&plan.program).args(&plan.arguments);
     let keep = [&information as &dyn AsRawFd, &go_read, &code, &words].map(AsRawFd::as_raw_fd);
-    let pid = spawn::spawn(command, streams, keep)?;
+    let pid = spawn::spawn(command, handed.streams, keep)?;
     drop((information, go_read, code, words));
     let mut text = String::new();
     File::from(information_read).take(1 << 16).read_to_string(&mut text)?;
@@ -135,6 +137,24 @@ fn not_a_file(streams: [RawFd; 3]) -> io::Result<()> {
     }
     let why = "a file as a standard stream could be opened again with other rights";
     let fix = "use a pipe, such as `cat FILE | stockade exec …`, or choose the native backend";
+    let refusal = Refusal::new(What::Command, Rule::CannotEnforce(why), fix);
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
+}
+
+/// Makes a session of its own for the command, with its terminal. Bubblewrap itself must not be in it: Ctrl-C would end it.
+const SETSID: &str = "/usr/bin/setsid";
+
+/// What stands before the command where it has a terminal.
+fn taking_its_terminal(plan: &Plan, handed: &Handed) -> io::Result<Vec<OsString>> {
+    if handed.terminal == OwnTerminal::None {
+        return Ok(Vec::new());
+    }
+    let program = Path::new(SETSID);
+    if host_path(plan, program).is_some_and(|path| path.is_file()) {
+        return Ok([SETSID, "-c", "--"].map(OsString::from).into());
+    }
+    let why = "with bubblewrap, a terminal of its own needs /usr/bin/setsid";
+    let fix = "install util-linux, or choose the native backend";
     let refusal = Refusal::new(What::Command, Rule::CannotEnforce(why), fix);
     Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
 }

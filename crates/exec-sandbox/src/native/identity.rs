@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
+
+use rustix::process::{Gid, Uid};
 
 use crate::plan::Identity;
 use crate::sys::launch::with_user_namespace;
@@ -45,6 +47,13 @@ impl Ids {
     /// What the first process has to become itself.
     pub(super) fn to_become(self) -> Option<(u32, u32)> {
         (self.kind == Identity::Nobody).then_some((self.user.0, self.group.0))
+    }
+
+    /// Makes a terminal the command's own, so that it can be opened by its path as well. A command that cannot has it open
+    /// all the same.
+    pub(crate) fn own(self, terminal: BorrowedFd<'_>) {
+        let (user, group) = (Uid::from_raw(self.user.1), Gid::from_raw(self.group.1));
+        rustix::fs::fchown(terminal, Some(user), Some(group)).ok();
     }
 
     /// Tells the kernel which identities the namespace of a process knows: one.

@@ -59,8 +59,9 @@ pub(super) struct Furniture {
 }
 
 /// Returns the furniture of a plan.
-pub(super) fn furnish(plan: &Plan, ids: Ids) -> io::Result<Furniture> {
-    let mut room = Room { furniture: Furniture::default(), made: BTreeSet::new(), covered: Vec::new() };
+pub(super) fn furnish(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io::Result<Furniture> {
+    let mut room =
+        Room { furniture: Furniture::default(), made: BTreeSet::new(), covered: Vec::new(), terminal };
     for mount in &plan.mounts {
         room.add(mount)?;
     }
@@ -106,15 +107,17 @@ fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<()> {
 }
 
 /// A root that is being furnished.
-struct Room {
+struct Room<'t> {
     furniture: Furniture,
     /// Folders that were made.
     made: BTreeSet<PathBuf>,
     /// What was brought from the machine: below it, everything that is to be mounted on is there already.
     covered: Vec<PathBuf>,
+    /// Where this machine has the terminal of the command.
+    terminal: Option<&'t Path>,
 }
 
-impl Room {
+impl Room<'_> {
     fn add(&mut self, mount: &Mount) -> io::Result<()> {
         let target = mount.target.as_path();
         match &mount.kind {
@@ -181,6 +184,12 @@ impl Room {
             let path = target.join(name);
             self.place_for(&path, Shape::File)?;
             self.bring(&Path::new("/dev").join(name), &path, NOSUID | NOEXEC | READ_ONLY)?;
+        }
+        if let Some(terminal) = self.terminal {
+            // Programs ask under which name their terminal is found.
+            let path = target.join("console");
+            self.place_for(&path, Shape::File)?;
+            self.bring(terminal, &path, NOSUID | NOEXEC | READ_ONLY)?;
         }
         for (name, to) in DEVICE_LINKS {
             let (path, to) = (below_root(&target.join(name))?, c_string(to.as_ref())?);

@@ -4,9 +4,10 @@
 #![expect(clippy::disallowed_methods, reason = "looks which files of /proc the kernel has")]
 
 use std::io;
+use std::os::fd::RawFd;
 use std::path::Path;
 
-use super::c_string;
+use super::{Handed, c_string};
 use crate::mounts::{MountKind, Shape};
 use crate::plan::Plan;
 use crate::spec::Access;
@@ -29,7 +30,7 @@ const HANDLED: &[(u32, u64)] = &[(5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 
 const SCOPES: u64 = 0b11;
 
 /// Returns the rules for a plan; nothing where the kernel's Landlock is too old to let files be moved between folders.
-pub(super) fn rules(plan: &Plan) -> io::Result<Option<Landlock>> {
+pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
     let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else { return Ok(None) };
     let all = handled & !(MAKE_CHAR | MAKE_BLOCK);
@@ -48,11 +49,17 @@ pub(super) fn rules(plan: &Plan) -> io::Result<Option<Landlock>> {
     }
     rules.push((c"/dev/shm".to_owned(), all));
     let scopes = if version >= 6 { SCOPES } else { 0 };
-    Ok(Some(Landlock { version, handled, scopes, rules }))
+    Ok(Some(Landlock { version, handled, scopes, rules, terminal: terminal(handed, handled) }))
 }
 
-/// Devices that are harmless, where there is no `/dev` of one's own.
-const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// The command's own terminal lies in a folder of this machine's terminals, of which the command sees nothing else.
+fn terminal(handed: &Handed, handled: u64) -> Option<(RawFd, u64)> {
+    let rights = handled & (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV);
+    handed.terminal_number().map(|number| (number, rights))
+}
+
+/// Devices that are harmless, where there is no `/dev` of one's own. `tty` is the terminal of a command that has one.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /// What programs ask about the machine, where there is no `/proc` of one's own.
 const MACHINE: &[&str] = &[
@@ -69,7 +76,11 @@ const MACHINE: &[&str] = &[
 ];
 
 /// Returns the rules for a plan where Landlock is the only wall: nothing is open but what is named.
-pub(super) fn rules_in_place(plan: &Plan, private: Option<&Path>) -> io::Result<Option<Landlock>> {
+pub(super) fn rules_in_place(
+    plan: &Plan,
+    handed: &Handed,
+    private: Option<&Path>,
+) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
     let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else {
         return Err(io::Error::other("the kernel's Landlock is too old"));
@@ -97,5 +108,5 @@ pub(super) fn rules_in_place(plan: &Plan, private: Option<&Path>) -> io::Result<
         rules.push((c_string(private.as_os_str())?, all));
     }
     let scopes = if version >= 6 { SCOPES } else { 0 };
-    Ok(Some(Landlock { version, handled, scopes, rules }))
+    Ok(Some(Landlock { version, handled, scopes, rules, terminal: terminal(handed, handled) }))
 }

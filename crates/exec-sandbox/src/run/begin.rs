@@ -51,29 +51,35 @@ pub(super) fn begin(
 ) -> Result<Option<Running>, RunError> {
     match &plan.provider {
         Provider::Native => {
-            let ids = Ids::new(plan.identity, std::process::id().wrapping_mul(64).wrapping_add(number));
-            let launch = prepare(plan, ids, ends.numbers(), groups.bound_memory())
+            let ids = Ids::new(plan.identity, number);
+            ends.terminal().into_iter().for_each(|terminal| ids.own(terminal));
+            let launch = prepare(plan, ids, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the mounts"))?;
-            copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(Some)
+            copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
-            let launch = in_place(plan, ends.numbers(), groups.bound_memory(), private)
+            let launch = in_place(plan, ends.handed(), groups.bound_memory(), private)
                 .map_err(RunError::setup("preparing the rules"))?;
-            copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(Some)
+            copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
         Provider::Bwrap { program } => bwrap(plan, program, ends, groups).map(Some),
     }
 }
 
-/// Begins it in a copy of this thread.
-fn copy(
+/// The word to go on has been given once, and nobody waits for another.
+fn only((running, _): (Running, OwnedFd)) -> Option<Running> {
+    Some(running)
+}
+
+/// Begins it in a copy of this thread. Returns what gives the word to go on as well.
+pub(super) fn copy(
     launch: &Launch,
     speaks: Speaks,
     groups: &Groups,
     ends: Ends,
     identify: impl FnOnce(i32) -> io::Result<()>,
-) -> Result<Running, RunError> {
+) -> Result<(Running, OwnedFd), RunError> {
     let (go_read, go_write) = super::pipe()?;
     let (news, reports) = super::pipe()?;
     let born = launch::start(launch, go_read.as_raw_fd(), reports.as_raw_fd())
@@ -85,7 +91,7 @@ fn copy(
         end(born.pid);
         return Err(RunError::setup("giving the sandbox its identity")(error));
     }
-    Ok(Running { born, news, speaks, _lock: None })
+    Ok((Running { born, news, speaks, _lock: None }, go_write))
 }
 
 fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Running, RunError> {
@@ -93,7 +99,7 @@ fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Run
         Ok(refusal) => RunError::Refused(refusal),
         Err(error) => RunError::setup("starting bubblewrap")(error),
     };
-    let waiting = bubblewrap::start(plan, program, ends.numbers()).map_err(refused)?;
+    let waiting = bubblewrap::start(plan, program, ends.handed()).map_err(refused)?;
     drop(ends);
     let begun = || -> io::Result<Running> {
         groups.add(waiting.first)?;

@@ -9,7 +9,9 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Input, Stream, Streams};
+use super::terminal::Pty;
+use super::{Input, Stream, Streams, Terminal};
+use crate::native::{Handed, OwnTerminal};
 use crate::outcome::Output;
 
 /// How much is read at once.
@@ -24,9 +26,15 @@ const LAST: usize = 16 << 10;
 /// How often something is read after the end, at most. A pipe holds much less than so many chunks.
 const LAST_READS: usize = 256;
 
-/// Both output streams of a command.
+/// The number of what is typed, beside the numbers of the channels.
+const TYPED: usize = 2;
+
+/// Both output streams of a command, or its terminal.
 pub(super) struct Pump {
     channels: [Channel; 2],
+    terminal: Option<Pty>,
+    /// Which channel brings errors.
+    errors: usize,
     left: u64,
     pub(super) dropped: u64,
     /// How often something more is read after the end.
@@ -35,16 +43,23 @@ pub(super) struct Pump {
 
 /// The ends of the streams that the command gets.
 pub(super) struct Ends {
-    _owned: Vec<OwnedFd>,
-    numbers: [RawFd; 3],
+    owned: Vec<OwnedFd>,
+    handed: Handed,
 }
 
 impl Ends {
-    pub(super) fn numbers(&self) -> [RawFd; 3] {
-        self.numbers
+    pub(super) fn handed(&self) -> &Handed {
+        &self.handed
+    }
+
+    /// The terminal, if they are one.
+    pub(super) fn terminal(&self) -> Option<BorrowedFd<'_>> {
+        let own = self.handed.terminal != OwnTerminal::None;
+        self.owned.first().filter(|_| own).map(OwnedFd::as_fd)
     }
 }
 
+#[derive(Default)]
 struct Channel {
     from: Option<OwnedFd>,
     /// Number of the stream of this program that it goes to; nothing if it is kept.
@@ -57,6 +72,33 @@ struct Channel {
 
 impl Pump {
     pub(super) fn new(streams: Streams) -> io::Result<(Self, Ends)> {
+        match streams.terminal {
+            Terminal::None => Self::of_pipes(streams),
+            Terminal::Own(size) => Self::of_terminal(streams, Pty::new(streams, size)?),
+        }
+    }
+
+    fn of_terminal(streams: Streams, terminal: Pty) -> io::Result<(Self, Ends)> {
+        let first = Channel {
+            from: Some(terminal.output()?),
+            to: (streams.stdout != Stream::Keep).then_some(1),
+            ..Channel::default()
+        };
+        let command = terminal.command()?;
+        let streams = [command.as_raw_fd(); 3];
+        let handed = Handed { streams, terminal: OwnTerminal::Own(terminal.path()) };
+        let pump = Self {
+            channels: [first, Channel::default()],
+            terminal: Some(terminal),
+            errors: 0,
+            left: u64::MAX,
+            dropped: 0,
+            reads: 0,
+        };
+        Ok((pump, Ends { owned: vec![command], handed }))
+    }
+
+    fn of_pipes(streams: Streams) -> io::Result<(Self, Ends)> {
         let mut owned = Vec::new();
         let mut numbers = [0, 1, 2];
         if streams.stdin == Input::Empty {
@@ -65,13 +107,7 @@ impl Pump {
             owned.push(nothing);
         }
         let mut channel = |number: RawFd, stream: Stream| -> io::Result<Channel> {
-            let mut channel = Channel {
-                from: None,
-                to: None,
-                waiting: Vec::new(),
-                kept: Vec::new(),
-                last: VecDeque::new(),
-            };
+            let mut channel = Channel::default();
             if stream != Stream::Inherit {
                 let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
                 if let Some(place) = numbers.get_mut(number as usize) {
@@ -84,7 +120,8 @@ impl Pump {
             Ok(channel)
         };
         let channels = [channel(1, streams.stdout)?, channel(2, streams.stderr)?];
-        Ok((Self { channels, left: u64::MAX, dropped: 0, reads: 0 }, Ends { _owned: owned, numbers }))
+        let pump = Self { channels, terminal: None, errors: 1, left: u64::MAX, dropped: 0, reads: 0 };
+        Ok((pump, Ends { owned, handed: Handed { streams: numbers, terminal: OwnTerminal::None } }))
     }
 
     /// Sets how many bytes of both streams together are handed on.
@@ -101,22 +138,42 @@ impl Pump {
     pub(super) fn interests(&self) -> Vec<(usize, PollFd<'_>)> {
         let channels = self.channels.iter().enumerate();
         let interests = channels.filter_map(|(number, channel)| Some((number, channel.interest()?)));
+        let typed = self.terminal.as_ref().and_then(Pty::interest);
+        let interests = interests.chain(typed.map(|typed| (TYPED, typed)));
         interests.map(|(number, (from, flags))| (number, PollFd::from_borrowed_fd(from, flags))).collect()
     }
 
     /// Does what a channel is ready for.
     pub(super) fn advance(&mut self, number: usize) {
+        if let Some(terminal) = self.terminal.as_mut().filter(|_| number == TYPED) {
+            return terminal.advance();
+        }
         let Some(channel) = self.channels.get_mut(number) else { return };
         if channel.waiting.is_empty() {
             channel.read(&mut self.left, &mut self.dropped);
         } else {
             channel.write(&mut self.dropped);
         }
+        // Nobody reads any more: the command is told so by a terminal that hangs up.
+        if self.errors == number && channel.from.is_none() {
+            self.terminal = None;
+        }
     }
 
     /// Whoever wrote into the pipes is gone, so they fill no more.
     pub(super) fn begin_to_end(&mut self) {
         self.reads = LAST_READS;
+        self.terminal.iter_mut().for_each(Pty::end_input);
+    }
+
+    /// Gives a terminal the size of the outer one. Says whether there is a terminal.
+    pub(super) fn follow(&mut self) -> bool {
+        self.terminal.as_mut().map(Pty::follow).is_some()
+    }
+
+    /// Takes the outer terminal over again.
+    pub(super) fn resume(&self) {
+        self.terminal.iter().for_each(Pty::resume);
     }
 
     /// Reads until a channel has something to hand on, or nothing is left in it. A pipe whose other end found its way to
@@ -145,8 +202,8 @@ impl Pump {
 
     /// Returns the last that came on standard error.
     pub(super) fn last_errors(&self) -> Vec<u8> {
-        let [_, errors] = &self.channels;
-        errors.last.iter().copied().collect()
+        let errors = self.channels.get(self.errors);
+        errors.map(|errors| errors.last.iter().copied().collect()).unwrap_or_default()
     }
 
     pub(super) fn output(self) -> Output {
@@ -178,6 +235,8 @@ impl Channel {
         let Some(from) = &self.from else { return };
         let mut chunk = vec![0; CHUNK];
         let count = match rustix::io::read(from, &mut chunk) {
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return,
+            // That of a terminal is an error.
             Ok(0) | Err(_) => {
                 self.from = None;
                 return;

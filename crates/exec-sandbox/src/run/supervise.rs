@@ -108,7 +108,7 @@ fn watch(
             return Ok(Ending::OutOfMemory);
         }
         tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
-        let look_again = (bounds.memory.is_some() || tries > 0).then_some(memory::INTERVAL);
+        let look_again = (pump.follow() || bounds.memory.is_some() || tries > 0).then_some(memory::INTERVAL);
         let rest = rest.into_iter().chain(look_again).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
@@ -130,7 +130,7 @@ fn watch(
             };
         }
         if let Some(signals) = signals.filter(|_| is_ready(1)) {
-            hand_on(running, signals);
+            hand_on(running, pump, signals);
         }
         for (at, channel) in channels.into_iter().enumerate() {
             if is_ready(first_channel + at) {
@@ -179,7 +179,7 @@ fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> i
 }
 
 /// Reads one report; nothing if the sandbox ended without one.
-fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
+pub(super) fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     let mut bytes = [0; size_of::<Report>()];
     let count = rustix::io::read(reports, &mut bytes)?;
     if count < bytes.len() {
@@ -192,9 +192,16 @@ fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     Ok(Some(report))
 }
 
-fn hand_on(running: &Running, signals: &OwnedFd) {
-    if let Ok(signal) = raw::read_signal(signals.as_raw_fd()) {
-        running.signal(signal);
+fn hand_on(running: &Running, pump: &mut Pump, signals: &OwnedFd) {
+    let Ok(signal) = raw::read_signal(signals.as_raw_fd()) else { return };
+    match signal {
+        // The kernel tells a command that has a terminal of its own.
+        libc::SIGWINCH if pump.follow() => {}
+        libc::SIGCONT => {
+            pump.resume();
+            running.signal(signal);
+        }
+        _ => running.signal(signal),
     }
 }
 

@@ -1,26 +1,50 @@
 //! What the process does that becomes the command. The same rules hold as for the first process.
 
+use std::ffi::{CStr, CString, c_char};
 use std::os::fd::RawFd;
 
-use super::launch::{Launch, REPORT_EXEC, REPORT_SETUP, Stage};
+use super::launch::{Launch, REPORT_EXEC, REPORT_READY, REPORT_SETUP, Stage};
 use super::raw::{self, Errno, Result};
 
 /// Becomes the command, or says why not.
-pub(super) fn run(launch: &Launch, reports: RawFd) -> ! {
+pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     if let Err((stage, errno)) = prepare(launch) {
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno]);
         raw::exit(1);
     }
+    match launch.order {
+        None => {
+            let programs = launch.programs.iter().map(CString::as_c_str);
+            start(launch, programs, launch.arguments.as_ptr(), reports)
+        }
+        Some(order) => {
+            raw::close_all_from_but(3, go, reports);
+            raw::write_words(reports, &[REPORT_READY, 0, 0, 0]);
+            if raw::read_byte(go).is_none() {
+                raw::exit(1);
+            }
+            start(launch, order.programs(), order.arguments(), reports)
+        }
+    }
+}
+
+/// Becomes the first of these programs that is there, or says why none.
+fn start<'p>(
+    launch: &Launch,
+    programs: impl Iterator<Item = &'p CStr>,
+    arguments: *const *const c_char,
+    reports: RawFd,
+) -> ! {
     let mut error = libc::ENOENT;
-    for program in &launch.programs {
-        // SAFETY: both lists end in null, and their texts live as long as `launch`.
-        let errno = unsafe {
-            raw::execute(program, launch.arguments.as_ptr(), launch.environment.as_ptr(), launch.secret)
-        };
+    for program in programs {
+        // SAFETY: both lists end in null, and their texts live as long as `launch`, or the order that it names.
+        let errno = unsafe { raw::execute(program, arguments, launch.environment.as_ptr(), launch.secret) };
         match errno {
             libc::ENOENT | libc::ENOTDIR => {}
-            // Another folder may hold one that can be run; if none does, this is what to say.
-            libc::EACCES => error = errno,
+            // Another folder may hold one that can be run; if none does, this is what to say. A folder that this user may not
+            // even look into says nothing about a program.
+            libc::EACCES if raw::is_there(program) => error = errno,
+            libc::EACCES => {}
             _ => {
                 error = errno;
                 break;
@@ -37,8 +61,12 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::duplicate(stream, number as RawFd).map_err(at(Stage::Streams))?;
     }
     raw::close_on_exec(3).map_err(at(Stage::Streams))?;
-    // Without a terminal of its own, and with a weight of its own; the launcher before it was not to be slowed down.
+    // Without the terminal of whoever starts it, and with a weight of its own; the launcher before it was not to be slowed
+    // down.
     raw::new_session().map_err(at(Stage::Streams))?;
+    if launch.terminal {
+        raw::take_terminal(0).map_err(at(Stage::Streams))?;
+    }
     if launch.background {
         raw::lower_priority(0, 10).map_err(at(Stage::Limits))?;
     }

@@ -4,9 +4,9 @@
 
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
-use super::command;
 use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Stage, Step, copy_tree};
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::{command, forget};
 
 const NOSUID: u64 = 0x2;
 const NODEV: u64 = 0x4;
@@ -37,8 +37,19 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
     match unsafe { raw::fork() } {
-        Ok(Side::Child) => command::run(launch, reports),
-        Ok(Side::Parent { pid, .. }) => watch(pid, reports, launch.background),
+        Ok(Side::Child) => command::run(launch, go, reports),
+        Ok(Side::Parent { pid, .. }) => {
+            let (is_waiting, background) = (launch.order.is_some(), launch.background);
+            // SAFETY: from here on there are numbers on the stack, and nothing else.
+            unsafe { forget::forget() };
+            if is_waiting {
+                raw::close_all_but(go, reports);
+                if raw::read_byte(go).is_none() {
+                    raw::exit(1);
+                }
+            }
+            watch(pid, reports, background)
+        }
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
             raw::exit(1)
@@ -185,6 +196,9 @@ pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
         let place = raw::open_path(libc::AT_FDCWD, path, libc::O_PATH, false).map_err(failed)?;
         raw::landlock_allow(ruleset.as_fd(), place.as_raw_fd(), *allowed).map_err(failed)?;
     }
+    if let Some((terminal, allowed)) = landlock.terminal {
+        raw::landlock_allow(ruleset.as_fd(), terminal, allowed).map_err(|errno| (0, errno))?;
+    }
     raw::landlock_restrict(ruleset.as_fd()).map_err(|errno| (0, errno))
 }
 
@@ -192,10 +206,7 @@ pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
 /// kernel ends whatever is left.
 fn watch(command: i32, reports: RawFd, mut too_heavy: bool) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
-    let (low, high) = (signals.as_raw_fd().min(reports), signals.as_raw_fd().max(reports));
-    raw::close_from_to(0, low - 1);
-    raw::close_from_to(low + 1, high - 1);
-    raw::close_from_to(high + 1, RawFd::MAX);
+    raw::close_all_but(signals.as_raw_fd(), reports);
     loop {
         bury(command, reports);
         while too_heavy && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS) {

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
 
+use super::order::Place;
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
 use super::{init, place};
 use crate::seccomp::Instruction;
@@ -25,6 +26,8 @@ pub(crate) struct Launch {
     pub(crate) cwd: CString,
     /// What becomes standard input, output and error.
     pub(crate) streams: [RawFd; 3],
+    /// Whether these are a terminal, which becomes the command's own.
+    pub(crate) terminal: bool,
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<(c_uint, u64)>,
@@ -36,6 +39,8 @@ pub(crate) struct Launch {
     /// Where the program may be, in the order in which to try.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Strings,
+    /// Where program and arguments will stand, if they are not known yet.
+    pub(crate) order: Option<Place>,
     pub(crate) environment: Strings,
     /// Where this program's own arguments and variables lie: the first process is a copy of it.
     pub(crate) wipe: Vec<(usize, usize)>,
@@ -84,6 +89,8 @@ pub(crate) struct Landlock {
     pub(crate) handled: u64,
     pub(crate) scopes: u64,
     pub(crate) rules: Vec<(CString, u64)>,
+    /// The command's terminal, which may lie at no path that it sees, and its rights.
+    pub(crate) terminal: Option<(RawFd, u64)>,
 }
 
 /// Texts, and the list of pointers to them that `execve` wants.
@@ -115,6 +122,8 @@ pub(crate) const REPORT_SETUP: i32 = 1;
 pub(crate) const REPORT_EXEC: i32 = 2;
 /// The command has ended: its status, as `wait` tells it.
 pub(crate) const REPORT_END: i32 = 3;
+/// Everything is made, and the word to begin is waited for.
+pub(crate) const REPORT_READY: i32 = 4;
 
 /// A part of the work before the command starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

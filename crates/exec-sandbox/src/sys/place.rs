@@ -7,6 +7,7 @@
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
 use super::command;
+use super::forget;
 use super::init::{Failure, second_wall};
 use super::launch::{Launch, PARENT_GONE, REPORT_END, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, Errno, Result, Side};
@@ -27,8 +28,12 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
     match unsafe { raw::fork() } {
-        Ok(Side::Child) => command::run(launch, reports),
-        Ok(Side::Parent { pid, .. }) => watch(pid, reports),
+        Ok(Side::Child) => command::run(launch, go, reports),
+        Ok(Side::Parent { pid, .. }) => {
+            // SAFETY: from here on there are numbers on the stack, and nothing else.
+            unsafe { forget::forget() };
+            watch(pid, reports)
+        }
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
             raw::exit(1)

@@ -18,6 +18,22 @@ fn check(result: c_long) -> Result<c_long> {
     Err(unsafe { *libc::__errno_location() })
 }
 
+/// Where the C library keeps the last error of this thread.
+pub(super) fn place_of_the_last_error() -> usize {
+    // SAFETY: it only tells a place.
+    unsafe { libc::__errno_location() as usize }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+///
+/// Nothing in it may be used again.
+pub(super) unsafe fn unmap(start: usize, length: usize) {
+    // SAFETY: the caller promises it.
+    done(unsafe { libc::syscall(libc::SYS_munmap, start, length) }).ok();
+}
+
 fn done(result: c_long) -> Result {
     check(result).map(|_| ())
 }
@@ -130,6 +146,12 @@ pub(crate) fn open_path(folder: RawFd, path: &CStr, flags: c_int, beneath: bool)
     descriptor(unsafe {
         libc::syscall(libc::SYS_openat2, folder, path.as_ptr(), &raw const how, size_of_val(&how))
     })
+}
+
+/// Whether there is something at a path, as far as this process may see.
+pub(crate) fn is_there(path: &CStr) -> bool {
+    // SAFETY: the path ends in 0.
+    done(unsafe { libc::syscall(libc::SYS_faccessat, libc::AT_FDCWD, path.as_ptr(), libc::F_OK) }).is_ok()
 }
 
 /// Opens a file of the kernel's own, whose path may hold links of the kernel's own.
@@ -391,6 +413,12 @@ pub(crate) fn new_session() -> Result {
     done(unsafe { libc::syscall(libc::SYS_setsid) })
 }
 
+/// Makes a terminal that of the session which this process leads; its keys reach the processes of this one's group.
+pub(crate) fn take_terminal(terminal: RawFd) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, terminal, libc::TIOCSCTTY, 0) })
+}
+
 pub(crate) fn duplicate(from: RawFd, to: RawFd) -> Result {
     if from == to {
         // SAFETY: only numbers are handed over; clears the mark by which exec closes it.
@@ -406,6 +434,19 @@ pub(crate) fn close_from_to(first: RawFd, last: RawFd) {
         // SAFETY: in a process that is about to do nothing with them. They are nobody else's.
         done(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) }).ok();
     }
+}
+
+/// Closes all descriptors but these two, and those below `first`.
+pub(crate) fn close_all_from_but(first: RawFd, one: RawFd, other: RawFd) {
+    let (low, high) = (one.min(other), one.max(other));
+    close_from_to(first, low - 1);
+    close_from_to(low.max(first - 1) + 1, high - 1);
+    close_from_to(high.max(first - 1) + 1, RawFd::MAX);
+}
+
+/// Closes all descriptors but these two.
+pub(crate) fn close_all_but(one: RawFd, other: RawFd) {
+    close_all_from_but(0, one, other);
 }
 
 /// Lets exec close every descriptor from `first` on.

@@ -10,9 +10,9 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use stockade_exec_sandbox::{Backend, Input, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::{Backend, Input, Outcome, SandboxSpec, Streams, plan, probe, run};
 
-use crate::live::{Live, read};
+use crate::live::{BACKENDS, Live, each, read};
 
 /// What the rows use: `call` is a system call by its number, and true if that succeeded.
 const PRELUDE: &str = r#"
@@ -143,38 +143,51 @@ const ROWS: &[(&str, &str)] = &[
     ),
 ];
 
-#[test]
-fn none_of_these_works_in_any() {
-    for backend in [Backend::Native, Backend::Bwrap, Backend::Landlock] {
-        let live = Live::bare();
+/// What lies outside for the rows to take.
+pub(crate) struct Bait<'l> {
+    live: &'l Live,
+    name: String,
+    _listener: UnixListener,
+}
+
+impl<'l> Bait<'l> {
+    pub(crate) fn lay(live: &'l Live, who: &str) -> Self {
         fs::write(live.outside().join("bait"), "bait").unwrap();
-        let name = format!("stockade-{}-{backend:?}", std::process::id());
+        let name = format!("stockade-{}-{who}", std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        Self { live, name, _listener: listener }
+    }
+
+    /// All rows. The first process of bubblewrap and of a machine without namespaces holds nothing of this program.
+    pub(crate) fn script(&self, first_is_ours: bool) -> String {
         let mut script = PRELUDE.to_owned();
-        script.push_str(&format!("ABSTRACT = {name:?}\n"));
-        // The first process of bubblewrap and of a machine without namespaces holds nothing of this program.
-        script.push_str(&format!(
-            "FIRST_IS_OURS = {}\n",
-            if backend == Backend::Native { "True" } else { "False" }
-        ));
+        script.push_str(&format!("ABSTRACT = {:?}\n", self.name));
+        script.push_str(&format!("FIRST_IS_OURS = {}\n", if first_is_ours { "True" } else { "False" }));
         script.push_str("child = os.fork()\nif child == 0: os.kill(os.getpid(), signal.SIGABRT)\nDIED = os.waitpid(child, 0)[1]\n");
         for (name, act) in ROWS {
             script.push_str(&format!("attempt({name:?}, lambda: {act})\n"));
         }
-        let outcome = match live.run(&["python3", "-c", &script], |spec| spec.backend = backend) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                eprintln!("skipped: {backend:?}: {error}");
-                continue;
-            }
-        };
+        script
+    }
+
+    pub(crate) fn untouched(&self, outcome: &Outcome, who: &str) {
         let said = String::from_utf8_lossy(&outcome.output.stdout);
         let open: Vec<&str> = said.lines().filter(|line| line.ends_with(" OPEN")).collect();
         let errors = String::from_utf8_lossy(&outcome.output.stderr);
-        assert_eq!(said.lines().count(), ROWS.len(), "{backend:?}: {errors}");
-        assert!(open.is_empty(), "{backend:?}: {open:#?}\n{errors}");
-        drop(listener);
-        assert_eq!(read(&live.outside().join("bait")), "bait");
+        assert_eq!(said.lines().count(), ROWS.len(), "{who}: {errors}");
+        assert!(open.is_empty(), "{who}: {open:#?}\n{errors}");
+        assert_eq!(read(&self.live.outside().join("bait")), "bait");
+    }
+}
+
+#[test]
+fn none_of_these_works_in_any() {
+    for backend in each() {
+        let (live, who) = (Live::bare(), format!("{backend:?}"));
+        let bait = Bait::lay(&live, &who);
+        let script = bait.script(backend == Backend::Native);
+        let outcome = live.run(&["python3", "-c", &script], |spec| spec.backend = backend).unwrap();
+        bait.untouched(&outcome, &who);
     }
 }
 
@@ -182,7 +195,7 @@ fn none_of_these_works_in_any() {
 #[test]
 fn reader() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_READER") else { return };
-    for backend in [Backend::Native, Backend::Bwrap, Backend::Landlock] {
+    for backend in BACKENDS.iter().copied() {
         let script = "cat > /dev/null; (echo EVIL > /proc/self/fd/0) 2> /dev/null; (echo EVIL > /dev/stdin) 2> /dev/null; true";
         let mut spec = SandboxSpec::new(&workspace, ["sh", "-c", script]);
         spec.backend = backend;

@@ -4,6 +4,13 @@ use stockade_exec_sandbox::{Enforcement, HostFacts, Outcome, Plan, Refusal, Sand
 
 fn is_ordinary<T: Send + Sync + Unpin + std::fmt::Debug + Clone>() {}
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pool_is_shared_between_threads() {
+    fn is_shared<T: Send + Sync + Unpin + std::fmt::Debug>() {}
+    is_shared::<stockade_exec_sandbox::Pool>();
+}
+
 #[test]
 fn values_are_ordinary() {
     is_ordinary::<SandboxSpec>();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use stockade_exec_sandbox::{End, Outcome, RunError, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::{Backend, End, Outcome, RunError, SandboxSpec, Streams, plan, probe, run};
 use tempfile::TempDir;
 
 /// A workspace under `/tmp`, whose files outside the workspace must stay out of sight.
@@ -65,6 +65,29 @@ impl Live {
         assert!(matches!(outcome.end, End::Exited(_)), "{outcome:?}");
         String::from_utf8_lossy(&outcome.output.stdout).into_owned()
     }
+}
+
+/// All that can make a sandbox.
+pub(crate) const BACKENDS: &[Backend] = &[Backend::Native, Backend::Bwrap, Backend::Landlock];
+
+/// What of it works here. Bubblewrap is not for root; `users` runs the same tests again as somebody else.
+pub(crate) fn each() -> impl Iterator<Item = Backend> {
+    let live = Live::bare();
+    BACKENDS.iter().copied().filter(move |backend| {
+        if *backend == Backend::Bwrap && rustix::process::geteuid().is_root() {
+            return false;
+        }
+        match live.run(&["true"], |spec| spec.backend = *backend) {
+            Ok(outcome) => {
+                assert_eq!(outcome.end, End::Exited(0), "{backend:?} {outcome:?}");
+                true
+            }
+            Err(error) => {
+                eprintln!("skipped: {backend:?}: {error}");
+                false
+            }
+        }
+    })
 }
 
 pub(crate) fn read(path: &Path) -> String {

@@ -14,7 +14,13 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod names;
 mod plans;
+#[cfg(target_os = "linux")]
+mod pool;
 mod properties;
 #[cfg(target_os = "linux")]
 mod providers;
 mod seeds;
+#[cfg(target_os = "linux")]
+mod terminals;
+#[cfg(target_os = "linux")]
+mod users;

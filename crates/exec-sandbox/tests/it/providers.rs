@@ -1,10 +1,6 @@
 //! Each of what can make a sandbox is run for real, and held to what it says of itself.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "lays bait on this machine, and says why not"
-)]
+#![expect(clippy::disallowed_methods, reason = "lays bait on this machine")]
 
 use std::fs;
 use std::net::TcpListener;
@@ -17,23 +13,11 @@ use stockade_exec_sandbox::{
     plan_and_run, probe, run,
 };
 
-use crate::live::{Live, read};
+use crate::live::{BACKENDS, Live, each, read};
 
-const BACKENDS: &[Backend] = &[Backend::Native, Backend::Bwrap, Backend::Landlock];
-
-/// A sandbox made by this backend, if the machine has it.
+/// A workspace, if the machine has this backend.
 fn live(backend: Backend) -> Option<Live> {
-    let live = Live::bare();
-    match live.run(&["true"], |spec| spec.backend = backend) {
-        Ok(outcome) => {
-            assert_eq!(outcome.end, End::Exited(0), "{backend:?} {outcome:?}");
-            Some(live)
-        }
-        Err(error) => {
-            eprintln!("skipped: {backend:?}: {error}");
-            None
-        }
-    }
+    each().any(|one| one == backend).then(Live::bare)
 }
 
 fn python(live: &Live, backend: Backend, script: &str) -> Outcome {
@@ -47,13 +31,13 @@ fn said(outcome: &Outcome) -> String {
 
 #[test]
 fn each_runs_ordinary_work() {
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
+    for backend in each() {
+        let live = Live::bare();
         let script = "set -e; echo a > a; mkdir -p d && mv a d/b; cat d/b; printf x > \"${TMPDIR:-/tmp}/t\"; \
                       cp /bin/true t && chmod 755 t && ./t; (exit 3) || echo three; touch \"$HOME/h\"; \
                       git init -q . && git status -s > /dev/null; \
                       python3 -c 'import threading, subprocess; subprocess.check_call(\"true\"); t = threading.Thread(); t.start(); t.join(); print(\"python\")'";
-        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = *backend).unwrap();
+        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = backend).unwrap();
         assert_eq!(
             (said(&outcome).as_str(), outcome.end),
             ("a\nthree\npython\n", End::Exited(0)),
@@ -71,15 +55,15 @@ fn each_says_how_it_ended() {
         (&["sh", "-c", "kill -9 $$"], &[End::Signalled(9), End::Exited(137)]),
         (&["no-such-program"], &[End::NotFound]),
     ];
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
+    for backend in each() {
+        let live = Live::bare();
         for (command, ends) in cases {
-            let outcome = live.run(command, |spec| spec.backend = *backend).unwrap();
+            let outcome = live.run(command, |spec| spec.backend = backend).unwrap();
             assert!(ends.contains(&outcome.end), "{backend:?} {command:?} {outcome:?}");
         }
         let outcome = live
             .run(&["sh", "-c", "setsid sleep 60 & trap '' TERM; sleep 60"], |spec| {
-                spec.backend = *backend;
+                spec.backend = backend;
                 spec.limits.wall_time = Limit::AtMost(Duration::from_millis(300));
             })
             .unwrap();
@@ -89,12 +73,12 @@ fn each_says_how_it_ended() {
 
 #[test]
 fn nothing_beside_the_workspace_is_read_or_written_by_any() {
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
+    for backend in each() {
+        let live = Live::bare();
         fs::write(live.outside().join("secret"), "PRIVATE").unwrap();
         let script = "cat ../secret /etc/shadow /proc/$PPID/environ /proc/1/environ; ls .. ; echo x > ../new; \
                       ln ../secret hard; mv ../secret here; echo x > /tmp/../tmp/stockade-new; echo end";
-        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = *backend).unwrap();
+        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = backend).unwrap();
         let said = said(&outcome);
         assert!(
             !said.contains("PRIVATE") && !said.contains("PATH=") && said.contains("end\n"),
@@ -107,8 +91,8 @@ fn nothing_beside_the_workspace_is_read_or_written_by_any() {
 
 #[test]
 fn programs_of_the_host_are_reached_by_none() {
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
+    for backend in each() {
+        let live = Live::bare();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let beside = UnixListener::bind(live.outside().join("s")).unwrap();
@@ -123,7 +107,7 @@ fn programs_of_the_host_are_reached_by_none() {
              attempt('arguments', lambda: open('/proc/{pid}/cmdline', 'rb').read(1))\n",
             pid = sleeper.id()
         );
-        let said = said(&python(&live, *backend, &script));
+        let said = said(&python(&live, backend, &script));
         assert!(!said.contains("REACHED") && said.contains("signal"), "{backend:?} {said}");
         assert!(sleeper.try_wait().unwrap().is_none());
         sleeper.kill().unwrap();
@@ -146,20 +130,20 @@ call('unshare', 272, 0x10000000)
 call('io_uring', 425, 1, 0)
 call('userfaultfd', 323, 1)
 ";
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
-        let said = said(&python(&live, *backend, script));
+    for backend in each() {
+        let live = Live::bare();
+        let said = said(&python(&live, backend, script));
         assert!(!said.contains("OPEN") && said.lines().count() == 5, "{backend:?} {said}");
     }
 }
 
 #[test]
 fn what_is_left_behind_ends_with_each() {
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
+    for backend in each() {
+        let live = Live::bare();
         let script =
             "(setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' > /dev/null 2>&1 &) ; sleep 0.3";
-        live.run(&["sh", "-c", script], |spec| spec.backend = *backend).unwrap();
+        live.run(&["sh", "-c", script], |spec| spec.backend = backend).unwrap();
         let before = read(&live.workspace().join("beat")).len();
         std::thread::sleep(Duration::from_millis(200));
         assert!(before > 0, "{backend:?}");
@@ -181,8 +165,8 @@ fn beater() {
 
 #[test]
 fn a_killed_launcher_leaves_nothing_with_any() {
-    for backend in BACKENDS {
-        let Some(live) = live(*backend) else { continue };
+    for backend in each() {
+        let live = Live::bare();
         let beat = live.workspace().join("beat");
         let mut parent = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "providers::beater"])

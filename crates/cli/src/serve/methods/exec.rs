@@ -170,8 +170,13 @@ fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault
 
 fn carry_out(spec: &SandboxSpec) -> Result<(Plan, Outcome), Fault> {
     // Standard input and output of the server are the client's line, and never a command's.
-    let streams =
-        Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, signals: Signals::Keep };
+    let streams = Streams {
+        stdin: Input::Empty,
+        stdout: Stream::Keep,
+        stderr: Stream::Keep,
+        signals: Signals::Keep,
+        ..Streams::default()
+    };
     plan_and_run(spec, streams).map_err(|error| match &error {
         RunError::Refused(refusal) => refused(refusal),
         _ => Fault { code: fault::NO_SANDBOX, ..Fault::of(&error) },

@@ -1,0 +1,241 @@
+//! `stockade exec -t` with a person in front of a real pseudo-terminal: what is typed, resized and killed.
+#![expect(clippy::disallowed_methods, reason = "runs the binary on a pseudo-terminal")]
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use tempfile::TempDir;
+
+use crate::support::{STOCKADE, path_with_stockade};
+
+/// How long a person waits for what should be there at once.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What each backend is called. Bubblewrap is not for root.
+fn backends() -> &'static [&'static str] {
+    if rustix::process::geteuid().is_root() {
+        &["native", "landlock"]
+    } else {
+        &["native", "bwrap", "landlock"]
+    }
+}
+
+/// Somebody at a terminal, in whose shell a script runs.
+struct Person {
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    seen: String,
+    shell: Child,
+    _workspace: TempDir,
+}
+
+impl Person {
+    fn new(script: &str) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let controller = openpt(flags).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let terminal = ioctl_tiocgptpeer(&controller, flags).unwrap();
+        let workspace = tempfile::tempdir().unwrap();
+        let stream = || Stdio::from(terminal.try_clone().unwrap());
+        let shell = Command::new("setsid")
+            .args(["--ctty", "--wait", "sh", "-c", script])
+            .current_dir(&workspace)
+            .env_clear()
+            .env("PATH", path_with_stockade())
+            .stdin(stream())
+            .stdout(stream())
+            .stderr(stream())
+            .spawn()
+            .unwrap();
+        let keyboard = File::from(controller);
+        let (mut screen, (send, receive)) = (keyboard.try_clone().unwrap(), channel());
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut chunk) {
+                if send.send(chunk[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let person = Self { keyboard, screen: receive, seen: String::new(), shell, _workspace: workspace };
+        person.resize(40, 120);
+        person
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn resize(&self, rows: u16, columns: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).unwrap();
+    }
+
+    /// Waits until this is on the screen, and returns what was there before it.
+    fn sees(&mut self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                let rest = self.seen.split_off(at + text.len());
+                let before = std::mem::replace(&mut self.seen, rest);
+                return before[..at].to_owned();
+            }
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            let Ok(chunk) = self.screen.recv_timeout(left) else {
+                panic!("{text:?} never came; what did: {:?}", self.seen);
+            };
+            self.seen.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        self.shell.kill().ok();
+        self.shell.wait().ok();
+    }
+}
+
+/// The end of a script: how it went, and whether the terminal is as it was.
+const BACK: &str = "; echo back $?; sleep 0.3; stty -a | tr ' ;' '\\n\\n' | grep -x -e icanon -e echo -e isig -e opost | sort | tr '\\n' ' '; echo done";
+
+/// What a terminal is like that is as it was.
+const AS_BEFORE: &str = "echo icanon isig opost ";
+
+#[test]
+fn keys_reach_the_command_and_no_other() {
+    for backend in backends() {
+        let inner = "trap \"echo caught\" INT; echo ready; cat; echo next; sleep 60; echo slept $?; \
+                     set -m; sleep 60; echo stopped $?";
+        let mut person =
+            Person::new(&format!("stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"));
+        person.sees("ready\r\n");
+        person.types("hello\r");
+        // As it is typed, and as `cat` says it.
+        person.sees("hello\r\nhello\r\n");
+        person.types("\u{4}");
+        person.sees("next\r\n");
+        // A key that comes before the program has started would reach the shell alone.
+        std::thread::sleep(Duration::from_millis(300));
+        person.types("\u{3}");
+        person.sees("caught\r\n");
+        person.sees("slept 130\r\n");
+        std::thread::sleep(Duration::from_millis(300));
+        person.types("\u{1a}");
+        person.sees("stopped 148\r\n");
+        person.sees("back 0\r\n");
+        assert_eq!(person.sees("done\r\n"), AS_BEFORE, "{backend}");
+    }
+}
+
+#[test]
+fn the_size_is_followed() {
+    for backend in backends() {
+        let inner = "trap \"stty size\" WINCH; stty size; echo ready; while :; do sleep 0.05; done";
+        let mut person = Person::new(&format!(
+            "sleep 0.2; stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"
+        ));
+        person.sees("40 120\r\nready\r\n");
+        person.resize(50, 90);
+        person.sees("50 90\r\n");
+        person.types("\u{3}");
+        person.sees("back 130\r\n");
+        assert_eq!(person.sees("done\r\n"), AS_BEFORE, "{backend}");
+    }
+}
+
+#[test]
+fn the_terminal_is_as_it_was_however_it_ends() {
+    let ends = [
+        (Signal::TERM, "back 143"),
+        (Signal::HUP, "back 129"),
+        (Signal::INT, "back 130"),
+        (Signal::KILL, "back 137"),
+        (Signal::ABORT, "back 134"),
+    ];
+    for (signal, back) in ends {
+        let inner = "echo ready; exec sleep 60";
+        let mut person =
+            Person::new(&format!("sh -c 'echo pid $$; exec stockade exec -q -t -- sh -c \"{inner}\"'{BACK}"));
+        person.sees("pid ");
+        let pid = person.sees("\r\n").parse().unwrap();
+        person.sees("ready\r\n");
+        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+        person.sees(back);
+        assert_eq!(person.sees("done\r\n").trim_start(), AS_BEFORE, "{signal:?}");
+    }
+}
+
+#[test]
+fn after_a_stop_every_byte_is_handed_on_again() {
+    let inner = "stty -echo; echo ready; read line; echo got \\$line";
+    let mut person =
+        Person::new(&format!("sh -c 'echo pid $$; exec stockade exec -q -t -- sh -c \"{inner}\"'{BACK}"));
+    person.sees("pid ");
+    let pid = Pid::from_raw(person.sees("\r\n").parse().unwrap()).unwrap();
+    person.sees("ready\r\n");
+    kill_process(pid, Signal::STOP).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    // What a shell does in the meantime.
+    let plain = rustix::termios::tcgetattr(&person.keyboard).map(|mut settings| {
+        settings.local_modes |= rustix::termios::LocalModes::ECHO | rustix::termios::LocalModes::ICANON;
+        settings
+    });
+    rustix::termios::tcsetattr(&person.keyboard, rustix::termios::OptionalActions::Now, &plain.unwrap())
+        .unwrap();
+    kill_process(pid, Signal::CONT).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    person.types("word\r");
+    person.sees("got word\r\n");
+    assert_eq!(person.sees("back 0\r\n"), "");
+    assert_eq!(person.sees("done\r\n"), AS_BEFORE);
+}
+
+#[test]
+fn no_process_of_the_sandbox_holds_the_outer_terminal() {
+    for backend in backends() {
+        // The name of the outer terminal is not that of any that the command has open.
+        let inner = "{ tty; readlink /proc/[0-9]*/fd/*; } 2>/dev/null | grep /pts/ | sort -u; echo end";
+        let mut person =
+            Person::new(&format!("tty; stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"));
+        let outer = person.sees("\r\n");
+        let held = person.sees("end\r\n");
+        assert!(outer.starts_with("/dev/pts/") && held.lines().count() == 1, "{backend}: {outer} {held}");
+        assert!(!held.lines().any(|name| name == outer), "{backend}: {outer} {held}");
+        person.sees("done\r\n");
+    }
+}
+
+/// Runs without a terminal, with this as its input.
+fn without(args: &[&str], input: &[u8]) -> String {
+    let workspace = tempfile::tempdir().unwrap();
+    let mut child = Command::new(STOCKADE)
+        .args(["exec", "-q", "-t"])
+        .args(args)
+        .current_dir(&workspace)
+        .env_clear()
+        .env("PATH", path_with_stockade())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn whoever_has_no_terminal_can_give_one() {
+    assert_eq!(without(&["--", "sh", "-c", "test -t 0 && test -t 1 && stty size"], b""), "24 80\r\n");
+    // The end of the input is typed as a person would.
+    assert_eq!(without(&["--", "cat"], b"a line\n"), "a line\r\na line\r\n");
+    assert_eq!(without(&["--", "cat"], b"half").matches("half").count(), 2);
+    let document = without(&["--format", "json", "--", "sh", "-c", "test -t 1 && echo yes"], b"");
+    assert!(document.contains(r#""stdout":{"text":"yes\r\n"}"#), "{document}");
+}

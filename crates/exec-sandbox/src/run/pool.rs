@@ -1,0 +1,278 @@
+//! Sandboxes that are ready before a command is there to run in them.
+//!
+//! Most of the time that a command takes to start goes into its sandbox. A pool makes some beforehand, each up to the point
+//! where the program would begin; a command takes one, uses it alone, and it is gone with the command. What is enforced is
+//! the same: it is the same plan, made by the same steps. Before one is handed out, this machine is looked at again; when
+//! anything about the plan or its files is not as it was, all are thrown away.
+
+#![expect(clippy::disallowed_methods, reason = "keeps a thread that makes sandboxes, and looks at files")]
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+
+use super::begin::{Running, Speaks, copy};
+use super::pump::Pump;
+use super::supervise::read_report;
+use super::{GROUPED, RunError, Streams, Terminal, carried_out, run_or_next, sandbox_number};
+use crate::cgroup::Groups;
+use crate::mounts::{Mount, MountKind};
+use crate::native::{self, Ids, prepare};
+use crate::outcome::Outcome;
+use crate::plan::{Plan, plan};
+use crate::provider::Provider;
+use crate::refusal::Refusal;
+use crate::spec::SandboxSpec;
+use crate::sys::launch::REPORT_READY;
+use crate::sys::order::Order;
+
+/// Sandboxes for commands that differ in nothing but their words. It is dropped with all that is ready.
+///
+/// A command that no ready sandbox fits gets one of its own, as by [`plan_and_run`](crate::plan_and_run()): the first one,
+/// one after something has changed, where control groups or a terminal are asked for, or where the native launcher does not
+/// make the sandbox.
+#[derive(Debug)]
+pub struct Pool {
+    spec: SandboxSpec,
+    streams: Streams,
+    shared: Arc<Shared>,
+    maker: Option<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Begins to make so many sandboxes for commands like this one; its own words do not matter.
+    pub fn new(spec: SandboxSpec, streams: Streams, size: usize) -> Result<Self, Refusal> {
+        let spec = SandboxSpec { command: vec!["true".into()], ..spec };
+        let planned = plan(&spec, &crate::probe::probe(&spec))?;
+        let wanted = Kind::of(&planned, streams).map(Arc::new);
+        let state = State { wanted, ready: VecDeque::new(), stale: Vec::new(), fails: false, ends: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let maker = {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || make(&shared, streams, size))
+        };
+        Ok(Self { spec, streams, shared, maker: Some(maker) })
+    }
+
+    /// Runs a command, and returns when it and everything that it started are gone.
+    pub fn run(
+        &self,
+        command: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Result<(Plan, Outcome), RunError> {
+        let command = command.into_iter().map(Into::into).collect();
+        let spec = SandboxSpec { command, ..self.spec.clone() };
+        let facts = crate::probe::probe(&spec);
+        let planned = plan(&spec, &facts)?;
+        let ready = Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind));
+        let Some(mut ready) = ready else { return run_or_next(&spec, facts, planned, self.streams) };
+        let (programs, arguments) =
+            native::words(&planned).map_err(RunError::setup("handing over the command"))?;
+        if !ready.order.write(&programs, &arguments) {
+            return run_or_next(&spec, facts, planned, self.streams);
+        }
+        let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go())?;
+        Ok((planned, outcome))
+    }
+
+    /// Returns how many sandboxes are ready.
+    pub fn ready(&self) -> usize {
+        self.shared.lock().ready.len()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.lock().ends = true;
+        self.shared.changed.notify_all();
+        // The kernel ends a sandbox with the thread that made it, so this one is the last to go.
+        if let Some(maker) = self.maker.take() {
+            maker.join().ok();
+        }
+    }
+}
+
+/// What the pool and the thread that makes sandboxes both see.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    /// What to make; nothing where none can be made beforehand.
+    wanted: Option<Arc<Kind>>,
+    ready: VecDeque<Ready>,
+    /// What is to be thrown away, which takes time.
+    stale: Vec<Ready>,
+    /// Whether the last one could not be made. Whoever runs a command is told why by the one that is made for it.
+    fails: bool,
+    ends: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns one of this kind, if there is one. If others are made, they are not from now on.
+    fn take(&self, kind: Kind) -> Option<Ready> {
+        let mut state = self.lock();
+        let ready = if state.wanted.as_deref() == Some(&kind) {
+            state.ready.pop_front()
+        } else {
+            let stale: Vec<Ready> = state.ready.drain(..).collect();
+            state.stale.extend(stale);
+            (state.wanted, state.fails) = (Some(Arc::new(kind)), false);
+            None
+        };
+        drop(state);
+        self.changed.notify_all();
+        ready
+    }
+
+    /// Waits until there is something to do, and returns what to make; nothing at the end.
+    fn next(&self, size: usize) -> Option<Arc<Kind>> {
+        let mut state = self.lock();
+        loop {
+            let stale = std::mem::take(&mut state.stale);
+            if !stale.is_empty() {
+                drop(state);
+                drop(stale);
+                state = self.lock();
+                continue;
+            }
+            if state.ends {
+                return None;
+            }
+            match &state.wanted {
+                Some(kind) if state.ready.len() < size && !state.fails => return Some(Arc::clone(kind)),
+                _ => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// Keeps one, if it is still of the kind that is wanted.
+    fn keep(&self, kind: &Arc<Kind>, made: Result<Ready, RunError>) {
+        let mut state = self.lock();
+        let is_wanted = state.wanted.as_ref().is_some_and(|wanted| Arc::ptr_eq(wanted, kind));
+        match made {
+            Ok(ready) if is_wanted => state.ready.push_back(ready),
+            Ok(ready) => state.stale.push(ready),
+            Err(_) => state.fails |= is_wanted,
+        }
+    }
+}
+
+fn make(shared: &Shared, streams: Streams, size: usize) {
+    while let Some(kind) = shared.next(size) {
+        let made = Ready::make(&kind.plan, streams);
+        shared.keep(&kind, made);
+    }
+    let left = std::mem::take(&mut shared.lock().ready);
+    drop(left);
+}
+
+/// What must be the same for a command to use a sandbox: the plan but for the words of the command, and each file and folder
+/// that is mounted or hidden. The kernel takes a mount away when somebody puts another file in the place of what it lies on.
+#[derive(Debug, PartialEq)]
+struct Kind {
+    plan: Plan,
+    files: Vec<Option<File>>,
+}
+
+impl Kind {
+    /// Returns the kind of a plan; nothing where such a sandbox is not made beforehand.
+    fn of(plan: &Plan, streams: Streams) -> Option<Self> {
+        let grouped = plan.require.iter().any(|property| GROUPED.contains(property));
+        if plan.provider != Provider::Native || grouped || streams.terminal != Terminal::None {
+            return None;
+        }
+        let plan = Plan { program: OsString::new(), arguments: Vec::new(), ..plan.clone() };
+        let files = plan.mounts.iter().map(|mount| place(mount).and_then(File::at)).collect();
+        Some(Self { plan, files })
+    }
+}
+
+/// Where on this machine something lies that a mount shows or hides.
+fn place(mount: &Mount) -> Option<&Path> {
+    match &mount.kind {
+        MountKind::Bind { source, .. } => Some(source),
+        MountKind::Hidden { .. } => Some(&mount.target),
+        MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Scratch { .. } => {
+            None
+        }
+    }
+}
+
+/// Which file something is. Its number may be used again after it is gone; so the time counts as well at which a folder was
+/// made, or a file was last changed.
+#[derive(Debug, PartialEq)]
+struct File {
+    device: u64,
+    number: u64,
+    made: Option<SystemTime>,
+    changed: Option<(i64, i64)>,
+}
+
+impl File {
+    fn at(path: &Path) -> Option<Self> {
+        let data = std::fs::symlink_metadata(path).ok()?;
+        let made = data.created().ok();
+        let lasting = data.is_dir() && made.is_some();
+        let changed = (!lasting).then(|| (data.ctime(), data.ctime_nsec()));
+        Some(Self { device: data.dev(), number: data.ino(), made, changed })
+    }
+}
+
+/// A sandbox in which nothing has run yet.
+struct Ready {
+    running: Option<(Running, Pump)>,
+    order: Order,
+    go: OwnedFd,
+}
+
+impl std::fmt::Debug for Ready {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ready")
+    }
+}
+
+impl Ready {
+    fn make(plan: &Plan, streams: Streams) -> Result<Self, RunError> {
+        let order = Order::new().map_err(RunError::setup("sharing memory"))?;
+        let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
+        let ids = Ids::new(plan.identity, sandbox_number());
+        let mut launch =
+            prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
+        launch.order = Some(order.place());
+        let identify = |pid| ids.write_maps(pid);
+        let (running, go) = copy(&launch, Speaks::Reports, &Groups::default(), ends, identify)?;
+        let ready = Self { running: Some((running, pump)), order, go };
+        ready.order.share_no_more().map_err(RunError::setup("sharing memory"))?;
+        let report = ready.running.as_ref().map(|(running, _)| read_report(&running.news)).transpose();
+        match report.map_err(RunError::Watch)?.flatten() {
+            Some([REPORT_READY, ..]) => Ok(ready),
+            _ => Err(RunError::setup("making a sandbox beforehand")(std::io::ErrorKind::Other.into())),
+        }
+    }
+
+    /// Lets the command begin, which both processes wait for.
+    fn go(&mut self) -> Result<Option<(Running, Pump)>, RunError> {
+        rustix::io::write(&self.go, b"gg").map_err(|error| RunError::Watch(error.into()))?;
+        Ok(self.running.take())
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        if let Some((running, _)) = &self.running {
+            running.end().ok();
+        }
+    }
+}

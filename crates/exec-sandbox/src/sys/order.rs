@@ -1,0 +1,134 @@
+//! What a sandbox is told that was made before anybody knew what it would run.
+//!
+//! It is a piece of memory that this program and one sandbox share, at the same place in both. So what is written here is the
+//! lists that `execve` wants, and nothing has to be copied or understood on the other side. It is gone from the command's
+//! memory when that begins to run, as all memory is.
+
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+
+/// Longer commands start in a sandbox that is made for them.
+const SIZE: usize = 256 << 10;
+
+const WORD: usize = size_of::<usize>();
+
+/// The piece of memory, as this program holds it.
+pub(crate) struct Order {
+    place: Place,
+}
+
+/// Where it lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(usize);
+
+impl Order {
+    /// Takes one, in which nothing stands.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: the kernel chooses a place where nothing is.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { place: Place(start as usize) })
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Keeps it from every process that is made from now on: the sandbox that it is for has been made.
+    pub(crate) fn share_no_more(&self) -> io::Result<()> {
+        // SAFETY: the piece belongs to this value alone, and nothing about it changes in this process.
+        let result = unsafe { libc::madvise(self.place.0 as *mut _, SIZE, libc::MADV_DONTFORK) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Writes where the program may be, and its arguments. Says whether there was room.
+    pub(crate) fn write(&mut self, programs: &[CString], arguments: &[CString]) -> bool {
+        let words = programs.len() + arguments.len() + 3;
+        let texts: usize = programs.iter().chain(arguments).map(|text| text.as_bytes_with_nul().len()).sum();
+        if words.saturating_mul(WORD).saturating_add(texts) > SIZE {
+            return false;
+        }
+        // First the number of the word with which the arguments begin; then both lists, each with a null at its end.
+        let mut list = vec![programs.len() + 2];
+        let mut next = self.place.0 + words * WORD;
+        let mut bytes = Vec::with_capacity(texts);
+        for texts in [programs, arguments] {
+            for text in texts {
+                list.push(next);
+                next += text.as_bytes_with_nul().len();
+                bytes.extend_from_slice(text.as_bytes_with_nul());
+            }
+            list.push(0);
+        }
+        let start = self.place.0 as *mut u8;
+        // SAFETY: both parts fit, see above, and lie side by side. The other side reads only after it is told to.
+        unsafe {
+            std::ptr::copy_nonoverlapping(list.as_ptr(), start.cast(), words);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.add(words * WORD), bytes.len());
+        }
+        true
+    }
+}
+
+impl Drop for Order {
+    fn drop(&mut self) {
+        // SAFETY: the piece belongs to this value alone; the sandbox has its own view of it.
+        unsafe { libc::munmap(self.place.0 as *mut _, SIZE) };
+    }
+}
+
+impl Place {
+    fn word(self, number: usize) -> usize {
+        // SAFETY: words are read only after they were written, and each list ends in a null.
+        unsafe { *(self.0 as *const usize).add(number) }
+    }
+
+    /// Where the program may be, in the order in which to try.
+    pub(super) fn programs<'p>(self) -> impl Iterator<Item = &'p CStr> {
+        let places = (1..).map(move |number| self.word(number)).take_while(|place| *place != 0);
+        // SAFETY: each is the place of a text in the piece, which ends in 0 and stays until the program runs.
+        places.map(|place| unsafe { CStr::from_ptr(place as *const c_char) })
+    }
+
+    /// The list of arguments.
+    pub(super) fn arguments(self) -> *const *const c_char {
+        (self.0 + self.word(0) * WORD) as *const _
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(words: &[&str]) -> Vec<CString> {
+        words.iter().map(|word| CString::new(*word).unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut order = Order::new().unwrap();
+        for (programs, arguments) in [(&["/bin/a", "/b"][..], &["a", "", "long word"][..]), (&[], &["x"])] {
+            assert!(order.write(&texts(programs), &texts(arguments)));
+            let place = order.place();
+            assert!(place.programs().map(CStr::to_bytes).eq(programs.iter().map(|text| text.as_bytes())));
+            for (number, word) in arguments.iter().enumerate() {
+                // SAFETY: the list was just written and is as long as its words.
+                let text = unsafe { CStr::from_ptr(*place.arguments().add(number)) };
+                assert_eq!(text.to_bytes(), word.as_bytes());
+            }
+            // SAFETY: as above; a null stands at the end.
+            assert!(unsafe { *place.arguments().add(arguments.len()) }.is_null());
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_written() {
+        let mut order = Order::new().unwrap();
+        assert!(!order.write(&[], &texts(&["x".repeat(SIZE).as_str()])));
+        assert!(!order.write(&[], &vec![CString::default(); SIZE / WORD]));
+        assert!(order.write(&[], &texts(&["x".repeat(SIZE - 5 * WORD).as_str()])));
+    }
+}

@@ -1,0 +1,171 @@
+//! Sandboxes that were made beforehand keep a command in as well as those that are made for it.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "keeps the time, lays bait on this machine, and starts itself"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use stockade_exec_sandbox::{End, Limit, Outcome, Pool, SandboxSpec, Streams};
+
+use crate::live::{Live, read};
+
+/// A pool of so many sandboxes, all of them ready.
+fn pool(workspace: &Path, size: usize) -> Pool {
+    let pool = Pool::new(SandboxSpec::new(workspace, ["true"]), Streams::default(), size).unwrap();
+    wait_for(&pool, size);
+    pool
+}
+
+fn wait_for(pool: &Pool, size: usize) {
+    let start = Instant::now();
+    while pool.ready() < size {
+        assert!(start.elapsed() < Duration::from_secs(20), "no sandbox is made");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn script(pool: &Pool, script: &str) -> Outcome {
+    pool.run(["sh", "-c", &format!("exec 2>&1\n{script}")]).unwrap().1
+}
+
+fn said(outcome: &Outcome) -> String {
+    String::from_utf8_lossy(&outcome.output.stdout).into_owned()
+}
+
+#[test]
+fn each_is_made_beforehand_and_used_once() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 2);
+    std::thread::sleep(Duration::from_millis(1100));
+    let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let outcome = script(&pool, "stat -c %Z /; echo x > /tmp/x; echo kept > file; exit 3");
+    assert_eq!(outcome.end, End::Exited(3));
+    assert!(said(&outcome).trim().parse::<u64>().unwrap() < before, "it was made when it was needed");
+    for _ in 0..5 {
+        let outcome = script(&pool, "ls /tmp; cat file; echo x > /tmp/x; exit 0");
+        assert_eq!(said(&outcome), "kept\n");
+    }
+}
+
+#[test]
+fn ends_words_and_limits_are_those_of_any_command() {
+    let Some(live) = Live::new() else { return };
+    let mut spec = SandboxSpec::new(live.workspace(), ["true"]);
+    spec.limits.wall_time = Limit::AtMost(Duration::from_millis(500));
+    spec.limits.output = Limit::AtMost(100_000);
+    let pool = Pool::new(spec, Streams::default(), 1).unwrap();
+    let long = "x".repeat(90_000);
+    let longer = [long.as_str(); 4];
+    let rows: [(Vec<&str>, End, usize); 8] = [
+        (vec!["echo", "a", "", "b c"], End::Exited(0), 7),
+        (vec!["no-such-program"], End::NotFound, 0),
+        (vec!["/etc/passwd"], End::NotExecutable, 0),
+        (vec!["sh", "-c", "kill -9 $$"], End::Signalled(9), 0),
+        (vec!["sleep", "60"], End::TimedOut, 0),
+        (vec!["head", "-c", "300000", "/dev/zero"], End::Exited(0), 100_000),
+        (vec!["echo", &long], End::Exited(0), 90_001),
+        // Too long for what is shared, so it gets a sandbox of its own.
+        ([&["echo", "-n"], &longer[..]].concat(), End::Exited(0), 100_000),
+    ];
+    for (command, end, length) in rows {
+        wait_for(&pool, 1);
+        let (_, outcome) = pool.run(&command).unwrap();
+        assert_eq!((outcome.end, outcome.output.stdout.len()), (end, length), "{:?}", &command[..1]);
+    }
+    assert!(pool.run([""]).is_err());
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn none_of_the_attacks_works_in_one() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 1);
+    let bait = crate::attacks::Bait::lay(&live, "pool");
+    let (_, outcome) = pool.run(["python3", "-c", &bait.script(true)]).unwrap();
+    bait.untouched(&outcome, "pool");
+}
+
+#[test]
+fn what_changed_since_is_protected_as_well() {
+    let Some(live) = Live::new() else { return };
+    fs::write(live.workspace().join(".env"), "SECRET=1").unwrap();
+    let pool = pool(&live.workspace(), 2);
+    let git = live.workspace().join(".git");
+    fs::create_dir_all(git.join("hooks")).unwrap();
+    fs::write(git.join("config"), "plain").unwrap();
+    let attack = "echo evil > .git/config; echo evil > .git/hooks/x; cat .env; mv .git g; true";
+    let outcome = script(&pool, attack);
+    assert!(!said(&outcome).contains("SECRET"), "{}", said(&outcome));
+    assert_eq!(read(&git.join("config")), "plain");
+    // What is put in the place of a file takes with it what lay on top of that.
+    wait_for(&pool, 2);
+    for name in [".git/config", ".env"] {
+        let new = live.workspace().join("new");
+        fs::write(&new, "SECRET=2 plain").unwrap();
+        fs::rename(new, live.workspace().join(name)).unwrap();
+    }
+    let outcome = script(&pool, attack);
+    assert!(!said(&outcome).contains("SECRET"), "{}", said(&outcome));
+    assert_eq!(read(&git.join("config")), "SECRET=2 plain");
+    assert!(!git.join("hooks/x").exists());
+    // Another workspace of the same name is another workspace.
+    wait_for(&pool, 2);
+    fs::rename(live.workspace(), live.outside().join("old")).unwrap();
+    fs::create_dir(live.workspace()).unwrap();
+    script(&pool, "echo here > file");
+    assert_eq!(read(&live.workspace().join("file")), "here\n");
+}
+
+/// Numbers of the processes that this one has started.
+fn children() -> Vec<String> {
+    let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lists = threads.map(|thread| read(&thread.path().join("children")));
+    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Not a test of its own: what [`nothing_is_left_of_a_pool`] starts and kills.
+#[test]
+fn holder() {
+    let Some(workspace) = std::env::var_os("STOCKADE_TEST_HOLDER") else { return };
+    let workspace = Path::new(&workspace);
+    let first = pool(workspace, 3);
+    assert_eq!(children().len(), 3);
+    drop(first);
+    assert_eq!(children().len(), 0);
+    let second = pool(workspace, 3);
+    fs::write(workspace.join("pids"), children().join(" ")).unwrap();
+    std::thread::sleep(Duration::from_secs(60));
+    drop(second);
+}
+
+#[test]
+fn nothing_is_left_of_a_pool() {
+    let Some(live) = Live::new() else { return };
+    let mut holder = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "pool::holder"])
+        .env("STOCKADE_TEST_HOLDER", live.workspace())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while read(&live.workspace().join("pids")).is_empty() && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let pids = read(&live.workspace().join("pids"));
+    assert_eq!(pids.split(' ').count(), 3, "{pids}");
+    // Whoever adopts orphans may take its time to bury them.
+    let lives = |pid: &&str| {
+        let text = read(&Path::new("/proc").join(pid).join("stat"));
+        text.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    };
+    let left: Vec<&str> = pids.split(' ').filter(lives).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,52 @@
+//! Started by root, the tests run a second time as an ordinary user: the sandbox is made in other ways then, and bubblewrap
+//! is for nobody else.
+
+#![expect(clippy::disallowed_methods, reason = "starts itself")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Nobody, as every system knows that user.
+const NOBODY: u32 = 65534;
+
+/// What makes sandboxes, in all ways.
+const TESTS: &[&str] =
+    &["attacks::", "escapes::", "limits::", "names::", "pool::", "providers::", "terminals::"];
+
+#[test]
+fn an_ordinary_user_is_kept_in_as_well() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = reachable(folder.path());
+    let home = folder.path().join("home");
+    fs::create_dir(&home).unwrap();
+    chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    let output = Command::new(program)
+        .args(TESTS)
+        .arg("--show-output")
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .envs([("HOME", &home), ("TMPDIR", &home)])
+        .current_dir(&home)
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    said.lines().filter(|line| line.starts_with("skipped: ")).for_each(|line| eprintln!("{line}"));
+    assert!(output.status.success() && !said.contains("running 0 tests"), "{said}");
+}
+
+/// A copy of this program where everybody can start it; its own folder may belong to root alone.
+fn reachable(folder: &Path) -> std::path::PathBuf {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = folder.join("it");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    program
+}
