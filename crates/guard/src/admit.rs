@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use stockade_sanitize::{DEFAULT_MAX_CHARS, Options, Sanitized, sanitize};
 use stockade_scanner::{Scanner, Severity};
 use thiserror::Error;
@@ -87,8 +88,8 @@ pub struct LoadedSkill {
 }
 
 /// What was found out about a skill.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillReport {
     /// Its name, cleaned; that of its file or folder where it has none.
@@ -106,7 +107,7 @@ pub struct SkillReport {
     /// Invisible characters that were taken out of its text.
     pub invisible_removed: usize,
     /// The message that these spell, if they do.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_text: Option<String>,
     /// How many files were looked at.
     pub files: usize,

@@ -1,10 +1,12 @@
 //! The dialects that skills are written in, and how strictly each takes what.
 
+use serde::Serialize;
+
 use super::problem::ProblemLevel;
 
 /// What is expected of the head of a skill.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// The format of agentskills.io: six keys, a name and a description required.
     #[default]
