@@ -49,6 +49,8 @@
 struct Readme;
 
 mod admit;
+#[cfg(feature = "config")]
+mod agent_commands;
 #[cfg(feature = "audit")]
 pub mod audit;
 #[cfg(feature = "config")]
@@ -73,11 +75,13 @@ mod skill;
 mod syntax;
 
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
+#[cfg(feature = "config")]
+pub use agent_commands::AgentCommands;
 pub use files::{Coverage, FileOptions, Gap, Source};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{Call, Decision, DecisionLayer, Execution, Guard, GuardError, GuardOptions, PathAnswer};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
-pub use guard::{GraphRun, PendingRun, Ran, RunAnswer};
+pub use guard::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
