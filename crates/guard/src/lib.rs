@@ -92,8 +92,8 @@ pub use read_text::{TextFile, read_text};
 pub use rule_store::{RuleStore, RuleStoreError};
 pub use scan_files::{FileScan, scan_files};
 pub use skill::{
-    Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillManifest, SkillPermissions,
-    SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind,
+    Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest,
+    SkillPermissions, SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind, find_skills,
 };
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;

@@ -81,6 +81,8 @@ const KEYS: &[(&str, &[Dialect])] = {
         ("compatibility", &[A, C, O]),
         ("metadata", &[A, C, O, M]),
         ("allowed-tools", &[A, C, O]),
+        // Read as the one above, and nobody's.
+        ("allowed_tools", &[]),
         ("version", &[C, O, M]),
         ("homepage", &[O]),
         ("when_to_use", &[C]),
@@ -130,6 +132,8 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("not-plain-text", [W, W, W, W, W]),
         // Keys.
         ("unknown-key", [N, N, N, E, I]),
+        // What was meant is not read: a list of tools that would have restricted the skill, for one.
+        ("misspelt-key", [N, N, N, E, N]),
         ("missing-name", [E, I, E, E, N]),
         ("missing-description", [E, N, E, E, N]),
         ("wrong-type", [E, E, N, E, N]),
