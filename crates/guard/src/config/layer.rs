@@ -16,7 +16,7 @@ use stockade_policy::CommandRule;
 use super::error::Problem;
 use super::keys::{ConfigKey, KEYS, is_agent};
 use super::kind::Kind;
-use super::rules;
+use super::rules::{self, MOST_OF_PROJECT};
 use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
 
 /// A layer of a configuration, from the weakest to the strongest.
@@ -179,7 +179,7 @@ pub(super) fn read_text(
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
 ) -> Vec<Leaf> {
-    let mut walk = Walk { path, layer, problems, leaves: Vec::new() };
+    let mut walk = Walk { path, layer, problems, leaves: Vec::new(), expressions: 0 };
     match parse(text, format) {
         Ok(node) => walk.table(&node, ""),
         // An empty file says nothing.
@@ -198,6 +198,8 @@ struct Walk<'w> {
     layer: ConfigLayer,
     problems: &'w mut Vec<Problem>,
     leaves: Vec<Leaf>,
+    /// How many there are in its rules so far.
+    expressions: usize,
 }
 
 impl Walk<'_> {
@@ -250,6 +252,11 @@ impl Walk<'_> {
     }
 
     fn rules(&mut self, key: &'static ConfigKey, path: &str, node: &Node) {
+        self.expressions += rules::expressions(node);
+        if self.layer == ConfigLayer::Project && self.expressions > MOST_OF_PROJECT {
+            let message = format!("`{path}`: a project may have {MOST_OF_PROJECT} rules with `regex`");
+            return self.problem(node.at, message, "write `prefix`, `exact` or `glob` instead");
+        }
         match rules::read(node, self.layer) {
             Ok(rules) => {
                 rules.into_iter().for_each(|(at, rule, value)| self.push(key, path, at, value, Some(rule)));

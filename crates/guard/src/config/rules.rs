@@ -115,8 +115,11 @@ fn twins<'r>(
     }
 }
 
+/// A rule, with its place and as it is written.
+pub(super) type Placed = (At, CommandRule, Json);
+
 /// Reads a list of rules, each with its place and as it is written; or says what is wrong with it, and where.
-pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<(At, CommandRule, Json)>, (At, String)> {
+pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (At, String)> {
     let Value::List(nodes) = &node.value else {
         return Err((node.at, format!("it is {}, and not a list of rules", node.value.kind())));
     };
@@ -125,6 +128,16 @@ pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<(At, CommandRu
         .map_err(|error| (spelled.place(error.line), error.problem.to_string()))?;
     let rules = nodes.iter().zip(file.rules());
     Ok(rules.map(|(node, rule)| (node.at, rule.clone(), node.value.to_json())).collect())
+}
+
+/// How many regular expressions a project may bring. Each can take a tenth of a second to compile, and nobody should wait
+/// for minutes because a repository says so.
+pub(super) const MOST_OF_PROJECT: usize = 16;
+
+/// How many regular expressions there are in a list of rules.
+pub(super) fn expressions(node: &Node) -> usize {
+    let Value::List(nodes) = &node.value else { return 0 };
+    nodes.iter().filter(|node| node.value.get("regex").is_some()).count()
 }
 
 /// A list of rules as the text of a file of rules, in which every key and every value has a line of its own: so the line

@@ -351,6 +351,30 @@ fn rules_for_commands_are_checked_where_they_stand() {
     }
 }
 
+/// Each of these takes a while to compile. Those of the user are the user's business.
+#[test]
+fn a_project_brings_few_expressions() {
+    let rules = |agent: &str, count: usize| -> String {
+        let rule = |number| {
+            format!(
+                "[[agents.{agent}.commands.rules]]\nid = \"{number}\"\nregex = \"a{number}\"\ndecision = \"ask\"\n"
+            )
+        };
+        (0..count).map(rule).collect()
+    };
+    for (file, text, fits) in [
+        ("work/.stockade/config.toml", rules("a", 16), true),
+        ("work/.stockade/config.toml", rules("a", 17), false),
+        ("work/.stockade/config.toml", rules("a", 9) + &rules("b", 9), false),
+        ("home/config.toml", rules("a", 17), true),
+    ] {
+        match Site::new(&[(file, &text)]).load() {
+            Ok(_) => assert!(fits, "{text}"),
+            Err(error) => assert!(!fits && error.to_string().contains("16 rules with `regex`"), "{error}"),
+        }
+    }
+}
+
 #[test]
 fn every_key_is_in_the_schema() {
     let schema = config_schema().to_string();
