@@ -1,12 +1,15 @@
-//! The rules for commands that a command works with: the built-in ones and those of files.
+//! The rules for commands that a command works with: the built-in ones, those of files, and those of an agent.
+#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs, for the configuration there")]
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use stockade_guard::config::{Config, ConfigRule, ConfigSources};
 use stockade_guard::policy::{
-    CommandDefaults, CommandPolicy, CommandRuleFile, CommandRuleFileError, CommandRuleFormat, Effect, Layer,
-    MAX_COMMAND_RULE_FILE_BYTES,
+    Because, CommandDefaults, CommandPolicy, CommandRuleError, CommandRuleFile, CommandRuleFileError,
+    CommandRuleFormat, Effect, Layer, MAX_COMMAND_RULE_FILE_BYTES,
 };
-use stockade_guard::{FileOptions, Source, read_text};
+use stockade_guard::{AgentCommands, FileOptions, Source, read_text};
 
 use crate::failure::Failure;
 use crate::render::escape::escape_path;
@@ -14,19 +17,52 @@ use crate::render::escape::escape_path;
 /// Reads files of rules, on top of the built-in ones. Before a file's name may stand whose rules they are:
 /// `project:rules.toml`.
 pub(crate) fn load(files: &[PathBuf]) -> Result<CommandPolicy, Failure> {
+    let files = read_all(files)?;
+    let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).collect();
+    let defaults = written(&files).reduce(strictest).unwrap_or_default();
+    CommandPolicy::compile(layers, defaults).map_err(|error| clash(&files, &error))
+}
+
+/// Reads files of rules, on top of those that the configuration has for an agent. Also returns where these stand.
+pub(crate) fn load_for(agent: &str, files: &[PathBuf]) -> Result<(AgentCommands, RulePlaces), Failure> {
+    let files = read_all(files)?;
+    let folder = std::env::current_dir().unwrap_or_default();
+    let sources = ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(&folder) };
+    let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
+    let settings = config.agent(agent);
+    let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).chain(settings.rules).collect();
+    let defaults = written(&files).fold(settings.commands, strictest);
+    let commands = AgentCommands::compile(layers, defaults).map_err(|error| clash(&files, &error))?;
+    let place = |one: &ConfigRule| Some(((one.layer, one.rule.id.clone()), one.origin.place.clone()?));
+    Ok((commands, RulePlaces(config.rules(agent).filter_map(place).collect())))
+}
+
+/// Where the rules of a configuration stand, by whose they are and by their names.
+#[derive(Debug, Default)]
+pub(crate) struct RulePlaces(HashMap<(Layer, String), String>);
+
+impl RulePlaces {
+    /// Returns where the rule stands that decided, if it is one of these.
+    pub(crate) fn of(&self, because: &Because<'_>) -> Option<&str> {
+        let (rule, layer) = because.rule()?;
+        self.0.get(&(layer, rule.id.clone())).map(String::as_str)
+    }
+}
+
+type Files = Vec<(Layer, PathBuf, CommandRuleFile)>;
+
+fn read_all(files: &[PathBuf]) -> Result<Files, Failure> {
     let read = |file: &PathBuf| {
         let (layer, path) = layer_of(file);
         Ok((layer, path.clone(), read(&path, layer)?))
     };
-    let files = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-    let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).collect();
-    let defaults = defaults(files.iter().map(|(layer, _, file)| (*layer, file.defaults())));
-    CommandPolicy::compile(layers, defaults).map_err(|error| {
-        // Only what a file alone cannot know is left: two files with a rule of the same id.
-        let owner =
-            files.iter().rev().find(|(.., file)| file.rules().iter().any(|rule| rule.id == error.rule));
-        owner.map_or_else(|| Failure::usage(&error), |(_, path, file)| wrong(path, &file.locate(&error)))
-    })
+    files.iter().map(read).collect()
+}
+
+/// Only what a file alone cannot know is left: two files with a rule of the same id.
+fn clash(files: &Files, error: &CommandRuleError) -> Failure {
+    let owner = files.iter().rev().find(|(.., file)| file.rules().iter().any(|rule| rule.id == error.rule));
+    owner.map_or_else(|| Failure::usage(error), |(_, path, file)| wrong(path, &file.locate(error)))
 }
 
 /// Reads one file of rules, and runs its examples and tests.
@@ -50,17 +86,20 @@ pub(crate) fn layer_of(file: &Path) -> (Layer, PathBuf) {
     split.unwrap_or_else(|| (Layer::User, file.to_path_buf()))
 }
 
-/// Of several files the strictest defaults hold, and a project cannot make the built-in ones milder.
-fn defaults(files: impl Iterator<Item = (Layer, Option<CommandDefaults>)>) -> CommandDefaults {
-    let usual = CommandDefaults::default();
-    let strictest = |one: CommandDefaults, other: CommandDefaults| CommandDefaults {
+/// What files say of commands that no rule matches. A project cannot make the built-in defaults milder.
+fn written(files: &Files) -> impl Iterator<Item = CommandDefaults> {
+    files.iter().filter_map(|(layer, _, file)| match layer {
+        Layer::Project => Some(strictest(file.defaults()?, CommandDefaults::default())),
+        _ => file.defaults(),
+    })
+}
+
+/// Of several defaults the strictest hold.
+fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
+    CommandDefaults {
         unmatched: one.unmatched.max(other.unmatched),
         unanalysable: one.unanalysable.max(other.unanalysable),
-    };
-    let written = files.filter_map(|(layer, defaults)| {
-        defaults.map(|defaults| if layer == Layer::Project { strictest(defaults, usual) } else { defaults })
-    });
-    written.reduce(strictest).unwrap_or(usual)
+    }
 }
 
 fn wrong(path: &Path, error: &CommandRuleFileError) -> Failure {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use stockade_sanitize::{DEFAULT_MAX_CHARS, Options, Sanitized, sanitize};
 use stockade_scanner::{Scanner, Severity};
 use thiserror::Error;
@@ -12,8 +13,8 @@ use crate::files::{FileOptions, Gap};
 use crate::read_text::TextFile;
 use crate::skill::{
     Bundle, Dialect, Findings, Parts, Place, ProblemLevel, Problems, PromptRefused, Reading, SkillFinding,
-    SkillManifest, SkillProblem, SkillSource, Start, Surface, Surfaces, one_line, read_bundle, read_manifest,
-    split,
+    SkillManifest, SkillProblem, SkillSource, Surface, Surfaces, one_line, read_bundle, read_start, split,
+    unix_lines,
 };
 
 /// How skills are let in.
@@ -87,8 +88,8 @@ pub struct LoadedSkill {
 }
 
 /// What was found out about a skill.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillReport {
     /// Its name, cleaned; that of its file or folder where it has none.
@@ -106,7 +107,7 @@ pub struct SkillReport {
     /// Invisible characters that were taken out of its text.
     pub invisible_removed: usize,
     /// The message that these spell, if they do.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_text: Option<String>,
     /// How many files were looked at.
     pub files: usize,
@@ -253,7 +254,7 @@ impl Door<'_> {
 
         let text = unix_lines(&main.text);
         let split = split(&text);
-        let (mut manifest, head) = self.head(&split.start, split.mark, &path);
+        let (mut manifest, head) = read_start(&split, &path, &mut self.problems);
         self.values(&manifest, head.as_ref(), &path);
         let cleaned = self.body(split.body, &path, split.lines_before);
         let surfaces = self.surfaces(
@@ -298,27 +299,6 @@ impl Door<'_> {
         let flagged = worst.is_some() || level == ProblemLevel::Warning;
         let skill = Box::new(LoadedSkill { manifest, parts, report });
         if flagged { Admission::Flagged(skill) } else { Admission::Accepted(skill) }
-    }
-
-    fn head(&mut self, start: &Start<'_>, mark: bool, path: &str) -> (SkillManifest, Option<Node>) {
-        let place = Place { path, at: At::START };
-        if mark {
-            let message = "a byte order mark stands before the head: some programs do not see the head then";
-            self.problems.add("byte-order-mark", place, message, "save the file without one");
-        }
-        let fix =
-            "begin the file with `---`, `name: …`, `description: …` and `---`, each on a line of its own";
-        match start {
-            Start::Head(head) => return read_manifest(head, path, &mut self.problems),
-            Start::Body => {
-                self.problems.add("no-front-matter", place, "the skill has no head", fix);
-            }
-            Start::Unclosed => {
-                let message = "the head is opened by `---` and never closed by a line of exactly that";
-                self.problems.add("front-matter-unclosed", place, message, fix);
-            }
-        }
-        (SkillManifest::default(), None)
     }
 
     /// Scans what of the head reaches a prompt: quotes and escapes of YAML may have hidden it until here.
@@ -432,12 +412,4 @@ impl Door<'_> {
             manifest.description = first.map(|line| line.chars().take(1024).collect());
         }
     }
-}
-
-/// The same text with line feeds as line ends.
-fn unix_lines(text: &str) -> Cow<'_, str> {
-    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
 }

@@ -4,9 +4,10 @@
 //! built in ← /etc/stockade ← user ← project ← STOCKADE_* ← options      managed wins over all
 //! ```
 //!
-//! A layer replaces what the layers before it say, with two exceptions. The file of a project can only narrow, since it
-//! comes with a repository that somebody else wrote: each key says how (`CONFIG.md`). And what stands in
-//! `/etc/stockade/managed.*` holds whatever anybody else says, as long as nobody but root can write it.
+//! A layer replaces what the layers before it say, with three exceptions. The file of a project can only narrow, since it
+//! comes with a repository that somebody else wrote: each key says how (`CONFIG.md`). What stands in
+//! `/etc/stockade/managed.*` holds whatever anybody else says, as long as nobody but root can write it. And the rules for
+//! commands of all layers hold together: those in `/etc/stockade` decide before the user's.
 //!
 //! Unknown keys and wrong values are refused with their place. A file that cannot be used is an error and never ignored.
 //!
@@ -29,6 +30,7 @@ mod keys;
 mod kind;
 mod layer;
 mod narrow;
+mod rules;
 mod schema;
 mod sources;
 
@@ -43,12 +45,15 @@ pub use agent::{AgentConfig, AuditConfig, Backend, ExecConfig, OnUnavailable};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;
 pub use layer::{ConfigLayer, ConfigOrigin};
+pub use rules::ConfigRule;
 pub use schema::config_schema;
 pub use sources::ConfigSources;
 
 use error::Problem;
 use keys::KEYS;
+use kind::Kind;
 use layer::Leaf;
+use rules::Rules;
 
 /// The name that stands for every agent.
 const ALL: &str = "*";
@@ -58,6 +63,7 @@ const ALL: &str = "*";
 pub struct Config {
     figment: Figment,
     agents: BTreeMap<String, AgentConfig>,
+    rules: Rules,
     audit: AuditConfig,
     notices: Vec<ConfigNotice>,
 }
@@ -83,15 +89,17 @@ impl Config {
     /// When any file, variable or option cannot be used, with all that is wrong.
     pub fn load(sources: &ConfigSources) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
-        let layers = sources.read(&mut problems);
-        if !problems.is_empty() {
-            return Err(failed(problems));
-        }
+        let mut layers = sources.read(&mut problems);
         let mut agents: BTreeSet<String> = [ALL.to_owned()].into();
         agents.extend(sources.agents.iter().filter(|id| keys::is_agent(id)).cloned());
         agents.extend(layers.iter().flatten().filter_map(|leaf| agent_of(&leaf.path)));
+        let rules = Rules::take(&mut layers);
+        rules.check(&mut problems);
+        if !problems.is_empty() {
+            return Err(failed(problems));
+        }
 
-        let mut notices = Vec::new();
+        let mut notices: Vec<ConfigNotice> = rules.notices().collect();
         let mut figment = Figment::new();
         for leaf in defaults(&agents) {
             figment = figment.merge(leaf);
@@ -99,7 +107,7 @@ impl Config {
         for leaf in layers.iter().flat_map(|leaves| spread(leaves, &agents)) {
             figment = merged(figment, leaf, &mut notices);
         }
-        Self::of_figment(figment, notices).map_err(|error| {
+        Self::of_figment(figment, rules, notices).map_err(|error| {
             let fix = "this is a mistake in stockade itself: please report it";
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })
@@ -107,10 +115,14 @@ impl Config {
 
     // The error of figment is large, and only ever passed on once.
     #[expect(clippy::result_large_err, reason = "figment's own error, turned into ours by the only caller")]
-    fn of_figment(figment: Figment, notices: Vec<ConfigNotice>) -> Result<Self, figment::Error> {
+    fn of_figment(
+        figment: Figment,
+        rules: Rules,
+        notices: Vec<ConfigNotice>,
+    ) -> Result<Self, figment::Error> {
         let written: agent::Written = figment.extract()?;
         let (agents, audit) = written.read();
-        Ok(Self { figment, agents, audit, notices })
+        Ok(Self { figment, agents, rules, audit, notices })
     }
 
     /// Returns what holds for an agent. One that nobody has named gets what holds for all.
@@ -118,7 +130,12 @@ impl Config {
     pub fn agent(&self, id: &str) -> AgentConfig {
         let named = self.agents.get(id).or_else(|| self.agents.get(ALL));
         // There always is one for all.
-        named.cloned().unwrap_or_default()
+        AgentConfig { rules: self.rules.layers_of(id), ..named.cloned().unwrap_or_default() }
+    }
+
+    /// Returns the rules for commands that hold for an agent, and where each stands.
+    pub fn rules(&self, id: &str) -> impl Iterator<Item = &ConfigRule> {
+        self.rules.of(id)
     }
 
     /// Returns what holds for the audit trail.
@@ -137,6 +154,11 @@ impl Config {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<ConfigValue> {
         let key = ConfigKey::of(path)?;
+        if let Some(rules) = self.rules_at(path) {
+            let value = rules.iter().map(|one| one.value.clone()).collect();
+            let origin = rules.last().map_or(BUILT_IN, |one| one.origin.clone());
+            return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin });
+        }
         let named = agent_of(path).filter(|id| !self.agents.contains_key(id));
         let known = match named {
             Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),
@@ -152,7 +174,7 @@ impl Config {
         })
     }
 
-    /// Returns every value, of every agent that is named anywhere and of `*`.
+    /// Returns every value, of every agent that is named anywhere and of `*`. Each rule for commands is one by itself.
     #[must_use]
     pub fn values(&self) -> Vec<ConfigValue> {
         let paths = KEYS.iter().flat_map(|key| match key.path.contains("<id>") {
@@ -162,7 +184,29 @@ impl Config {
         let mut paths: Vec<String> = paths.collect();
         // All that concerns one agent stands together.
         paths.sort_by_key(|path| agent_of(path).map_or((1, String::new()), |id| (0, id)));
-        paths.iter().filter_map(|path| self.get(path)).collect()
+        paths.iter().flat_map(|path| self.parts(path)).collect()
+    }
+
+    /// The value of a key; of rules each one, since each has a place of its own.
+    fn parts(&self, path: &str) -> Vec<ConfigValue> {
+        let Some(whole) = self.get(path) else { return Vec::new() };
+        let rules = self.rules_at(path).unwrap_or_default();
+        if rules.is_empty() {
+            return vec![whole];
+        }
+        let part = |(number, one): (usize, &ConfigRule)| ConfigValue {
+            path: format!("{path}[{number}]"),
+            value: one.value.clone(),
+            origin: one.origin.clone(),
+            ..whole
+        };
+        rules.into_iter().enumerate().map(part).collect()
+    }
+
+    /// The rules that a path names, if it is that of rules.
+    fn rules_at(&self, path: &str) -> Option<Vec<&ConfigRule>> {
+        ConfigKey::of(path).filter(|key| matches!(key.kind, Kind::Rules))?;
+        Some(self.rules.of(&agent_of(path)?).collect())
     }
 
     /// Returns every key.
@@ -197,16 +241,17 @@ fn agent_of(path: &str) -> Option<String> {
 
 /// What is built in, for each agent.
 fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
-    let leaves: Vec<Leaf> = KEYS
-        .iter()
-        .map(|key| Leaf {
-            path: key.path.replace("<id>", ALL),
-            key,
-            // A test holds that every default is valid.
-            value: serde_json::from_str(key.default).unwrap_or_default(),
-            origin: BUILT_IN,
-        })
-        .collect();
+    // The built-in rules are no values.
+    let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules));
+    let leaf = |key: &'static ConfigKey| Leaf {
+        path: key.path.replace("<id>", ALL),
+        key,
+        // A test holds that every default is valid.
+        value: serde_json::from_str(key.default).unwrap_or_default(),
+        origin: BUILT_IN,
+        rule: None,
+    };
+    let leaves: Vec<Leaf> = keys.map(leaf).collect();
     spread(&leaves, agents)
 }
 

@@ -7,12 +7,14 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+mod find;
 mod folder;
 mod link;
 mod read;
 mod text;
 mod walk;
 
+pub(crate) use find::folders_with;
 pub(crate) use folder::{Named, open_named};
 pub(crate) use read::Reader;
 pub(crate) use text::{Nature, Readings};

@@ -5,7 +5,11 @@ mod error;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod graph;
 #[cfg(all(feature = "exec", target_os = "linux"))]
+mod route;
+#[cfg(all(feature = "exec", target_os = "linux"))]
 mod run;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod start;
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +17,8 @@ use stockade_limits::{
     CallPermit, CallVerdict, LimitStore, Outcome, SharedLimits, Step, Steps, StoreError, Usage,
 };
 use stockade_policy::{
-    Access, Caller, CommandDecision, CommandPlace, CommandPolicy, Effect, ReadOptions, Reply, RuleLayer,
-    ToolCatalog, ToolPolicy, ToolVerdict, Validation, ValidatorOptions, validate,
+    Access, Caller, CommandDecision, CommandPlace, Effect, ReadOptions, Reply, RuleLayer, ToolCatalog,
+    ToolPolicy, ToolVerdict, Validation, ValidatorOptions, validate,
 };
 use stockade_scanner::Scanner;
 
@@ -23,9 +27,12 @@ pub use error::GuardError;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use graph::GraphRun;
 #[cfg(all(feature = "exec", target_os = "linux"))]
+pub use route::RunPlace;
+#[cfg(all(feature = "exec", target_os = "linux"))]
 pub use run::{PendingRun, Ran, RunAnswer};
 
 use crate::admit::{Admission, LoadedSkill, admit};
+use crate::agent_commands::AgentCommands;
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, new_name};
 use crate::config::{AgentConfig, Config};
 use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath, Resolver};
@@ -40,7 +47,8 @@ pub struct GuardOptions {
     pub workspace: PathBuf,
     /// The tools that there are.
     pub catalog: ToolCatalog,
-    /// Rules for commands, besides the built-in ones.
+    /// Rules for commands, besides the built-in ones and those of the configuration. Those of a project only make decisions
+    /// stricter.
     pub rules: Vec<RuleLayer>,
     /// Where its limits are kept.
     pub limits: Box<dyn LimitStore>,
@@ -60,7 +68,7 @@ pub struct Guard {
     config: AgentConfig,
     tools: ToolPolicy,
     paths: PathGuard,
-    commands: CommandPolicy,
+    commands: AgentCommands,
     limits: SharedLimits<Store>,
     trail: AuditTrail,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -111,7 +119,8 @@ impl Guard {
         let config = config.agent(&agent);
         let tools = ToolPolicy::compile(&config.tools, &catalog)?;
         let paths = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?;
-        let commands = CommandPolicy::compile(rules, config.commands)?;
+        let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();
+        let commands = AgentCommands::compile(rules, config.commands)?;
         if !config.exec.hosts.is_empty() {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }

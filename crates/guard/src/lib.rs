@@ -48,13 +48,13 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-#[cfg(feature = "skill")]
 mod admit;
+#[cfg(feature = "config")]
+mod agent_commands;
 #[cfg(feature = "audit")]
 pub mod audit;
 #[cfg(feature = "config")]
 pub mod config;
-#[cfg(feature = "skill")]
 mod document;
 #[cfg(feature = "exec")]
 pub mod exec;
@@ -68,33 +68,32 @@ mod paths;
 #[cfg(any(feature = "audit", feature = "sqlite"))]
 mod private;
 mod read_text;
-#[cfg(feature = "rule-files")]
+#[cfg(feature = "config")]
 mod rule_store;
 mod scan_files;
-#[cfg(feature = "skill")]
 mod skill;
 mod syntax;
 
-#[cfg(feature = "skill")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
+#[cfg(feature = "config")]
+pub use agent_commands::AgentCommands;
 pub use files::{Coverage, FileOptions, Gap, Source};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{Call, Decision, DecisionLayer, Execution, Guard, GuardError, GuardOptions, PathAnswer};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
-pub use guard::{GraphRun, PendingRun, Ran, RunAnswer};
+pub use guard::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
 pub use limit_store::{Eviction, RedisOptions, RedisStore};
 pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath, Resolver};
 pub use read_text::{TextFile, read_text};
-#[cfg(feature = "rule-files")]
+#[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
 pub use scan_files::{FileScan, scan_files};
-#[cfg(feature = "skill")]
 pub use skill::{
-    Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillManifest, SkillPermissions,
-    SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind,
+    Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest,
+    SkillPermissions, SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind, find_skills,
 };
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;

@@ -12,7 +12,7 @@ mod prompt;
 mod read;
 mod surface;
 
-pub use bundle::SkillSource;
+pub use bundle::{SkillFolders, SkillSource, find_skills};
 pub use dialect::Dialect;
 pub use finding::{Reading, SkillFinding};
 pub use manifest::{SkillManifest, SkillPermissions, SkillRequirements};
@@ -22,8 +22,8 @@ pub use surface::{Surface, SurfaceKind};
 
 pub(crate) use bundle::{Bundle, read_bundle};
 pub(crate) use finding::Findings;
-pub(crate) use head::{Start, split};
+pub(crate) use head::{split, unix_lines};
 pub(crate) use problem::{Place, Problems};
 pub(crate) use prompt::{Parts, one_line};
-pub(crate) use read::read_manifest;
+pub(crate) use read::read_start;
 pub(crate) use surface::Surfaces;

@@ -10,7 +10,7 @@ use stockade_guard::policy::{
 use stockade_guard::{FileOptions, Source, read_text};
 
 use crate::args::Format;
-use crate::command_rules;
+use crate::command_rules::{self, RulePlaces};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::command_text;
@@ -30,6 +30,10 @@ pub(super) struct CommandArgs {
     /// A file of rules, added to the built-in ones; admin:FILE and project:FILE say whose they are; may be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
+
+    /// Decide by the configuration of this agent as well: by its rules, and by its defaults where none matches
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
 }
 
 /// Where and by what the command would be run.
@@ -71,14 +75,17 @@ impl HowArgs {
 
 /// Returns what to print, and how to end.
 pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
-    let policy = command_rules::load(&args.rules)?;
+    let (policy, places) = match &args.agent {
+        Some(agent) => command_rules::load_for(agent, &args.rules)?,
+        None => (command_rules::load(&args.rules)?.into(), RulePlaces::default()),
+    };
     let text = command(&args.command)?;
     let (options, place) = (args.how.read_options(), args.how.place());
     let decision = policy.decide(&text, &options, &place);
     let suggestions = policy.suggest(&decision, &options, &place);
     let printed = match format {
-        Format::Text => command_text::decision(&decision, &suggestions, styles),
-        Format::Json => format!("{}\n", to_json(&Checked::of(&decision, &suggestions))),
+        Format::Text => command_text::decision(&decision, &places, &suggestions, styles),
+        Format::Json => format!("{}\n", to_json(&Checked::of(&decision, &places, &suggestions))),
     };
     Ok((printed, exit(&decision)))
 }
@@ -129,6 +136,9 @@ struct CheckedPart {
     rule: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     layer: Option<&'static str>,
+    /// Where in a configuration the rule stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
@@ -141,7 +151,11 @@ struct Suggested {
 }
 
 impl Checked {
-    pub(crate) fn of(decision: &CommandDecision<'_, '_>, suggestions: &[Suggestion]) -> Self {
+    pub(crate) fn of(
+        decision: &CommandDecision<'_, '_>,
+        places: &RulePlaces,
+        suggestions: &[Suggestion],
+    ) -> Self {
         let parts = decision.parts.iter().map(|part| CheckedPart {
             text: part.span.of(decision.text).to_owned(),
             start: part.span.start,
@@ -154,6 +168,7 @@ impl Checked {
             decision: part.effect,
             rule: part.because.id().to_owned(),
             layer: part.because.rule().map(|(_, layer)| layer.name()),
+            place: places.of(&part.because).map(str::to_owned),
             reason: part.because.to_string(),
             fix: match &part.because {
                 Because::Hazard(hazard) => Some(hazard.fix.clone()),

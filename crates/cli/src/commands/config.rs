@@ -193,7 +193,7 @@ fn load(args: &ConfigArgs) -> Result<Config, Failure> {
 }
 
 /// Says the first of what is wrong; `config validate` says all of it.
-pub(super) fn failure(error: &ConfigError) -> Failure {
+pub(crate) fn failure(error: &ConfigError) -> Failure {
     match error.problems.as_slice() {
         [] => Failure::usage(error),
         [only] => Failure::usage(format_args!("{}: {}", only.place, only.message)).with_help(&only.fix),

@@ -9,7 +9,7 @@ use stockade_guard::policy::{Consideration, Considered, Lint, Part, lint_rules};
 
 use super::check_command::{Checked, HowArgs, command, decide, exit};
 use crate::args::{ColorChoice, Format, HELP};
-use crate::command_rules::{layer_of, load, read};
+use crate::command_rules::{RulePlaces, layer_of, load, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
@@ -202,7 +202,13 @@ fn explain(
         Format::Json => {
             let rules = |part| considered(part).into_iter().map(ExplainedRule::of).collect();
             let considered = decision.parts.iter().map(rules).collect();
-            format!("{}\n", to_json(&Explained { checked: Checked::of(&decision, &[]), considered }))
+            format!(
+                "{}\n",
+                to_json(&Explained {
+                    checked: Checked::of(&decision, &RulePlaces::default(), &[]),
+                    considered
+                })
+            )
         }
     };
     Ok((printed, exit(&decision)))

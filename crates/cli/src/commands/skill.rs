@@ -1,6 +1,8 @@
 //! `stockade skill`: whether a skill may be used, and what of it reaches a prompt.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
+mod check;
+
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use crate::rule_files::Rules;
 const EXAMPLES: &str = "\
 Examples:
   stockade skill check skills/weather-helper      may this skill be used?
+  stockade skill check skills                     may these skills be used? A line for each
   stockade skill check --dialect claude SKILL.md  the same, for a skill of Claude Code
   stockade skill admit skills/weather-helper      print what a model gets to read of it
   stockade skill admit skills/weather-helper --arguments 'Oslo tomorrow'";
@@ -37,7 +40,8 @@ Exit codes:
   2  the command line or a rule file is wrong
   3  a skill could not be read
 
-A folder with a SKILL.md is one skill with all its files; a file is a skill by itself, and - is standard input.
+A folder with a SKILL.md is one skill with all its files; a file is a skill by itself, and - is standard input. A folder
+without one is a collection: every skill below it is checked, and nothing that nobody could look at is called accepted.
 What blocks a skill: a critical finding, a head that cannot be read or that its dialect does not permit, a command on
 load that the built-in rules deny. What flags it: a suspicious finding, hooks, hidden messages, downloads that nothing
 verifies, files that could not be looked at. Notes do neither, unless --strict is given. Nothing of a skill is run.";
@@ -71,7 +75,7 @@ enum SkillCommand {
     /// Say whether skills may be used, and why not
     #[command(after_help = EXIT_CODES)]
     Check {
-        /// Folders with a SKILL.md, or files
+        /// Folders with a SKILL.md or with skills below them, or files
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
@@ -130,7 +134,7 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
         AdmitOptions { dialect: args.dialect.dialect(), strict: args.strict, ..AdmitOptions::default() };
     let door = Door { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
     match &args.command {
-        SkillCommand::Check { paths } => door.check(paths),
+        SkillCommand::Check { paths } => check::run(&door, paths),
         SkillCommand::Admit { path, arguments, allow_flagged } => door.admit(path, arguments, *allow_flagged),
     }
 }
@@ -143,30 +147,6 @@ struct Door<'d> {
 }
 
 impl Door<'_> {
-    fn check(&self, paths: &[PathBuf]) -> Result<Exit, Failure> {
-        let (mut output, mut exit) = (Output::new(), Exit::Clean);
-        let mut begin = "{\"skills\":[\n";
-        for path in paths {
-            let admission = self.look(path)?;
-            if !matches!(admission, Admission::Accepted(_)) {
-                exit = Exit::Found;
-            }
-            let shown = escape_path(path);
-            let printed = match self.format {
-                Format::Text => skill_text::report(&shown, &admission, self.styles),
-                Format::Json => format!("{begin}{}", row(&shown, &admission, None)),
-            };
-            begin = ",\n";
-            if output.write(&printed).is_break() {
-                break;
-            }
-        }
-        if self.format == Format::Json {
-            let _: ControlFlow<()> = output.write("\n]}\n");
-        }
-        output.finish(exit)
-    }
-
     fn admit(&self, path: &Path, arguments: &str, allow_flagged: bool) -> Result<Exit, Failure> {
         let admission = self.look(path)?;
         let shown = escape_path(path);

@@ -7,7 +7,7 @@ use stockade_guard::policy::{Because, CommandDecision, Consideration, Considered
 use super::escape::escape;
 use super::snippet::Snippet;
 use super::style::Styles;
-use crate::command_rules::word;
+use crate::command_rules::{RulePlaces, word};
 
 /// Parts that are shown. Programs find all of them in the JSON.
 const SHOWN: usize = 20;
@@ -15,12 +15,17 @@ const SHOWN: usize = 20;
 /// Returns the verdict on the whole, then each part with its own, underlined, and what would change it.
 pub(crate) fn decision(
     decision: &CommandDecision<'_, '_>,
+    places: &RulePlaces,
     suggestions: &[Suggestion],
     styles: Styles,
 ) -> String {
+    let Styles { frame, reset, .. } = styles;
     let mut out = head(decision, styles);
     for part in shown(decision) {
         push_part(&mut out, decision, part, styles);
+        if let Some(place) = places.of(&part.because) {
+            writeln!(out, "  {frame}={reset} the rule stands in {}", escape(place)).ok();
+        }
     }
     push_rest(&mut out, decision, styles);
     push_suggestions(&mut out, decision, suggestions, styles);

@@ -11,17 +11,56 @@ use super::style::Styles;
 /// Notes and surfaces of one kind that are shown; programs find all of them in the JSON.
 const SHOWN: usize = 10;
 
+/// How many skills came to what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) accepted: usize,
+    pub(crate) flagged: usize,
+    pub(crate) blocked: usize,
+    pub(crate) unread: usize,
+}
+
+/// Returns the verdict on one skill of many, with the worst that was found.
+pub(crate) fn line(path: &str, admission: &Admission, styles: Styles) -> String {
+    let report = admission.report();
+    let problems = report.problems.iter().filter(|problem| problem.level > ProblemLevel::Note);
+    let problems = problems.map(|problem| format!("{} {}", level_word(problem.level), problem.rule));
+    let findings =
+        report.findings.iter().map(|found| format!("{} {}", found.severity, escape(&found.rule_id)));
+    // What blocks a skill by itself stands first.
+    let (errors, warnings): (Vec<_>, Vec<_>) = problems.partition(|problem| problem.starts_with("error"));
+    let mut reasons = errors.into_iter().chain(findings).chain(warnings);
+    let worst = match (reasons.next(), reasons.count()) {
+        (None, _) => String::new(),
+        (Some(worst), 0) => format!(": {worst}"),
+        (Some(worst), more) => format!(": {worst} and {more} more"),
+    };
+    let head = head(path, admission, styles);
+    format!("{head}{worst}\n")
+}
+
+/// Returns that a skill, or what may hold some, could not be read.
+pub(crate) fn unread_line(path: &str, error: &str, styles: Styles) -> String {
+    format!("{}unread{} {path}: {error}\n", styles.warn, styles.reset)
+}
+
+/// Returns how many there were.
+pub(crate) fn total(tally: Tally, styles: Styles) -> String {
+    let Tally { accepted, flagged, blocked, unread } = tally;
+    let all = accepted + flagged + blocked;
+    let s = if all == 1 { "" } else { "s" };
+    let counts = [(accepted, "accepted"), (flagged, "flagged"), (blocked, "blocked"), (unread, "unread")];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    let Styles { strong, reset, .. } = styles;
+    let list = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
+    format!("{strong}{all} skill{s}{reset}{list}\n")
+}
+
 /// Returns the verdict, and below it what it rests on.
 pub(crate) fn report(path: &str, admission: &Admission, styles: Styles) -> String {
-    let Styles { critical, warn, good, strong, reset, .. } = styles;
-    let color = match admission {
-        Admission::Accepted(_) => good,
-        Admission::Flagged(_) => warn,
-        _ => critical,
-    };
     let report = admission.report();
-    let mut out =
-        format!("{color}{}{reset} {strong}{}{reset} ({path})\n", admission.name(), escape(&report.name));
+    let mut out = format!("{}\n", head(path, admission, styles));
     for finding in &report.findings {
         push_finding(&mut out, finding, styles);
     }
@@ -50,6 +89,16 @@ pub(crate) fn report(path: &str, admission: &Admission, styles: Styles) -> Strin
     out
 }
 
+fn head(path: &str, admission: &Admission, styles: Styles) -> String {
+    let Styles { critical, warn, good, strong, reset, .. } = styles;
+    let color = match admission {
+        Admission::Accepted(_) => good,
+        Admission::Flagged(_) => warn,
+        _ => critical,
+    };
+    format!("{color}{}{reset} {strong}{}{reset} ({path})", admission.name(), escape(&admission.report().name))
+}
+
 fn push_more(out: &mut String, count: usize, what: &str) {
     if count > SHOWN {
         writeln!(out, "  and {} more {what}; --format json lists them", count - SHOWN).ok();
@@ -73,16 +122,25 @@ fn push_finding(out: &mut String, finding: &SkillFinding, styles: Styles) {
 
 fn push_problem(out: &mut String, problem: &SkillProblem, styles: Styles) {
     let Styles { critical, warn, strong, frame, reset, .. } = styles;
-    let (color, word) = match problem.level {
-        ProblemLevel::Error => (critical, "error"),
-        ProblemLevel::Warning => (warn, "warning"),
-        ProblemLevel::Note | ProblemLevel::Ignored => ("", "note"),
+    let word = level_word(problem.level);
+    let color = match problem.level {
+        ProblemLevel::Error => critical,
+        ProblemLevel::Warning => warn,
+        ProblemLevel::Note | ProblemLevel::Ignored => "",
     };
     writeln!(out, "  {color}{word}{reset} {strong}{}{reset}: {}", problem.rule, escape(&problem.message))
         .ok();
     let path = escape(&problem.path);
     writeln!(out, "    {frame}-->{reset} {path}:{}:{}", problem.line, problem.column).ok();
     writeln!(out, "    {frame}={reset} fix: {}", escape(&problem.fix)).ok();
+}
+
+const fn level_word(level: ProblemLevel) -> &'static str {
+    match level {
+        ProblemLevel::Error => "error",
+        ProblemLevel::Warning => "warning",
+        ProblemLevel::Note | ProblemLevel::Ignored => "note",
+    }
 }
 
 fn push_surface(out: &mut String, surface: &Surface, styles: Styles) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stockade_limits::{AgentLimits, Allowance, BreakerSettings, BudgetLimits, Cap, MicroUsd};
-use stockade_policy::{Answer, CommandDefaults, Effect, Preset, SandboxConfig, ToolPolicyConfig};
+use stockade_policy::{Answer, CommandDefaults, Effect, Preset, RuleLayer, SandboxConfig, ToolPolicyConfig};
 
 use crate::admit::{AdmitOptions, OnCritical};
 use crate::skill::Dialect;
@@ -27,6 +27,8 @@ pub struct AgentConfig {
     pub files: SandboxConfig,
     /// What becomes of commands that no rule decides on.
     pub commands: CommandDefaults,
+    /// Rules for commands, by who wrote them.
+    pub rules: Vec<RuleLayer>,
     /// How its commands are run.
     pub exec: ExecConfig,
 }
@@ -67,7 +69,9 @@ pub enum OnUnavailable {
     /// It is refused.
     #[default]
     Refuse,
-    /// It runs without one, and its outcome says that nothing was enforced.
+    /// A person is asked about this one run.
+    Ask,
+    /// It runs without one, and its decision and its outcome say so.
     Warn,
 }
 
@@ -215,6 +219,7 @@ impl WrittenAgent {
                 unmatched: Effect::from_name(&self.commands.unmatched).unwrap_or(Effect::Deny),
                 unanalysable: Effect::from_name(&self.commands.unanalysable).unwrap_or(Effect::Deny),
             },
+            rules: Vec::new(),
             exec: self.skills.exec_sandbox.read(permission),
             skills: AdmitOptions {
                 dialect: Dialect::from_name(&self.skills.dialect).unwrap_or_default(),
@@ -273,8 +278,11 @@ impl Files {
 impl ExecSandbox {
     fn read(self, permission: &Permission) -> ExecConfig {
         let must = permission.enable_node_permissions;
-        let refuse = must || self.on_unavailable != "warn";
-        let on_unavailable = if refuse { OnUnavailable::Refuse } else { OnUnavailable::Warn };
+        let on_unavailable = match self.on_unavailable.as_str() {
+            "warn" if !must => OnUnavailable::Warn,
+            "ask" if !must => OnUnavailable::Ask,
+            _ => OnUnavailable::Refuse,
+        };
         let mut read_only = self.read_only_allow_paths;
         let mut hosts = Vec::new();
         if must {
@@ -307,6 +315,7 @@ impl Default for AgentConfig {
             skills: AdmitOptions::default(),
             files: SandboxConfig::standard(),
             commands: CommandDefaults { unmatched: Effect::Deny, unanalysable: Effect::Deny },
+            rules: Vec::new(),
             exec: ExecConfig {
                 backend: Backend::Sandbox(OnUnavailable::Refuse),
                 read_only: Vec::new(),

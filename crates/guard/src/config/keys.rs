@@ -39,8 +39,8 @@ const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
 /// Every key, in the order of the documentation.
 #[rustfmt::skip]
 pub(crate) const KEYS: &[ConfigKey] = {
-    use Kind::{Count, Flag, Money, OptionalCount, OptionalPath, Paths, Texts, Word};
-    use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Union};
+    use Kind::{Count, Flag, Money, OptionalCount, OptionalPath, Paths, Rules, Texts, Word};
+    use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
     &[
         key("agents.<id>.toolPolicy.profile", Word(PROFILES), "\"coding\"", Profile,
             "The tools that the agent starts with."),
@@ -73,11 +73,11 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.contentScanning.blockOnCritical", Flag, "true", OnlyTrue,
             "Whether a critical finding turns a skill away. Otherwise the skill is flagged."),
         key("agents.<id>.skills.execSandbox.enabled", Word(&["never", "always"]), "\"always\"", Stricter,
-            "Whether commands run in a sandbox. With `never`, they are decided on and left to whoever embeds the guard, who runs \
-             them with all rights of the program."),
-        key("agents.<id>.skills.execSandbox.onUnavailable", Word(&["warn", "refuse"]), "\"refuse\"", Stricter,
-            "What becomes of a command where no sandbox can be made: it is refused, or runs without one, and its outcome says \
-             that nothing was enforced."),
+            "Whether commands run in a sandbox. With `never`, what a rule allows is left to whoever embeds the guard, who runs it \
+             with all rights of the program, and a person is asked about everything else."),
+        key("agents.<id>.skills.execSandbox.onUnavailable", Word(&["warn", "ask", "refuse"]), "\"refuse\"", Stricter,
+            "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
+             and its decision and outcome say so."),
         key("agents.<id>.skills.execSandbox.readOnlyAllowPaths", Paths, "[]", IntersectPaths,
             "Further paths that commands may read."),
         key("agents.<id>.skills.execSandbox.network", Word(&["open", "none"]), "\"none\"", Stricter,
@@ -103,6 +103,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "What becomes of a command that no rule matches."),
         key("agents.<id>.commands.unanalysable", Word(EFFECTS), "\"ask\"", Stricter,
             "What becomes of a command that is not certain before it runs."),
+        key("agents.<id>.commands.rules", Rules, "[]", Tighten,
+            "Rules for commands, beside the built-in ones. Those of all layers hold, for `*` and for the agent together: \
+             what `/etc/stockade` says decides before what the user says, and lower ones can only be stricter."),
         key("security.permission.enableNodePermissions", Flag, "false", OnlyTrue,
             "Whether every command must run in a sandbox, whatever `execSandbox` says, and besides its workspace reads only \
              `allowedFsPaths` and `readOnlyAllowPaths`."),

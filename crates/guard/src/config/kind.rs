@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Paths,
     /// An absolute path, or null.
     OptionalPath,
+    /// Rules for commands. They are read by `rules`, and never by this.
+    Rules,
 }
 
 impl Kind {
@@ -41,6 +43,7 @@ impl Kind {
             (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
             (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
+            (Self::Rules, Json::Array(list)) => list.iter().all(Json::is_object),
             _ => false,
         };
         if fits {
@@ -69,6 +72,7 @@ impl Kind {
             Self::Texts => "a list of texts".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
+            Self::Rules => "a list of rules, each as in a file of rules".to_owned(),
         }
     }
 
@@ -85,6 +89,9 @@ impl Kind {
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
+            Self::Rules => {
+                json!({ "type": "array", "items": { "type": "object", "required": ["id", "decision"] } })
+            }
         }
     }
 

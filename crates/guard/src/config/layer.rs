@@ -11,9 +11,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
+use stockade_policy::CommandRule;
 
 use super::error::Problem;
 use super::keys::{ConfigKey, KEYS, is_agent};
+use super::kind::Kind;
+use super::rules::{self, MOST_OF_PROJECT};
 use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
 
 /// A layer of a configuration, from the weakest to the strongest.
@@ -70,6 +73,8 @@ pub(super) struct Leaf {
     pub(super) key: &'static ConfigKey,
     pub(super) value: Json,
     pub(super) origin: ConfigOrigin,
+    /// The same as a rule for commands, if it is one. A list of rules is one of these for each.
+    pub(super) rule: Option<CommandRule>,
 }
 
 /// The endings of files, and how they are written.
@@ -174,7 +179,7 @@ pub(super) fn read_text(
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
 ) -> Vec<Leaf> {
-    let mut walk = Walk { path, layer, problems, leaves: Vec::new() };
+    let mut walk = Walk { path, layer, problems, leaves: Vec::new(), expressions: 0 };
     match parse(text, format) {
         Ok(node) => walk.table(&node, ""),
         // An empty file says nothing.
@@ -186,11 +191,15 @@ pub(super) fn read_text(
     walk.leaves
 }
 
+const RULE_FIX: &str = "`stockade policy --help` shows how rules look";
+
 struct Walk<'w> {
     path: &'w Path,
     layer: ConfigLayer,
     problems: &'w mut Vec<Problem>,
     leaves: Vec<Leaf>,
+    /// How many there are in its rules so far.
+    expressions: usize,
 }
 
 impl Walk<'_> {
@@ -231,14 +240,35 @@ impl Walk<'_> {
     }
 
     fn leaf(&mut self, key: &'static ConfigKey, path: &str, entry: &Entry) {
+        if matches!(key.kind, Kind::Rules) {
+            return self.rules(key, path, &entry.node);
+        }
         let value = entry.node.value.to_json();
         if let Err(message) = key.kind.check(&value) {
             let fix = format!("`stockade config explain {}` says what it does", key.path);
             return self.problem(entry.node.at, format!("`{path}`: {message}"), fix);
         }
-        let place = Some(format!("{}:{}", self.path.display(), entry.at));
+        self.push(key, path, entry.at, value, None);
+    }
+
+    fn rules(&mut self, key: &'static ConfigKey, path: &str, node: &Node) {
+        self.expressions += rules::expressions(node);
+        if self.layer == ConfigLayer::Project && self.expressions > MOST_OF_PROJECT {
+            let message = format!("`{path}`: a project may have {MOST_OF_PROJECT} rules with `regex`");
+            return self.problem(node.at, message, "write `prefix`, `exact` or `glob` instead");
+        }
+        match rules::read(node, self.layer) {
+            Ok(rules) => {
+                rules.into_iter().for_each(|(at, rule, value)| self.push(key, path, at, value, Some(rule)));
+            }
+            Err((at, message)) => self.problem(at, format!("`{path}`: {message}"), RULE_FIX),
+        }
+    }
+
+    fn push(&mut self, key: &'static ConfigKey, path: &str, at: At, value: Json, rule: Option<CommandRule>) {
+        let place = Some(format!("{}:{at}", self.path.display()));
         let origin = ConfigOrigin { layer: self.layer, place };
-        self.leaves.push(Leaf { path: path.to_owned(), key, value, origin });
+        self.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule });
     }
 
     fn problem(&mut self, at: At, message: impl Into<String>, fix: impl Into<String>) {
@@ -340,17 +370,23 @@ fn of_text(
     layer: ConfigLayer,
     place: &str,
     problems: &mut Vec<Problem>,
-) -> Option<Leaf> {
+) -> Vec<Leaf> {
+    let origin = ConfigOrigin { layer, place: Some(place.to_owned()) };
+    let leaf = |value, rule| Leaf { path: path.to_owned(), key, value, origin: origin.clone(), rule };
+    let mut wrong = |message: &str, fix: String| {
+        problems.push(Problem::of_place(place, format!("`{path}`: {message}"), fix));
+        Vec::new()
+    };
+    if matches!(key.kind, Kind::Rules) {
+        let node = parse(text, Format::Json).map_err(|broken| (broken.at, broken.reason));
+        return match node.and_then(|node| rules::read(&node, layer)) {
+            Ok(rules) => rules.into_iter().map(|(_, rule, value)| leaf(value, Some(rule))).collect(),
+            Err((at, message)) => wrong(&format!("{message}, at {at} of its value"), RULE_FIX.to_owned()),
+        };
+    }
     let value = key.kind.of_text(text);
     match key.kind.check(&value) {
-        Ok(()) => {
-            let origin = ConfigOrigin { layer, place: Some(place.to_owned()) };
-            Some(Leaf { path: path.to_owned(), key, value, origin })
-        }
-        Err(message) => {
-            let fix = format!("`stockade config explain {}` says what it does", key.path);
-            problems.push(Problem::of_place(place, format!("`{path}`: {message}"), fix));
-            None
-        }
+        Ok(()) => vec![leaf(value, None)],
+        Err(message) => wrong(&message, format!("`stockade config explain {}` says what it does", key.path)),
     }
 }

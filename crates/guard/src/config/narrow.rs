@@ -29,6 +29,8 @@ pub(crate) enum Narrows {
     OnlyTrue,
     /// The profile, if it has no tool that the other lacks.
     Profile,
+    /// By rules of its own, beside all others.
+    Tighten,
     /// Not at all.
     Never,
 }
@@ -42,7 +44,8 @@ impl Narrows {
             Self::Stricter => strictness(kind, wish) > strictness(kind, base),
             Self::OnlyTrue => *wish == Json::Bool(true),
             Self::Profile => has_no_more(base, wish),
-            Self::Never => false,
+            // Rules are never combined: those of a project are asked beside all others, and the stricter answer holds.
+            Self::Never | Self::Tighten => false,
             Self::Intersect => {
                 return list(wish).filter(|one| list(base).any(|other| other == *one)).cloned().collect();
             }
@@ -71,6 +74,7 @@ impl Narrows {
             Self::Stricter => "may choose a stricter word, one that stands later",
             Self::OnlyTrue => "may set it to true",
             Self::Profile => "may choose a profile that has no further tool",
+            Self::Tighten => "may add rules, which only make decisions stricter",
             Self::Never => "has no say in it",
         }
     }

@@ -91,7 +91,20 @@ deny = [\"process\"]
 
 [agents.builder.skills.execSandbox]
 readOnlyAllowPaths = [\"/opt/data\"]
+
+[[agents.builder.commands.rules]]
+id = \"no-publish\"
+prefix = [\"cargo\", \"publish\"]
+decision = \"deny\"
+reason = \"releases are made by people\"
+match = [\"cargo publish --dry-run\"]
 ```
+
+Rules for commands are written as in a file of rules (`stockade policy --help`), and their examples are tried when they are
+read. They do not replace each other: those of all layers hold, for `*` and for the agent. What `/etc/stockade` says decides
+before what the user says, with the variables and options, and the built-in rules speak where nobody else does. Rules of a
+project only make decisions stricter. `stockade check command --agent ID 'COMMAND'` shows which one decides, and where it
+stands.
 
 | key | holds | default | what it does | a project |
 |---|---|---|---|---|

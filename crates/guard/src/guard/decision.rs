@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use stockade_policy::Effect;
 
 /// What was decided about something that an agent wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[must_use = "what was not allowed must not be done"]
 #[non_exhaustive]
 pub struct Decision {
@@ -23,13 +24,13 @@ pub struct Decision {
     /// Why, in a sentence.
     pub reason: String,
     /// The narrowest change that would allow it, if there is one.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
 
 /// A layer that decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DecisionLayer {
     /// The door that skills go through.

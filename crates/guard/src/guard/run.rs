@@ -1,14 +1,13 @@
-//! Runs a command: read, judged, planned, put on record, and only then started.
+//! Runs a command: read, judged, and sent where the configuration says and this machine can.
 
 use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
+use super::route::{RunPlace, Sandboxes, Way, way};
+use super::start::{Found, command, look};
 use super::{Decision, DecisionLayer, Guard, GuardError, reply_name};
-use crate::audit::{AuditError, AuditEvent, EventKind, Recorded};
-use crate::config::{Backend, ExecConfig, OnUnavailable};
-use crate::exec::{
-    End, Limit, Limits, Network, Outcome, Plan, Refusal, RunError, SandboxSpec, Streams, Unavailable, plan,
-    plan_and_run, probe,
-};
+use crate::audit::{AuditError, EventKind};
+use crate::config::{Backend, OnUnavailable};
+use crate::exec::{Outcome, Refusal, Streams, Unavailable};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -21,8 +20,8 @@ pub enum RunAnswer {
     Pending(Box<PendingRun>),
     /// It was refused, and nothing ran.
     Refused(Decision),
-    /// Nothing ran. It may run, and the configuration says: never in a sandbox. Whoever embeds the guard has to do that, and
-    /// knows then that they do.
+    /// Nothing ran. It may run, and the configuration says: never in a sandbox, which the decision names as the rule. Whoever
+    /// embeds the guard has to run it, and knows then that they do.
     Unsandboxed(Decision),
 }
 
@@ -44,6 +43,7 @@ pub struct Ran {
 pub struct PendingRun {
     text: String,
     decision: Decision,
+    place: RunPlace,
     streams: Streams,
 }
 
@@ -52,22 +52,29 @@ impl PendingRun {
     pub const fn decision(&self) -> &Decision {
         &self.decision
     }
+
+    /// Where it runs if the answer is yes.
+    #[must_use]
+    pub const fn place(&self) -> RunPlace {
+        self.place
+    }
 }
 
+const NEVER: &str = "`execSandbox.enabled` is `never`";
+
 impl Guard {
-    /// Runs a command of the agent in a sandbox, if it may run.
+    /// Runs a command of the agent where it may run: in a sandbox, if the configuration does not say otherwise.
     ///
     /// # Errors
     /// When it cannot be put on record; nothing ran then.
     pub fn run(&self, text: &str, streams: Streams) -> Result<RunAnswer, GuardError> {
         let (decision, judged) = self.judged(text)?;
-        match decision.effect {
-            Effect::Allow | Effect::Sandbox => self.start(text, judged.as_ref(), decision, streams),
-            Effect::Ask => {
-                let text = text.to_owned();
-                Ok(RunAnswer::Pending(Box::new(PendingRun { text, decision, streams })))
-            }
-            Effect::Deny => Ok(RunAnswer::Refused(decision)),
+        let Some(judged) = judged.filter(|judged| judged.effect < Effect::Deny) else {
+            return Ok(RunAnswer::Refused(decision));
+        };
+        match self.config.exec.backend {
+            Backend::Direct => self.unsandboxed(&judged, decision, streams),
+            Backend::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
         }
     }
 
@@ -76,7 +83,7 @@ impl Guard {
     /// # Errors
     /// As [`Guard::run`].
     pub fn answer_run(&self, pending: PendingRun, reply: Reply) -> Result<RunAnswer, GuardError> {
-        let PendingRun { text, decision, streams } = pending;
+        let PendingRun { text, decision, place, streams } = pending;
         let event = self.event(EventKind::ApprovalAnswered).with("id", decision.id.as_str());
         self.record(event.with("answer", reply_name(&reply)))?;
         let yes =
@@ -88,63 +95,129 @@ impl Guard {
             return Ok(RunAnswer::Refused(decision));
         }
         // Judged again: what was asked about is what runs.
-        let place = self.place();
-        let judged = self.commands.decide(&text, &Default::default(), &place);
+        let judged = self.commands.decide(&text, &Default::default(), &self.place());
         if judged.effect == Effect::Deny {
             let reason = "the rules have changed since somebody was asked".to_owned();
             return self.refuse(&text, "changed", reason, None);
         }
-        self.start(&text, Some(&judged), decision, streams)
-    }
-
-    fn start(
-        &self,
-        text: &str,
-        judged: Option<&CommandDecision<'_, '_>>,
-        decision: Decision,
-        streams: Streams,
-    ) -> Result<RunAnswer, GuardError> {
-        let on_unavailable = match self.config.exec.backend {
-            Backend::Sandbox(on_unavailable) => on_unavailable,
-            Backend::Direct => return Ok(RunAnswer::Unsandboxed(decision)),
+        if self.config.exec.backend == Backend::Direct {
+            let reason = format!("a person was asked, and said yes; {NEVER}");
+            let decision =
+                self.decided(DecisionLayer::Person, Effect::Allow, &text, "answer", reason, None)?;
+            return Ok(RunAnswer::Unsandboxed(decision));
+        }
+        let unavailable = match place {
+            RunPlace::Sandbox => Unavailable::Refuse,
+            RunPlace::Unsandboxed => Unavailable::Warn,
         };
-        let spec = self.spec(command(text, judged), on_unavailable);
-        let planned = match plan(&spec, &probe(&spec)) {
-            Ok(plan) => plan,
-            Err(refusal) => return self.no_sandbox(text, &refusal),
-        };
-        let started =
-            self.event(EventKind::SandboxStarted).with("id", decision.id.as_str()).with("command", text);
-        let audited = self.trail.start(AuditEvent {
-            decision: Some(decision.effect.to_string()),
-            rule: Some(decision.rule.clone()),
-            backend: Some(planned.provider.name().to_owned()),
-            ..started.with("memory", number(planned.limits.memory.bound())).with("network", network(&planned))
-        })?;
-        match plan_and_run(&spec, streams) {
-            Ok((plan, outcome)) => {
-                let unrecorded = match audited.end(self.ended(&plan, &outcome)) {
-                    Ok(Recorded::Kept(_)) => None,
-                    Ok(Recorded::Lost(error)) | Err(error) => Some(error),
-                };
-                Ok(RunAnswer::Ran(Box::new(Ran { decision, outcome, unrecorded })))
+        let spec = self.spec(command(&judged), unavailable);
+        match (look(&spec), place) {
+            (Found::Sandbox(plan), _) | (Found::Nothing(_, plan), RunPlace::Unsandboxed) => {
+                self.start(&text, decision, &spec, &plan, streams)
             }
-            Err(error) => {
-                // Where it is lost all the same, the owner of the trail has chosen that.
-                drop(audited.end(self.event(EventKind::SandboxError).with("error", error.to_string()))?);
-                match error {
-                    RunError::Refused(refusal) => self.no_sandbox(text, &refusal),
-                    error => self.refuse(text, "cannot-run", error.to_string(), None),
-                }
-            }
+            (Found::Nothing(refusal, _), RunPlace::Sandbox) => self.no_sandbox(&text, &refusal),
+            (Found::Refused(refusal), _) => self.not_to_be_had(&text, &refusal),
         }
     }
 
+    /// Goes on where the configuration says: in no sandbox.
+    fn unsandboxed(
+        &self,
+        judged: &CommandDecision<'_, '_>,
+        decision: Decision,
+        streams: Streams,
+    ) -> Result<RunAnswer, GuardError> {
+        let text = judged.text;
+        match way(judged, Backend::Direct, Sandboxes::None) {
+            Way::Runs(_) => {
+                let reason = format!("{NEVER}: it runs with all rights of whoever runs it");
+                let decision = self.decided(
+                    DecisionLayer::Sandbox,
+                    Effect::Allow,
+                    text,
+                    "execSandbox.enabled",
+                    reason,
+                    None,
+                )?;
+                Ok(RunAnswer::Unsandboxed(decision))
+            }
+            Way::Asks(place) => {
+                let reason = format!("{}; {NEVER}, so it would run without one", decision.reason);
+                let fix = "set `execSandbox.enabled` to `always`, or add a rule that allows it";
+                self.ask(text, "execSandbox.enabled", reason, fix, place, streams)
+            }
+            Way::NoSandbox | Way::Refused => Ok(RunAnswer::Refused(decision)),
+        }
+    }
+
+    /// Goes on where the configuration says: in a sandbox, and what becomes of it where there is none.
+    fn sandboxed(
+        &self,
+        judged: &CommandDecision<'_, '_>,
+        decision: Decision,
+        on_unavailable: OnUnavailable,
+        streams: Streams,
+    ) -> Result<RunAnswer, GuardError> {
+        const RULE: &str = "execSandbox.onUnavailable";
+        let text = judged.text;
+        // What somebody has agreed to by name needs no second look when it turns out at the last moment.
+        let unavailable = match on_unavailable {
+            OnUnavailable::Refuse | OnUnavailable::Ask => Unavailable::Refuse,
+            OnUnavailable::Warn => Unavailable::Warn,
+        };
+        let spec = self.spec(command(judged), unavailable);
+        let (sandboxes, plan, refusal) = match look(&spec) {
+            Found::Sandbox(plan) => (Sandboxes::Some, plan, None),
+            Found::Nothing(refusal, plan) => (Sandboxes::None, plan, Some(refusal)),
+            Found::Refused(refusal) => return self.not_to_be_had(text, &refusal),
+        };
+        let why = refusal.as_ref().map(ToString::to_string).unwrap_or_default();
+        match (way(judged, Backend::Sandbox(on_unavailable), sandboxes), refusal) {
+            (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, &spec, &plan, streams),
+            (Way::Runs(RunPlace::Unsandboxed), _) => {
+                let reason = format!("{why}; `{RULE}` is `warn`, so it runs without a sandbox");
+                let layer = DecisionLayer::Sandbox;
+                let decision = self.decided(layer, Effect::Allow, text, RULE, reason, None)?;
+                self.start(text, decision, &spec, &plan, streams)
+            }
+            (Way::Asks(RunPlace::Sandbox), _) => {
+                let text = text.to_owned();
+                let place = RunPlace::Sandbox;
+                Ok(RunAnswer::Pending(Box::new(PendingRun { text, decision, place, streams })))
+            }
+            (Way::Asks(place), Some(refusal)) => {
+                let reason = format!("{}; {why}, so it would run without a sandbox", decision.reason);
+                self.ask(text, RULE, reason, &refusal.fix, place, streams)
+            }
+            (Way::NoSandbox, Some(refusal)) => self.no_sandbox(text, &refusal),
+            (Way::Asks(_) | Way::NoSandbox | Way::Refused, _) => Ok(RunAnswer::Refused(decision)),
+        }
+    }
+
+    /// Waits for a person, who is told where it would run.
+    fn ask(
+        &self,
+        text: &str,
+        rule: &str,
+        reason: String,
+        fix: &str,
+        place: RunPlace,
+        streams: Streams,
+    ) -> Result<RunAnswer, GuardError> {
+        let fix = Some(fix.to_owned());
+        let decision = self.decided(DecisionLayer::Sandbox, Effect::Ask, text, rule, reason, fix)?;
+        Ok(RunAnswer::Pending(Box::new(PendingRun { text: text.to_owned(), decision, place, streams })))
+    }
+
     fn no_sandbox(&self, text: &str, refusal: &Refusal) -> Result<RunAnswer, GuardError> {
+        self.refuse(text, "no-sandbox", refusal.to_string(), Some(refusal.fix.clone()))
+    }
+
+    pub(super) fn not_to_be_had(&self, text: &str, refusal: &Refusal) -> Result<RunAnswer, GuardError> {
         self.refuse(text, "sandbox", refusal.to_string(), Some(refusal.fix.clone()))
     }
 
-    fn refuse(
+    pub(super) fn refuse(
         &self,
         text: &str,
         rule: &str,
@@ -153,74 +226,5 @@ impl Guard {
     ) -> Result<RunAnswer, GuardError> {
         let decision = self.decided(DecisionLayer::Sandbox, Effect::Deny, text, rule, reason, fix)?;
         Ok(RunAnswer::Refused(decision))
-    }
-
-    fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable) -> SandboxSpec {
-        let ExecConfig { read_only, network, timeout, memory, processes, output, .. } = &self.config.exec;
-        SandboxSpec {
-            unavailable: match on_unavailable {
-                OnUnavailable::Refuse => Unavailable::Refuse,
-                OnUnavailable::Warn => Unavailable::Warn,
-            },
-            read_only: read_only.clone(),
-            shared: self.shared.clone(),
-            network: if *network { Network::Open } else { Network::None },
-            limits: Limits {
-                wall_time: limit(*timeout),
-                memory: limit(*memory),
-                processes: limit(*processes),
-                output: Limit::AtMost(*output),
-                ..Limits::default()
-            },
-            ..SandboxSpec::new(&self.paths.workspace().real, command)
-        }
-    }
-
-    fn ended(&self, plan: &Plan, outcome: &Outcome) -> AuditEvent {
-        let (kind, exit_code) = match outcome.end {
-            End::Exited(0) => (EventKind::SandboxCompleted, Some(0)),
-            End::Exited(code) => (EventKind::SandboxError, Some(code)),
-            _ => (EventKind::SandboxError, None),
-        };
-        let enforced: Vec<String> = outcome
-            .enforcement
-            .enforced
-            .iter()
-            .map(|(property, means)| format!("{property}: {means}"))
-            .collect();
-        let gaps: Vec<String> =
-            outcome.enforcement.gaps.iter().map(|gap| format!("{}: {}", gap.property, gap.why)).collect();
-        let event = AuditEvent {
-            exit_code,
-            duration: Some(outcome.usage.wall_time),
-            backend: Some(plan.provider.name().to_owned()),
-            ..self.event(kind)
-        };
-        event.with("end", format!("{:?}", outcome.end)).with("enforced", enforced).with("gaps", gaps)
-    }
-}
-
-/// Returns what to start: the program itself where that is certain, else a shell with the spelling that was judged.
-fn command(text: &str, judged: Option<&CommandDecision<'_, '_>>) -> Vec<String> {
-    if let Some(argv) = judged.and_then(CommandDecision::argv) {
-        return argv;
-    }
-    let rendered = judged.and_then(CommandDecision::rendered).unwrap_or_else(|| text.to_owned());
-    vec!["bash".to_owned(), "-c".to_owned(), rendered]
-}
-
-fn limit<T>(bound: Option<T>) -> Limit<T> {
-    bound.map_or(Limit::Unlimited, Limit::AtMost)
-}
-
-fn number(bound: Option<u64>) -> i64 {
-    bound.and_then(|bound| i64::try_from(bound).ok()).unwrap_or(-1)
-}
-
-const fn network(plan: &Plan) -> &'static str {
-    match plan.network {
-        Network::None => "none",
-        Network::Broker { .. } => "broker",
-        Network::Open => "open",
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use stockade_scanner::{Scanner, Syntax};
 
 use super::finding::{Reading, SkillFinding, kept};
-use crate::files::{Coverage, FileOptions, Gap, Named, Source, open_named};
+use crate::files::{Coverage, FileOptions, Gap, Named, Source, folders_with, open_named};
 use crate::read_text::{TextFile, read_text};
 use crate::scan_files::{FileScan, scan_files};
 use crate::syntax::syntax_of;
@@ -71,6 +71,24 @@ struct Seen {
     cut: bool,
     script: Option<String>,
     gap: Option<Gap>,
+}
+
+/// The skills below a folder.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct SkillFolders {
+    /// Their folders, in the order of their names; what was looked at itself, if it is a skill.
+    pub skills: Vec<PathBuf>,
+    /// Where nobody could look, so that there may be more.
+    pub gaps: Vec<(PathBuf, Gap)>,
+}
+
+/// Looks for skills: a file is one, a folder with a `SKILL.md` is one with all that lies in it, and any other folder may
+/// have some below it. Links to folders are not followed.
+#[must_use]
+pub fn find_skills(path: &Path, options: &FileOptions) -> SkillFolders {
+    let found = folders_with(&MAIN_FILES, path, options);
+    SkillFolders { skills: found.folders, gaps: found.gaps }
 }
 
 /// Reads a skill, and scans what stands beside its main file.

@@ -1,10 +1,12 @@
 //! The dialects that skills are written in, and how strictly each takes what.
 
+use serde::Serialize;
+
 use super::problem::ProblemLevel;
 
 /// What is expected of the head of a skill.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// The format of agentskills.io: six keys, a name and a description required.
     #[default]
@@ -79,6 +81,8 @@ const KEYS: &[(&str, &[Dialect])] = {
         ("compatibility", &[A, C, O]),
         ("metadata", &[A, C, O, M]),
         ("allowed-tools", &[A, C, O]),
+        // Read as the one above, and nobody's.
+        ("allowed_tools", &[]),
         ("version", &[C, O, M]),
         ("homepage", &[O]),
         ("when_to_use", &[C]),
@@ -128,6 +132,8 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("not-plain-text", [W, W, W, W, W]),
         // Keys.
         ("unknown-key", [N, N, N, E, I]),
+        // What was meant is not read: a list of tools that would have restricted the skill, for one.
+        ("misspelt-key", [N, N, N, E, N]),
         ("missing-name", [E, I, E, E, N]),
         ("missing-description", [E, N, E, E, N]),
         ("wrong-type", [E, E, N, E, N]),

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
+use serde::Serialize;
 use stockade_scanner::{Finding, ScanReport, Severity};
 
 /// The most findings that are listed.
 const MOST: usize = 1000;
 
 /// A finding of the scanner.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillFinding {
     /// The file.
@@ -23,20 +24,20 @@ pub struct SkillFinding {
     /// The text that matched, its first characters.
     pub matched_text: String,
     /// The line, from 1; where that cannot be told, the line on which the text begins that was read.
-    #[cfg_attr(feature = "serde", serde(rename = "lineNumber"))]
+    #[serde(rename = "lineNumber")]
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
     /// As what the text was read.
     pub reading: Reading,
     /// What to do about it.
-    #[cfg_attr(feature = "serde", serde(rename = "remediation"))]
+    #[serde(rename = "remediation")]
     pub remedy: String,
 }
 
 /// As what a text was read when something was found in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Reading {
     /// As it is written.

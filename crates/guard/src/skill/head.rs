@@ -1,5 +1,7 @@
 //! Takes a skill apart into its head and its body.
 
+use std::borrow::Cow;
+
 /// A skill in two parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Split<'t> {
@@ -47,6 +49,14 @@ pub(crate) fn split(text: &str) -> Split<'_> {
         end += line.len();
     }
     Split { start: Start::Unclosed, body: rest, lines_before: 1, mark }
+}
+
+/// The same text with line feeds as line ends.
+pub(crate) fn unix_lines(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::dialect::Dialect;
 use crate::document::At;
 
@@ -9,8 +11,8 @@ use crate::document::At;
 const MOST: usize = 200;
 
 /// How much a problem matters, from the mildest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ProblemLevel {
     /// This dialect does not mind.
     Ignored,
@@ -23,8 +25,8 @@ pub enum ProblemLevel {
 }
 
 /// Something that is wrong with a skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillProblem {
     /// How much it matters in this dialect.
@@ -34,14 +36,14 @@ pub struct SkillProblem {
     /// The file.
     pub path: String,
     /// The line, from 1.
-    #[cfg_attr(feature = "serde", serde(rename = "lineNumber"))]
+    #[serde(rename = "lineNumber")]
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
     /// What is wrong.
     pub message: String,
     /// How to mend it.
-    #[cfg_attr(feature = "serde", serde(rename = "remediation"))]
+    #[serde(rename = "remediation")]
     pub fix: String,
 }
 

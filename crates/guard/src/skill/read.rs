@@ -3,8 +3,9 @@
 use stockade_policy::SkillTools;
 
 use super::dialect::Dialect;
+use super::head::{Split, Start, split, unix_lines};
 use super::manifest::SkillManifest;
-use super::problem::{Place, Problems};
+use super::problem::{Place, Problems, SkillProblem};
 use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
 
 /// The most characters of a name and of a description.
@@ -14,12 +15,43 @@ const DESCRIPTION: usize = 1024;
 const TEXT: usize = 4096;
 const LIST: usize = 256;
 
-/// Reads a head. Also returns it as a document, for whoever looks for what runs.
-pub(crate) fn read_manifest(
-    head: &str,
+impl SkillManifest {
+    /// Reads the head of a skill, and returns what is wrong with it, the worst first. `name` is what to call the file.
+    ///
+    /// Nothing is looked for that attacks: that is for [`admit`](crate::admit()). Where a problem is an
+    /// [error](super::ProblemLevel::Error), the skill must not be used.
+    #[must_use]
+    pub fn read(text: &str, name: &str, dialect: Dialect) -> (Self, Vec<SkillProblem>) {
+        let mut problems = Problems::new(dialect, false);
+        let (manifest, _) = read_start(&split(&unix_lines(text)), name, &mut problems);
+        (manifest, problems.end().0)
+    }
+}
+
+/// Reads the head of a skill, if it has one. Also returns it as a document, for whoever looks for what runs.
+pub(crate) fn read_start(
+    split: &Split<'_>,
     path: &str,
     problems: &mut Problems,
 ) -> (SkillManifest, Option<Node>) {
+    let place = Place { path, at: At::START };
+    if split.mark {
+        let message = "a byte order mark stands before the head: some programs do not see the head then";
+        problems.add("byte-order-mark", place, message, "save the file without one");
+    }
+    let fix = "begin the file with `---`, `name: …`, `description: …` and `---`, each on a line of its own";
+    match split.start {
+        Start::Head(head) => return read_manifest(head, path, problems),
+        Start::Body => problems.add("no-front-matter", place, "the skill has no head", fix),
+        Start::Unclosed => {
+            let message = "the head is opened by `---` and never closed by a line of exactly that";
+            problems.add("front-matter-unclosed", place, message, fix);
+        }
+    }
+    (SkillManifest::default(), None)
+}
+
+fn read_manifest(head: &str, path: &str, problems: &mut Problems) -> (SkillManifest, Option<Node>) {
     let Some(document) = document(head, path, problems) else { return (SkillManifest::default(), None) };
     let mut reader = Reader { path, problems, manifest: SkillManifest::default() };
     if let Value::Table(entries) = &document.value {
@@ -141,13 +173,16 @@ impl Reader<'_> {
     fn key(&mut self, entry: &Entry) {
         let dialect = self.problems.dialect();
         if !dialect.keys().any(|key| key == entry.key) {
-            let hint = match (nearest(&entry.key, dialect.keys()), Dialect::that_knows(&entry.key)) {
-                (_, Some(other)) => format!("remove it, or read the skill in the dialect {}", other.name()),
-                (Some(near), None) => format!("write `{near}`"),
-                (None, None) => "remove it".to_owned(),
+            let near = nearest(&entry.key, dialect.keys());
+            let (rule, hint) = match (Dialect::that_knows(&entry.key), near) {
+                (Some(other), _) => {
+                    ("unknown-key", format!("remove it, or read the skill in the dialect {}", other.name()))
+                }
+                (None, Some(near)) => ("misspelt-key", format!("write `{near}`")),
+                (None, None) => ("unknown-key", "remove it".to_owned()),
             };
             let message = format_args!("unknown key `{}` in the dialect {}", entry.key, dialect.name());
-            self.problem("unknown-key", entry.at, message, &hint);
+            self.problem(rule, entry.at, message, &hint);
         }
         match entry.key.as_str() {
             "name" => self.manifest.name = self.name(entry),

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use serde::Serialize;
 use stockade_policy::{CommandPlace, CommandPolicy, Effect, ReadOptions};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
 
@@ -18,8 +19,8 @@ const MOST: usize = 500;
 const LONGEST: usize = 200;
 
 /// Something of a skill that runs, or that lets something run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Surface {
     /// What kind of thing it is.
@@ -27,18 +28,18 @@ pub struct Surface {
     /// The file.
     pub path: String,
     /// The line, from 1.
-    #[cfg_attr(feature = "serde", serde(rename = "lineNumber"))]
+    #[serde(rename = "lineNumber")]
     pub line: usize,
     /// What it says, the first characters of it.
     pub text: String,
     /// What the built-in rules for commands say, where it is a command.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
 }
 
 /// A kind of [`Surface`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum SurfaceKind {
     /// A command in the text that runs when the skill is loaded.

@@ -2,11 +2,14 @@
 #![expect(clippy::disallowed_methods, reason = "lays out skills")]
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use stockade_guard::policy::{SkillTool, SkillTools};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{
-    Admission, AdmitOptions, Dialect, LoadedSkill, OnCritical, ProblemLevel, SkillSource, SurfaceKind, admit,
+    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, OnCritical, ProblemLevel, SkillManifest,
+    SkillSource, SurfaceKind, admit, find_skills,
 };
 
 fn admit_text(text: &str, dialect: Dialect) -> Admission {
@@ -168,8 +171,8 @@ fn problems_say_where_and_what_was_meant() {
         said,
         [
             (ProblemLevel::Error, "missing-description", 1, "add `description: …` to its head"),
-            (ProblemLevel::Note, "unknown-key", 3, "write `description`"),
-            (ProblemLevel::Note, "unknown-key", 5, "write `allowed-tools`"),
+            (ProblemLevel::Note, "misspelt-key", 3, "write `description`"),
+            (ProblemLevel::Note, "misspelt-key", 5, "write `allowed-tools`"),
         ]
     );
 }
@@ -210,6 +213,74 @@ fn tool_lists_are_read_in_every_spelling() {
     assert_eq!(loaded(&with_key("allowed-tools:"), Dialect::Claude).manifest().tools, none);
 }
 
+/// A list that was meant to restrict a skill and is read by nobody.
+#[test]
+fn misspelt_keys_are_named_in_every_dialect() {
+    for dialect in Dialect::ALL {
+        let admission = admit_text(&with_key("alowed_tool: Read"), dialect);
+        let near = if dialect == Dialect::Comis { "write `allowedTools`" } else { "write `allowed-tools`" };
+        let found =
+            admission.report().problems.iter().find(|problem| problem.rule == "misspelt-key").unwrap();
+        assert_eq!((found.fix.as_str(), found.line), (near, 4), "{dialect:?}");
+    }
+    let lenient = admit_text(&with_key("allowed_tools: Read\nemoji: x"), Dialect::Lenient);
+    assert_eq!(lenient.report().problems, []);
+}
+
+#[test]
+fn the_skills_of_a_collection_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["b/SKILL.md", "b/inner/SKILL.md", "a/deep/.hidden/skill.md", "c/README.md", "d.md"] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, skill("Go.\n")).unwrap();
+    }
+    fs::create_dir(folder.path().join("linked")).unwrap();
+    symlink("../b/SKILL.md", folder.path().join("linked/SKILL.md")).unwrap();
+    symlink("b", folder.path().join("same")).unwrap();
+    symlink("/etc", folder.path().join("out")).unwrap();
+    let find = |path: &Path, options: &FileOptions| {
+        let found = find_skills(path, options);
+        let name = |path: &Path| path.strip_prefix(folder.path()).unwrap().display().to_string();
+        let skills: Vec<_> = found.skills.iter().map(|path| name(path)).collect();
+        let gaps: Vec<_> = found.gaps.iter().map(|(path, gap)| (name(path), gap.name())).collect();
+        (skills.join(" "), gaps)
+    };
+    let usual = FileOptions::default();
+    let out = || vec![("out".to_owned(), "linkOutside")];
+    assert_eq!(find(folder.path(), &usual), ("a/deep/.hidden b linked".into(), out()));
+    for (path, wanted) in [("b", "b"), ("d.md", "d.md"), ("c", "")] {
+        assert_eq!(find(&folder.path().join(path), &usual), (wanted.into(), vec![]));
+    }
+    assert_eq!(find(&folder.path().join("none"), &usual).1, [("none".to_owned(), "unreadable")]);
+    let shallow = FileOptions { max_depth: 1, ..usual };
+    let deep = ("a/deep".to_owned(), "tooDeep");
+    assert_eq!(find(folder.path(), &shallow), ("b linked".into(), [vec![deep], out()].concat()));
+    let few = FileOptions { max_entries: 8, ..usual };
+    assert_eq!(find(folder.path(), &few).1, [("a/deep".to_owned(), "tooMany")]);
+}
+
+/// The head alone, for whoever wants no more.
+#[test]
+fn a_head_is_read_by_itself() {
+    let read = |text: &str| {
+        let (manifest, problems) = SkillManifest::read(text, "SKILL.md", Dialect::Lenient);
+        let worst = problems.first().map(|problem| (problem.level, problem.rule));
+        (manifest.name, manifest.tools.listed().map(<[SkillTool]>::len), worst)
+    };
+    let error = |rule| Some((ProblemLevel::Error, rule));
+    for (text, name, tools, worst) in [
+        ("---\r\nname: x\r\nallowed_tools: Read Bash(git:*)\r\n---\r\nGo.", Some("x"), Some(2), None),
+        ("---\nname: x\nallowed-tools:\n---\n", Some("x"), Some(0), None),
+        ("no head", None, None, Some((ProblemLevel::Note, "no-front-matter"))),
+        ("---\nname: x\n", None, None, error("front-matter-unclosed")),
+        ("---\nname: x\nname: y\n---\n", Some("y"), None, error("duplicate-key")),
+        ("---\nallowed-tools: {a: b}\n---\n", None, Some(0), error("unreadable-tools")),
+    ] {
+        assert_eq!(read(text), (name.map(str::to_owned), tools, worst), "{text:?}");
+    }
+}
+
 #[test]
 fn openclaw_keeps_its_requirements_in_metadata() {
     let head = "metadata: {\"openclaw\":{\"os\":[\"linux\"],\"requires\":{\"bins\":[\"uv\"],\"env\":[\"KEY\"]},\
@@ -241,7 +312,7 @@ fn a_folder_is_one_skill() {
     fs::write(folder.join("scripts/go.sh"), "#!/bin/sh\nmake\n").unwrap();
     fs::write(folder.join("notes.md"), "Nothing.\n").unwrap();
     let options = AdmitOptions::default();
-    let check = |path: &std::path::Path| admit(&SkillSource::Path(path), Scanner::builtin(), &options);
+    let check = |path: &Path| admit(&SkillSource::Path(path), Scanner::builtin(), &options);
 
     let skill = check(&folder).unwrap();
     assert_eq!(skill.name(), "accepted", "{:?}", skill.report());
@@ -252,7 +323,7 @@ fn a_folder_is_one_skill() {
     let prompt = skill.loaded().unwrap().prompt("", Scanner::builtin()).unwrap();
     assert!(prompt.contains("<file>scripts/go.sh</file>"), "{prompt}");
 
-    std::os::unix::fs::symlink("/etc/passwd", folder.join("data")).unwrap();
+    symlink("/etc/passwd", folder.join("data")).unwrap();
     let skill = check(&folder).unwrap();
     assert_eq!(skill.name(), "flagged", "what leads out of the folder was not looked at");
     assert!(

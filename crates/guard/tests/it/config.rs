@@ -9,7 +9,7 @@ use serde_json::json;
 use stockade_guard::config::{
     Backend, Config, ConfigError, ConfigLayer, ConfigSources, OnUnavailable, config_schema,
 };
-use stockade_guard::policy::Answer;
+use stockade_guard::policy::{Answer, Layer};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -245,6 +245,134 @@ fn node_permissions_make_the_sandbox_a_must() {
         (exec.network, exec.hosts, exec.read_only),
         (false, vec!["a.example".to_owned()], vec!["/data".into()])
     );
+}
+
+const RULES: &str = "agents.bot.commands.rules";
+
+#[test]
+fn rules_for_commands_add_up_and_know_their_place() {
+    let mut site = Site::new(&[
+        (
+            "etc/config.toml",
+            "[[agents.\"*\".commands.rules]]\nid = \"no-curl\"\nprefix = [\"curl\"]\ndecision = \"deny\"\n",
+        ),
+        (
+            "home/config.yaml",
+            "agents:\n  bot:\n    commands:\n      rules:\n        - {id: push, prefix: [git, push], decision: allow}\n        \
+             - id: tag\n          prefix: [git, tag]\n          decision: ask\n",
+        ),
+        (
+            "work/.stockade/config.json",
+            "{\"agents\": {\"bot\": {\"commands\": {\"rules\": [\n  {\"id\": \"push\", \"prefix\": [\"git\", \"push\"], \
+             \"decision\": \"allow\"}\n]}}}}",
+        ),
+    ]);
+    site.sources.flags =
+        vec![(RULES.into(), "[{\"id\": \"ls\", \"prefix\": [\"ls\"], \"decision\": \"deny\"}]".into())];
+    let config = site.load().unwrap();
+    let rows = |agent: &str| -> Vec<_> {
+        config
+            .rules(agent)
+            .map(|one| (one.rule.id.clone(), one.layer, one.origin.place.clone().unwrap()))
+            .collect()
+    };
+    let (no_curl, push) = (site.path("etc/config.toml:1:1"), site.path("home/config.yaml:5:11"));
+    let wanted = [
+        ("no-curl".to_owned(), Layer::Admin, no_curl.clone()),
+        ("push".to_owned(), Layer::User, push.clone()),
+        ("tag".to_owned(), Layer::User, site.path("home/config.yaml:6:11")),
+        ("push".to_owned(), Layer::Project, site.path("work/.stockade/config.json:2:3")),
+        ("ls".to_owned(), Layer::User, format!("--set {RULES}")),
+    ];
+    assert_eq!(rows("bot"), wanted);
+    assert_eq!((rows("*"), rows("other")), (wanted[..1].to_vec(), wanted[..1].to_vec()));
+    let layers: Vec<_> = config.agent("bot").rules.iter().map(|one| (one.layer, one.rules.len())).collect();
+    assert_eq!(layers, [(Layer::Project, 1), (Layer::User, 3), (Layer::Admin, 1)]);
+
+    let all = config.get(RULES).unwrap();
+    assert_eq!((all.value.as_array().unwrap().len(), all.origin.layer), (5, ConfigLayer::Flag));
+    let values = config.values();
+    let shown = values.iter().find(|value| value.path == format!("{RULES}[1]")).unwrap();
+    assert_eq!(shown.value, json!({"id": "push", "prefix": ["git", "push"], "decision": "allow"}));
+    assert_eq!(shown.origin.place.as_ref(), Some(&push));
+    let [notice] = config.notices() else { panic!("{:?}", config.notices()) };
+    assert!(
+        notice.to_string().contains("`push`, which permits nothing: a project may add rules"),
+        "{notice}"
+    );
+}
+
+#[test]
+fn rules_for_commands_are_checked_where_they_stand() {
+    const HEAD: &str = "[[agents.bot.commands.rules]]\n";
+    let twice = format!("{HEAD}id = \"a\"\nprefix = [\"a\"]\ndecision = \"ask\"\n");
+    for (name, text, wanted) in [
+        (
+            "config.toml",
+            format!("{HEAD}id = \"a\"\nprefix = [\"a\"]\ndecison = \"ask\"\n"),
+            "config.toml:4:1: `agents.bot.commands.rules`: unknown key `decison` in a rule: did you mean `decision`?",
+        ),
+        (
+            "config.toml",
+            format!("{HEAD}id = \"a\"\nprefix = [\"a\", 3]\ndecision = \"ask\"\n"),
+            "config.toml:3:16: `agents.bot.commands.rules`: `prefix` must be",
+        ),
+        (
+            "config.toml",
+            format!("{HEAD}id = \"a\"\nprefix = [\"git\", \"push\"]\ndecision = \"ask\"\nmatch = [\"git push\",\n  \"git pull\"]\n"),
+            "config.toml:6:3: ",
+        ),
+        ("config.toml", format!("{HEAD}id = \"a\"\ndecision = \"ask\"\n"), "config.toml:1:1: "),
+        ("config.toml", format!("{twice}{twice}"), "config.toml:6:6: "),
+        ("config.toml", "[agents.bot.commands.rules]\nid = \"a\"\n".to_owned(), "it is a table, and not a list of rules"),
+        (
+            "config.yaml",
+            "agents:\n  bot:\n    commands:\n      rules:\n        - {id: a, prefix: [bash], decision: allow}\n".to_owned(),
+            "config.yaml:5:27: ",
+        ),
+        (
+            "config.yaml",
+            "agents: {bot: {commands: {rules: [{id: a, prefix: [ls], decision: maybe}]}}}".to_owned(),
+            "`maybe` is no decision",
+        ),
+    ] {
+        let site = Site::new(&[(&format!("home/{name}"), &text)]);
+        let error = site.load().unwrap_err().to_string();
+        assert!(error.contains(wanted), "{text}: {error}");
+    }
+    let rule = "[{\"id\": \"a\", \"prefix\": [\"ls\"], \"decision\": \"deny\"}]";
+    let mut site = Site::new(&[("home/config.toml", &twice.replace("bot", "\"*\""))]);
+    for (text, wanted) in
+        [(rule, "there is a rule `a` already"), ("[{]", "of its value"), ("{}", "not a list of rules")]
+    {
+        site.sources.flags = vec![(RULES.into(), text.into())];
+        let error = site.load().unwrap_err().to_string();
+        assert!(error.contains(wanted) && error.contains("--set"), "{text}: {error}");
+    }
+}
+
+/// Each of these takes a while to compile. Those of the user are the user's business.
+#[test]
+fn a_project_brings_few_expressions() {
+    let rules = |agent: &str, count: usize| -> String {
+        let rule = |number| {
+            format!(
+                "[[agents.{agent}.commands.rules]]\nid = \"{number}\"\nregex = \"a{number}\"\ndecision = \"ask\"\n"
+            )
+        };
+        (0..count).map(rule).collect()
+    };
+    for (file, text, fits) in [
+        ("work/.stockade/config.toml", rules("a", 16), true),
+        ("work/.stockade/config.toml", rules("a", 17), false),
+        ("work/.stockade/config.toml", rules("a", 9) + &rules("b", 9), false),
+        ("home/config.toml", rules("a", 17), true),
+    ] {
+        match Site::new(&[(file, &text)]).load() {
+            Ok(_) => assert!(fits, "{text}"),
+            Err(error) => assert!(!fits && error.to_string().contains("16 rules with `regex`"), "{error}"),
+        }
+    }
 }
 
 #[test]

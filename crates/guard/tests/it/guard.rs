@@ -49,8 +49,12 @@ impl Site {
 fn open(folder: &Path, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Guard, GuardError> {
     let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let config = Config::load(&ConfigSources { flags, ..ConfigSources::default() }).unwrap();
+    open_with(folder, &config, trail)
+}
+
+fn open_with(folder: &Path, config: &Config, trail: &AuditTrail) -> Result<Guard, GuardError> {
     Guard::open(
-        &config,
+        config,
         GuardOptions {
             agent: "bot".into(),
             workspace: folder.join("work"),
@@ -140,6 +144,36 @@ fn limits_are_asked_in_their_order() {
     assert_eq!(site.kinds(), ["limit_reached", "limit_reached"]);
 }
 
+/// Rules of the user decide, and what a project adds only makes things stricter.
+#[test]
+fn rules_of_the_configuration_decide_on_commands() {
+    let site = Site::new();
+    let rule = |id: &str, prefix: &str, decision: &str| {
+        format!("{{\"id\": \"{id}\", \"prefix\": [\"git\", \"{prefix}\"], \"decision\": \"{decision}\"}}")
+    };
+    let project = format!(
+        "{{\"agents\": {{\"bot\": {{\"commands\": {{\"rules\": [{}, {}, {}]}}}}}}}}",
+        rule("p1", "push", "allow"),
+        rule("p2", "status", "deny"),
+        rule("p3", "tag", "allow"),
+    );
+    fs::create_dir(site.work().join(".stockade")).unwrap();
+    fs::write(site.work().join(".stockade/config.json"), project).unwrap();
+    let flags = vec![("agents.bot.commands.rules".to_owned(), format!("[{}]", rule("u1", "tag", "sandbox")))];
+    let sources = ConfigSources { flags, project: Some(site.work()), ..ConfigSources::default() };
+    let guard = open_with(site.folder.path(), &Config::load(&sources).unwrap(), &site.trail).unwrap();
+    for (command, effect, rule) in [
+        ("git push", Effect::Ask, None),
+        ("git status", Effect::Deny, Some("p2")),
+        ("git tag v1", Effect::Sandbox, Some("u1")),
+        ("git log", Effect::Allow, None),
+    ] {
+        let decision = guard.command(command).unwrap();
+        assert_eq!(decision.effect, effect, "{decision}");
+        assert!(rule.is_none_or(|rule| decision.rule == rule), "{decision}");
+    }
+}
+
 #[test]
 fn hosts_that_nothing_could_hold_to_are_refused() {
     let site = Site::new();
@@ -157,7 +191,7 @@ mod live {
     use stockade_guard::audit::AuditRecord;
     use stockade_guard::exec::{End, Streams};
     use stockade_guard::policy::{PermissionDecision, Reply};
-    use stockade_guard::{GraphRun, Ran, RunAnswer};
+    use stockade_guard::{GraphRun, Ran, RunAnswer, RunPlace};
 
     /// What ran; nothing where this machine cannot make a sandbox, which is said.
     fn what_ran(answer: RunAnswer) -> Option<Box<Ran>> {
@@ -236,8 +270,41 @@ mod live {
     fn without_a_sandbox_nothing_runs_by_itself() {
         let site = Site::new();
         let guard = site.guard(&[("agents.bot.skills.execSandbox.enabled", "never")]);
-        assert!(matches!(guard.run("touch marker", Streams::default()).unwrap(), RunAnswer::Unsandboxed(_)));
+        // What is simply allowed is left to the caller, who is told why.
+        let RunAnswer::Unsandboxed(decision) = guard.run("ls", Streams::default()).unwrap() else { panic!() };
+        assert_eq!((decision.layer, decision.rule.as_str()), (DecisionLayer::Sandbox, "execSandbox.enabled"));
+        assert!(decision.is_allowed(), "{decision}");
+        // About what would need a sandbox, somebody is asked.
+        for (reply, allowed) in [(PermissionDecision::Deny, false), (PermissionDecision::Allow, true)] {
+            let RunAnswer::Pending(pending) = guard.run("touch marker", Streams::default()).unwrap() else {
+                panic!("nobody was asked")
+            };
+            assert_eq!(pending.place(), RunPlace::Unsandboxed);
+            assert!(pending.decision().reason.contains("`execSandbox.enabled` is `never`"));
+            match (guard.answer_run(*pending, Reply::Decision(reply)).unwrap(), allowed) {
+                (RunAnswer::Unsandboxed(decision), true) => assert!(decision.is_allowed(), "{decision}"),
+                (RunAnswer::Refused(decision), false) => assert_eq!(decision.layer, DecisionLayer::Person),
+                (other, _) => panic!("{other:?}"),
+            }
+        }
+        assert!(matches!(guard.run("rm -rf /", Streams::default()).unwrap(), RunAnswer::Refused(_)));
         assert!(!site.work().join("marker").exists());
+        assert!(!site.kinds().contains(&"sandbox_started".to_owned()));
+    }
+
+    /// What no machine grants is refused, whatever the configuration says of machines that lack a sandbox.
+    #[test]
+    fn a_wish_that_is_refused_is_no_lack_of_a_sandbox() {
+        for on_unavailable in ["warn", "ask", "refuse"] {
+            let site = Site::new();
+            let flags = [
+                ("agents.bot.skills.execSandbox.onUnavailable", on_unavailable),
+                ("agents.bot.skills.execSandbox.readOnlyAllowPaths", "[\"/\"]"),
+            ];
+            let guard = site.guard(&flags);
+            let RunAnswer::Refused(decision) = guard.run("ls", Streams::default()).unwrap() else { panic!() };
+            assert_eq!((decision.layer, decision.rule.as_str()), (DecisionLayer::Sandbox, "sandbox"));
+        }
     }
 
     #[test]

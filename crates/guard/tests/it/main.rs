@@ -1,6 +1,5 @@
 //! The public face of guard: files from strangers.
 
-#[cfg(feature = "skill")]
 #[cfg(test)]
 mod admit;
 #[cfg(feature = "audit")]

@@ -2,8 +2,9 @@
 //! seeds, and with random texts.
 
 use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, RuleLayer};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, AdmitOptions, Dialect, SkillSource, admit};
+use stockade_guard::{Admission, AdmitOptions, AgentCommands, Dialect, SkillSource, admit};
 
 /// Every text has an answer. What blocks says why; what is let in cannot leave its frame. The first byte chooses the
 /// dialect, and what follows a NUL are the arguments.
@@ -42,13 +43,31 @@ pub(crate) fn configuration(data: &[u8]) {
     write(&file, text);
     let sources = ConfigSources { project: Some(folder.path().into()), ..ConfigSources::default() };
     match Config::load(&sources) {
-        Ok(config) => assert!(config.agent("bot").max_steps <= 150),
+        Ok(config) => {
+            let agent = config.agent("bot");
+            assert!(agent.max_steps <= 150);
+            rules_only_tighten(agent.rules);
+        }
         Err(error) => {
             assert!(!error.problems.is_empty());
             for problem in &error.problems {
                 assert!(problem.place.starts_with(&file.display().to_string()), "{problem}");
             }
         }
+    }
+}
+
+/// Whatever a project's rules say, no command is milder for it.
+fn rules_only_tighten(rules: Vec<RuleLayer>) {
+    if rules.is_empty() {
+        return;
+    }
+    // Rules that only together are too many are refused.
+    let Ok(commands) = AgentCommands::compile(rules, CommandDefaults::default()) else { return };
+    let builtin = CommandPolicy::builtin();
+    for text in ["ls", "git push", "make test", "rm -rf /", "GIT_DIR=x git status > ../y", "curl x | sh"] {
+        let effect = commands.decide(text, &Default::default(), &Default::default()).effect;
+        assert!(effect >= builtin.decide(text, &Default::default(), &Default::default()).effect, "{text}");
     }
 }
 

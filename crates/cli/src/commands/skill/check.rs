@@ -1,0 +1,146 @@
+//! `stockade skill check`: one skill with all that was found, or a line for each skill of a collection.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use stockade_guard::{Admission, FileOptions, SkillFolders, SkillSource, admit, find_skills};
+
+use super::{Door, row};
+use crate::args::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::escape::{escape, escape_path};
+use crate::render::json::to_json;
+use crate::render::skill_text::{self, Tally};
+
+/// What could not be read, for programs.
+#[derive(Serialize)]
+struct Unread<'a> {
+    path: &'a str,
+    verdict: &'static str,
+    error: &'a str,
+}
+
+pub(super) fn run(door: &Door<'_>, paths: &[PathBuf]) -> Result<Exit, Failure> {
+    let mut check = Check { door, output: Output::new(), rows: 0, tally: Tally::default() };
+    for path in paths {
+        if check.path(path)?.is_break() {
+            break;
+        }
+    }
+    check.end()
+}
+
+struct Check<'c> {
+    door: &'c Door<'c>,
+    output: Output,
+    rows: usize,
+    tally: Tally,
+}
+
+impl Check<'_> {
+    fn path(&mut self, path: &Path) -> Result<ControlFlow<()>, Failure> {
+        let found = skills_at(path);
+        let is_collection = found.skills.iter().any(|skill| skill != path)
+            || found.gaps.iter().any(|(place, _)| place != path);
+        if is_collection {
+            return Ok(self.collection(&found));
+        }
+        let admission = self.door.look(path)?;
+        self.tally.count(&admission);
+        let shown = escape_path(path);
+        let styles = self.door.styles;
+        Ok(self.show(|| skill_text::report(&shown, &admission, styles), || row(&shown, &admission, None)))
+    }
+
+    /// Checks every skill: one that cannot be read keeps nobody from hearing about the others.
+    fn collection(&mut self, found: &SkillFolders) -> ControlFlow<()> {
+        let others = std::mem::take(&mut self.tally);
+        let mut flow = found.skills.iter().try_for_each(|path| self.member(path));
+        if flow.is_continue() {
+            flow = found.gaps.iter().try_for_each(|(path, gap)| self.unread(path, &gap.to_string()));
+        }
+        let total = skill_text::total(self.tally, self.door.styles);
+        self.tally.add(others);
+        match self.door.format {
+            Format::Text if flow.is_continue() => self.output.write(&total),
+            _ => flow,
+        }
+    }
+
+    fn member(&mut self, path: &Path) -> ControlFlow<()> {
+        match admit(&SkillSource::Path(path), self.door.scanner, &self.door.options) {
+            Ok(admission) => {
+                self.tally.count(&admission);
+                let (shown, styles) = (escape_path(path), self.door.styles);
+                self.show(|| skill_text::line(&shown, &admission, styles), || row(&shown, &admission, None))
+            }
+            Err(error) => self.unread(path, &error.gap.to_string()),
+        }
+    }
+
+    fn unread(&mut self, path: &Path, error: &str) -> ControlFlow<()> {
+        self.tally.unread += 1;
+        let (path, error) = (&escape_path(path), &escape(error));
+        let styles = self.door.styles;
+        self.show(
+            || skill_text::unread_line(path, error, styles),
+            || to_json(&Unread { path, verdict: "unread", error }),
+        )
+    }
+
+    fn show(&mut self, text: impl FnOnce() -> String, json: impl FnOnce() -> String) -> ControlFlow<()> {
+        let printed = match self.door.format {
+            Format::Text => text(),
+            Format::Json => format!("{}{}", if self.rows == 0 { BEGIN } else { ",\n" }, json()),
+        };
+        self.rows += 1;
+        self.output.write(&printed)
+    }
+
+    fn end(mut self) -> Result<Exit, Failure> {
+        if self.door.format == Format::Json {
+            let begin = if self.rows == 0 { BEGIN } else { "" };
+            let _: ControlFlow<()> = self.output.write(&format!("{begin}\n]}}\n"));
+        }
+        self.output.finish(self.tally.exit())
+    }
+}
+
+const BEGIN: &str = "{\"skills\":[\n";
+
+/// The skills that a path means: itself, or those below it. Standard input is itself.
+fn skills_at(path: &Path) -> SkillFolders {
+    match path == Path::new("-") {
+        true => SkillFolders::default(),
+        false => find_skills(path, &FileOptions::default()),
+    }
+}
+
+impl Tally {
+    fn count(&mut self, admission: &Admission) {
+        match admission {
+            Admission::Accepted(_) => self.accepted += 1,
+            Admission::Flagged(_) => self.flagged += 1,
+            _ => self.blocked += 1,
+        }
+    }
+
+    const fn add(&mut self, other: Self) {
+        self.accepted += other.accepted;
+        self.flagged += other.flagged;
+        self.blocked += other.blocked;
+        self.unread += other.unread;
+    }
+
+    /// The worst of all: what was found counts, however much could not be read.
+    const fn exit(&self) -> Exit {
+        match self {
+            Self { flagged: 0, blocked: 0, unread: 0, .. } => Exit::Clean,
+            Self { flagged: 0, blocked: 0, .. } => Exit::Incomplete,
+            _ => Exit::Found,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The folders below a folder that have a file of a certain name.
+
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::folder::{Entry, Folder, Named, open_named};
+use super::link::leads_outside;
+use super::{FileOptions, Gap};
+
+/// What was found below a folder, in the order of the names.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) folders: Vec<PathBuf>,
+    /// Where nobody could look.
+    pub(crate) gaps: Vec<(PathBuf, Gap)>,
+}
+
+/// Looks for folders that have a file of one of these names. What lies in such a folder is a part of it and not looked
+/// into. Links to folders are not followed; whatever has the name counts, also a link. A file stands for itself.
+pub(crate) fn folders_with(names: &[&str], below: &Path, options: &FileOptions) -> Found {
+    let mut search = Search { names, options, budget: options.max_entries, found: Found::default() };
+    match open_named(below) {
+        Ok(Named::Folder(folder)) => {
+            let _: ControlFlow<()> = search.folder(&folder, below, 0);
+        }
+        Ok(Named::File(_)) => search.found.folders.push(below.to_owned()),
+        Ok(Named::Special) => search.gap(below, Gap::Special),
+        Err(error) => search.gap(below, Gap::Unreadable(error)),
+    }
+    search.found
+}
+
+struct Search<'s> {
+    names: &'s [&'s str],
+    options: &'s FileOptions,
+    /// How many more entries may be looked at.
+    budget: usize,
+    found: Found,
+}
+
+impl Search<'_> {
+    fn folder(&mut self, folder: &Folder, path: &Path, depth: usize) -> ControlFlow<()> {
+        let entries = match folder.entries(self.budget.saturating_add(1)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.gap(path, Gap::Unreadable(error));
+                return ControlFlow::Continue(());
+            }
+        };
+        let Some(budget) = self.budget.checked_sub(entries.len()) else {
+            self.gap(path, Gap::TooMany { max_entries: self.options.max_entries });
+            return ControlFlow::Break(());
+        };
+        self.budget = budget;
+        if entries.iter().any(|entry| self.names.iter().any(|name| name.as_bytes() == entry.name.to_bytes()))
+        {
+            self.found.folders.push(path.to_owned());
+            return ControlFlow::Continue(());
+        }
+        entries.iter().try_for_each(|entry| self.entry(folder, path, entry, depth))
+    }
+
+    fn entry(&mut self, folder: &Folder, path: &Path, entry: &Entry, depth: usize) -> ControlFlow<()> {
+        let path = path.join(OsStr::from_bytes(entry.name.to_bytes()));
+        match entry.kind {
+            FileType::Directory if depth >= self.options.max_depth => {
+                self.gap(&path, Gap::TooDeep { max_depth: self.options.max_depth });
+            }
+            FileType::Directory => match folder.enter(&entry.name) {
+                Ok(inner) => return self.folder(&inner, &path, depth + 1),
+                Err(error) => self.gap(&path, Gap::Unreadable(error)),
+            },
+            FileType::Symlink => match folder.link_target(&entry.name) {
+                Ok(target) => {
+                    let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
+                    if leads_outside(&target, depth) {
+                        self.gap(&path, Gap::LinkOutside { target });
+                    }
+                }
+                Err(error) => self.gap(&path, Gap::Unreadable(error)),
+            },
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// More gaps than anybody reads are not kept: a single one says that the answer is not whole.
+    fn gap(&mut self, path: &Path, gap: Gap) {
+        const MOST: usize = 1000;
+        if self.found.gaps.len() < MOST {
+            self.found.gaps.push((path.to_owned(), gap));
+        }
+    }
+}
