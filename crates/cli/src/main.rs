@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bug;
 mod command_rules;
 mod commands;
 mod exit;
@@ -17,12 +18,27 @@ mod serve;
 use std::process::ExitCode;
 
 use args::{Args, Command};
+use exit::Exit;
+
+/// How `exec` and `run` end where nothing of the command is known.
+#[cfg(target_os = "linux")]
+const FAILED: u8 = 125;
 
 fn main() -> ExitCode {
+    bug::tell();
     let args = match Args::read() {
         Ok(args) => args,
         Err(exit) => return exit.into(),
     };
+    // Whatever was said before a bug ended it is no answer.
+    bug::caught(|| carry_out(&args)).unwrap_or_else(|| match args.command {
+        #[cfg(target_os = "linux")]
+        Command::Exec(_) | Command::Run(_) => FAILED.into(),
+        _ => Exit::Incomplete.into(),
+    })
+}
+
+fn carry_out(args: &Args) -> ExitCode {
     let outcome = match &args.command {
         // It ends as its command ends, with any code.
         #[cfg(target_os = "linux")]
