@@ -7,6 +7,7 @@ mod command_rules;
 mod commands;
 mod exit;
 mod failure;
+mod nearest;
 mod output;
 #[cfg(target_os = "linux")]
 mod record;
@@ -14,6 +15,7 @@ mod render;
 mod rule_files;
 #[cfg(target_os = "linux")]
 mod serve;
+mod trail;
 
 use std::process::ExitCode;
 
@@ -47,7 +49,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Run(run) => return commands::run::run(run),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
-        Command::Limits(limits) => commands::limits::run(limits),
+        Command::Limits(limits) => commands::limits::run(limits, args.color),
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
