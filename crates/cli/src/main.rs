@@ -7,6 +7,8 @@ mod command_rules;
 mod commands;
 mod exit;
 mod failure;
+#[cfg(target_os = "linux")]
+mod guarded;
 mod nearest;
 mod output;
 #[cfg(target_os = "linux")]

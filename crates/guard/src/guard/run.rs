@@ -34,6 +34,8 @@ pub struct Ran {
     pub decision: Decision,
     /// How it ended, what it printed, and what was enforced.
     pub outcome: Outcome,
+    /// What made its sandbox: `native`, `bwrap` …
+    pub backend: &'static str,
     /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
     pub unrecorded: Option<AuditError>,
 }
@@ -127,7 +129,12 @@ impl Guard {
                     Ok(Recorded::Kept(_)) => None,
                     Ok(Recorded::Lost(error)) | Err(error) => Some(error),
                 };
-                Ok(RunAnswer::Ran(Box::new(Ran { decision, outcome, unrecorded })))
+                Ok(RunAnswer::Ran(Box::new(Ran {
+                    decision,
+                    outcome,
+                    backend: plan.provider.name(),
+                    unrecorded,
+                })))
             }
             Err(error) => {
                 // Where it is lost all the same, the owner of the trail has chosen that.
