@@ -2,10 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bug;
 mod command_rules;
 mod commands;
 mod exit;
 mod failure;
+#[cfg(target_os = "linux")]
+mod guarded;
+mod nearest;
 mod output;
 #[cfg(target_os = "linux")]
 mod record;
@@ -13,16 +17,32 @@ mod render;
 mod rule_files;
 #[cfg(target_os = "linux")]
 mod serve;
+mod trail;
 
 use std::process::ExitCode;
 
 use args::{Args, Command};
+use exit::Exit;
+
+/// How `exec` and `run` end where nothing of the command is known.
+#[cfg(target_os = "linux")]
+const FAILED: u8 = 125;
 
 fn main() -> ExitCode {
+    bug::tell();
     let args = match Args::read() {
         Ok(args) => args,
         Err(exit) => return exit.into(),
     };
+    // Whatever was said before a bug ended it is no answer.
+    bug::caught(|| carry_out(&args)).unwrap_or_else(|| match args.command {
+        #[cfg(target_os = "linux")]
+        Command::Exec(_) | Command::Run(_) => FAILED.into(),
+        _ => Exit::Incomplete.into(),
+    })
+}
+
+fn carry_out(args: &Args) -> ExitCode {
     let outcome = match &args.command {
         // It ends as its command ends, with any code.
         #[cfg(target_os = "linux")]
@@ -31,7 +51,7 @@ fn main() -> ExitCode {
         Command::Run(run) => return commands::run::run(run),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
-        Command::Limits(limits) => commands::limits::run(limits),
+        Command::Limits(limits) => commands::limits::run(limits, args.color),
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),

@@ -7,6 +7,7 @@ pub(crate) mod config_text;
 pub(crate) mod escape;
 pub(crate) mod invisible;
 pub(crate) mod json;
+pub(crate) mod limits_text;
 pub(crate) mod rule_text;
 pub(crate) mod sanitize_text;
 pub(crate) mod scan_json;

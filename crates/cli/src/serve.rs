@@ -46,6 +46,8 @@ pub(crate) struct ServeOptions {
     pub(crate) max_commands: usize,
     /// Where commands are put on record.
     pub(crate) audit: Audit,
+    /// The agent whose commands are run, and no others.
+    pub(crate) agent: Option<String>,
 }
 
 /// Where commands are put on record.

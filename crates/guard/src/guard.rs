@@ -1,5 +1,7 @@
 //! The layers as one: what an agent framework embeds.
 
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod bound;
 mod decision;
 mod error;
 #[cfg(all(feature = "exec", target_os = "linux"))]

@@ -64,6 +64,8 @@ mod guard;
 mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
+#[cfg(feature = "config")]
+pub mod net;
 mod paths;
 #[cfg(any(feature = "audit", feature = "sqlite"))]
 mod private;

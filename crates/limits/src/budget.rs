@@ -187,6 +187,13 @@ impl BudgetLimits {
     }
 }
 
+impl BudgetState {
+    /// Forgets what was used and reserved. Reservations from before are known no more, and their numbers not given again.
+    pub fn reset(&mut self) {
+        *self = Self { clock: self.clock, next_hold: self.next_hold, ..Self::default() };
+    }
+}
+
 impl Allowance {
     /// Returns a cap on tokens and none on money.
     #[must_use]
@@ -299,6 +306,13 @@ impl Budget {
     pub fn balances(&mut self, execution: &str, now: Duration) -> [Balance; 3] {
         self.tick(now);
         Scope::ALL.map(|scope| self.balance(scope, execution))
+    }
+
+    /// Returns what is used and left in each open execution, by name.
+    pub fn executions(&mut self, now: Duration) -> Vec<(String, Balance)> {
+        self.tick(now);
+        let names = self.state.executions.names();
+        names.map(|name| (name.to_owned(), self.balance(Scope::Execution, name))).collect()
     }
 
     /// Moves on to `now`: drops what left the windows and charges the calls whose lease has ended.

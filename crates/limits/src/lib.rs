@@ -75,8 +75,9 @@ pub use source::{
 };
 pub use steps::{Step, Steps};
 pub use store::{
-    AgentLimits, AgentState, CallPermit, CallRefusal, CallVerdict, Change, LimitStore, MemoryStore,
-    SharedLimits, StoreError, Swap, Versioned, VersionedStore, update_optimistically,
+    AgentLimits, AgentState, AgentStatus, CallPermit, CallRefusal, CallVerdict, Change, LimitReset,
+    LimitStore, MemoryStore, SharedLimits, StoreError, Swap, Versioned, VersionedStore,
+    update_optimistically,
 };
 pub use turns::{TurnBudget, TurnDirective, TurnVerdict, turn_directive};
 

@@ -3,12 +3,14 @@
 mod memory;
 mod optimistic;
 mod shared;
+mod status;
 
 use std::time::Duration;
 
 pub use self::memory::MemoryStore;
 pub use self::optimistic::{Swap, Versioned, VersionedStore, update_optimistically};
 pub use self::shared::{AgentLimits, CallPermit, CallRefusal, CallVerdict, SharedLimits};
+pub use self::status::{AgentStatus, LimitReset};
 
 use crate::breaker::BreakerState;
 use crate::budget::BudgetState;

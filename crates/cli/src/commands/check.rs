@@ -1,4 +1,4 @@
-//! `stockade check`: what a policy says about a tool, a path or a command, which rule says it, and what would change that.
+//! `stockade check`: what a policy says about a tool, a path, a command or a host, which rule says it, and what would change that.
 
 use std::ops::ControlFlow;
 
@@ -13,6 +13,7 @@ use crate::output::{Output, styles};
 use crate::render::check_text;
 use crate::render::json::to_json;
 
+mod net;
 mod path;
 mod skill;
 mod tool;
@@ -23,7 +24,8 @@ Examples:
                                              which of these tools may an agent use?
   stockade check path .env --preset default  may a tool read this file?
   stockade check path --write ../notes.md    may it write that one?
-  stockade check command 'ls && rm -rf x'    what would this run, and may it?";
+  stockade check command 'ls && rm -rf x'    what would this run, and may it?
+  stockade check net https://api.example.com may the commands of an agent talk to this host?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -34,7 +36,7 @@ Exit codes:
 
 Nothing is run, opened or changed.";
 
-/// Say what a policy decides about tools, paths and commands, and why
+/// Say what a policy decides about tools, paths, commands and hosts, and why
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
@@ -42,7 +44,7 @@ pub(crate) struct CheckArgs {
     command: CheckCommand,
 
     /// How to print
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text", display_order = 800)]
     format: Format,
 }
 
@@ -51,6 +53,7 @@ enum CheckCommand {
     Tool(tool::ToolArgs),
     Path(path::PathArgs),
     Command(check_command::CommandArgs),
+    Net(net::NetArgs),
 }
 
 /// What was decided about one thing.
@@ -88,6 +91,7 @@ pub(crate) fn run(args: &CheckArgs, color: ColorChoice) -> Result<Exit, Failure>
     let answers = match &args.command {
         CheckCommand::Tool(tool) => tool::check(tool)?,
         CheckCommand::Path(path) => path::check(path)?,
+        CheckCommand::Net(net) => net::check(net)?,
         CheckCommand::Command(command) => {
             let (printed, exit) = check_command::run(command, args.format, styles(color))?;
             let mut output = Output::new();

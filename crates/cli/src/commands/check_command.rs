@@ -24,6 +24,10 @@ pub(super) struct CommandArgs {
     #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
     command: String,
 
+    /// The mildest decision that ends with exit code 1
+    #[arg(long, value_name = "DECISION", default_value = "sandbox")]
+    fail_on: FailOn,
+
     #[command(flatten)]
     how: HowArgs,
 
@@ -50,6 +54,23 @@ pub(crate) struct HowArgs {
     /// The workspace, for rules about folders; the folder it runs in where nothing is said
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FailOn {
+    Sandbox,
+    Ask,
+    Deny,
+}
+
+impl FailOn {
+    const fn effect(self) -> Effect {
+        match self {
+            Self::Sandbox => Effect::Sandbox,
+            Self::Ask => Effect::Ask,
+            Self::Deny => Effect::Deny,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -87,7 +108,8 @@ pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<
         Format::Text => command_text::decision(&decision, &places, &suggestions, styles),
         Format::Json => format!("{}\n", to_json(&Checked::of(&decision, &places, &suggestions))),
     };
-    Ok((printed, exit(&decision)))
+    let fails = decision.effect >= args.fail_on.effect();
+    Ok((printed, if fails { Exit::Found } else { Exit::Clean }))
 }
 
 /// Only a command that may run as it is ends with success.

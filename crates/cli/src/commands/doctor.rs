@@ -1,5 +1,6 @@
 //! `stockade doctor`: what works on this machine, found out by doing it, and what mends the rest.
 
+mod hooks;
 mod machine;
 mod sandboxes;
 
@@ -79,6 +80,7 @@ pub(crate) fn run(args: &DoctorArgs, color: ColorChoice) -> Result<Exit, Failure
         Failure::incomplete(format_args!("cannot make a temporary folder to try sandboxes in: {error}"))
     })?);
     findings.extend([machine::containers("docker"), machine::containers("podman"), machine::audit()]);
+    findings.extend(hooks::look());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Health::Ok);
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {

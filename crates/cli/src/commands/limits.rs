@@ -1,47 +1,38 @@
-//! `stockade limits`: what the limits would do.
+//! `stockade limits`: what agents used and may still use, a fresh start for one of them, and what limits would do.
 
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+mod reset;
+mod simulate;
+mod status;
+
+pub(crate) use status::Agent;
+
+use std::path::PathBuf;
 
 use clap::Subcommand;
-use serde::Serialize;
-use serde_json::Value;
-use stockade_guard::limits::{Script, SimulatedEvent, SimulatedStep, Trace, chart, run_script, simulate};
-use stockade_guard::{FileOptions, Source, read_text};
+use stockade_guard::SqliteStore;
+use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::limits::StoreError;
 
-use crate::args::{Format, HELP};
+use crate::args::{ColorChoice, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::render::escape::{escape, escape_lines, escape_path};
-use crate::render::json::to_json;
+use crate::render::escape::escape_path;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade limits simulate trace.json      replay the calls of an agent through its limits
-  stockade limits simulate - < trace.json  the same, piped in";
+  stockade limits status                   what each agent used and may still use, and whether its service works
+  stockade limits reset bot                forget what the agent `bot` used, after a question
+  stockade limits reset --only breaker bot let it call its service again at once
+  stockade limits simulate trace.json      replay the calls of an agent through its limits";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing was refused
-  1  something was refused
-  2  the script is wrong
-  3  the script could not be read
+  0  nothing is refused; with reset: done
+  1  something is refused; with reset: somebody was asked, and did not say yes
+  2  the command line, the configuration or the script is wrong
+  3  something that is needed could not be read, or a reset not be put on record";
 
-A trace holds the limits and the calls, each with its time, tool, and what it may and does cost:
-
-  {\"limits\": {\"budget\": {\"perExecution\": 20000}, \"breaker\": {\"failureThreshold\": 3}, \"maxSteps\": 50},
-   \"calls\": [{\"atMs\": 0, \"tool\": \"web_fetch\", \"estimate\": 9000, \"used\": 7000, \"takesMs\": 800},
-             {\"atMs\": 500, \"tool\": \"bash\", \"estimate\": 4000, \"error\": \"timeout\"}]}
-
-A script drives one limit alone:
-
-  {\"component\": \"breaker\", \"config\": {\"failureThreshold\": 1},
-   \"script\": [{\"atMs\": 0, \"op\": \"recordFailure\"}, {\"atMs\": 5, \"op\": \"isOpen\"}]}";
-
-const FORM: &str = "`stockade limits --help` shows what a trace and a script look like";
-
-/// Show what budgets, breakers and the other limits would do
+/// Show and reset what agents used, and replay what limits would do
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct LimitsArgs {
@@ -49,124 +40,86 @@ pub(crate) struct LimitsArgs {
     command: LimitsCommand,
 
     /// How to print
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text", display_order = 800)]
     format: Format,
 }
 
 #[derive(Debug, Subcommand)]
 enum LimitsCommand {
-    /// Replay a trace of calls, or a script for one limit, and show what happens step by step
-    #[command(after_help = EXIT_CODES)]
-    Simulate {
-        /// A trace or script in JSON; - is standard input
-        #[arg(value_name = "SCRIPT")]
-        script: PathBuf,
-    },
+    Status(status::StatusArgs),
+    Reset(reset::ResetArgs),
+    Simulate(simulate::SimulateArgs),
+}
+
+/// Where the limits are kept.
+#[derive(Debug, clap::Args)]
+struct Kept {
+    /// The file of limits, as a program keeps it with `SqliteStore` [default: that of this user]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &LimitsArgs) -> Result<Exit, Failure> {
-    let LimitsCommand::Simulate { script } = &args.command;
-    let (name, text) = read(script)?;
-    let wrong =
-        |error: &dyn std::fmt::Display| Failure::usage(format_args!("{name}: {error}")).with_help(FORM);
-    if text.trim().is_empty() {
-        return Err(wrong(&"it is empty; a trace or a script in JSON is expected"));
-    }
-    let document: Value = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
-    if !document.is_object() {
-        return Err(wrong(&"it is no JSON object; a trace or a script is one"));
-    }
-    let replayed = if document.get("component").is_some() {
-        // Read from the text again, so that an error says where it is.
-        let script: Script = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
-        let results = run_script(&script).map_err(|error| wrong(&error))?;
-        Replayed::Script { script, results }
-    } else {
-        let trace: Trace = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
-        Replayed::Trace(simulate(&trace).map_err(|error| wrong(&error))?)
-    };
-    let mut output = Output::new();
-    let _: ControlFlow<()> = output.write(&match args.format {
-        Format::Text => replayed.text(),
-        Format::Json => replayed.json(),
-    });
-    output.finish(if replayed.refusals() > 0 { Exit::Found } else { Exit::Clean })
-}
-
-/// What happened.
-enum Replayed {
-    Trace(Vec<SimulatedStep>),
-    Script { script: Script, results: Vec<Value> },
-}
-
-impl Replayed {
-    fn refusals(&self) -> usize {
-        match self {
-            Self::Trace(steps) => {
-                steps.iter().filter(|step| matches!(step.event, SimulatedEvent::Refused { .. })).count()
-            }
-            Self::Script { results, .. } => {
-                results.iter().filter(|result| result.get("error").is_some()).count()
-            }
-        }
-    }
-
-    fn text(&self) -> String {
-        let steps = match self {
-            Self::Trace(steps) => chart(steps),
-            Self::Script { script, results } => answers(script, results),
-        };
-        if steps.is_empty() {
-            return "nothing was replayed: there is no call in it\n".to_owned();
-        }
-        let refused = match self.refusals() {
-            0 => "nothing was refused".to_owned(),
-            1 => "1 call was refused".to_owned(),
-            many => format!("{many} calls were refused"),
-        };
-        format!("{}\n{refused}\n", escape_lines(&steps))
-    }
-
-    fn json(&self) -> String {
-        #[derive(Serialize)]
-        struct Steps<'s> {
-            steps: &'s [SimulatedStep],
-        }
-        #[derive(Serialize)]
-        struct Results<'r> {
-            results: &'r [Value],
-        }
-        match self {
-            Self::Trace(steps) => format!("{}\n", to_json(&Steps { steps })),
-            Self::Script { results, .. } => format!("{}\n", to_json(&Results { results })),
-        }
+pub(crate) fn run(args: &LimitsArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    match &args.command {
+        LimitsCommand::Status(status) => status::run(status, args.format, color),
+        LimitsCommand::Reset(reset) => reset::run(reset, args.format),
+        LimitsCommand::Simulate(simulate) => simulate::run(simulate, args.format),
     }
 }
 
-/// One line for each event: when, what, and the answer.
-fn answers(script: &Script, results: &[Value]) -> String {
-    let lines = script.script.iter().zip(results).map(|(step, result)| {
-        let seconds = step.at_ms as f64 / 1e3;
-        let arguments = Value::from(step.args.clone());
-        let event = format!(
-            "{} {}",
-            step.op,
-            if step.args.is_empty() { String::new() } else { arguments.to_string() }
-        );
-        let answer = if result.is_null() { String::new() } else { result.to_string() };
-        format!("{seconds:>9.3}s  {:<32}  {}", escape(&event), escape(&answer)).trim_end().to_owned() + "\n"
-    });
-    lines.collect()
+impl Kept {
+    /// Returns the file, which is there.
+    #[expect(clippy::disallowed_methods, reason = "looks whether there is such a file")]
+    fn path(&self) -> Result<PathBuf, Failure> {
+        let path = self.file.clone().or_else(SqliteStore::default_path).ok_or_else(|| {
+            Failure::usage("neither XDG_STATE_HOME nor HOME says where your limits are kept")
+                .with_help("name the file with --file")
+        })?;
+        if path.exists() {
+            return Ok(path);
+        }
+        let nothing = format!("no limits are kept in {}", escape_path(&path));
+        Err(Failure::incomplete(nothing).with_help(
+            "a program begins the file when it counts its calls with SqliteStore; name another with --file",
+        ))
+    }
 }
 
-fn read(script: &Path) -> Result<(String, String), Failure> {
-    let (source, name) = match script {
-        path if path == Path::new("-") => (Source::Stdin { name: "stdin".into() }, "stdin".to_owned()),
-        path => (Source::Path(path.to_path_buf()), escape_path(path)),
-    };
-    match read_text(&source, &FileOptions::default()) {
-        Ok(file) => Ok((name, file.text)),
-        Err(gap) => Err(Failure::incomplete(format_args!("{name}: {gap}"))),
+/// The configuration that holds in this folder.
+#[expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
+fn configuration() -> Result<Config, Failure> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    Config::load(&ConfigSources::of_process(&folder)).map_err(|error| super::config::failure(&error))
+}
+
+/// Those that were named, each of which must be known; all, where none was.
+fn chosen(store: &SqliteStore, named: &[String]) -> Result<Vec<String>, Failure> {
+    let known = store.agents().map_err(|error| unreadable(&error))?;
+    for name in named {
+        if !known.contains(name) {
+            let hint = match crate::nearest::nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`stockade limits status` lists those that there are".to_owned(),
+            };
+            return Err(Failure::usage(format_args!("nothing is kept of an agent `{name}`")).with_help(hint));
+        }
     }
+    match named.is_empty() {
+        true => Ok(known),
+        false => Ok(named.to_vec()),
+    }
+}
+
+fn unreadable(error: &StoreError) -> Failure {
+    Failure::incomplete(with_causes(error))
+}
+
+/// An error and its causes, as one sentence; some errors say their cause themselves.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.map(ToString::to_string).fold(error.to_string(), |text, cause| match text.ends_with(&cause) {
+        true => text,
+        false => format!("{text}: {cause}"),
+    })
 }

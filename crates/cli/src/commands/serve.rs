@@ -54,8 +54,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "audit")]
     no_audit: bool,
 
+    /// Run commands of this agent alone, each as its configuration decides
+    #[arg(long, value_name = "ID", conflicts_with = "no_audit")]
+    agent: Option<String>,
+
     /// Print the JSON Schema of every method, and end
-    #[arg(long, conflicts_with_all = ["socket", "audit", "no_audit"])]
+    #[arg(long, conflicts_with_all = ["socket", "audit", "no_audit", "agent"])]
     schema: bool,
 }
 
@@ -71,7 +75,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         Some(path) => Audit::File(path.clone()),
         None => Audit::Default,
     };
-    let options = ServeOptions { max_request: args.max_request, max_commands: args.max_commands, audit };
+    let options = ServeOptions {
+        max_request: args.max_request,
+        max_commands: args.max_commands,
+        audit,
+        agent: args.agent.clone(),
+    };
     let server = Arc::new(Server::new(options));
     match &args.socket {
         None => {

@@ -11,6 +11,7 @@ use super::lines::{Line, Lines};
 use super::methods::{Lane, Method};
 use super::traffic::Traffic;
 use super::wire::{self, Message, Refused, Request, response};
+use crate::bug;
 
 /// A longer request goes to the workers, however quick its method is.
 const SMALL: usize = 16 << 10;
@@ -133,10 +134,19 @@ fn answer_one(server: &Arc<Server>, request: Result<Request<'_>, Refused<'_>>) -
         Err(refused) => return Some(response(refused.id, &Err(refused.fault))),
     };
     let answer = match Method::find(&request.method) {
-        Some(method) => (method.call)(server, request.parameters),
+        // One request is not to end the others. What a bug leaves half done, a lock that is lost with it guards.
+        Some(method) => {
+            bug::caught(|| (method.call)(server, request.parameters)).unwrap_or_else(|| Err(a_bug(method)))
+        }
         None => Err(no_method(&request.method)),
     };
     request.id.map(|id| response(Some(id), &answer))
+}
+
+fn a_bug(method: &Method) -> Fault {
+    let message =
+        format!("a bug in stockade ended `{}`; standard error says where: please report it", method.name);
+    Fault::new(fault::INTERNAL, message)
 }
 
 fn no_method(name: &str) -> Fault {

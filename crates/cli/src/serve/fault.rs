@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::wire::nearest;
+use crate::nearest::nearest;
 
 /// A line that is no JSON.
 pub(super) const PARSE: i32 = -32700;

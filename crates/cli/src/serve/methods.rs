@@ -1,6 +1,8 @@
 //! Every method there is: its parameters are a type, which reads, documents and answers a request.
 
 mod audit;
+#[cfg(debug_assertions)]
+mod broken;
 mod command;
 mod exec;
 mod limits;
@@ -49,6 +51,16 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<session::Close>(),
 ];
 
+/// Methods with a bug, to see that they end no more than themselves.
+#[cfg(debug_assertions)]
+const BROKEN: &[Method] = &[
+    Method::of::<broken::Here>(),
+    Method::of::<broken::AmongWorkers>(),
+    Method::of::<broken::AmongCommands>(),
+];
+#[cfg(not(debug_assertions))]
+const BROKEN: &[Method] = &[];
+
 /// The parameters of a method, and what it answers.
 pub(super) trait Parameters: DeserializeOwned + JsonSchema {
     /// The name of the method.
@@ -95,7 +107,7 @@ impl Method {
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {
-        METHODS.iter().find(|method| method.name == name)
+        METHODS.iter().chain(BROKEN).find(|method| method.name == name)
     }
 }
 

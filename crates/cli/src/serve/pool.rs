@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use crate::bug;
 
 /// Something to do.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
@@ -79,7 +80,7 @@ impl Inner {
                 Some(job) => {
                     drop(state);
                     // A job answers for itself; a thread that is lost would be missed by those that follow.
-                    catch_unwind(AssertUnwindSafe(job)).ok();
+                    bug::caught(job);
                     state = self.lock();
                 }
                 None => {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Audit, ServeOptions, Server, converse};
 
 fn server(max_request: usize) -> Arc<Server> {
-    Arc::new(Server::new(ServeOptions { max_request, max_commands: 4, audit: Audit::Off }))
+    Arc::new(Server::new(ServeOptions { max_request, max_commands: 4, audit: Audit::Off, agent: None }))
 }
 
 /// Returns what a server answers to an input.

@@ -181,18 +181,3 @@ pub(super) fn response(id: Option<&RawValue>, answer: &Result<Json, Fault>) -> S
         Err(fault) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", to_json(fault)),
     }
 }
-
-/// The names that are compared: longer ones are no slip of the finger.
-const LONGEST_NAME: usize = 64;
-
-/// Returns the known name that was probably meant.
-pub(super) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    if name.len() > LONGEST_NAME {
-        return None;
-    }
-    let distance = |known: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
-    let near = (name.chars().count() / 3).max(1);
-    let (distance, known) =
-        known.map(|known| (distance(known), known)).min_by_key(|(distance, _)| *distance)?;
-    (distance <= near).then_some(known)
-}

@@ -1,6 +1,7 @@
 //! `stockade serve` as a process that other programs talk to.
 #![expect(clippy::disallowed_methods, reason = "starts servers and talks to them")]
 
+mod agents;
 mod clients;
 mod sockets;
 mod vectors;
@@ -17,6 +18,9 @@ use crate::support::STOCKADE;
 
 /// Nothing here takes as long.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a server says on standard error, in a file of its home.
+const ERRORS: &str = "errors.txt";
 
 /// A server of its own, with a home of its own.
 struct Serving {
@@ -38,6 +42,7 @@ impl Serving {
             .current_dir(home.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(std::fs::File::create(home.path().join(ERRORS)).unwrap())
             .spawn()
             .unwrap();
         let from = BufReader::new(child.stdout.take().unwrap());
@@ -244,4 +249,36 @@ fn text(base64: &Value) -> String {
     use base64::Engine as _;
     let bytes = base64::engine::general_purpose::STANDARD.decode(base64.as_str().unwrap()).unwrap();
     String::from_utf8(bytes).unwrap()
+}
+
+/// The debug build has methods with a bug; a release build unwinds in the same way.
+#[test]
+fn a_bug_in_one_request_ends_no_other() {
+    let mut serving = Serving::start(&["--max-commands", "1"]);
+    for round in 0..3 {
+        for (method, params) in [
+            ("broken.here", json!({"text": "says \u{1b}[2J of a stranger"})),
+            ("broken.worker", json!({})),
+            ("broken.command", json!({})),
+        ] {
+            let answer = serving.call(method, &params);
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert_eq!(answer["error"]["code"], -32603, "{answer}");
+            assert!(message.contains(method) && message.contains("bug"), "{answer}");
+            let workspace = serving.workspace();
+            let next = serving.call("exec", &sleep(0.0, &workspace));
+            assert_eq!(next["result"]["exitCode"], 0, "after {method} in round {round}: {next}");
+        }
+    }
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "broken.here", "params": {"text": ""}},
+        {"jsonrpc": "2.0", "id": 2, "method": "sanitize", "params": {"text": "a"}},
+    ]);
+    writeln!(serving.to.as_mut().unwrap(), "{batch}").unwrap();
+    let answers = serving.next();
+    assert_eq!((&answers[0]["error"]["code"], &answers[1]["result"]["body"]), (&json!(-32603), &json!("a")));
+    let said = std::fs::read_to_string(serving.home.path().join(ERRORS)).unwrap();
+    assert!(said.contains("says \\u{1b}[2J of a stranger") && !said.contains('\u{1b}'), "{said}");
+    assert_eq!(said.lines().count(), 10, "a line for each: {said}");
+    assert_eq!(serving.end(), Some(0));
 }

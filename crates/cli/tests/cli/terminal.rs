@@ -9,6 +9,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use stockade_guard::SqliteStore;
+use stockade_guard::limits::{AgentLimits, CallVerdict, Outcome, Settled, SharedLimits, Usage};
 
 use crate::support::{STOCKADE, repository, stockade};
 
@@ -23,6 +25,11 @@ enum Stdout {
 
 /// Runs with standard input, standard error and perhaps standard output on a new terminal.
 fn run(args: &[&str], env: &[(&str, &str)], stdout: Stdout) -> (String, ExitStatus) {
+    run_and_type(args, env, stdout, "")
+}
+
+/// The same, with something typed before anybody asks.
+fn run_and_type(args: &[&str], env: &[(&str, &str)], stdout: Stdout, typed: &str) -> (String, ExitStatus) {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();
@@ -40,6 +47,7 @@ fn run(args: &[&str], env: &[(&str, &str)], stdout: Stdout) -> (String, ExitStat
     let mut child = command.spawn().unwrap();
     // Only the child may hold the terminal from here on, or its end would never come.
     drop((command, terminal));
+    rustix::io::write(&controller, typed.as_bytes()).unwrap();
     let mut text = String::new();
     if let Some(mut pipe) = child.stdout.take() {
         pipe.read_to_string(&mut text).unwrap();
@@ -105,4 +113,22 @@ fn nobody_is_left_waiting_for_input() {
         assert_eq!(status.code(), Some(2));
     }
     assert_eq!(stockade(&["scan"], Path::new("/")).status.code(), Some(2), "no input is not a clean text");
+}
+
+#[test]
+fn a_person_is_asked_before_limits_are_reset() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, home) = (folder.path().join("limits.db"), folder.path().to_str().unwrap());
+    let shared = SharedLimits::new(AgentLimits::default(), SqliteStore::open(&file).unwrap());
+    let CallVerdict::Granted(permit) = shared.admit("bot", "task", Usage::tokens(10)) else { panic!() };
+    let _: Settled = shared.settle(permit, Usage::tokens(10), Outcome::Success).unwrap();
+    let args = ["limits", "reset", "bot", "--file", file.to_str().unwrap()];
+    for (typed, code) in [("n\n", 1), ("\n", 1), ("yesterday\n", 1), ("\u{4}", 1), ("Y\n", 0)] {
+        let (text, status) = run_and_type(&args, &[("HOME", home)], Stdout::Terminal, typed);
+        assert!(text.contains("Forget what was used and failed by bot? [y/N]"), "{text}");
+        assert_eq!(status.code(), Some(code), "{typed:?}: {text}");
+        let store = SqliteStore::open(&file).unwrap();
+        let left = store.state("bot").unwrap().status(&AgentLimits::default(), store.now()).day.used;
+        assert_eq!(left == Usage::ZERO, code == 0, "{typed:?}: {text}");
+    }
 }

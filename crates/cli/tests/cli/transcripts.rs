@@ -1,8 +1,9 @@
 //! Runs the transcripts: `*.md` in the folders beside this file.
 //!
-//! In a transcript, a block ```` ```file NAME ```` makes a file, and a block ```` ```console ```` holds commands after
-//! `$` and what they print; `[exit N]` follows where a command fails. Everything of one transcript happens in one
-//! temporary folder, which also has the demo skills of this repository in `skills/`.
+//! In a transcript, a block ```` ```file NAME ```` makes a file, a block ```` ```calls FILE ```` makes calls as a program
+//! does that counts them in that file of limits, and a block ```` ```console ```` holds commands after `$` and what they
+//! print; `[exit N]` follows where a command fails. Everything of one transcript happens in one temporary folder, which
+//! also has the demo skills of this repository in `skills/`.
 //!
 //! With `STOCKADE_BLESS=1` the transcripts are rewritten to what really happens.
 #![expect(
@@ -13,6 +14,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use stockade_guard::SqliteStore;
+use stockade_guard::limits::{AgentLimits, CallVerdict, Outcome, Settled, SharedLimits, Usage};
 
 use crate::support::{STOCKADE, copy_folder, path_with_stockade, repository};
 
@@ -58,22 +62,46 @@ fn replay(transcript: &str) -> String {
         happened.push_str(&format!("{line}\n"));
         let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        match kind.strip_prefix("file ") {
-            Some(name) => {
+        if kind == "console" {
+            let commands = block.iter().filter_map(|line| line.strip_prefix("$ "));
+            happened.extend(commands.map(|command| run(command, folder.path())));
+        } else {
+            if let Some((kind, name)) = kind.split_once(' ') {
                 let path = folder.path().join(name);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, format!("{}\n", block.join("\n"))).unwrap();
-                happened.extend(block.iter().map(|line| format!("{line}\n")));
+                match kind {
+                    "file" => fs::write(path, format!("{}\n", block.join("\n"))).unwrap(),
+                    "calls" => calls(&path, &block),
+                    _ => panic!("there is no block of the kind {kind}"),
+                }
             }
-            None if kind == "console" => {
-                let commands = block.iter().filter_map(|line| line.strip_prefix("$ "));
-                happened.extend(commands.map(|command| run(command, folder.path())));
-            }
-            None => happened.extend(block.iter().map(|line| format!("{line}\n"))),
+            happened.extend(block.iter().map(|line| format!("{line}\n")));
         }
         happened.push_str("```\n");
     }
     happened
+}
+
+/// Makes calls, one a line: agent, task, the most that it may cost, and what it does cost or how it goes.
+fn calls(file: &Path, lines: &[&str]) {
+    let shared = SharedLimits::new(AgentLimits::default(), SqliteStore::open(file).unwrap());
+    for line in lines {
+        let [agent, task, estimate, end] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let estimate = Usage::tokens(estimate.parse().unwrap());
+        let CallVerdict::Granted(permit) = shared.admit(agent, task, estimate) else { panic!("{line}") };
+        match end {
+            "running" => {}
+            "failed" => {
+                let _: Settled = shared.settle(permit, Usage::ZERO, Outcome::Failure).unwrap();
+            }
+            used => {
+                let used = Usage::tokens(used.parse().unwrap());
+                let _: Settled = shared.settle(permit, used, Outcome::Success).unwrap();
+            }
+        }
+    }
 }
 
 /// Returns what a command prints, as it stands in a transcript.

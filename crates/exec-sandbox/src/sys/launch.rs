@@ -184,6 +184,7 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> 
     // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
     let side = unsafe { raw::clone_process(launch.namespaces) };
     if let Ok(Side::Child) = side {
+        let _no_way_back = raw::NoWayBack;
         if launch.namespaces == 0 {
             place::run(launch, go, reports);
         }

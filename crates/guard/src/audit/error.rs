@@ -1,6 +1,6 @@
 //! Why something could not be put on record or read back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum AuditError {
     /// The file or its folder cannot be used.
-    #[error("the audit trail in {} cannot be used: {doing} failed: {source}", path.display())]
+    #[error("the audit trail{} cannot be used: {doing} failed: {source}", place(path))]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -49,4 +49,9 @@ pub enum AuditError {
     /// A thread panicked while it wrote.
     #[error("a thread panicked while it wrote to the audit trail; open it anew")]
     Poisoned,
+}
+
+/// Where it is, if that is known already.
+fn place(path: &Path) -> String {
+    if path.as_os_str().is_empty() { String::new() } else { format!(" in {}", path.display()) }
 }

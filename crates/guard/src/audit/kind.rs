@@ -36,6 +36,8 @@ pub enum EventKind {
     ApprovalAnswered,
     /// A limit stopped a call.
     LimitReached,
+    /// Somebody let an agent begin its limits anew.
+    LimitsReset,
     /// The rules that decisions are made by have changed.
     PolicyChanged,
     /// A command or a skill is about to run in a sandbox.
@@ -102,6 +104,7 @@ const ROWS: &[Row] = {
         row(K::ApprovalAsked, "approval_asked", Info, Point),
         row(K::ApprovalAnswered, "approval_answered", Info, Point),
         row(K::LimitReached, "limit_reached", Warn, Point),
+        row(K::LimitsReset, "limits_reset", Warn, Point),
         row(K::PolicyChanged, "policy_changed", Warn, Point),
         row(K::SandboxStarted, "sandbox_started", Info, Start),
         row(K::SandboxCompleted, "sandbox_completed", Info, End),

@@ -31,7 +31,7 @@ const fn class(kind: EventKind) -> &'static Class {
         K::SandboxStarted | K::CommandAllowed | K::CommandDenied => &PROCESS_LAUNCH,
         K::SandboxCompleted | K::SandboxError => &PROCESS_END,
         K::PathAllowed | K::PathDenied => &FILE,
-        K::PolicyChanged => &CONFIG,
+        K::PolicyChanged | K::LimitsReset => &CONFIG,
         K::ScanClean
         | K::Sanitized
         | K::SkillAccepted

@@ -33,6 +33,8 @@ pub struct Ran {
     pub decision: Decision,
     /// How it ended, what it printed, and what was enforced.
     pub outcome: Outcome,
+    /// What made its sandbox: `native`, `bwrap` …
+    pub backend: &'static str,
     /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
     pub unrecorded: Option<AuditError>,
 }

@@ -44,7 +44,8 @@ impl Guard {
                     Ok(Recorded::Kept(_)) => None,
                     Ok(Recorded::Lost(error)) | Err(error) => Some(error),
                 };
-                Ok(RunAnswer::Ran(Box::new(Ran { decision, outcome, unrecorded })))
+                let backend = plan.provider.name();
+                Ok(RunAnswer::Ran(Box::new(Ran { decision, outcome, backend, unrecorded })))
             }
             Err(error) => {
                 // Where it is lost all the same, the owner of the trail has chosen that.

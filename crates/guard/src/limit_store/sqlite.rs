@@ -1,5 +1,7 @@
 //! Limits in a file.
 
+mod look;
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -75,7 +77,8 @@ impl SqliteStore {
         Ok(Self { connection: Mutex::new(connection), clock: SteadyClock::start() })
     }
 
-    /// Forgets an agent: all it used, and whether its service failed. For an operator, after a mistake.
+    /// Forgets an agent: all it used, and whether its service failed. For an operator, where what is stored cannot be read;
+    /// elsewhere [`AgentState::reset`] is better, since it knows calls under way from those that follow.
     ///
     /// # Errors
     /// When the store fails; then nothing is forgotten.

@@ -27,6 +27,10 @@ impl Executions {
         self.0.get(execution)
     }
 
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     pub(crate) fn has_room_for(&self, execution: &str) -> bool {
         self.0.len() < MAX_EXECUTIONS || self.0.contains_key(execution)
     }

@@ -81,6 +81,11 @@ impl<S: LimitStore> SharedLimits<S> {
         Self { limits, store }
     }
 
+    /// Returns the store.
+    pub const fn store(&self) -> &S {
+        &self.store
+    }
+
     /// Decides whether an agent may make a call that costs up to `estimate`. A store that fails refuses.
     pub fn admit(&self, agent: &str, execution: &str, estimate: Usage) -> CallVerdict {
         let mut answer = None;

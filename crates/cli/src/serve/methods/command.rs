@@ -1,9 +1,13 @@
 //! `command.…`: what a shell command runs, and what may become of it.
 
 mod evaluate;
+mod question;
+mod route;
 mod rules;
 
-pub(super) use evaluate::{Evaluate, Evaluated, RouteCommand, text};
+pub(super) use evaluate::{Evaluate, Evaluated};
+pub(super) use question::text;
+pub(super) use route::RouteCommand;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

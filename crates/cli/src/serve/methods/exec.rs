@@ -1,11 +1,17 @@
 //! `exec`: runs a command in a sandbox.
 
+mod guarded;
+mod trail;
+
+pub(in crate::serve) use trail::Trail;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::audit::{AuditOptions, AuditTrail, AuditedRun};
+use stockade_guard::Decision;
+use stockade_guard::audit::AuditedRun;
 use stockade_guard::exec::{
     End, Input, Limit, Outcome, Plan, RunError, SandboxSpec, Signals, Stream, Streams, plan_and_run,
 };
@@ -37,7 +43,8 @@ const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
 /// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
-/// network, and the home is private. Whether the command may run at all is what `command.evaluate` says.
+/// network, and the home is private. Whether the command may run at all is what `command.evaluate` says. With `agent`, the
+/// configuration of that agent decides about all of it, and every decision is put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Exec {
@@ -57,6 +64,20 @@ pub(super) struct Exec {
     timeout_ms: Option<u64>,
     /// How much it may print; 1 MiB by default, and at most 32 MiB.
     max_output_bytes: Option<u64>,
+    /// The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees;
+    /// `spec` names nothing but the workspace.
+    agent: Option<String>,
+    /// What a person has said to this command who was asked, `allow` or `deny`, where a request without was refused for
+    /// want of that.
+    answer: Option<Said>,
+}
+
+/// What a person has said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Said {
+    Allow,
+    Deny,
 }
 
 /// How a command ended.
@@ -82,6 +103,10 @@ pub(super) struct Ended {
     /// What it left in the workspace that other programs would obey, and where that was put.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine: Vec<Moved>,
+    /// What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    decision: Option<Decision>,
 }
 
 /// What a command used up.
@@ -108,6 +133,14 @@ impl Parameters for Exec {
     type Answer = Ended;
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
+        if let Some(agent) = guarded::agent(self.agent.as_deref(), server.options.agent.as_deref())? {
+            return guarded::run(server, &agent, self);
+        }
+        if self.answer.is_some() {
+            return Err(Fault::parameters(
+                "`answer` belongs to a command of an `agent`; nobody is asked about others",
+            ));
+        }
         let words = match (&self.command, &self.argv) {
             (Some(command), None) => ["/bin/bash", "-c", command].map(str::to_owned).to_vec(),
             (_, Some(argv)) => argv.clone(),
@@ -131,7 +164,7 @@ impl Parameters for Exec {
         let outcome = carry_out(&spec);
         end(record, &outcome)?;
         let (plan, outcome) = outcome?;
-        Ok(Json::of(&Ended::of(&plan, &outcome)))
+        Ok(Json::of(&Ended::of(plan.provider.name(), &outcome)))
     }
 }
 
@@ -185,7 +218,7 @@ fn carry_out(spec: &SandboxSpec) -> Result<(Plan, Outcome), Fault> {
 
 /// Puts on record that a command begins. Without a record it does not.
 fn begin(server: &Server, command: &str) -> Result<Option<AuditedRun>, Fault> {
-    let Some(trail) = server.trail.get()? else { return Ok(None) };
+    let Some(trail) = server.trail.get(None)? else { return Ok(None) };
     record::start(&trail, command).map(Some).map_err(|error| unrecorded(&error))
 }
 
@@ -211,36 +244,8 @@ fn unrecorded(error: &dyn std::error::Error) -> Fault {
     }
 }
 
-/// The trail that commands are put on record in; opened when it is first needed.
-#[derive(Debug)]
-pub(in crate::serve) struct Trail {
-    wish: crate::serve::Audit,
-    open: std::sync::Mutex<Option<AuditTrail>>,
-}
-
-impl Trail {
-    pub(in crate::serve) fn new(wish: crate::serve::Audit) -> Self {
-        Self { wish, open: std::sync::Mutex::default() }
-    }
-
-    fn get(&self) -> Result<Option<AuditTrail>, Fault> {
-        use crate::serve::Audit;
-        let mut open = self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if open.is_none() {
-            *open = match &self.wish {
-                Audit::Off => None,
-                Audit::Default => Some(AuditTrail::open_default(AuditOptions::default())),
-                Audit::File(path) => Some(AuditTrail::open(path, AuditOptions::default())),
-            }
-            .transpose()
-            .map_err(|error| unrecorded(&error))?;
-        }
-        Ok(open.clone())
-    }
-}
-
 impl Ended {
-    fn of(plan: &Plan, outcome: &Outcome) -> Self {
+    fn of(backend: &'static str, outcome: &Outcome) -> Self {
         let (exit_code, signal) = code(outcome.end);
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
@@ -255,7 +260,7 @@ impl Ended {
             truncated: outcome.output.truncated(),
             timed_out: outcome.end == End::TimedOut,
             duration_ms: millis(outcome.usage.wall_time),
-            backend: plan.provider.name(),
+            backend,
             enforcement: Enforced::of(&outcome.enforcement),
             usage: Used {
                 wall_time_ms: millis(outcome.usage.wall_time),
@@ -263,6 +268,7 @@ impl Ended {
                 peak_memory_bytes: outcome.usage.peak_memory,
             },
             quarantine: outcome.quarantine.iter().map(moved).collect(),
+            decision: None,
         }
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         max_request: 1 << 20,
         max_commands: 1,
         audit: crate::serve::Audit::File(folder.path().join("audit.jsonl")),
+        agent: None,
     }));
     let call = |method: &str, params: Value| {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();

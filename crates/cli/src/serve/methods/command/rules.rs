@@ -5,10 +5,9 @@
 
 use serde_json::{Map, Value, json};
 use stockade_guard::policy::{
-    CommandDefaults, CommandPolicy, CommandRuleFile, CommandRuleFileError, CommandRuleFormat, Layer,
+    CommandDefaults, CommandPolicy, CommandRuleFile, CommandRuleFileError, CommandRuleFormat, Effect, Layer,
 };
 
-use super::evaluate::effect;
 use crate::serve::fault::Fault;
 
 /// The keys of a rule in the words of other tools.
@@ -32,6 +31,11 @@ const FOREIGN: &[&str] = &[
 /// The keys of its constraints, and what rule files call them.
 const CONSTRAINTS: &[(&str, &str)] =
     &[("deniedArgs", "deny"), ("allowedArgs", "require"), ("allowedDirs", "cwd"), ("deniedDirs", "not_cwd")];
+
+/// Reads the name of an action.
+fn effect(name: &str) -> Result<Effect, Fault> {
+    Effect::from_name(name).ok_or_else(|| Fault::unknown("action", name, Effect::NAMES.iter().copied()))
+}
 
 /// What a request brings along.
 pub(super) struct Own<'r> {

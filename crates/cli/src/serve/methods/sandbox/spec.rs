@@ -11,7 +11,7 @@ use stockade_guard::exec::{Access, Home, Limit, Limits, Network, SandboxSpec};
 use crate::serve::fault::Fault;
 
 /// What a command may see and use.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::serve::methods) struct Spec {
     /// The folder that the command works in; the folder of the server by default.
@@ -47,7 +47,7 @@ pub(in crate::serve::methods) struct Spec {
 }
 
 /// What a command may reach over the network.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reach {
     mode: Mode,
@@ -56,7 +56,7 @@ struct Reach {
     broker_socket_path: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Mode {
     /// Whatever this machine reaches.
@@ -68,7 +68,7 @@ enum Mode {
 }
 
 /// What a command may use up; what is not named has the default of `stockade exec`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Bounds {
     /// From start to end, in milliseconds.
@@ -133,6 +133,17 @@ impl Spec {
         spec.environment.pass = self.pass_env.into_iter().map(Into::into).collect();
         self.limits.narrow(&mut spec.limits);
         Ok((spec, warnings))
+    }
+
+    /// Returns the workspace, where nothing else is named.
+    pub(in crate::serve::methods) fn workspace_alone(mut self) -> Result<PathBuf, Fault> {
+        let workspace = self.workspace.take();
+        if self != Self::default() {
+            return Err(Fault::parameters(
+                "`spec` of a command of an agent names nothing but the `workspace`; the rest is what its configuration says",
+            ));
+        }
+        workspace.map_or_else(current_folder, Ok)
     }
 
     /// The home, where it is not that of the machine.

@@ -1,0 +1,83 @@
+//! `stockade check net`: what a host is, and what the configuration of an agent says about it.
+#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
+
+use clap::builder::NonEmptyStringValueParser;
+use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::net::{NetPolicy, NetRefused, NetTarget};
+
+use super::{Answer, Decision};
+use crate::commands::config::{assignment, failure};
+use crate::failure::Failure;
+
+/// The key of the list of hosts.
+const LIST: &str = "security.permission.allowedNetHosts";
+
+/// Say whether the commands of an agent may talk to hosts
+///
+/// Nothing is looked up or connected to. What a name leads to is not known before, so an answer about a name holds for the
+/// name alone.
+#[derive(Debug, clap::Args)]
+pub(super) struct NetArgs {
+    /// The hosts: a name or an address, perhaps with a port, or a URL
+    #[arg(required = true, value_name = "HOST", value_parser = NonEmptyStringValueParser::new())]
+    hosts: Vec<String>,
+
+    /// The agent whose configuration holds
+    #[arg(long, value_name = "ID", default_value = "default")]
+    agent: String,
+
+    /// A value that goes before those of files and variables; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+}
+
+pub(super) fn check(args: &NetArgs) -> Result<Vec<Answer>, Failure> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let sources = ConfigSources {
+        flags: args.set.clone(),
+        agents: vec![args.agent.clone()],
+        ..ConfigSources::of_process(&folder)
+    };
+    let config = Config::load(&sources).map_err(|error| failure(&error))?;
+    let policy = NetPolicy::of(&config.agent(&args.agent).exec)
+        .map_err(|error| Failure::usage(format_args!("{LIST}: {error}")).with_help(error.fix))?;
+    Ok(args.hosts.iter().map(|host| answer(&policy, &args.agent, host)).collect())
+}
+
+fn answer(policy: &NetPolicy, agent: &str, host: &str) -> Answer {
+    let target = match NetTarget::parse(host) {
+        Ok(target) => target,
+        Err(refused) => return unread(host, refused),
+    };
+    let verdict = policy.decide(&target);
+    let allowed = verdict.is_allowed();
+    let fix = match (policy, allowed) {
+        (_, true) => None,
+        (NetPolicy::Hosts(_), _) => verdict.entry.map(|entry| format!("add \"{entry}\" to `{LIST}`")),
+        _ => Some(format!(
+            "set `agents.{agent}.skills.execSandbox.network` to \"open\", which opens it for every host"
+        )),
+    };
+    Answer {
+        name: host.to_owned(),
+        decision: if allowed { Decision::Allow } else { Decision::Deny },
+        reason: Some(verdict.rule.to_owned()),
+        rule: verdict.reason,
+        real_path: None,
+        limits: verdict.notes,
+        fixes: fix.into_iter().collect(),
+    }
+}
+
+/// What programs read differently is let through by nobody, whatever is configured.
+fn unread(host: &str, refused: NetRefused) -> Answer {
+    Answer {
+        name: host.to_owned(),
+        decision: Decision::Deny,
+        reason: Some(refused.rule.to_owned()),
+        rule: refused.reason,
+        real_path: None,
+        limits: Vec::new(),
+        fixes: refused.fix.map(|fix| format!("{fix}, and see what is said about that")).into_iter().collect(),
+    }
+}

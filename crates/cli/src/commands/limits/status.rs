@@ -1,0 +1,187 @@
+//! `stockade limits status`: what each agent used and may still use, and whether its service works.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use stockade_guard::SqliteStore;
+use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
+
+use super::{Kept, chosen, configuration, unreadable, with_causes};
+use crate::args::{ColorChoice, Format};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::json::to_json;
+use crate::render::limits_text;
+
+/// Show what each agent used and may still use, and whether its service works
+///
+/// The caps are those of the configuration that holds in this folder. Exit code 1 says that every call of at least one
+/// agent is refused at the moment.
+#[derive(Debug, clap::Args)]
+pub(super) struct StatusArgs {
+    /// The agents; all by default
+    #[arg(value_name = "AGENT")]
+    agents: Vec<String>,
+
+    #[command(flatten)]
+    kept: Kept,
+}
+
+/// An agent, as far as what is kept of it can be read.
+pub(crate) struct Agent {
+    pub(crate) name: String,
+    pub(crate) limits: AgentLimits,
+    pub(crate) status: Result<AgentStatus, String>,
+}
+
+pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
+    let store = SqliteStore::open_to_read(&args.kept.path()?).map_err(|error| unreadable(&error))?;
+    let config = configuration()?;
+    let now = store.now();
+    let agents: Vec<Agent> = chosen(&store, &args.agents)?
+        .into_iter()
+        .map(|name| {
+            let limits = config.agent(&name).limits;
+            let status = store.state(&name).map(|state| state.status(&limits, now));
+            Agent { name, limits, status: status.map_err(|error| with_causes(&error)) }
+        })
+        .collect();
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&match format {
+        Format::Text => limits_text::agents(&agents, now, styles(color)),
+        Format::Json => {
+            let agents: Vec<Row<'_>> = agents.iter().map(|agent| Row::of(agent, now)).collect();
+            format!("{}\n", to_json(&List { agents }))
+        }
+    });
+    output.finish(exit(&agents))
+}
+
+/// What was found goes before what could not be looked at, as everywhere.
+fn exit(agents: &[Agent]) -> Exit {
+    if agents.iter().any(|agent| agent.status.as_ref().is_ok_and(AgentStatus::refuses)) {
+        return Exit::Found;
+    }
+    match agents.iter().all(|agent| agent.status.is_ok()) {
+        true => Exit::Clean,
+        false => Exit::Incomplete,
+    }
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    agents: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    agent: &'a str,
+    /// Why what is kept of it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(flatten)]
+    status: Option<Status<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status<'a> {
+    refused: bool,
+    hour: Account,
+    day: Account,
+    executions: Vec<Task<'a>>,
+    breaker: Breaker,
+}
+
+#[derive(Serialize)]
+struct Task<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    account: Account,
+}
+
+/// Tokens, and money in dollars; a cap that is `null` is none.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Account {
+    used: u64,
+    reserved: u64,
+    cap: Option<u64>,
+    left: Option<u64>,
+    used_usd: f64,
+    reserved_usd: f64,
+    cap_usd: Option<f64>,
+    left_usd: Option<f64>,
+    /// When the oldest part of it leaves.
+    frees_in_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Breaker {
+    state: &'static str,
+    failures: u32,
+    failure_threshold: u32,
+    retry_in_ms: Option<u64>,
+}
+
+impl<'a> Row<'a> {
+    fn of(agent: &'a Agent, now: std::time::Duration) -> Self {
+        let until = |at: Option<std::time::Duration>| {
+            at.map(|at| u64::try_from(at.saturating_sub(now).as_millis()).unwrap_or(u64::MAX))
+        };
+        let account = |balance: &Balance, allowance: Allowance| Account {
+            used: balance.used.tokens,
+            reserved: balance.reserved.tokens,
+            cap: bound(allowance.tokens),
+            left: bound(balance.tokens_left),
+            used_usd: balance.used.cost.dollars(),
+            reserved_usd: balance.reserved.cost.dollars(),
+            cap_usd: bound(allowance.cost).map(MicroUsd::dollars),
+            left_usd: bound(balance.cost_left).map(MicroUsd::dollars),
+            frees_in_ms: until(balance.frees_at),
+        };
+        let of = |status: &'a AgentStatus| Status {
+            refused: status.refuses(),
+            hour: account(&status.hour, agent.limits.budget.per_hour),
+            day: account(&status.day, agent.limits.budget.per_day),
+            executions: status
+                .executions
+                .iter()
+                .map(|(name, balance)| Task {
+                    name,
+                    account: account(balance, agent.limits.budget.per_execution),
+                })
+                .collect(),
+            breaker: Breaker {
+                state: phase_name(status.breaker),
+                failures: status.failures,
+                failure_threshold: agent.limits.breaker.failure_threshold.get(),
+                retry_in_ms: until(status.retry_at),
+            },
+        };
+        Self {
+            agent: &agent.name,
+            error: agent.status.as_ref().err().map(String::as_str),
+            status: agent.status.as_ref().ok().map(of),
+        }
+    }
+}
+
+fn bound<T>(cap: Cap<T>) -> Option<T> {
+    match cap {
+        Cap::Unlimited => None,
+        Cap::AtMost(most) => Some(most),
+    }
+}
+
+/// As traces and scripts of limits have it.
+pub(crate) fn phase_name(phase: BreakerPhase) -> &'static str {
+    match phase {
+        BreakerPhase::Closed => "closed",
+        BreakerPhase::Open => "open",
+        BreakerPhase::HalfOpen => "halfOpen",
+    }
+}

@@ -1,0 +1,30 @@
+//! The guard of an agent, as commands of this program make one.
+#![expect(clippy::disallowed_methods, reason = "keeps the time of its limits")]
+
+use std::path::Path;
+use std::time::Instant;
+
+use stockade_guard::audit::AuditTrail;
+use stockade_guard::config::Config;
+use stockade_guard::limits::MemoryStore;
+use stockade_guard::policy::ToolCatalog;
+use stockade_guard::{Guard, GuardError, GuardOptions};
+
+/// Builds the guard of an agent for a workspace. No calls are counted here, so its limits are kept nowhere.
+pub(crate) fn open(
+    config: &Config,
+    agent: &str,
+    workspace: &Path,
+    trail: AuditTrail,
+) -> Result<Guard, GuardError> {
+    let started = Instant::now();
+    let options = GuardOptions {
+        agent: agent.to_owned(),
+        workspace: workspace.to_path_buf(),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+        limits: Box::new(MemoryStore::new(move || started.elapsed())),
+        trail,
+    };
+    Guard::open(config, options)
+}

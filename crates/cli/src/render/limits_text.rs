@@ -1,0 +1,137 @@
+//! How agents stand with their limits, for people.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
+
+use super::escape::escape;
+use super::style::Styles;
+use crate::commands::limits::Agent;
+
+/// The most tasks of one agent that are shown, those that used most.
+const MOST_TASKS: usize = 5;
+
+/// Returns a block of lines for each agent.
+pub(crate) fn agents(agents: &[Agent], now: Duration, styles: Styles) -> String {
+    if agents.is_empty() {
+        return "nothing was used by any agent\n".to_owned();
+    }
+    agents.iter().fold(String::new(), |mut out, agent| {
+        push_agent(&mut out, agent, now, styles);
+        out
+    })
+}
+
+fn push_agent(out: &mut String, agent: &Agent, now: Duration, styles: Styles) {
+    let Styles { critical, warn, good, strong, reset, .. } = styles;
+    let (color, word) = match &agent.status {
+        Err(_) => (warn, "unknown"),
+        Ok(status) if status.refuses() => (critical, "refused"),
+        Ok(_) => (good, "ok"),
+    };
+    writeln!(out, "{color}{word:7}{reset}  {strong}{}{reset}", escape(&agent.name)).ok();
+    let rows = match &agent.status {
+        Ok(status) => rows(&agent.limits, status, now),
+        Err(error) => vec![("unreadable".to_owned(), escape(error).into_owned())],
+    };
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    for (name, text) in rows {
+        writeln!(out, "         {name:width$}  {text}").ok();
+    }
+}
+
+fn rows(limits: &AgentLimits, status: &AgentStatus, now: Duration) -> Vec<(String, String)> {
+    let budget = &limits.budget;
+    let mut rows = vec![
+        ("last hour".to_owned(), account(&status.hour, budget.per_hour, now)),
+        ("last day".to_owned(), account(&status.day, budget.per_day, now)),
+        ("breaker".to_owned(), breaker(status, limits.breaker.failure_threshold.get(), now)),
+    ];
+    rows.extend(most_used(status).into_iter().map(|(name, balance)| {
+        (format!("task {}", escape(name)), account(balance, budget.per_execution, now))
+    }));
+    if let Some(more) = status.executions.len().checked_sub(MOST_TASKS).filter(|more| *more > 0) {
+        rows.push((String::new(), format!("{more} more tasks used less; --format json shows all")));
+    }
+    rows
+}
+
+fn most_used(status: &AgentStatus) -> Vec<&(String, Balance)> {
+    let mut tasks: Vec<_> = status.executions.iter().collect();
+    tasks.sort_by_key(|(_, balance)| std::cmp::Reverse(balance.used.plus(balance.reserved).tokens));
+    tasks.truncate(MOST_TASKS);
+    tasks
+}
+
+/// `1500 of 10000000 tokens (300 reserved), $0.50 of $2.00; the oldest part leaves in 60m`
+fn account(balance: &Balance, allowance: Allowance, now: Duration) -> String {
+    let counted = balance.used.plus(balance.reserved);
+    let mut text = format!("{} of {} tokens", counted.tokens, cap(allowance.tokens));
+    if balance.reserved.tokens > 0 {
+        write!(text, " ({} reserved)", balance.reserved.tokens).ok();
+    }
+    // Where prices are not known, there is nothing to say about money.
+    if counted.cost > MicroUsd::ZERO || allowance.cost != Cap::Unlimited {
+        write!(text, ", {} of {}", counted.cost, cap(allowance.cost)).ok();
+    }
+    if balance.is_exhausted() {
+        text.push_str("; nothing is left");
+    }
+    if let Some(at) = balance.frees_at {
+        write!(text, "; the oldest part leaves in {}", span(at.saturating_sub(now))).ok();
+    }
+    text
+}
+
+fn cap<T: std::fmt::Display>(cap: Cap<T>) -> String {
+    match cap {
+        Cap::Unlimited => "unlimited".to_owned(),
+        Cap::AtMost(most) => most.to_string(),
+    }
+}
+
+fn breaker(status: &AgentStatus, threshold: u32, now: Duration) -> String {
+    match (status.breaker, status.retry_at) {
+        (BreakerPhase::Closed, _) => format!("closed, {} of {threshold} failures in a row", status.failures),
+        (BreakerPhase::Open, Some(at)) => {
+            format!(
+                "open: its service failed too often; one call may try in {}",
+                span(at.saturating_sub(now))
+            )
+        }
+        (_, Some(at)) => {
+            format!("half open: one call is trying; ask again in {}", span(at.saturating_sub(now)))
+        }
+        (_, None) => "half open: one call may try".to_owned(),
+    }
+}
+
+/// A time to wait, rounded up.
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..120 => format!("{}s", seconds + 1),
+        120..7200 => format!("{}m", seconds.div_ceil(60)),
+        _ => format!("{}h", seconds.div_ceil(3600)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_wait_is_never_told_too_short() {
+        for (millis, told) in [
+            (0, "1s"),
+            (999, "1s"),
+            (119_999, "120s"),
+            (120_001, "2m"),
+            (7_199_000, "120m"),
+            (86_399_000, "24h"),
+        ] {
+            assert_eq!(span(Duration::from_millis(millis)), told);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What is asked about a command, and by which rules it is answered.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use stockade_guard::policy::{CommandDecision, CommandPlace};
+
+use super::ShellName;
+use super::rules::{Own, policy};
+use crate::serve::Server;
+use crate::serve::fault::Fault;
+
+/// What every method that decides is asked.
+pub(super) struct Question {
+    pub(super) command: Option<String>,
+    pub(super) argv: Option<Vec<String>>,
+    pub(super) shell: ShellName,
+    pub(super) rules: Vec<Map<String, Value>>,
+    pub(super) rules_toml: Option<String>,
+    pub(super) default_action: Option<String>,
+    pub(super) detect_dangerous: Option<bool>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) workspace: Option<PathBuf>,
+}
+
+impl Question {
+    /// Decides by the rules that the request brings along, or by the built-in ones.
+    pub(super) fn decided<R>(
+        self,
+        server: &Server,
+        then: impl FnOnce(&CommandDecision<'_, '_>) -> R,
+    ) -> Result<R, Fault> {
+        always_detects(self.detect_dangerous)?;
+        let own = policy(&Own {
+            rules: &self.rules,
+            toml: self.rules_toml.as_deref(),
+            default_action: self.default_action.as_deref(),
+        })?;
+        let text = text(self.command, self.argv.as_deref())?;
+        let place = CommandPlace { workspace: self.workspace.or_else(|| self.cwd.clone()), cwd: self.cwd };
+        let policy = own.as_ref().unwrap_or(&server.commands);
+        Ok(then(&policy.decide(&text, &self.shell.options(), &place)))
+    }
+}
+
+/// A client that could switch the floor off would be the one who is to be watched.
+fn always_detects(wish: Option<bool>) -> Result<(), Fault> {
+    match wish {
+        Some(false) => Err(Fault::parameters(
+            "`detectDangerous` cannot be false: dangerous commands are found whatever the rules say; the rules of an \
+             admin may switch off a single hazard, see `stockade policy --help`",
+        )),
+        Some(true) | None => Ok(()),
+    }
+}
+
+/// The text to judge.
+pub(in crate::serve::methods) fn text(
+    command: Option<String>,
+    argv: Option<&[String]>,
+) -> Result<String, Fault> {
+    match (command, argv) {
+        (Some(command), None) => Ok(command),
+        (None, Some(argv)) if !argv.is_empty() => Ok(quoted(argv)),
+        (None, Some(_)) => Err(Fault::parameters("`argv` is empty; its first word is the program")),
+        _ => Err(Fault::parameters("give either `command` or `argv`")),
+    }
+}
+
+/// Spells words so that a shell reads exactly these.
+fn quoted(words: &[String]) -> String {
+    let is_plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:,+@%".contains(&byte))
+    };
+    let quoted = |word: &String| match is_plain(word) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,117 @@
+//! `exec` for an agent: its configuration decides, as it does for `stockade run`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::exec::{Input, Stream, Streams};
+use stockade_guard::policy::{PermissionDecision, Reply};
+use stockade_guard::{Decision, Guard, GuardError, Ran, RunAnswer};
+
+use super::{Ended, Exec, MOST_OUTPUT, Said};
+use crate::guarded;
+use crate::serve::Server;
+use crate::serve::fault::{self, Fault};
+use crate::serve::methods::Json;
+use crate::serve::methods::command::text;
+
+/// The tool that skills and policies know commands by.
+const TOOL: &str = "exec";
+
+/// Whose command it is: nobody's, or that of the one agent that the server is for.
+pub(super) fn agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<String>, Fault> {
+    match (asked, only) {
+        (Some(asked), Some(only)) if asked != only => Err(Fault::new(
+            fault::REFUSED,
+            format!(
+                "this server runs commands of the agent `{only}` alone; it was started with `--agent {only}`"
+            ),
+        )),
+        (Some(name), _) | (None, Some(name)) => Ok(Some(name.to_owned())),
+        (None, None) => Ok(None),
+    }
+}
+
+pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Fault> {
+    if exec.stdin_base64.is_some() {
+        return Err(Fault::parameters(
+            "a command of an agent reads no standard input: what was judged would not be all that runs",
+        ));
+    }
+    let text = text(exec.command, exec.argv.as_deref())?;
+    let workspace = exec.spec.workspace_alone()?;
+    let mut guard = open(server, agent, &workspace)?;
+    guard.bound_commands(
+        exec.timeout_ms.map(Duration::from_millis),
+        Some(exec.max_output_bytes.unwrap_or(super::OUTPUT).min(MOST_OUTPUT)),
+    );
+    let tool = guard.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
+    if !tool.is_allowed() {
+        return Err(refused(&tool));
+    }
+    let answer = match guard.run(&text, streams()).map_err(|error| undecided(&error))? {
+        RunAnswer::Pending(pending) => match exec.answer {
+            None => return Err(unasked(pending.decision())),
+            Some(said) => guard.answer_run(*pending, said.reply()).map_err(|error| undecided(&error))?,
+        },
+        answer => answer,
+    };
+    match answer {
+        RunAnswer::Ran(ran) => Ok(Json::of(&ended(*ran))),
+        RunAnswer::Refused(decision) => Err(refused(&decision)),
+        RunAnswer::Pending(pending) => Err(unasked(pending.decision())),
+        RunAnswer::Unsandboxed(decision) => Err(Fault {
+            message: "the configuration leaves this command to whoever embeds the guard, and this server runs none without \
+                      a sandbox"
+                .to_owned(),
+            code: fault::NO_SANDBOX,
+            ..refused(&decision)
+        }),
+        _ => Err(Fault::new(fault::REFUSED, "the guard gives no answer that this server knows")),
+    }
+}
+
+fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Guard, Fault> {
+    let sources = ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
+    let config = Config::load(&sources).map_err(|error| Fault::of(&error))?;
+    let trail = server.trail.get(config.audit().path.as_deref())?.ok_or_else(|| {
+        Fault::new(
+            fault::REFUSED,
+            "commands of an agent are put on record, and this server was started with `--no-audit`",
+        )
+    })?;
+    guarded::open(&config, agent, workspace, trail).map_err(|error| undecided(&error))
+}
+
+/// Standard input and output of the server are the client's line, and never a command's.
+fn streams() -> Streams {
+    Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() }
+}
+
+fn ended(ran: Ran) -> Ended {
+    Ended { decision: Some(ran.decision), ..Ended::of(ran.backend, &ran.outcome) }
+}
+
+fn refused(decision: &Decision) -> Fault {
+    Fault::new(fault::REFUSED, decision.to_string()).with(json!({ "decision": decision }))
+}
+
+/// Nothing is remembered: who asks a person then sends the request again, with the answer.
+fn unasked(decision: &Decision) -> Fault {
+    let message = format!("a person must be asked first, and `answer` say what they said: {decision}");
+    Fault { message, ..refused(decision) }
+}
+
+fn undecided(error: &GuardError) -> Fault {
+    Fault::internal(error)
+}
+
+impl Said {
+    const fn reply(self) -> Reply {
+        Reply::Decision(match self {
+            Self::Allow => PermissionDecision::Allow,
+            Self::Deny => PermissionDecision::Deny,
+        })
+    }
+}

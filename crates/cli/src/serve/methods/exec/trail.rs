@@ -1,0 +1,46 @@
+//! The trails that commands are put on record in; each is opened when it is first needed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use stockade_guard::audit::{AuditOptions, AuditTrail};
+
+use super::unrecorded;
+use crate::serve::Audit;
+use crate::serve::fault::Fault;
+
+/// The trails that are open, by the file that was asked for; that of this user has none.
+#[derive(Debug)]
+pub(in crate::serve) struct Trail {
+    wish: Audit,
+    open: Mutex<BTreeMap<Option<PathBuf>, AuditTrail>>,
+}
+
+impl Trail {
+    pub(in crate::serve) fn new(wish: Audit) -> Self {
+        Self { wish, open: Mutex::default() }
+    }
+
+    /// Returns the trail, if there is to be one. What a configuration names counts where whoever started the server named
+    /// nothing.
+    pub(super) fn get(&self, configured: Option<&Path>) -> Result<Option<AuditTrail>, Fault> {
+        let path = match &self.wish {
+            Audit::Off => return Ok(None),
+            Audit::File(path) => Some(path.as_path()),
+            Audit::Default => configured,
+        };
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = path.map(Path::to_path_buf);
+        if let Some(trail) = open.get(&key) {
+            return Ok(Some(trail.clone()));
+        }
+        let trail = match path {
+            Some(path) => AuditTrail::open(path, AuditOptions::default()),
+            None => AuditTrail::open_default(AuditOptions::default()),
+        };
+        let trail = trail.map_err(|error| unrecorded(&error))?;
+        open.insert(key, trail.clone());
+        Ok(Some(trail))
+    }
+}

@@ -1,0 +1,69 @@
+//! What an operator asks of the file: where it is, whose limits are in it, and how they stand.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use stockade_limits::{AgentState, StoreError};
+
+use super::{LOAD, PATIENCE, SqliteStore, SteadyClock, poisoned, unavailable};
+use crate::limit_store::read;
+use crate::private::state_folder;
+
+const AGENTS: &str = "SELECT agent FROM agent_limits ORDER BY agent";
+
+impl SqliteStore {
+    /// Returns where the file of this user is, or would be; nothing where the environment names no place.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "asks the environment where states are kept")]
+    pub fn default_path() -> Option<PathBuf> {
+        state_folder(|name| std::env::var_os(name).map(PathBuf::from)).map(|folder| folder.join("limits.db"))
+    }
+
+    /// Opens a file that others write to, to read it alone. Nothing is created.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || -> Result<Connection, rusqlite::Error> {
+            let connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            Ok(connection)
+        };
+        let connection = open().map_err(|error| unavailable("opening the file of limits", error))?;
+        Ok(Self { connection: Mutex::new(connection), clock: SteadyClock::start() })
+    }
+
+    /// Returns the agents of which anything is known, in the order of their names.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no such store.
+    pub fn agents(&self) -> Result<Vec<String>, StoreError> {
+        let connection = self.connection.lock().map_err(|_| poisoned())?;
+        let names = || -> Result<Vec<String>, rusqlite::Error> {
+            connection.prepare(AGENTS)?.query_map([], |row| row.get(0))?.collect()
+        };
+        names().map_err(|error| unavailable("listing the agents of the file of limits", error))
+    }
+
+    /// Returns what is known of an agent; of one that is not in the file, nothing was used.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or what is stored of the agent cannot.
+    pub fn state(&self, agent: &str) -> Result<AgentState, StoreError> {
+        let connection = self.connection.lock().map_err(|_| poisoned())?;
+        let stored: Option<String> = connection
+            .query_row(LOAD, [agent], |row| row.get(0))
+            .optional()
+            .map_err(|error| unavailable("reading the file of limits", error))?;
+        read(agent, stored.as_deref())
+    }
+
+    /// Returns what time it is by the clock that limits are counted by.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.clock.now()
+    }
+}

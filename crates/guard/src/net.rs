@@ -1,0 +1,30 @@
+//! Which hosts a command may talk to: what a text names, what kind of place that is, and what a list says about it.
+//!
+//! Nothing is looked up or connected to here. A name says nothing about where it leads, so whoever connects for a command
+//! has to resolve it, ask [`AddressKind::of`] about every address that comes of it, and connect to one that was judged.
+//!
+//! ```
+//! use stockade_guard::net::{HostList, NetPolicy, NetTarget};
+//!
+//! let policy = NetPolicy::Hosts(HostList::compile(&["*.example.com:443".into()])?);
+//! let asked = |text: &str| NetTarget::parse(text).map(|target| policy.decide(&target).is_allowed());
+//!
+//! assert_eq!(asked("https://api.example.com/v1"), Ok(true));
+//! assert_eq!(asked("api.example.com.evil.test:443"), Ok(false));
+//! assert_eq!(asked("http://169.254.169.254/latest/meta-data/"), Ok(false));
+//! assert!(asked("http://2852039166/").is_err(), "an address in a spelling that hides it");
+//! # Ok::<(), stockade_guard::net::HostListError>(())
+//! ```
+
+mod address;
+mod judge;
+mod list;
+mod number;
+mod place;
+mod punycode;
+mod target;
+
+pub use address::AddressKind;
+pub use judge::{NetPolicy, NetVerdict};
+pub use list::{HostList, HostListError};
+pub use target::{Host, NetRefused, NetTarget};

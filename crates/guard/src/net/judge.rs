@@ -1,0 +1,186 @@
+//! Whether a target may be talked to.
+
+use super::address::AddressKind;
+use super::list::{HostList, HostListError};
+use super::place;
+use super::target::{Host, NetTarget};
+use crate::config::ExecConfig;
+
+/// What commands may reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NetPolicy {
+    /// Nothing.
+    None,
+    /// The hosts of a list, and of those that are not public only the ones that it names.
+    Hosts(HostList),
+    /// Whatever this machine reaches. Nobody looks at what goes through.
+    Open,
+}
+
+/// What was decided about a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "what was not allowed must not be connected to"]
+#[non_exhaustive]
+pub struct NetVerdict {
+    /// The rule that decided: `no-network`, `not-listed`, `listed`, `metadata`, `not-public` or `open`.
+    pub rule: &'static str,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// What is worth knowing beside it.
+    pub notes: Vec<String>,
+    /// The entry of a list that would allow it.
+    pub entry: Option<String>,
+    allowed: bool,
+}
+
+impl NetVerdict {
+    /// Returns whether it may be talked to.
+    #[must_use]
+    pub const fn is_allowed(&self) -> bool {
+        self.allowed
+    }
+}
+
+impl NetPolicy {
+    /// Returns what holds for the commands of an agent.
+    ///
+    /// # Errors
+    /// When an entry of its list of hosts cannot be meant.
+    pub fn of(config: &ExecConfig) -> Result<Self, HostListError> {
+        Ok(match config.network {
+            _ if !config.hosts.is_empty() => Self::Hosts(HostList::compile(&config.hosts)?),
+            true => Self::Open,
+            false => Self::None,
+        })
+    }
+
+    /// Decides about a target. What a name leads to is not known here: see [`AddressKind::of`].
+    pub fn decide(&self, target: &NetTarget) -> NetVerdict {
+        let kind = kind(target);
+        let entry = Some(target.to_string()).filter(|_| kind.0 != AddressKind::Metadata);
+        let verdict = |allowed, rule, reason: String, entry| NetVerdict {
+            rule,
+            reason,
+            notes: Vec::new(),
+            entry,
+            allowed,
+        };
+        let mut verdict = match self {
+            Self::None => verdict(false, "no-network", "commands reach no network".to_owned(), entry),
+            Self::Open => verdict(
+                true,
+                "open",
+                "the network is open, and nobody looks at what goes through".to_owned(),
+                None,
+            ),
+            Self::Hosts(_) if kind.0 == AddressKind::Metadata => {
+                verdict(false, "metadata", "no list lets it through".to_owned(), None)
+            }
+            Self::Hosts(list) => match list.entry_for(target) {
+                Some(_) if kind.0 != AddressKind::Public && !list.names(target) => {
+                    let reason =
+                        "such a place has to be named itself, and not with all names around it".to_owned();
+                    verdict(false, "not-public", reason, entry)
+                }
+                Some(written) => {
+                    verdict(true, "listed", format!("the entry `{written}` lets it through"), None)
+                }
+                None if list.has_other_port(target) => {
+                    verdict(false, "not-listed", "the list names it with another port".to_owned(), entry)
+                }
+                None => verdict(false, "not-listed", "no entry of the list names it".to_owned(), entry),
+            },
+        };
+        verdict.notes = notes(target, kind, matches!(self, Self::Open));
+        verdict
+    }
+}
+
+/// What kind of place it is, and why where that cannot be seen.
+fn kind(target: &NetTarget) -> (AddressKind, Option<&'static str>) {
+    match &target.host {
+        Host::Address(address) => (AddressKind::of(*address), None),
+        Host::Name(name) => {
+            place::of(name).map_or((AddressKind::Public, None), |(kind, why)| (kind, Some(why)))
+        }
+    }
+}
+
+fn notes(target: &NetTarget, (kind, why): (AddressKind, Option<&'static str>), open: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if kind != AddressKind::Public {
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let open = if open { "; an open network keeps no command from it" } else { "" };
+        notes.push(format!("it is {}{why}{open}", kind.words()));
+    }
+    match &target.shown {
+        Some((shown, true)) => {
+            notes.push(format!(
+                "it looks like `{shown}`, in which letters of another script pass for Latin ones"
+            ));
+        }
+        Some((shown, false)) => notes.push(format!("it is shown as `{shown}`")),
+        None => {}
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(policy: &NetPolicy, text: &str) -> (&'static str, bool) {
+        let verdict = policy.decide(&NetTarget::parse(text).unwrap());
+        (verdict.rule, verdict.is_allowed())
+    }
+
+    #[test]
+    fn every_policy_decides() {
+        let list = ["example.com", "*.example.com:443", "10.0.0.7:22", "*.svc.internal", "169.254.169.254"];
+        let hosts = NetPolicy::Hosts(HostList::compile(&list.map(str::to_owned)).unwrap());
+        for (policy, text, expected) in [
+            (&NetPolicy::None, "example.com", ("no-network", false)),
+            (&NetPolicy::Open, "example.com", ("open", true)),
+            (&NetPolicy::Open, "169.254.169.254", ("open", true)),
+            (&hosts, "example.com", ("listed", true)),
+            (&hosts, "https://api.example.com", ("listed", true)),
+            (&hosts, "http://api.example.com", ("not-listed", false)),
+            (&hosts, "evil.test", ("not-listed", false)),
+            (&hosts, "10.0.0.7:22", ("listed", true)),
+            (&hosts, "10.0.0.8:22", ("not-listed", false)),
+            (&hosts, "db.svc.internal", ("not-public", false)),
+            (&hosts, "169.254.169.254", ("metadata", false)),
+            (&hosts, "metadata.google.internal", ("metadata", false)),
+        ] {
+            assert_eq!(rule(policy, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_seen_is_told() {
+        for (text, told) in [
+            ("169.254.169.254", "metadata service"),
+            ("db.corp", "no public name ends so"),
+            ("router", "without a dot"),
+            ("p\u{430}ypal.com", "pass for Latin ones"),
+            ("xn--pypal-4ve.com", "pass for Latin ones"),
+            ("bücher.example", "shown as"),
+        ] {
+            let verdict = NetPolicy::Open.decide(&NetTarget::parse(text).unwrap());
+            assert!(verdict.notes.iter().any(|note| note.contains(told)), "{text}: {verdict:?}");
+        }
+        assert!(NetPolicy::Open.decide(&NetTarget::parse("example.com").unwrap()).notes.is_empty());
+    }
+
+    #[test]
+    fn the_entry_that_would_allow_it_does() {
+        for text in
+            ["evil.test", "https://evil.test:8443/x", "10.1.2.3", "[2606:4700::1111]:443", "localhost:8080"]
+        {
+            let target = NetTarget::parse(text).unwrap();
+            let entry = NetPolicy::Hosts(HostList::default()).decide(&target).entry.unwrap();
+            let allowed = NetPolicy::Hosts(HostList::compile(&[entry]).unwrap()).decide(&target);
+            assert!(allowed.is_allowed(), "{text}: {allowed:?}");
+        }
+    }
+}

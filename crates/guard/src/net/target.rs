@@ -1,0 +1,373 @@
+//! What a text names: a host and perhaps a port, read so that no other program can read it otherwise.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+
+use stockade_sanitize::{Note, Options, sanitize};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::address::inner;
+use super::{number, punycode};
+
+/// The longest text that is read.
+const LONGEST: usize = 8 << 10;
+/// The longest name, and the longest part of one (RFC 1035).
+const LONGEST_NAME: usize = 253;
+const LONGEST_LABEL: usize = 63;
+
+/// The ports of schemes, where a URL names none.
+const SCHEMES: &[(&str, u16)] =
+    &[("http", 80), ("https", 443), ("ws", 80), ("wss", 443), ("ftp", 21), ("ssh", 22), ("git", 9418)];
+
+/// A host and perhaps a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NetTarget {
+    /// The host.
+    pub host: Host,
+    /// The port, if one is named or the scheme has one.
+    pub port: Option<u16>,
+    /// The name in letters of other scripts, if it goes over the network in another form, and whether those letters pass
+    /// for Latin ones.
+    pub shown: Option<(String, bool)>,
+}
+
+/// A host, in its one spelling.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Host {
+    /// A name, in lower-case ASCII and without a dot at its end.
+    Name(String),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// Why a text names no host that could be let through.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+#[non_exhaustive]
+pub struct NetRefused {
+    /// The rule: `disguised-address` or `no-host`.
+    pub rule: &'static str,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The spelling that every program reads alike, if there is one.
+    pub fix: Option<String>,
+}
+
+impl NetTarget {
+    /// Reads a host, a host and a port, or a URL.
+    ///
+    /// # Errors
+    /// When it names no host, or in a way that programs read differently.
+    pub fn parse(text: &str) -> Result<Self, NetRefused> {
+        if text.len() > LONGEST {
+            return Err(no_host(format!("it is longer than {LONGEST} bytes")));
+        }
+        if let Some(c) = text.chars().find(|c| c.is_control() || c.is_whitespace() || *c == '\\') {
+            return Err(no_host(format!("it holds {c:?}, which programs read differently")));
+        }
+        let (authority, scheme_port) = authority(text);
+        // Whoever looks for the host takes what is before an `@` for it, or what is behind the last.
+        let authority = match authority.rsplit_once('@') {
+            Some((user, _)) if user.contains('@') => {
+                return Err(no_host(
+                    "it holds more than one `@`, so that programs find different hosts in it",
+                ));
+            }
+            Some((_, host)) => host,
+            None => authority,
+        };
+        let (host, port) = split_port(authority)?;
+        let port = port.or(scheme_port);
+        if let Some(inside) = host.strip_prefix('[') {
+            let inside = inside.strip_suffix(']').ok_or_else(|| no_host("a `[` is never closed"))?;
+            return Ok(Self { host: six(inside)?, port, shown: None });
+        }
+        if host.contains(':') {
+            return Ok(Self { host: six(host)?, port, shown: None });
+        }
+        let (host, shown) = name(host)?;
+        Ok(Self { host, port, shown })
+    }
+}
+
+/// What stands between the scheme and the path, and the port that the scheme has.
+fn authority(text: &str) -> (&str, Option<u16>) {
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) => (Some(scheme), rest),
+        None => (None, text.strip_prefix("//").unwrap_or(text)),
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, _) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let port =
+        SCHEMES.iter().find(|(name, _)| scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(name)));
+    (authority, port.map(|(_, port)| *port))
+}
+
+/// A colon may also belong to an address without brackets, which has no port then.
+fn split_port(authority: &str) -> Result<(&str, Option<u16>), NetRefused> {
+    let in_brackets = authority.starts_with('[');
+    let Some((host, port)) = authority.rsplit_once(':') else { return Ok((authority, None)) };
+    if (in_brackets && !host.ends_with(']')) || (!in_brackets && host.contains(':')) {
+        return Ok((authority, None));
+    }
+    let digits = !port.is_empty() && port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    let number = port.parse::<u16>().ok().filter(|number| digits && *number > 0);
+    number
+        .map(|number| (host, Some(number)))
+        .ok_or_else(|| no_host(format!("`{}` is no port", port.escape_debug())))
+}
+
+fn six(text: &str) -> Result<Host, NetRefused> {
+    if text.contains('%') {
+        return Err(no_host("an address with a zone belongs to the same wire, which is never let through"));
+    }
+    let address: Ipv6Addr =
+        text.parse().map_err(|_| no_host(format!("`{}` is no address", text.escape_debug())))?;
+    let address = IpAddr::V6(address);
+    match inner(address) {
+        Some(four) => Err(NetRefused {
+            rule: "disguised-address",
+            reason: format!("`{address}` carries the address {four} within it"),
+            fix: Some(format!("write it as `{four}`")),
+        }),
+        None => Ok(Host::Address(address)),
+    }
+}
+
+/// Reads a name or an address of four numbers, and says what the name looks like where that is something else.
+fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
+    if text.contains('%') {
+        return Err(no_host("it holds a `%`, which some programs decode and others do not"));
+    }
+    let plain = folded(text)?;
+    // One dot at the end says that the name is whole; it is the same name.
+    let plain = plain.strip_suffix('.').unwrap_or(&plain);
+    if number::looks_like_one(plain) {
+        return address(text, plain);
+    }
+    let mut labels = Vec::new();
+    for label in plain.split('.') {
+        labels.push(on_the_wire(label)?);
+    }
+    let wire = labels.join(".");
+    if wire.len() > LONGEST_NAME {
+        return Err(no_host(format!("a name has at most {LONGEST_NAME} characters")));
+    }
+    let shown: Vec<Cow<'_, str>> = labels.iter().map(|label| readable(label)).collect();
+    let shown = shown.join(".");
+    let shown = (shown != wire).then(|| {
+        let passes = is_look_alike(&shown);
+        (shown, passes)
+    });
+    Ok((Host::Name(wire), shown))
+}
+
+/// Letters in their plain form and in lower case, as programs compare names: `ＬＯＣＡＬＨＯＳＴ` is `localhost`.
+fn folded(text: &str) -> Result<Cow<'_, str>, NetRefused> {
+    if text.is_ascii() {
+        return Ok(match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(text.to_ascii_lowercase()),
+            false => Cow::Borrowed(text),
+        });
+    }
+    let lower: String = text.nfkc().flat_map(char::to_lowercase).nfkc().collect();
+    // Full stops of other scripts separate labels as well.
+    let lower = lower.replace(['\u{3002}', '\u{ff61}'], ".");
+    if lower.is_ascii() {
+        let fix = Some(format!("write it as `{}`", lower.escape_debug()));
+        let reason = format!("it is `{}` in a spelling that hides it", lower.escape_debug());
+        return Err(NetRefused { rule: "disguised-address", reason, fix });
+    }
+    match lower.chars().find(|c| !c.is_ascii() && !c.is_alphanumeric()) {
+        Some(c) => Err(no_host(format!("it holds {c:?}, which no name has"))),
+        None => Ok(Cow::Owned(lower)),
+    }
+}
+
+fn address(text: &str, plain: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
+    let Some(address) = number::read(plain) else {
+        return Err(no_host("it ends in a number, and is no address; programs disagree about such names"));
+    };
+    if text == address.to_string() {
+        return Ok((Host::Address(address.into()), None));
+    }
+    Err(NetRefused {
+        rule: "disguised-address",
+        reason: format!(
+            "it is the address {address} in a spelling that hides it, which programs read differently"
+        ),
+        fix: Some(format!("write it as `{address}`")),
+    })
+}
+
+/// A label as it goes over the network.
+fn on_the_wire(label: &str) -> Result<String, NetRefused> {
+    let wrong = |why: &str| no_host(format!("`{}` is no part of a name: {why}", label.escape_debug()));
+    if label.is_empty() {
+        return Err(no_host("a part of the name is empty"));
+    }
+    // Longer ones are not even looked at.
+    if label.len() > 4 * LONGEST_LABEL {
+        return Err(wrong("it is too long"));
+    }
+    let wire = match label.is_ascii() {
+        true => label.to_owned(),
+        false => {
+            format!("xn--{}", punycode::encode(label).ok_or_else(|| wrong("it cannot be written down"))?)
+        }
+    };
+    if wire.len() > LONGEST_LABEL {
+        return Err(wrong("it is too long"));
+    }
+    let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+    if !wire.bytes().all(is_known) {
+        return Err(wrong("it holds a character that no name has"));
+    }
+    match wire.starts_with('-') || wire.ends_with('-') {
+        true => Err(wrong("it begins or ends with `-`, so that it could be read as an option")),
+        false => Ok(wire),
+    }
+}
+
+/// A label as a person would see it; one that stands for nothing is shown as it is.
+fn readable(label: &str) -> Cow<'_, str> {
+    match label.strip_prefix("xn--").and_then(punycode::decode) {
+        Some(decoded) => Cow::Owned(decoded),
+        None => Cow::Borrowed(label),
+    }
+}
+
+/// Whether letters of another script stand for Latin ones.
+fn is_look_alike(name: &str) -> bool {
+    sanitize(name, &Options::default()).notes.contains(&Note::Confusable)
+}
+
+fn no_host(reason: impl Into<String>) -> NetRefused {
+    NetRefused { rule: "no-host", reason: reason.into(), fix: None }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(IpAddr::V6(address)) => write!(f, "[{address}]"),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for NetTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => write!(f, "{}:{port}", self.host),
+            None => self.host.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_ports_are_found() {
+        for (text, expected) in [
+            ("example.com", "example.com"),
+            ("Example.COM.", "example.com"),
+            ("example.com:8080", "example.com:8080"),
+            ("https://example.com/a:b?c=d@e#f", "example.com:443"),
+            ("HTTP://user:secret@example.com:81/", "example.com:81"),
+            ("//example.com/x", "example.com"),
+            ("//example.com:443", "example.com:443"),
+            ("ssh://git@example.com", "example.com:22"),
+            ("gopher://example.com", "example.com"),
+            ("1.2.3.4:53", "1.2.3.4:53"),
+            ("[2606:4700::1111]:443", "[2606:4700::1111]:443"),
+            ("2606:4700::1111", "[2606:4700::1111]"),
+            ("https://[2606:4700:0:0::1111]", "[2606:4700::1111]:443"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("BÜCHER.example", "xn--bcher-kva.example"),
+            ("a_b.example", "a_b.example"),
+        ] {
+            let target = NetTarget::parse(text).map(|target| target.to_string());
+            assert_eq!(target.as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    /// What one program reads as a name, another as an address, or nobody as anything.
+    #[test]
+    fn what_can_be_read_in_two_ways_is_refused() {
+        for (rule, texts) in [
+            (
+                "disguised-address",
+                &[
+                    "2130706433",
+                    "0x7f000001",
+                    "0177.0.0.1",
+                    "127.1",
+                    "127.0.0.01",
+                    "127.0.0.1.",
+                    "[::ffff:127.0.0.1]",
+                    "[::7f00:1]",
+                    "[64:ff9b::a9fe:a9fe]",
+                    "[2002:7f00:1::]",
+                    "１２７.0.0.1",
+                    "127。0。0。1",
+                    "ｌｏｃａｌｈｏｓｔ",
+                    "ⓔxample.com",
+                    "example\u{3002}com",
+                    "K\u{212a}.com",
+                ][..],
+            ),
+            (
+                "no-host",
+                &[
+                    "",
+                    ".",
+                    "a..b",
+                    "..",
+                    "http://",
+                    "http:///path",
+                    "exa mple.com",
+                    "example.com\n",
+                    "a\u{0}b",
+                    "a\\b",
+                    "http://a@b@c/",
+                    "%31%32%37.0.0.1",
+                    "256.1.1.1",
+                    "1.2.3.4.5",
+                    "example.99",
+                    "a.0x",
+                    "-rf",
+                    "a-.com",
+                    "[::1",
+                    "[fe80::1%25eth0]",
+                    "fe80::1%eth0",
+                    "[1.2.3.4]",
+                    "example.com:",
+                    "example.com:0",
+                    "example.com:65536",
+                    "example.com:+80",
+                    "a,b.com",
+                    "a;b",
+                    "$(id).com",
+                    "a\u{200d}b.com",
+                    "☃.net",
+                ],
+            ),
+        ] {
+            for text in texts {
+                let refused = NetTarget::parse(text).unwrap_err();
+                assert_eq!(refused.rule, rule, "{text:?}: {refused}");
+                assert_eq!(refused.fix.is_some(), rule == "disguised-address", "{text:?}: {refused:?}");
+            }
+        }
+        for long in
+            [format!("{}.com", "a".repeat(64)), "a.".repeat(200), "ä".repeat(5000), "a".repeat(LONGEST + 1)]
+        {
+            assert_eq!(NetTarget::parse(&long).unwrap_err().rule, "no-host");
+        }
+    }
+}
