@@ -113,13 +113,17 @@ impl<'t> Blocks<'t> {
     fn end_of_paragraph(&self, start: usize, first_line: usize) -> usize {
         let mut at = start + first_line;
         while let Some(line) = self.line_at(at) {
-            let opens_fence = !self.fences_over && Fence::open(line).is_some();
-            if line.trim().is_empty() || opens_fence || begins_block(line) {
+            if !begins_plainly(line) && self.ends_paragraph(line) {
                 break;
             }
             at += line.len();
         }
         at
+    }
+
+    fn ends_paragraph(&self, line: &str) -> bool {
+        let opens_fence = || !self.fences_over && Fence::open(line).is_some();
+        line.trim().is_empty() || begins_block(line) || opens_fence()
     }
 }
 
@@ -135,7 +139,11 @@ impl Fence {
     }
 
     fn is_closed_by(&self, line: &str) -> bool {
-        let line = without_quote(line).trim_end();
+        let line = without_quote(line);
+        if line.as_bytes().first() != Some(&self.marker) {
+            return false;
+        }
+        let line = line.trim_end();
         line.len() >= self.length && line.bytes().all(|byte| byte == self.marker)
     }
 }
@@ -165,6 +173,16 @@ fn without_list_marker(line: &str) -> &str {
     after.filter(|rest| rest.starts_with([' ', '\t'])).map_or(line, |rest| without_quote(rest))
 }
 
+/// Whether the first letter of a line says already that it is neither blank nor the beginning of anything.
+fn begins_plainly(line: &str) -> bool {
+    let first = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'>'));
+    first.is_some_and(|first| {
+        first.is_ascii_graphic()
+            && !first.is_ascii_digit()
+            && !matches!(first, b'`' | b'~' | b'#' | b'-' | b'*' | b'+')
+    })
+}
+
 fn begins_block(line: &str) -> bool {
     let line = without_quote(line);
     line.starts_with('#') || without_list_marker(line).len() < line.len()
@@ -172,6 +190,9 @@ fn begins_block(line: &str) -> bool {
 
 /// Adds the rows and code spans of a paragraph. Code spans do not reach from one table row into the next.
 fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
+    if !holds_bar(text, span.clone()) {
+        return push_code_spans(text, span, Region::Prose, borders);
+    }
     let table = table_start(text, span.clone()).unwrap_or(span.end);
     let mut prose = span.start;
     for line in lines(text, span.clone()) {
@@ -189,12 +210,21 @@ fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Bo
 
 /// Marks the lines of a block that is no shell's and draws a table.
 fn push_rows_of_drawing(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
+    if !holds_bar(text, span.clone()) {
+        return;
+    }
     for line in lines(text, span) {
         if text.get(line.clone()).is_some_and(has_outer_bars) {
             borders.push(Border { start: line.start, region: Region::TableRow });
             borders.push(Border { start: line.end, region: Region::Code });
         }
     }
+}
+
+/// Whether there can be a table: most paragraphs need no second look.
+fn holds_bar(text: &str, span: std::ops::Range<usize>) -> bool {
+    let stretch = text.as_bytes().get(span).unwrap_or_default();
+    memchr::memchr(b'|', stretch).is_some()
 }
 
 /// Returns where a table begins: at the line before a header separator such as `|---|:--:|`.
