@@ -98,18 +98,25 @@ fn watch(
     signals: Option<&OwnedFd>,
     bounds: &Bounds,
 ) -> io::Result<Ending> {
-    let mut tries = if bounds.background { TRIES } else { 0 };
+    let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
+    // Most commands are gone before it is worth while to look.
+    let mut next_look = Instant::now() + memory::INTERVAL;
     loop {
-        let rest = bounds.end.map(|end| end.saturating_duration_since(Instant::now()));
+        let now = Instant::now();
+        let rest = bounds.end.map(|end| end.saturating_duration_since(now));
         if rest == Some(Duration::ZERO) {
             return Ok(Ending::TimedOut);
         }
-        if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
-            return Ok(Ending::OutOfMemory);
+        if now >= next_look {
+            if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
+                return Ok(Ending::OutOfMemory);
+            }
+            tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
+            next_look = Instant::now() + memory::INTERVAL;
         }
-        tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
-        let look_again = (pump.follow() || bounds.memory.is_some() || tries > 0).then_some(memory::INTERVAL);
-        let rest = rest.into_iter().chain(look_again).min();
+        let looks = pump.follow() || bounds.memory.is_some() || tries > 0;
+        let until_then = looks.then(|| next_look.saturating_duration_since(now));
+        let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
         let first_channel = fds.len();
