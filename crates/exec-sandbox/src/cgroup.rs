@@ -1,22 +1,41 @@
-//! Bounds for all processes of a sandbox together, by control groups of version 1.
+//! Bounds for all processes of a sandbox together, by control groups: of version 1, of version 2, or of both where a machine
+//! has both. A controller belongs to one of them.
+//!
+//! Of version 2, what is delegated is used as it is: no controller is switched on for others. Groups that somebody left who
+//! was killed are removed by the next one who makes some.
 
 #![expect(clippy::disallowed_methods, reason = "makes and removes control groups")]
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::enforcement::{Enforcement, Property};
 use crate::limits::{Limits, Priority};
 
 const MOUNTED: &str = "/sys/fs/cgroup";
 
+/// Where version 2 is mounted beside version 1.
+const UNIFIED: &str = "unified";
+
+/// How the names of groups begin; then comes the number of the program that made it.
+const NAME: &str = "stockade-";
+
+/// A group that is older than this, and whose maker is gone, was left behind.
+const OLD: Duration = Duration::from_secs(10);
+
+/// Settings: a file of the group, and what is written to it.
+type Settings = Vec<(&'static str, u64)>;
+
 /// What one controller bounds.
 #[derive(Debug)]
 struct Controller {
     name: &'static str,
-    /// What is written for a limit; nothing if there is none.
-    settings: fn(&Limits) -> Vec<(&'static str, u64)>,
+    /// What is written for limits in each version; nothing if there are none.
+    settings: fn(&Limits) -> [Settings; 2],
+    /// What is written as well where the kernel has it.
+    more: fn(&Limits) -> [Settings; 2],
     properties: &'static [Property],
 }
 
@@ -24,116 +43,315 @@ const CONTROLLERS: &[Controller] = &[
     Controller {
         name: "memory",
         settings: |limits| {
-            limits.memory.bound().map(|bytes| ("memory.limit_in_bytes", bytes)).into_iter().collect()
+            let bytes = limits.memory.bound();
+            let one = |file: &'static str| bytes.map(|bytes| (file, bytes)).into_iter().collect();
+            [one("memory.limit_in_bytes"), one("memory.max")]
+        },
+        // What is moved to a disk would not count.
+        more: |limits| {
+            let both = limits.memory.bound().map(|bytes| ("memory.memsw.limit_in_bytes", bytes));
+            [both.into_iter().collect(), vec![("memory.swap.max", 0)]]
         },
         properties: &[Property::Memory, Property::TotalMemory],
     },
     Controller {
         name: "pids",
         // One more, for the process that starts the command.
-        settings: |limits| limits.processes.bound().map(|most| ("pids.max", most + 1)).into_iter().collect(),
+        settings: |limits| {
+            let most = limits.processes.bound().map(|most| ("pids.max", most + 1));
+            [most, most].map(|most| most.into_iter().collect())
+        },
+        more: |_| [Vec::new(), Vec::new()],
         properties: &[Property::ProcessCount],
     },
     Controller {
         name: "cpu",
-        // An ordinary group has 1024 shares.
-        settings: |limits| {
-            if limits.priority == Priority::Background { vec![("cpu.shares", 128)] } else { Vec::new() }
+        // An ordinary group has 1024 shares, or a weight of 100.
+        settings: |limits| match limits.priority {
+            Priority::Background => [vec![("cpu.shares", 128)], vec![("cpu.weight", 12)]],
+            Priority::Normal => [Vec::new(), Vec::new()],
         },
+        more: |_| [Vec::new(), Vec::new()],
         properties: &[Property::Priority],
     },
 ];
 
+/// A version of control groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+impl Version {
+    fn of<T>(self, [one, two]: [T; 2]) -> T {
+        match self {
+            Self::One => one,
+            Self::Two => two,
+        }
+    }
+
+    fn means(self) -> &'static str {
+        self.of(["a control group of version 1", "a control group of version 2"])
+    }
+}
+
+/// A group, and a controller that bounds it. In version 2, several controllers have the same group.
+#[derive(Debug)]
+struct Made {
+    controller: &'static Controller,
+    version: Version,
+    path: PathBuf,
+}
+
 /// Control groups of one sandbox. They are removed when it is gone.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    made: Vec<(&'static Controller, PathBuf)>,
+    made: Vec<Made>,
 }
 
 impl Groups {
     /// Makes what may be made here.
-    pub(crate) fn make(limits: &Limits, name: &str) -> Self {
-        let mut groups = Self::default();
+    pub(crate) fn make(limits: &Limits, number: u32) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::make_in(Path::new(MOUNTED), &own, limits, &format!("{NAME}{}-{number}", std::process::id()))
+    }
+
+    fn make_in(mounted: &Path, own: &str, limits: &Limits, name: &str) -> Self {
+        let mut groups = Self::default();
         for controller in CONTROLLERS {
-            let settings = (controller.settings)(limits);
-            if settings.is_empty() {
-                continue;
-            }
-            let Some(parent) = folder_of(&own, controller.name) else { continue };
-            if let Ok(path) = make_group(&parent, name, &settings) {
-                groups.made.push((controller, path));
-            }
+            let parents = parents(mounted, own, controller.name);
+            let made = parents.into_iter().find_map(|(version, parent)| {
+                let settings = version.of((controller.settings)(limits));
+                if settings.is_empty() {
+                    return None;
+                }
+                let path = groups.group(&parent, name).ok()?;
+                groups.bound(controller, version, path, &settings, limits)
+            });
+            groups.made.extend(made);
         }
         groups
     }
 
+    /// Makes a group, unless it is there for another controller.
+    fn group(&self, parent: &Path, name: &str) -> io::Result<PathBuf> {
+        let path = parent.join(name);
+        if !self.made.iter().any(|made| made.path == path) {
+            remove_what_was_left(parent);
+            fs::create_dir(&path)?;
+        }
+        Ok(path)
+    }
+
+    /// Sets the bounds; nothing, and no group is left, if that fails.
+    fn bound(
+        &self,
+        controller: &'static Controller,
+        version: Version,
+        path: PathBuf,
+        settings: &Settings,
+        limits: &Limits,
+    ) -> Option<Made> {
+        let write = |(file, value): &(&str, u64)| fs::write(path.join(file), value.to_string());
+        if settings.iter().try_for_each(write).is_err() {
+            if !self.made.iter().any(|made| made.path == path) {
+                fs::remove_dir(&path).ok();
+            }
+            return None;
+        }
+        let more = version.of((controller.more)(limits));
+        more.iter().filter(|(file, _)| path.join(file).exists()).for_each(|setting| {
+            write(setting).ok();
+        });
+        Some(Made { controller, version, path })
+    }
+
     /// Says what they enforce.
     pub(crate) fn promise(&self, enforcement: &mut Enforcement) {
-        let properties = self.made.iter().flat_map(|(controller, _)| controller.properties);
-        properties.for_each(|one| enforcement.enforce(*one, "a control group"));
+        for made in &self.made {
+            let properties = made.controller.properties.iter();
+            properties.for_each(|one| enforcement.enforce(*one, made.version.means()));
+        }
+    }
+
+    fn of(&self, name: &str) -> Option<&Made> {
+        self.made.iter().find(|made| made.controller.name == name)
     }
 
     /// Whether memory is bounded for all together.
     pub(crate) fn bound_memory(&self) -> bool {
-        self.made.iter().any(|(controller, _)| controller.name == "memory")
+        self.of("memory").is_some()
     }
 
     /// Puts a process, and with it all that it starts, into the groups.
     pub(crate) fn add(&self, pid: i32) -> io::Result<()> {
-        self.made.iter().try_for_each(|(_, path)| fs::write(path.join("cgroup.procs"), pid.to_string()))
+        let mut paths: Vec<&Path> = self.made.iter().map(|made| made.path.as_path()).collect();
+        paths.dedup();
+        paths.into_iter().try_for_each(|path| fs::write(path.join("cgroup.procs"), pid.to_string()))
     }
 
-    /// Whether memory ran out, and the most that was used at once.
-    pub(crate) fn memory(&self) -> Option<(bool, u64)> {
-        let (_, path) = self.made.iter().find(|(controller, _)| controller.name == "memory")?;
-        let read = |file: &str| fs::read_to_string(path.join(file)).ok();
-        let peak = read("memory.max_usage_in_bytes")?.trim().parse().ok()?;
-        let killed = read("memory.oom_control")?;
-        let killed =
-            killed.lines().any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0"));
-        Some((killed, peak))
+    /// Whether memory ran out, and the most that was used at once, where the kernel says that.
+    pub(crate) fn memory(&self) -> Option<(bool, Option<u64>)> {
+        let made = self.of("memory")?;
+        let peak = made.version.of(["memory.max_usage_in_bytes", "memory.peak"]);
+        let peak = fs::read_to_string(made.path.join(peak)).ok().and_then(|text| text.trim().parse().ok());
+        let killed = made.count(made.version.of(["memory.oom_control", "memory.events"]), "oom_kill ")?;
+        Some((killed > 0, peak))
+    }
+
+    /// Whether a process could not be started, because there were too many.
+    pub(crate) fn ran_out_of_processes(&self) -> bool {
+        self.of("pids").and_then(|made| made.count("pids.events", "max ")).is_some_and(|count| count > 0)
+    }
+}
+
+impl Made {
+    /// A number from a file whose lines each begin with a name.
+    fn count(&self, file: &str, name: &str) -> Option<u64> {
+        let text = fs::read_to_string(self.path.join(file)).ok()?;
+        text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
     }
 }
 
 impl Drop for Groups {
     fn drop(&mut self) {
-        for (_, path) in &self.made {
+        for made in &self.made {
             // A group that is still in use is left behind empty; nobody is in it by the time this runs.
-            fs::remove_dir(path).ok();
+            fs::remove_dir(&made.path).ok();
         }
     }
 }
 
-/// Where the group of this program is for a controller, from lines like `4:memory:/user.slice`.
-fn folder_of(own: &str, controller: &str) -> Option<PathBuf> {
-    let line = own.lines().find(|line| {
-        line.split(':').nth(1).is_some_and(|names| names.split(',').any(|name| name == controller))
-    })?;
-    let path = line.splitn(3, ':').nth(2)?;
-    let folder = Path::new(MOUNTED).join(controller).join(path.trim_start_matches('/'));
-    folder.is_dir().then_some(folder)
-}
-
-fn make_group(parent: &Path, name: &str, settings: &[(&str, u64)]) -> io::Result<PathBuf> {
-    let path = parent.join(name);
-    fs::create_dir(&path)?;
-    for (file, value) in settings {
-        if let Err(error) = fs::write(path.join(file), value.to_string()) {
-            fs::remove_dir(&path).ok();
-            return Err(error);
+/// Where groups with this controller may be made, best first, from lines like `4:memory:/user.slice` and `0::/user.slice`.
+///
+/// In version 2, no group has both processes and groups with bounds in it, so a group is made beside that of this program.
+fn parents(mounted: &Path, own: &str, controller: &str) -> Vec<(Version, PathBuf)> {
+    let below = |mount: PathBuf, path: &str| {
+        let plain = !path.split('/').any(|part| part == "..");
+        plain.then(|| mount.join(path.trim_start_matches('/')))
+    };
+    let mut found = Vec::new();
+    for line in own.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(names), Some(path)) = (fields.next(), fields.next()) else { continue };
+        if names.split(',').any(|name| name == controller) {
+            found.extend(below(mounted.join(controller), path).map(|folder| (Version::One, folder)));
+        } else if names.is_empty() {
+            let unified = mounted.join(UNIFIED);
+            let mount = if unified.is_dir() { unified } else { mounted.to_path_buf() };
+            let folder = below(mount.clone(), path);
+            let beside = folder.as_deref().and_then(Path::parent).filter(|beside| beside.starts_with(&mount));
+            let places = beside.map(Path::to_path_buf).into_iter().chain(folder.clone());
+            found.extend(places.filter(|it| gives(it, controller)).map(|it| (Version::Two, it)));
         }
     }
-    Ok(path)
+    found.retain(|(_, folder)| folder.is_dir());
+    found
+}
+
+/// Whether groups in this one have a controller.
+fn gives(group: &Path, controller: &str) -> bool {
+    let names = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
+    names.split_whitespace().any(|name| name == controller)
+}
+
+/// Removes groups whose maker is gone. The kernel removes none in which a process is.
+fn remove_what_was_left(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split_once('-'));
+        let Some((pid, _)) = maker.filter(|(pid, _)| pid.parse::<u32>().is_ok()) else { continue };
+        let made = entry.metadata().and_then(|data| data.modified());
+        let is_old = made.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
+        if is_old && !Path::new("/proc").join(pid).exists() {
+            fs::remove_dir(entry.path()).ok();
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limit;
+
+    /// A folder that looks like a mounted hierarchy of version 2, whose groups give these controllers to theirs.
+    fn version_2(controllers: &str) -> tempfile::TempDir {
+        let mounted = tempfile::tempdir().unwrap();
+        for group in ["", "user", "user/app"] {
+            let group = mounted.path().join(group);
+            fs::create_dir_all(&group).unwrap();
+            fs::write(group.join("cgroup.subtree_control"), controllers).unwrap();
+        }
+        mounted
+    }
+
+    fn limits() -> Limits {
+        Limits { memory: Limit::AtMost(4096), processes: Limit::AtMost(7), ..Limits::default() }
+    }
 
     #[test]
     fn a_controller_that_is_not_there_has_no_group() {
-        assert_eq!(folder_of("3:none:/x\n0::/y\n", "memory"), None);
-        assert_eq!(folder_of("", "memory"), None);
+        let none = tempfile::tempdir().unwrap();
+        for own in ["3:none:/x\n0::/y\n", "", "4:memory:/../..\n", "0::/../..\n", "odd", "4:memory:/x\n"] {
+            assert_eq!(parents(none.path(), own, "memory"), [], "{own}");
+        }
+        let mounted = version_2("cpu");
+        let groups = Groups::make_in(mounted.path(), "0::/user/app\n", &limits(), "stockade-1-1");
+        let made: Vec<&str> = groups.made.iter().map(|made| made.controller.name).collect();
+        assert_eq!((made, groups.bound_memory()), (vec!["cpu"], false));
+    }
+
+    #[test]
+    fn in_version_2_one_group_beside_that_of_this_program_has_all_bounds() {
+        let mounted = version_2("cpu memory pids\n");
+        let groups = Groups::make_in(mounted.path(), "0::/user/app\n", &limits(), "stockade-1-1");
+        let group = mounted.path().join("user/stockade-1-1");
+        for (file, text) in [("memory.max", "4096"), ("pids.max", "8"), ("cpu.weight", "12")] {
+            assert_eq!(fs::read_to_string(group.join(file)).unwrap(), text, "{file}");
+        }
+        groups.add(42).unwrap();
+        assert_eq!(fs::read_to_string(group.join("cgroup.procs")).unwrap(), "42");
+        let mut enforcement = Enforcement::default();
+        groups.promise(&mut enforcement);
+        assert!(enforcement.enforced.contains(&(Property::TotalMemory, "a control group of version 2")));
+        fs::write(group.join("memory.events"), "low 0\noom 1\noom_kill 1\noom_group_kill 0\n").unwrap();
+        fs::write(group.join("memory.peak"), "4000\n").unwrap();
+        fs::write(group.join("pids.events"), "max 3\n").unwrap();
+        assert_eq!(groups.memory(), Some((true, Some(4000))));
+        assert!(groups.ran_out_of_processes());
+    }
+
+    #[test]
+    fn where_both_are_mounted_each_controller_is_found_in_its_own() {
+        let mounted = tempfile::tempdir().unwrap();
+        fs::create_dir_all(mounted.path().join("memory/job")).unwrap();
+        fs::create_dir_all(mounted.path().join("unified/user/app")).unwrap();
+        fs::write(mounted.path().join("unified/user/cgroup.subtree_control"), "pids").unwrap();
+        let own = "4:memory:/job\n0::/user/app\n";
+        let groups = Groups::make_in(mounted.path(), own, &limits(), "stockade-1-1");
+        let made: Vec<_> = groups.made.iter().map(|made| (made.controller.name, made.version)).collect();
+        assert_eq!(made, [("memory", Version::One), ("pids", Version::Two)]);
+        let text = fs::read_to_string(mounted.path().join("memory/job/stockade-1-1/memory.limit_in_bytes"));
+        assert_eq!(text.unwrap(), "4096");
+    }
+
+    #[test]
+    fn what_was_left_is_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let (own, other) = (format!("{NAME}{}-1", std::process::id()), format!("{NAME}4294967295-1"));
+        for name in [own.as_str(), &other, "stockade-x-1", "stockade", "another"] {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        remove_what_was_left(parent.path());
+        assert!(parent.path().join(&other).exists(), "it may have just been made");
+        let long_ago = std::time::SystemTime::now() - OLD * 2;
+        for entry in fs::read_dir(parent.path()).unwrap() {
+            fs::File::open(entry.unwrap().path()).unwrap().set_modified(long_ago).unwrap();
+        }
+        remove_what_was_left(parent.path());
+        assert!(!parent.path().join(&other).exists());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 4);
     }
 }

@@ -164,7 +164,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
     let groups = if plan.require.iter().any(|property| GROUPED.contains(property)) {
-        Groups::make(&plan.limits, &format!("stockade-{}-{number}", std::process::id()))
+        Groups::make(&plan.limits, number)
     } else {
         Groups::default()
     };

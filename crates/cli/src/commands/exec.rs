@@ -262,7 +262,8 @@ fn end(record: AuditedRun, ran: &Result<(Plan, Outcome), RunError>) {
     }
 }
 
-/// A command has a terminal of its own if that was asked for. Else, one is handed over as it is: programs ask it for its size. Anything else is fed up to the limit.
+/// A command has a terminal of its own if that was asked for. If not, that of this program is handed over as it is: programs
+/// ask it for its size. Anything else is fed up to the limit.
 fn streams(args: &ExecArgs) -> Streams {
     let stream = |is_terminal| match args.format {
         Format::Json => Stream::Keep,

@@ -1,8 +1,10 @@
 //! `stockade exec -t` with a person in front of a real pseudo-terminal: what is typed, resized and killed.
 #![expect(clippy::disallowed_methods, reason = "runs the binary on a pseudo-terminal")]
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -17,12 +19,24 @@ use crate::support::{STOCKADE, path_with_stockade};
 /// How long a person waits for what should be there at once.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What each backend is called. Bubblewrap is not for root.
-fn backends() -> &'static [&'static str] {
+/// Who sits at the terminal.
+#[derive(Debug, Clone, Copy)]
+enum Who {
+    /// Whoever runs the tests.
+    Same,
+    /// An ordinary user, where root runs the tests.
+    Nobody,
+}
+
+/// Nobody, as every system knows that user.
+const NOBODY: u32 = 65534;
+
+/// Each backend, and who uses it. Bubblewrap is not for root.
+fn backends() -> &'static [(&'static str, Who)] {
     if rustix::process::geteuid().is_root() {
-        &["native", "landlock"]
+        &[("native", Who::Same), ("landlock", Who::Same), ("native", Who::Nobody), ("bwrap", Who::Nobody)]
     } else {
-        &["native", "bwrap", "landlock"]
+        &[("native", Who::Same), ("bwrap", Who::Same), ("landlock", Who::Same)]
     }
 }
 
@@ -32,28 +46,36 @@ struct Person {
     screen: Receiver<Vec<u8>>,
     seen: String,
     shell: Child,
-    _workspace: TempDir,
+    _folder: TempDir,
 }
 
 impl Person {
-    fn new(script: &str) -> Self {
+    fn new(who: Who, script: &str) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let controller = openpt(flags).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
         let terminal = ioctl_tiocgptpeer(&controller, flags).unwrap();
-        let workspace = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().join("work");
+        fs::create_dir(&workspace).unwrap();
+        let mut shell = Command::new("setsid");
+        shell.args(["--ctty", "--wait", "sh", "-c", script]).current_dir(&workspace).env_clear();
+        shell.env("PATH", path_with_stockade());
+        if let Who::Nobody = who {
+            // Its own folder may belong to root alone.
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+            fs::copy(STOCKADE, folder.path().join("stockade")).unwrap();
+            let home = folder.path().join("home");
+            fs::create_dir(&home).unwrap();
+            for own in [&workspace, &home] {
+                chown(own, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            shell.env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()));
+            shell.env("HOME", home).uid(NOBODY).gid(NOBODY);
+        }
         let stream = || Stdio::from(terminal.try_clone().unwrap());
-        let shell = Command::new("setsid")
-            .args(["--ctty", "--wait", "sh", "-c", script])
-            .current_dir(&workspace)
-            .env_clear()
-            .env("PATH", path_with_stockade())
-            .stdin(stream())
-            .stdout(stream())
-            .stderr(stream())
-            .spawn()
-            .unwrap();
+        let shell = shell.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();
         let keyboard = File::from(controller);
         let (mut screen, (send, receive)) = (keyboard.try_clone().unwrap(), channel());
         std::thread::spawn(move || {
@@ -64,7 +86,7 @@ impl Person {
                 }
             }
         });
-        let person = Self { keyboard, screen: receive, seen: String::new(), shell, _workspace: workspace };
+        let person = Self { keyboard, screen: receive, seen: String::new(), shell, _folder: folder };
         person.resize(40, 120);
         person
     }
@@ -82,10 +104,10 @@ impl Person {
     fn sees(&mut self, text: &str) -> String {
         let start = Instant::now();
         loop {
-            if let Some(at) = self.seen.find(text) {
-                let rest = self.seen.split_off(at + text.len());
-                let before = std::mem::replace(&mut self.seen, rest);
-                return before[..at].to_owned();
+            if let Some((before, rest)) = self.seen.split_once(text) {
+                let (before, rest) = (before.to_owned(), rest.to_owned());
+                self.seen = rest;
+                return before;
             }
             let left = PATIENCE.saturating_sub(start.elapsed());
             let Ok(chunk) = self.screen.recv_timeout(left) else {
@@ -111,11 +133,11 @@ const AS_BEFORE: &str = "echo icanon isig opost ";
 
 #[test]
 fn keys_reach_the_command_and_no_other() {
-    for backend in backends() {
+    for &(backend, who) in backends() {
         let inner = "trap \"echo caught\" INT; echo ready; cat; echo next; sleep 60; echo slept $?; \
                      set -m; sleep 60; echo stopped $?";
         let mut person =
-            Person::new(&format!("stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"));
+            Person::new(who, &format!("stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"));
         person.sees("ready\r\n");
         person.types("hello\r");
         // As it is typed, and as `cat` says it.
@@ -131,23 +153,24 @@ fn keys_reach_the_command_and_no_other() {
         person.types("\u{1a}");
         person.sees("stopped 148\r\n");
         person.sees("back 0\r\n");
-        assert_eq!(person.sees("done\r\n"), AS_BEFORE, "{backend}");
+        assert_eq!(person.sees("done\r\n"), AS_BEFORE, "{backend} {who:?}");
     }
 }
 
 #[test]
 fn the_size_is_followed() {
-    for backend in backends() {
+    for &(backend, who) in backends() {
         let inner = "trap \"stty size\" WINCH; stty size; echo ready; while :; do sleep 0.05; done";
-        let mut person = Person::new(&format!(
-            "sleep 0.2; stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"
-        ));
+        let mut person = Person::new(
+            who,
+            &format!("sleep 0.2; stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"),
+        );
         person.sees("40 120\r\nready\r\n");
         person.resize(50, 90);
         person.sees("50 90\r\n");
         person.types("\u{3}");
         person.sees("back 130\r\n");
-        assert_eq!(person.sees("done\r\n"), AS_BEFORE, "{backend}");
+        assert_eq!(person.sees("done\r\n"), AS_BEFORE, "{backend} {who:?}");
     }
 }
 
@@ -162,8 +185,10 @@ fn the_terminal_is_as_it_was_however_it_ends() {
     ];
     for (signal, back) in ends {
         let inner = "echo ready; exec sleep 60";
-        let mut person =
-            Person::new(&format!("sh -c 'echo pid $$; exec stockade exec -q -t -- sh -c \"{inner}\"'{BACK}"));
+        let mut person = Person::new(
+            Who::Same,
+            &format!("sh -c 'echo pid $$; exec stockade exec -q -t -- sh -c \"{inner}\"'{BACK}"),
+        );
         person.sees("pid ");
         let pid = person.sees("\r\n").parse().unwrap();
         person.sees("ready\r\n");
@@ -176,8 +201,10 @@ fn the_terminal_is_as_it_was_however_it_ends() {
 #[test]
 fn after_a_stop_every_byte_is_handed_on_again() {
     let inner = "stty -echo; echo ready; read line; echo got \\$line";
-    let mut person =
-        Person::new(&format!("sh -c 'echo pid $$; exec stockade exec -q -t -- sh -c \"{inner}\"'{BACK}"));
+    let mut person = Person::new(
+        Who::Same,
+        &format!("sh -c 'echo pid $$; exec stockade exec -q -t -- sh -c \"{inner}\"'{BACK}"),
+    );
     person.sees("pid ");
     let pid = Pid::from_raw(person.sees("\r\n").parse().unwrap()).unwrap();
     person.sees("ready\r\n");
@@ -200,11 +227,13 @@ fn after_a_stop_every_byte_is_handed_on_again() {
 
 #[test]
 fn no_process_of_the_sandbox_holds_the_outer_terminal() {
-    for backend in backends() {
+    for &(backend, who) in backends() {
         // The name of the outer terminal is not that of any that the command has open.
         let inner = "{ tty; readlink /proc/[0-9]*/fd/*; } 2>/dev/null | grep /pts/ | sort -u; echo end";
-        let mut person =
-            Person::new(&format!("tty; stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"));
+        let mut person = Person::new(
+            who,
+            &format!("tty; stockade exec -q -t --backend {backend} -- sh -c '{inner}'{BACK}"),
+        );
         let outer = person.sees("\r\n");
         let held = person.sees("end\r\n");
         assert!(outer.starts_with("/dev/pts/") && held.lines().count() == 1, "{backend}: {outer} {held}");

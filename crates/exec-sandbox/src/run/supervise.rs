@@ -13,7 +13,7 @@ use super::pump::Pump;
 use super::{RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
-use crate::explain::explain;
+use crate::explain::{Denial, explain};
 use crate::limits::Priority;
 use crate::outcome::{End, Outcome, Usage};
 use crate::plan::Plan;
@@ -98,18 +98,25 @@ fn watch(
     signals: Option<&OwnedFd>,
     bounds: &Bounds,
 ) -> io::Result<Ending> {
-    let mut tries = if bounds.background { TRIES } else { 0 };
+    let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
+    // Most commands are gone before it is worth while to look.
+    let mut next_look = Instant::now() + memory::INTERVAL;
     loop {
-        let rest = bounds.end.map(|end| end.saturating_duration_since(Instant::now()));
+        let now = Instant::now();
+        let rest = bounds.end.map(|end| end.saturating_duration_since(now));
         if rest == Some(Duration::ZERO) {
             return Ok(Ending::TimedOut);
         }
-        if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
-            return Ok(Ending::OutOfMemory);
+        if now >= next_look {
+            if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
+                return Ok(Ending::OutOfMemory);
+            }
+            tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
+            next_look = Instant::now() + memory::INTERVAL;
         }
-        tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
-        let look_again = (pump.follow() || bounds.memory.is_some() || tries > 0).then_some(memory::INTERVAL);
-        let rest = rest.into_iter().chain(look_again).min();
+        let looks = pump.follow() || bounds.memory.is_some() || tries > 0;
+        let until_then = looks.then(|| next_look.saturating_duration_since(now));
+        let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
         let first_channel = fds.len();
@@ -245,7 +252,7 @@ impl Watched {
             Ending::Report(report) => report,
             Ending::Itself => {
                 let end = ended_by_code(self.used.status, plan);
-                return Ok(self.end_with(plan, end, memory, enforcement, started));
+                return Ok(self.end_with(plan, end, memory, enforcement, started).said_by(groups));
             }
             Ending::TimedOut => return Ok(self.end_with(plan, End::TimedOut, memory, enforcement, started)),
             Ending::OutOfMemory => {
@@ -264,30 +271,36 @@ impl Watched {
             _ => End::Signalled(libc::SIGKILL),
         };
         let out_of_memory = memory.is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
-        Ok(self.end_with(
-            plan,
-            if out_of_memory { End::OutOfMemory } else { end },
-            memory,
-            enforcement,
-            started,
-        ))
+        let end = if out_of_memory { End::OutOfMemory } else { end };
+        Ok(self.end_with(plan, end, memory, enforcement, started).said_by(groups))
     }
 
     fn end_with(
         self,
         plan: &Plan,
         end: End,
-        memory: Option<(bool, u64)>,
+        memory: Option<(bool, Option<u64>)>,
         enforcement: Enforcement,
         started: Instant,
     ) -> Outcome {
         let usage = Usage {
             wall_time: started.elapsed(),
             cpu_time: self.used.cpu,
-            peak_memory: memory.map_or(self.used.peak_memory, |(_, peak)| peak),
+            peak_memory: memory.and_then(|(_, peak)| peak).unwrap_or(self.used.peak_memory),
         };
         let denials = explain(plan, end, &self.pump.last_errors());
         Outcome { end, usage, output: self.pump.output(), enforcement, denials, quarantine: Vec::new() }
+    }
+}
+
+impl Outcome {
+    /// Adds what control groups know better than anybody who prints errors.
+    fn said_by(mut self, groups: &Groups) -> Self {
+        let refused = groups.ran_out_of_processes() && self.end != End::Exited(0);
+        if refused && !self.denials.contains(&Denial::Processes) {
+            self.denials.insert(0, Denial::Processes);
+        }
+        self
     }
 }
 

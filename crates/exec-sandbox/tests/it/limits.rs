@@ -2,11 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "keeps the time, and starts itself")]
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use stockade_exec_sandbox::{
-    Backend, End, Limit, Property, RunError, SandboxSpec, Signals, Spawn, Stream, Streams, plan, probe, run,
+    Backend, Denial, End, Limit, Property, RunError, SandboxSpec, Signals, Spawn, Stream, Streams, plan,
+    probe, run,
 };
 
 use crate::live::Live;
@@ -142,6 +144,45 @@ print(sum(os.wait()[1] != 0 for n in range(8)))";
     }
 }
 
+/// Control groups that this program has made and that are there.
+fn groups(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let own = format!("stockade-{}-", std::process::id());
+    let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.fold(Vec::new(), |mut found, entry| {
+        if entry.file_name().to_string_lossy().starts_with(&own) {
+            found.push(entry.path());
+        } else if depth > 0 {
+            found.extend(groups(&entry.path(), depth - 1));
+        }
+        found
+    })
+}
+
+#[test]
+fn control_groups_hold_and_are_gone() {
+    let Some(live) = Live::new() else { return };
+    let script = "import os, time\nfor n in range(40):\n    if os.fork() == 0: time.sleep(20)";
+    let outcome = live
+        .run(&["python3", "-c", script], |spec| {
+            spec.limits.processes = Limit::AtMost(20);
+            spec.require.extend([Property::ProcessCount, Property::TotalMemory]);
+        })
+        .unwrap();
+    // Where no groups may be made, these bounds are held in other ways.
+    assert_eq!(
+        (outcome.end, outcome.denials.first()),
+        (End::Exited(1), Some(&Denial::Processes)),
+        "{outcome:?}"
+    );
+    // Other tests make some as well.
+    let start = Instant::now();
+    while !groups(Path::new("/sys/fs/cgroup"), 5).is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(30), "a group is left");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Not a test of its own: what [`nobody_reads_and_it_ends`] starts.
 #[test]
 fn printer() {
@@ -150,7 +191,7 @@ fn printer() {
     spec.limits.wall_time = Limit::AtMost(Duration::from_secs(1));
     let streams = Streams { stdout: Stream::Relay, signals: Signals::HandOn, ..Streams::default() };
     run(&plan(&spec, &probe(&spec)).unwrap(), streams).unwrap();
-    std::fs::write(std::path::Path::new(&workspace).join("returned"), "").unwrap();
+    std::fs::write(Path::new(&workspace).join("returned"), "").unwrap();
     // The harness would print that the test is done, and wait for a reader itself.
     std::process::abort();
 }
