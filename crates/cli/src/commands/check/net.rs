@@ -23,7 +23,7 @@ pub(super) struct NetArgs {
     hosts: Vec<String>,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default")]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
     agent: String,
 
     /// A value that goes before those of files and variables; may be repeated
