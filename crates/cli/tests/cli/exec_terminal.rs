@@ -85,7 +85,7 @@ impl Person {
             if let Some(at) = self.seen.find(text) {
                 let rest = self.seen.split_off(at + text.len());
                 let before = std::mem::replace(&mut self.seen, rest);
-                return before[..at].to_owned();
+                return before.get(..at).unwrap().to_owned();
             }
             let left = PATIENCE.saturating_sub(start.elapsed());
             let Ok(chunk) = self.screen.recv_timeout(left) else {
