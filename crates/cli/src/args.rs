@@ -1,9 +1,12 @@
 //! What can be typed. Each command has its own file; this is what they share and how their help reads.
 #![expect(clippy::disallowed_methods, reason = "looks whether anything was typed")]
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use stockade_guard::config::Config;
 
 use crate::commands::{
     audit, check, completions, config, init, limits, policy, rules, sanitize, scan, skill,
@@ -14,6 +17,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::render::escape::escape_lines;
+
+/// How `exec` and `run` end where nothing ran.
+pub(crate) const NOTHING_RAN: u8 = 125;
 
 /// Examples come first: they answer most questions.
 pub(crate) const HELP: &str = "\
@@ -76,22 +82,50 @@ pub(crate) struct Args {
 
 impl Args {
     /// Reads the command line. Where that asks for help, or is wrong, this says so and returns how to end.
-    pub(crate) fn read() -> Result<Self, Exit> {
-        if std::env::args_os().len() <= 1 {
-            return Err(Failure::print(FIRST, Exit::Usage));
+    pub(crate) fn read() -> Result<Self, ExitCode> {
+        let typed = words(std::env::args_os());
+        if typed.len() <= 1 {
+            return Err(Failure::print(FIRST, Exit::Usage).into());
         }
-        let error = match Self::try_parse() {
+        let error = match Self::try_parse_from(&typed) {
             Ok(args) => return Ok(args),
             Err(error) => error,
         };
         // What was typed is repeated in the message, and may have come from somewhere else than a keyboard.
         let message = escape_lines(&error.render().to_string());
         if error.use_stderr() {
-            return Err(Failure::print(&message, Exit::Usage));
+            let exit = Failure::print(&message, Exit::Usage);
+            return Err(if runs_a_command(&typed) { NOTHING_RAN.into() } else { exit.into() });
         }
         let mut output = Output::new();
         let _: ControlFlow<()> = output.write(&message);
-        Err(output.finish(Exit::Clean).unwrap_or_else(|failure| failure.report()))
+        Err(output.finish(Exit::Clean).unwrap_or_else(|failure| failure.report()).into())
+    }
+}
+
+/// What was typed. `stockade help scan` is what many try first, and means `stockade scan --help`.
+fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut typed: Vec<OsString> = typed.collect();
+    if typed.get(1).is_some_and(|word| word == "help") {
+        typed.remove(1);
+        typed.push("--help".into());
+    }
+    typed
+}
+
+/// Any other code could be one of the command that did not run.
+fn runs_a_command(typed: &[OsString]) -> bool {
+    // `--color WHEN` is the only option that may stand before the command.
+    let mut words = typed.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let is_when = |word: &&OsString| ["auto", "always", "never"].iter().any(|when| *word == when);
+    words.find(|word| !is_when(word)).is_some_and(|word| word == "exec" || word == "run")
+}
+
+/// Reads the name of an agent.
+pub(crate) fn agent(text: &str) -> Result<String, String> {
+    match Config::key(&format!("agents.{text}.maxSteps")) {
+        Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
+        _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
     }
 }
 
@@ -136,8 +170,51 @@ pub(crate) enum Format {
 
 #[cfg(test)]
 mod tests {
-    use super::Args;
+    use super::{Args, agent, runs_a_command, words};
     use clap::CommandFactory as _;
+    use std::ffi::OsString;
+
+    fn typed(line: &str) -> Vec<OsString> {
+        words(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn help_is_asked_for_in_two_ways() {
+        for (line, read) in [
+            ("stockade help", "stockade --help"),
+            ("stockade help scan", "stockade scan --help"),
+            ("stockade scan help", "stockade scan help"),
+        ] {
+            assert_eq!(typed(line), read.split(' ').map(OsString::from).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn only_what_runs_a_command_ends_like_one() {
+        for (line, runs) in [
+            ("stockade exec --nope", true),
+            ("stockade --color never run", true),
+            ("stockade scan exec", false),
+            ("stockade --nope", false),
+        ] {
+            assert_eq!(runs_a_command(&typed(line)), runs, "{line}");
+        }
+    }
+
+    #[test]
+    fn agents_have_plain_names() {
+        for (name, is_one) in [
+            ("bot", true),
+            ("a-b_7", true),
+            ("*", false),
+            ("<id>", false),
+            ("a b", false),
+            ("a.b", false),
+            ("", false),
+        ] {
+            assert_eq!(agent(name).is_ok(), is_one, "{name}");
+        }
+    }
 
     #[test]
     fn arguments_are_consistent() {

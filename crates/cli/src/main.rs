@@ -24,20 +24,16 @@ use std::process::ExitCode;
 use args::{Args, Command};
 use exit::Exit;
 
-/// How `exec` and `run` end where nothing of the command is known.
-#[cfg(target_os = "linux")]
-const FAILED: u8 = 125;
-
 fn main() -> ExitCode {
     bug::tell();
     let args = match Args::read() {
         Ok(args) => args,
-        Err(exit) => return exit.into(),
+        Err(exit) => return exit,
     };
     // Whatever was said before a bug ended it is no answer.
     bug::caught(|| carry_out(&args)).unwrap_or_else(|| match args.command {
         #[cfg(target_os = "linux")]
-        Command::Exec(_) | Command::Run(_) => FAILED.into(),
+        Command::Exec(_) | Command::Run(_) => args::NOTHING_RAN.into(),
         _ => Exit::Incomplete.into(),
     })
 }

@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
     no_audit: bool,
 
     /// Run commands of this agent alone, each as its configuration decides
-    #[arg(long, value_name = "ID", conflicts_with = "no_audit")]
+    #[arg(long, value_name = "ID", conflicts_with = "no_audit", value_parser = crate::args::agent)]
     agent: Option<String>,
 
     /// Print the JSON Schema of every method, and end

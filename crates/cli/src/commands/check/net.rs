@@ -12,6 +12,9 @@ use crate::failure::Failure;
 /// The key of the list of hosts.
 const LIST: &str = "security.permission.allowedNetHosts";
 
+/// What a list of hosts means until something holds commands to it.
+const NO_BROKER: &str = "this is what a broker is to hold commands to; without one they are refused while the list names any host";
+
 /// Say whether the commands of an agent may talk to hosts
 ///
 /// Nothing is looked up or connected to. What a name leads to is not known before, so an answer about a name holds for the
@@ -23,7 +26,7 @@ pub(super) struct NetArgs {
     hosts: Vec<String>,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default")]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
     agent: String,
 
     /// A value that goes before those of files and variables; may be repeated
@@ -58,13 +61,17 @@ fn answer(policy: &NetPolicy, agent: &str, host: &str) -> Answer {
             "set `agents.{agent}.skills.execSandbox.network` to \"open\", which opens it for every host"
         )),
     };
+    let mut notes = verdict.notes;
+    if allowed && matches!(policy, NetPolicy::Hosts(_)) {
+        notes.push(NO_BROKER.to_owned());
+    }
     Answer {
         name: host.to_owned(),
         decision: if allowed { Decision::Allow } else { Decision::Deny },
         reason: Some(verdict.rule.to_owned()),
         rule: verdict.reason,
         real_path: None,
-        limits: verdict.notes,
+        limits: notes,
         fixes: fix.into_iter().collect(),
     }
 }

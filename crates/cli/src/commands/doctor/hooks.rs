@@ -15,9 +15,9 @@ use super::Finding;
 const LONGEST: u64 = 4 << 20;
 
 /// The hook that works in all of them: it reads the command from its input, and what is denied or cannot be judged is
-/// blocked, which all of them know by exit code 2.
-const HOOK: &str =
-    r#"c=$(jq -er .tool_input.command) && stockade check command --fail-on deny "$c" >&2 || exit 2"#;
+/// blocked. All of them know that by exit code 2, some only where a reason is given.
+const HOOK: &str = "c=$(jq -er .tool_input.command) && [ -n \"$c\" ] && \
+                    stockade check command --fail-on deny \"$c\" >&2 || { echo 'stockade blocks this command' >&2; exit 2; }";
 
 /// A program that runs agents and calls hooks.
 struct Harness {

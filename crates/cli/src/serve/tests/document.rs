@@ -27,7 +27,10 @@ Everything is bounded: the length of a line (`--max-request`), of a batch (1000)
 requests), sessions (1024), connections (64) and commands that run (`--max-commands`). A client that does not read its
 answers is not read from.
 
-Commands that are run are put on record in the audit trail, and are not run without.
+Commands that are run are put on record in the audit trail, and are not run without. With `agent`, or where the server was
+started with `--agent ID`, the configuration of that agent decides about a command, as it does for `stockade run`.
+
+A bug in the answer to one request is told with -32603 and on standard error, and ends no other.
 
 Clients that show all of this are in [examples/clients](../../examples/clients): Python and Node, without dependencies.
 ";

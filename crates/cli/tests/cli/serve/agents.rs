@@ -105,6 +105,7 @@ fn a_request_narrows_what_is_configured_and_widens_nothing() {
         ("spec", json!({"workspace": workspace, "readOnlyPaths": ["/home"]})),
         ("stdinBase64", json!("cGlwZWQ=")),
         ("agent", json!(7)),
+        ("agent", json!("a.b")),
     ] {
         let mut request = exec("bot", "cat", &workspace);
         request[key] = value;

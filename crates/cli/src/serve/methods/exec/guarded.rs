@@ -28,7 +28,9 @@ pub(super) fn agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<St
                 "this server runs commands of the agent `{only}` alone; it was started with `--agent {only}`"
             ),
         )),
-        (Some(name), _) | (None, Some(name)) => Ok(Some(name.to_owned())),
+        (Some(name), _) | (None, Some(name)) => {
+            crate::args::agent(name).map(Some).map_err(|why| Fault::parameters(format!("`agent`: {why}")))
+        }
         (None, None) => Ok(None),
     }
 }
