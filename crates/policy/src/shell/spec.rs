@@ -34,9 +34,6 @@ struct Known {
 }
 
 impl Spec {
-    /// No options at all.
-    pub(crate) const NONE: Self = Self::new("");
-
     /// A table's text.
     pub(crate) const fn new(written: &'static str) -> Self {
         Self { written, read: OnceLock::new() }

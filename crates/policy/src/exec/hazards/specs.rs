@@ -10,7 +10,7 @@ use crate::shell::{Spec, find_wrapper};
 
 /// Returns the options of a program.
 pub(super) fn of(name: &str, next: Option<&str>) -> &'static Spec {
-    static NONE: Spec = Spec::NONE;
+    static NONE: Spec = Spec::new("");
     let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let unversioned = || Some(bare).filter(|bare| bare.len() < name.len()).and_then(|bare| BY_NAME.get(bare));
     let spec = BY_NAME.get(name).or_else(unversioned).copied();
