@@ -23,7 +23,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let format = workspace.cargo().args(["fmt", "--all", "--check"]);
-    let targets = workspace.cargo().args(["fmt", "--check", "--manifest-path", crate::fuzz::MANIFEST]);
+    let targets =
+        workspace.cargo().args(["fmt", "--all", "--check", "--manifest-path", crate::fuzz::MANIFEST]);
     let mut checks = vec![
         Check::program(GROUP, "format", format),
         Check::program(GROUP, "format of fuzz targets", targets),
