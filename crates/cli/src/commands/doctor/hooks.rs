@@ -17,7 +17,7 @@ const LONGEST: u64 = 4 << 20;
 /// The hook that works in all of them: it reads the command from its input, and what is denied or cannot be judged is
 /// blocked. All of them know that by exit code 2, some only where a reason is given.
 const HOOK: &str = "c=$(jq -er .tool_input.command) && [ -n \"$c\" ] && \
-                    stockade check command --fail-on deny \"$c\" >&2 || { echo 'stockade blocks this command' >&2; exit 2; }";
+                    stockade check command --fail-on deny -- \"$c\" >&2 || { echo 'stockade blocks this command' >&2; exit 2; }";
 
 /// A program that runs agents and calls hooks.
 struct Harness {
