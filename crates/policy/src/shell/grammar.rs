@@ -185,7 +185,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn is_pipeline_end(&mut self) -> bool {
         self.skip_blanks();
-        matches!(self.text.peek(), 0 | b'\n' | b';' | b'&' | b'|' | b')')
+        match self.text.peek() {
+            // `&>` is a redirection.
+            b'&' => self.text.peek_second() != b'>',
+            next => matches!(next, 0 | b'\n' | b';' | b'|' | b')'),
+        }
     }
 
     fn command(&mut self) -> Read<Command<'t>> {
