@@ -39,7 +39,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   that of the command, or 128 and the number of the signal that ended it
   124  it took longer than --timeout
-  125  the sandbox could not be made; nothing ran
+  125  the sandbox could not be made, or the options are wrong; nothing ran
   126  it was refused, or the program cannot be run
   127  there is no such program in the view of the command";
 

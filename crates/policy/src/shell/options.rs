@@ -37,6 +37,9 @@ pub struct ReadOptions {
     /// The most commands and redirections in one text, those in substitutions included. 4,096 by default: a script of 64 KiB
     /// that people wrote has some 2,000, and each costs more time than the bytes it is made of.
     pub max_commands: usize,
+    /// The most words in one text, those in substitutions included. 8,192 by default, for the same reason: words are some
+    /// eight bytes long.
+    pub max_words: usize,
     /// How deep substitutions, groups, loops and quotes may be nested in one text. 48 by default.
     pub max_depth: usize,
     /// How many texts may be nested in texts (`bash -c "bash -c …"`). 8 by default.
@@ -45,7 +48,14 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { shell: Shell::Bash, max_bytes: 64 * 1024, max_commands: 4_096, max_depth: 48, max_texts: 8 }
+        Self {
+            shell: Shell::Bash,
+            max_bytes: 64 * 1024,
+            max_commands: 4_096,
+            max_words: 8_192,
+            max_depth: 48,
+            max_texts: 8,
+        }
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn parse<'t>(
         ascii: text.is_ascii(),
         heredocs: Vec::new(),
         commands: 0,
+        words: 0,
         depth: 0,
         steps: 0,
     };
@@ -77,6 +78,7 @@ pub(super) fn parse_expanded<'t>(
         ascii: text.is_ascii(),
         heredocs: Vec::new(),
         commands: 0,
+        words: 0,
         depth: 0,
         steps: 0,
     };
@@ -101,6 +103,7 @@ pub(super) struct State<'t, 'p> {
     pub(super) ascii: bool,
     pub(super) heredocs: Vec<Heredoc<'t>>,
     commands: usize,
+    words: usize,
     depth: usize,
     steps: usize,
 }
@@ -218,6 +221,15 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     pub(super) fn refuse_here(&self, reason: Obstacle) -> Unanalysable {
         let width = self.text.rest().chars().next().map_or(0, char::len_utf8);
         Unanalysable::new(reason, self.text.span(self.text.at, self.text.at + width))
+    }
+
+    /// Counts one more word.
+    pub(super) fn count_one_more_word(&mut self) -> Read<()> {
+        self.state.words += 1;
+        if self.state.words > self.state.options.max_words {
+            return Err(self.refuse_here(Obstacle::TooManyWords));
+        }
+        Ok(())
     }
 
     /// Counts one more command or redirection.

@@ -78,6 +78,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         let mut builder = Builder::default();
         while self.word_piece(place, &mut builder)? {}
+        if self.text.at > start {
+            self.count_one_more_word()?;
+        }
         let span = self.text.span(start, self.text.at);
         if builder.marks.has(Marks::BRACE) && builder.is_tangled(self.text.slice(start, self.text.at)) {
             builder.marks.add(Marks::TANGLED);

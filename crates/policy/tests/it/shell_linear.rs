@@ -80,7 +80,12 @@ fn what_is_found_grows_with_the_text() {
 }
 
 fn unlimited() -> ReadOptions {
-    ReadOptions { max_bytes: usize::MAX, max_commands: usize::MAX, ..ReadOptions::default() }
+    ReadOptions {
+        max_bytes: usize::MAX,
+        max_commands: usize::MAX,
+        max_words: usize::MAX,
+        ..ReadOptions::default()
+    }
 }
 
 #[test]
@@ -101,6 +106,16 @@ fn no_text_has_more_commands_than_the_limit() {
         };
         assert_eq!(reason(5), None, "{repeated}");
         assert_eq!(reason(11), Some(Obstacle::TooManyCommands), "{repeated}");
+    }
+}
+
+#[test]
+fn no_text_has_more_words_than_the_limit() {
+    let options = ReadOptions { max_words: 10, ..ReadOptions::default() };
+    for (repeated, words) in [("a ", 1), ("'' ", 1), ("env ", 1), ("a;", 1), ("> f ", 1), ("$(b c) ", 3)] {
+        let reason = |count: usize| Script::read(&repeated.repeat(count), &options).err().map(|no| no.reason);
+        assert_eq!(reason(10 / words), None, "{repeated}");
+        assert_eq!(reason(10 / words + 1), Some(Obstacle::TooManyWords), "{repeated}");
     }
 }
 
