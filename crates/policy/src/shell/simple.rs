@@ -332,8 +332,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         let rest = self.text.rest();
         let length = match first {
-            b'0'..=b'9' => rest.bytes().take_while(u8::is_ascii_digit).count(),
-            b'{' => 1 + rest.find('}').filter(|end| rest.get(1..*end).is_some_and(is_name))?,
+            b'0'..=b'9' => length_of_number(rest),
+            b'{' => 1 + rest.find('}').filter(|end| rest.get(1..*end).is_some_and(is_joined_name))?,
             _ => return None,
         };
         let mut after = self.text;
@@ -342,7 +342,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return None;
         }
         self.text.at = start + length;
-        Some(Some(self.cow(start, start + length)))
+        let written = self.cow(start, start + length);
+        Some(Some(if written.contains(ESCAPED_LINE_END) { joined(&written).into() } else { written }))
     }
 
     /// Reads the operator of a redirection. `<(` and `>(` are none.
@@ -419,6 +420,34 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let kind = Kind::Function { name, body };
         Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
     }
+}
+
+const ESCAPED_LINE_END: &str = "\\\n";
+
+/// Returns a stretch of text without its escaped line ends, as a shell reads it.
+fn joined(text: &str) -> String {
+    text.replace(ESCAPED_LINE_END, "")
+}
+
+/// Whether a stretch of text is a name, also when its lines are joined.
+fn is_joined_name(text: &str) -> bool {
+    is_name(text) || (text.contains(ESCAPED_LINE_END) && is_name(&joined(text)))
+}
+
+/// Returns how long a number is, with the escaped line ends in it.
+fn length_of_number(text: &str) -> usize {
+    let mut end = 0;
+    while let Some(rest) = text.get(end..) {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let line_end = rest.get(digits..).is_some_and(|rest| rest.starts_with(ESCAPED_LINE_END));
+        let goes_on = || rest.as_bytes().get(digits + ESCAPED_LINE_END.len()).is_some_and(u8::is_ascii_digit);
+        end += digits;
+        if !(line_end && goes_on()) {
+            break;
+        }
+        end += ESCAPED_LINE_END.len();
+    }
+    end
 }
 
 /// Returns whether an element of an array begins with a bracket that it does not close.

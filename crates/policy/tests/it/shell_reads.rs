@@ -5,6 +5,25 @@ use stockade_policy::{Shell, WordCount};
 use crate::shell_support::{read, runs, runs_in};
 
 #[test]
+fn a_file_that_is_the_standard_input_by_another_name_is_read() {
+    for file in [
+        "/dev/stdin",
+        "/dev//stdin",
+        "/dev/./fd/0",
+        "/proc/self/fd/0",
+        "/proc/self/../7/fd/0",
+        "/dev$x/stdin",
+        "$x",
+    ] {
+        for program in [".", "source", "bash"] {
+            let text = format!("{program} {file} <<E\nrm n\nE\n");
+            assert!(runs(&text).iter().any(|run| run == "rm n"), "{text}");
+        }
+    }
+    assert!(!runs("bash ./x <<E\nrm n\nE\n").iter().any(|run| run == "rm n"));
+}
+
+#[test]
 fn every_command_of_a_text_is_listed() {
     let rows: &[(&str, &[&str])] = &[
         // Lists and pipelines.
@@ -21,6 +40,7 @@ fn every_command_of_a_text_is_listed() {
         ("echo '$(a)' \"\\$(b)\" \\$\\(c\\)", &["echo $(a) $(b) $(c)"]),
         ("echo $'\\'' $(a) ''", &["a", "echo ' … "]),
         ("r\\\nm x\\\ny", &["rm xy"]),
+        ("a {f\\\n}>x b 1\\\n2>x c", &["a b c"]),
         ("echo $\\\n(a)", &["a", "echo …"]),
         ("echo \"$\\\n(a)\"", &["a", "echo …"]),
         // Substitutions.

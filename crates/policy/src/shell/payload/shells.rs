@@ -34,6 +34,8 @@ fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
     let reads_file = operand.is_some_and(|operand| operand.known() != Some("-") && !is_input(operand));
     if !reads_file || options.reads_input {
         read(walk, run, place);
+    } else {
+        read_perhaps(walk, run, operand, place);
     }
 }
 
@@ -42,6 +44,15 @@ pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'
     let words = run.argv.get(1..).unwrap_or_default();
     let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
     if words.first().is_some_and(is_input) {
+        read(walk, run, Place { is_certain: false, ..place });
+    } else {
+        read_perhaps(walk, run, words.first(), place);
+    }
+}
+
+/// Lists what a text on the standard input runs when a file that is only known later turns out to be that input.
+fn read_perhaps<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, file: Option<&Arg<'t>>, place: Place<'_, 't>) {
+    if matches!(place.stdin, Stdin::Text(_)) && file.is_some_and(may_be_input) {
         read(walk, run, Place { is_certain: false, ..place });
     }
 }
@@ -59,7 +70,31 @@ fn read<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
 
 /// Returns whether a file is the standard input.
 fn is_input(file: &Arg<'_>) -> bool {
-    file.known().is_some_and(|path| matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+    file.known().is_some_and(is_name_of_input)
+}
+
+/// Returns whether a file can turn out to be the standard input.
+fn may_be_input(file: &Arg<'_>) -> bool {
+    match file {
+        Arg::Known(_) => false,
+        Arg::Unknown { prefix, .. } => prefix.is_empty() || prefix.starts_with('/'),
+    }
+}
+
+/// Whether a path is one of the names that the standard input has: `/dev/stdin`, `/dev//fd/0`, `/proc/self/fd/0`.
+fn is_name_of_input(path: &str) -> bool {
+    if !path.starts_with('/') {
+        return false;
+    }
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    matches!(names.as_slice(), ["dev", "stdin"] | ["dev", "fd", "0"] | ["proc", .., "fd", "0"])
 }
 
 /// What the options of a shell say.
