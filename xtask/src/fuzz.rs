@@ -146,7 +146,10 @@ fn target_and_seconds(arguments: &[String]) -> Result<(Option<&str>, u64), Stop>
 /// Runs a target once on one file, to see a crash again.
 fn replay(workspace: &Workspace, folder: &str, target: &str, file: &Path) -> Result<(), Stop> {
     let file = file.canonicalize().map_err(|error| Stop::failed(format!("{}: {error}", file.display())))?;
-    let run = Program::new(build::binary(workspace, target)).arg(file).folder(&workspace.root);
+    let run = Program::new(build::binary(workspace, target))
+        .arg(file)
+        .folder(&workspace.root)
+        .env("RUST_BACKTRACE", "0");
     run_live(&[
         build::check(workspace, Some(&package_of(folder))),
         Check::program(GROUP, format!("replay of {target}"), run),

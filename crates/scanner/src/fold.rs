@@ -33,7 +33,7 @@ pub(crate) const TRIGGERS: &[&str] = &[
     // Spaces that are not the ASCII space, after visible ASCII.
     r"[!-~](?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
     // Idle quoting inside a word of `quoting::WORDS`, at its first place.
-    r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yehr]|pr{idle}i|pri{idle}n|prin{idle}t|print{idle}e|printe{idle}n|printen{idle}v|t{idle}c|tc{idle}p|u{idle}d|ud{idle}p|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
+    r"\b(?:b{idle}+a|ba{idle}+s|bas{idle}+[eh]|base{idle}+6|base6{idle}+4|c{idle}+u|cu{idle}+r|cur{idle}+l|w{idle}+g|wg{idle}+e|wge{idle}+t|e{idle}+[vn]|ev{idle}+a|eva{idle}+l|en{idle}+v|s{idle}+[ho]|so{idle}+c|soc{idle}+a|soca{idle}+t|[zkd]{idle}+[sa]|[zk]s{idle}+h|da{idle}+s|das{idle}+h|p{idle}+[yehr]|pr{idle}+i|pri{idle}+n|prin{idle}+t|print{idle}+e|printe{idle}+n|printen{idle}+v|t{idle}+c|tc{idle}+p|u{idle}+d|ud{idle}+p|py{idle}+t|pyt{idle}+h|pyth{idle}+o|pytho{idle}+n|python{idle}+3|pe{idle}+r|per{idle}+l|ph{idle}+p|r{idle}+u|ru{idle}+b|rub{idle}+y|n{idle}+[co]|nc{idle}+a|nca{idle}+t|no{idle}+d|nod{idle}+e|i{idle}+[ew]|ie{idle}+x|iw{idle}+r|x{idle}+m|xm{idle}+r|xmr{idle}+i|xmri{idle}+g)",
     r"\$(?:IFS\b|\{IFS)",
 ];
 
@@ -245,6 +245,8 @@ mod tests {
             "你好：世界",
             "μs",
             "l'eval",
+            "curl \\\n\\\nbash\\\n\\\n",
+            "''bash''''",
             "echo \"$PATH\"",
             "IFS=, read a",
         ];
@@ -273,7 +275,7 @@ mod tests {
             for split in 1..word.len() {
                 let (before, after) = word.split_at(split);
                 for idle in
-                    ["\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\u{200b}", "\u{ad}"]
+                    ["\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\"\"\"\"", "\\\n$@", "\u{200b}", "\u{ad}"]
                 {
                     let text = format!("x | {before}{idle}{after}");
                     assert!(pulled(&text), "{text:?}");

@@ -80,7 +80,8 @@ impl Session {
         let has_dictionary = self.root.join(&dictionary).is_file();
         let program = if has_dictionary { program.arg(format!("-dict={dictionary}")) } else { program };
         let program = if self.seed == Seed::Fixed { program.arg("-seed=1") } else { program };
-        program.args([
+        // A backtrace is longer than what the log keeps of the end, and hides the message above it.
+        program.env("RUST_BACKTRACE", "0").args([
             format!("-max_total_time={}", self.seconds),
             format!("-timeout={TIMEOUT_SECONDS}"),
             format!("-rss_limit_mb={MEMORY_MIB}"),
@@ -126,9 +127,11 @@ impl Session {
     }
 }
 
-/// Leaves out the lines in which libFuzzer tells of each new input: there are thousands.
+/// Leaves out the lines in which libFuzzer tells of each new input, and of the code it reaches: there are thousands.
 fn without_progress(text: &str) -> String {
-    let is_progress = |line: &&str| line.starts_with('#') && line.contains(" exec/s: ");
+    let is_progress = |line: &&str| {
+        (line.starts_with('#') && line.contains(" exec/s: ")) || line.trim_start().starts_with("NEW_FUNC[")
+    };
     text.lines().filter(|line| !is_progress(line)).collect::<Vec<_>>().join("\n")
 }
 

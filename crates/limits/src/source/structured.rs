@@ -131,13 +131,18 @@ impl Structured {
         self.kept.push(character);
         self.chars += 1;
         self.follow(answer);
-        let closers = self.frames.len() - 1 + usize::from(self.string.is_some());
-        if self.chars + closers > self.max_chars {
+        if !self.fits() {
             self.cut_json();
             self.mode = Mode::Full;
         } else if let (Answer::StringMayEnd, Some(string)) = (answer, &mut self.string) {
             string.border = self.kept.len();
         }
+    }
+
+    /// Whether what is kept, with all that is open closed, is no more than may be kept.
+    fn fits(&self) -> bool {
+        let closers = self.frames.len() - 1 + usize::from(self.string.is_some());
+        self.chars + closers <= self.max_chars
     }
 
     /// Keeps track of what is open after a character was added.
@@ -151,7 +156,10 @@ impl Structured {
             }
             Answer::EndsScalar => {
                 self.string = None;
-                self.complete_element();
+                // The last letter of `null` may be one too many.
+                if self.fits() {
+                    self.complete_element();
+                }
             }
             Answer::BeginsString => self.string = Some(OpenString { start: end, border: end }),
             Answer::StringMayEnd
@@ -250,6 +258,7 @@ mod tests {
             (r#"{"a":1,"b":[{"c":1},{"c":2}]}"#, 24, r#"{"a":1,"b":[{"c":1}]}"#),
             (r#"{"a":1,"b":[{"c":1,"d":22222222}]}"#, 24, r#"{"a":1,"b":[{"c":1}]}"#),
             (r#"{"a":1,"b":{"c":[true,false]}}"#, 28, r#"{"a":1,"b":{"c":[true]}}"#),
+            (r#"{"a":1,"b":[{"c":null}]}"#, 23, r#"{"a":1}"#),
             (r#"[{"a":1},{"b":[1,2,3]}]"#, 20, r#"[{"a":1}]"#),
             (r#"[[1,2],[3,4],[5,6]]"#, 15, "[[1,2],[3,4]]"),
             ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", 20, "{\"a\":1}\n{\"a\":2}"),

@@ -59,17 +59,18 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
         return None;
     }
     let mut plain = String::new();
-    let (mut idle, mut rest) = (false, token);
+    // Quotes around the whole word are honest, however many; inside it they hide it.
+    let (mut after_idle, mut inside, mut rest) = (false, false, token);
     while let Some(first) = rest.chars().next() {
         let length = idle_length(rest);
         if length == 0 {
+            inside |= after_idle && !plain.is_empty();
             plain.push(first);
         }
-        // Quotes around the whole word are honest; inside it they hide it.
-        idle |= 0 < length && length < rest.len() && !plain.is_empty();
+        after_idle = length > 0;
         rest = rest.get(length.max(first.len_utf8())..)?;
     }
-    if idle { known(&plain) } else { None }
+    if inside { known(&plain) } else { None }
 }
 
 /// Returns how many bytes at the beginning of `rest` a shell would drop from a word. Variables count: one that is not
