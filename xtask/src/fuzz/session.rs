@@ -217,7 +217,7 @@ mod tests {
     fn the_whole_command_line() {
         assert_eq!(
             session().program().to_string(),
-            "clean crates/sanitize/fuzz/corpus/clean -seed=1 -max_total_time=20 -timeout=10 -rss_limit_mb=2048 \
+            "RUST_BACKTRACE=0 clean crates/sanitize/fuzz/corpus/clean -seed=1 -max_total_time=20 -timeout=10 -rss_limit_mb=2048 \
              -artifact_prefix=crates/sanitize/fuzz/artifacts/clean/"
         );
     }
