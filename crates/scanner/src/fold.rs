@@ -33,7 +33,9 @@ pub(crate) const TRIGGERS: &[&str] = &[
     // Spaces that are not the ASCII space, after visible ASCII.
     r"[!-~](?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
     // Idle quoting inside a word of `quoting::WORDS`, at its first place.
-    r"\b(?:b{idle}+a|ba{idle}+s|bas{idle}+[eh]|base{idle}+6|base6{idle}+4|c{idle}+u|cu{idle}+r|cur{idle}+l|w{idle}+g|wg{idle}+e|wge{idle}+t|e{idle}+[vn]|ev{idle}+a|eva{idle}+l|en{idle}+v|s{idle}+[ho]|so{idle}+c|soc{idle}+a|soca{idle}+t|[zkd]{idle}+[sa]|[zk]s{idle}+h|da{idle}+s|das{idle}+h|p{idle}+[yehr]|pr{idle}+i|pri{idle}+n|prin{idle}+t|print{idle}+e|printe{idle}+n|printen{idle}+v|t{idle}+c|tc{idle}+p|u{idle}+d|ud{idle}+p|py{idle}+t|pyt{idle}+h|pyth{idle}+o|pytho{idle}+n|python{idle}+3|pe{idle}+r|per{idle}+l|ph{idle}+p|r{idle}+u|ru{idle}+b|rub{idle}+y|n{idle}+[co]|nc{idle}+a|nca{idle}+t|no{idle}+d|nod{idle}+e|i{idle}+[ew]|ie{idle}+x|iw{idle}+r|x{idle}+m|xm{idle}+r|xmr{idle}+i|xmri{idle}+g)",
+    r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yehr]|pr{idle}i|pri{idle}n|prin{idle}t|print{idle}e|printe{idle}n|printen{idle}v|t{idle}c|tc{idle}p|u{idle}d|ud{idle}p|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
+    // The same, quoted more than once at one place.
+    r"\b(?:b{idle}{2,}a|ba{idle}{2,}s|bas{idle}{2,}[eh]|base{idle}{2,}6|base6{idle}{2,}4|c{idle}{2,}u|cu{idle}{2,}r|cur{idle}{2,}l|w{idle}{2,}g|wg{idle}{2,}e|wge{idle}{2,}t|e{idle}{2,}[vn]|ev{idle}{2,}a|eva{idle}{2,}l|en{idle}{2,}v|s{idle}{2,}[ho]|so{idle}{2,}c|soc{idle}{2,}a|soca{idle}{2,}t|[zkd]{idle}{2,}[sa]|[zk]s{idle}{2,}h|da{idle}{2,}s|das{idle}{2,}h|p{idle}{2,}[yehr]|pr{idle}{2,}i|pri{idle}{2,}n|prin{idle}{2,}t|print{idle}{2,}e|printe{idle}{2,}n|printen{idle}{2,}v|t{idle}{2,}c|tc{idle}{2,}p|u{idle}{2,}d|ud{idle}{2,}p|py{idle}{2,}t|pyt{idle}{2,}h|pyth{idle}{2,}o|pytho{idle}{2,}n|python{idle}{2,}3|pe{idle}{2,}r|per{idle}{2,}l|ph{idle}{2,}p|r{idle}{2,}u|ru{idle}{2,}b|rub{idle}{2,}y|n{idle}{2,}[co]|nc{idle}{2,}a|nca{idle}{2,}t|no{idle}{2,}d|nod{idle}{2,}e|i{idle}{2,}[ew]|ie{idle}{2,}x|iw{idle}{2,}r|x{idle}{2,}m|xm{idle}{2,}r|xmr{idle}{2,}i|xmri{idle}{2,}g)",
     r"\$(?:IFS\b|\{IFS)",
 ];
 
@@ -87,9 +89,13 @@ impl Folded {
 pub(crate) fn fold(text: &str) -> Option<Folded> {
     let mut folder = Folder { text, copied: 0, out: String::new(), edits: Vec::new() };
     let mut at = 0;
-    while let Some(token) = next_token(text, at) {
-        at = token.end;
-        folder.token(token);
+    while let Some(Token { range, is_quoted, is_foreign }) = next_token(text, at) {
+        at = range.end;
+        if is_quoted {
+            folder.token(range);
+        } else if is_foreign {
+            folder.glyphs(range);
+        }
     }
     folder.finish()
 }
@@ -171,13 +177,23 @@ fn look_alikes_are_a_disguise(word: &str) -> bool {
     ascii || quoting::is_word(&spelled)
 }
 
-/// Returns the next stretch of letters, quoting and non-ASCII characters from `at` on.
-fn next_token(text: &str, at: usize) -> Option<Range<usize>> {
+/// A stretch of letters, quoting and non-ASCII characters.
+struct Token {
+    range: Range<usize>,
+    /// Whether it holds anything that [`unquote`] could take off.
+    is_quoted: bool,
+    /// Whether it holds anything beyond ASCII.
+    is_foreign: bool,
+}
+
+/// Returns the next token from `at` on.
+fn next_token(text: &str, at: usize) -> Option<Token> {
     let bytes = text.as_bytes();
-    let start = at + bytes.get(at..)?.iter().position(|&byte| in_token(byte))?;
-    let mut end = start;
+    let start = at + bytes.get(at..)?.iter().position(|&byte| kind(byte) & TOKEN != 0)?;
+    let (mut end, mut seen) = (start, 0);
     while let Some(&byte) = bytes.get(end) {
-        if in_token(byte) {
+        if kind(byte) & TOKEN != 0 {
+            seen |= kind(byte);
             end += 1;
         } else if let Some(length) = continued_line(bytes, end) {
             end += length;
@@ -185,7 +201,7 @@ fn next_token(text: &str, at: usize) -> Option<Range<usize>> {
             break;
         }
     }
-    Some(start..end)
+    Some(Token { range: start..end, is_quoted: seen & QUOTE != 0, is_foreign: seen & FOREIGN != 0 })
 }
 
 /// A line end right after a backslash belongs to the word that it splits.
@@ -198,10 +214,29 @@ fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-fn in_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || !byte.is_ascii()
-        || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'@' | b'*' | b'{' | b'}' | b'_')
+/// What bytes can be: part of a token, quoting, not ASCII. A byte is of several kinds.
+const TOKEN: u8 = 1;
+const QUOTE: u8 = 2;
+const FOREIGN: u8 = 4;
+
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'@' | b'*' | b'{' | b'}' | b'_' => TOKEN,
+            b'\\' | b'\'' | b'"' | b'$' => TOKEN | QUOTE,
+            0x80.. => TOKEN | FOREIGN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+#[expect(clippy::indexing_slicing, reason = "every byte has an entry")]
+fn kind(byte: u8) -> u8 {
+    KINDS[usize::from(byte)]
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ pub(super) const WORDS: &[&str] = &[
     "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
     "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig", "printenv", "tcp", "udp",
 ];
+/// As many bytes as the longest of them has.
+const LONGEST_WORD: usize = 8;
+
 /// A longer token is no disguised word.
 const LONGEST_TOKEN: usize = 256;
 
@@ -55,7 +58,7 @@ fn field_separator(token: &str) -> Option<Range<usize>> {
 
 /// Returns the word of the rules that a shell reads, if quoting stands inside it.
 fn unquoted_word(token: &str) -> Option<&'static str> {
-    if token.len() > LONGEST_TOKEN || !token.contains(['\\', '\'', '"', '$']) {
+    if token.len() > LONGEST_TOKEN {
         return None;
     }
     let mut plain = String::new();
@@ -66,6 +69,9 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
         if length == 0 {
             inside |= after_idle && !plain.is_empty();
             plain.push(first);
+            if plain.len() > LONGEST_WORD {
+                return None;
+            }
         }
         after_idle = length > 0;
         rest = rest.get(length.max(first.len_utf8())..)?;

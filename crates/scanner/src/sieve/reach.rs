@@ -11,9 +11,6 @@ use super::graph::{Edge, Graph, Node};
 /// How many bytes are looked at for one that ends the reach. If there is none, the reach is bounded by its length only.
 const PATIENCE: usize = 256;
 
-/// A reach over more different bytes than this is hardly ever ended by one.
-const WIDE: usize = 192;
-
 /// The most bytes of a mark, and how often they may occur, per byte of text.
 const MARK_BYTES: usize = 8;
 const MARK_FREQUENCY: f64 = 0.05;
@@ -30,7 +27,8 @@ pub(crate) struct Reach {
 pub(crate) struct Side {
     /// The most bytes; `u32::MAX` stands for any number.
     pub(crate) most: u32,
-    /// The only bytes that it extends over.
+    /// The only bytes that it extends over, but for the last one: a match of `` `[^`]*sh `` begins at the first backtick before
+    /// its `sh`.
     pub(crate) over: ByteSet,
     /// The bytes after which it extends over a line end too: often just the backslash that continues a line.
     pub(crate) breaks: ByteSet,
@@ -88,7 +86,10 @@ impl Side {
             for edge in edges(graph.node(node)).1 {
                 if edge.to != end && seen.get_mut(edge.to).is_some_and(|seen| !std::mem::replace(seen, true))
                 {
-                    over = over | graph.node(edge.to).bytes;
+                    let node = graph.node(edge.to);
+                    if edges(node).1.iter().any(|further| further.to != end) {
+                        over = over | node.bytes;
+                    }
                     work.push(edge.to);
                 }
             }
@@ -99,12 +100,12 @@ impl Side {
         Self { most, over, breaks, mark }
     }
 
-    /// Whether no byte can end the reach, or hardly any.
+    /// Whether no byte can end the reach.
     fn is_open(&self) -> bool {
-        self.over.len() > WIDE && self.over.contains(b'\n') && self.breaks.len() > WIDE
+        self.over == ByteSet::ANY && self.breaks == ByteSet::ANY
     }
 
-    /// Whether it ends before the byte at this place.
+    /// Whether it ends with the byte at this place, at the latest.
     fn ends_at(&self, text: &[u8], at: usize) -> bool {
         let byte = |at: usize| text.get(at).copied().unwrap_or(b'\n');
         !self.over.contains(byte(at))
@@ -139,7 +140,7 @@ impl Side {
         } else {
             places.take(most.min(PATIENCE)).position(|at| self.ends_at(text, at))
         };
-        end.unwrap_or(most)
+        end.map_or(most, |end| end + 1)
     }
 }
 
