@@ -284,6 +284,7 @@ mod tests {
             "''bash''''",
             "echo \"$PATH\"",
             "IFS=, read a",
+            "curl$IFSx $IFS_old",
         ];
         for text in texts {
             assert_eq!(folded(text).replace('：', ":"), text.replace('：', ":"));

@@ -40,6 +40,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 return Ok(());
             }
         };
+        self.count_one_more_word()?;
         builder.expansion(Expansion {
             span: self.text.span(start, self.text.at),
             quoted: quotes == Quotes::Double,

@@ -37,8 +37,8 @@ pub struct ReadOptions {
     /// The most commands and redirections in one text, those in substitutions included. 4,096 by default: a script of 64 KiB
     /// that people wrote has some 2,000, and each costs more time than the bytes it is made of.
     pub max_commands: usize,
-    /// The most words in one text, those in substitutions included. 8,192 by default, for the same reason: words are some
-    /// eight bytes long.
+    /// The most words and expansions in one text, those in substitutions included. 10,000 by default, for the same reason:
+    /// words are some eight bytes long.
     pub max_words: usize,
     /// How deep substitutions, groups, loops and quotes may be nested in one text. 48 by default.
     pub max_depth: usize,
@@ -52,7 +52,7 @@ impl Default for ReadOptions {
             shell: Shell::Bash,
             max_bytes: 64 * 1024,
             max_commands: 4_096,
-            max_words: 8_192,
+            max_words: 10_000,
             max_depth: 48,
             max_texts: 8,
         }

@@ -223,7 +223,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
         Unanalysable::new(reason, self.text.span(self.text.at, self.text.at + width))
     }
 
-    /// Counts one more word.
+    /// Counts one more word or expansion.
     pub(super) fn count_one_more_word(&mut self) -> Read<()> {
         self.state.words += 1;
         if self.state.words > self.state.options.max_words {

@@ -63,8 +63,8 @@ reasons! {
     TooDeep = "too_deep", "commands are nested too deeply";
     /// There are more commands and redirections than the limit.
     TooManyCommands = "too_many_commands", "there are more commands and redirections in it than the limit";
-    /// There are more words than the limit.
-    TooManyWords = "too_many_words", "there are more words in it than the limit";
+    /// There are more words and expansions than the limit.
+    TooManyWords = "too_many_words", "there are more words and expansions in it than the limit";
     /// A control character other than tab and line feed.
     ControlCharacter = "control_character", "a control character is not shown but is read by the shell";
     /// A character that changes the direction in which text is shown, or that is never shown.

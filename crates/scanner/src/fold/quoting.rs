@@ -49,7 +49,10 @@ fn field_separator(token: &str) -> Option<Range<usize>> {
             let close = rest.bytes().take(LONGEST).position(|byte| byte == b'}')?;
             return Some(at..at + close + 1);
         }
-        if rest.starts_with("$IFS") {
+        // `$IFSx` is another variable.
+        if let Some(after) = rest.strip_prefix("$IFS")
+            && !after.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_')
+        {
             return Some(at..at + "$IFS".len());
         }
     }
