@@ -9,6 +9,9 @@ const INLINE_WORDS: usize = INLINE_BITS / 64;
 /// For how many shapes it is kept where their matches lie. A text with more candidates is searched whole for the rest.
 const PLACED: usize = 32;
 
+/// How many stretches of a text are kept for each of them.
+const MOST_PLACES: usize = 4;
+
 /// A set of shapes, by their number in table order, and whether the folded view of the text could matter.
 ///
 /// The sieve fills it, and may say yes too often. A shape that it leaves out is never looked for.
@@ -27,8 +30,14 @@ pub(crate) struct Candidates {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Placed {
     shape: usize,
-    start: usize,
-    end: usize,
+    places: Places,
+}
+
+/// Stretches of a text, in their order and apart from each other. No match extends over two of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    list: [(usize, usize); MOST_PLACES],
+    pub(crate) len: usize,
 }
 
 impl Candidates {
@@ -49,23 +58,26 @@ impl Candidates {
 
     /// Adds a shape, whose matches can be anywhere.
     pub(crate) fn insert(&mut self, shape: usize) {
-        self.insert_within(shape, 0..usize::MAX);
+        if let Some(placed) = self.placed(shape) {
+            placed.places = Places::all_of(usize::MAX);
+        }
+        self.mark(shape);
     }
 
-    /// Adds a shape, whose matches all lie within a stretch of the text, or another that this is said of.
-    pub(crate) fn insert_within(&mut self, shape: usize, within: Range<usize>) {
-        let Range { start, end } = within;
-        if let Some(placed) =
-            self.placed.iter_mut().take(self.placed_len).find(|placed| placed.shape == shape)
-        {
-            (placed.start, placed.end) = (placed.start.min(start), placed.end.max(end));
-        } else if !self.contains(shape)
-            && let Some(placed) = self.placed.get_mut(self.placed_len)
-        {
-            *placed = Placed { shape, start, end };
+    /// Adds a shape, whose matches all lie within these stretches of the text; if it is there already, they can be anywhere.
+    pub(crate) fn insert_within(&mut self, shape: usize, places: Places) {
+        if self.contains(shape) {
+            return self.insert(shape);
+        }
+        if let Some(placed) = self.placed.get_mut(self.placed_len) {
+            *placed = Placed { shape, places };
             self.placed_len += 1;
         }
         self.mark(shape);
+    }
+
+    fn placed(&mut self, shape: usize) -> Option<&mut Placed> {
+        self.placed.iter_mut().take(self.placed_len).find(|placed| placed.shape == shape)
     }
 
     fn mark(&mut self, shape: usize) {
@@ -83,11 +95,11 @@ impl Candidates {
         }
     }
 
-    /// Returns the stretch of a text of so many bytes in which the matches of a shape lie.
+    /// Returns the stretches of a text of so many bytes in which the matches of a shape lie.
     #[must_use]
-    pub(crate) fn within(&self, shape: usize, len: usize) -> Range<usize> {
+    pub(crate) fn within(&self, shape: usize, len: usize) -> Places {
         let placed = self.placed.iter().take(self.placed_len).find(|placed| placed.shape == shape);
-        placed.map_or(0..len, |placed| placed.start.min(len)..placed.end.min(len))
+        placed.map_or(Places::all_of(len), |placed| placed.places.and(&Places::all_of(len)))
     }
 
     /// Says that the folded view could show something that the text as it stands does not.
@@ -115,6 +127,42 @@ impl Candidates {
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         let words = self.inline.iter().chain(&self.spilled).enumerate();
         words.flat_map(|(index, &word)| Bits(word).map(move |bit| index * 64 + bit))
+    }
+}
+
+impl Places {
+    /// The whole of a text of so many bytes.
+    pub(crate) fn all_of(len: usize) -> Self {
+        Self::joining(std::iter::once(0..len))
+    }
+
+    /// Joins stretches, which begin in their order, where they touch, and where there are too many.
+    pub(crate) fn joining(stretches: impl Iterator<Item = Range<usize>>) -> Self {
+        let mut places = Self::default();
+        for Range { start, end } in stretches.filter(|stretch| !stretch.is_empty()) {
+            let is_full = places.len == MOST_PLACES;
+            match places.len.checked_sub(1).and_then(|last| places.list.get_mut(last)) {
+                Some(last) if is_full || start <= last.1 => *last = (last.0.min(start), last.1.max(end)),
+                _ => {
+                    if let Some(free) = places.list.get_mut(places.len) {
+                        *free = (start, end);
+                        places.len += 1;
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// What is in both.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let both =
+            |one: Range<usize>| other.iter().map(move |two| one.start.max(two.start)..one.end.min(two.end));
+        Self::joining(self.iter().flat_map(both))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.list.iter().take(self.len).map(|&(start, end)| start..end)
     }
 }
 
@@ -149,22 +197,41 @@ mod tests {
         assert!(!set.fold());
     }
 
+    fn places(stretches: &[(usize, usize)]) -> Places {
+        Places::joining(stretches.iter().map(|&(start, end)| start..end))
+    }
+
+    fn list(places: &Places) -> Vec<(usize, usize)> {
+        places.iter().map(|stretch| (stretch.start, stretch.end)).collect()
+    }
+
     #[test]
     fn stretches_are_kept_for_some_shapes_and_the_rest_can_be_anywhere() {
         let mut set = Candidates::none();
-        for (shape, within) in [(7, 20..25), (7, 10..12), (9, 5..90)] {
-            set.insert_within(shape, within);
+        let within = |set: &Candidates, shape| list(&set.within(shape, 50));
+        set.insert_within(7, places(&[(10, 12), (20, 25)]));
+        set.insert_within(9, places(&[(5, 90)]));
+        assert_eq!(within(&set, 7), [(10, 12), (20, 25)]);
+        assert_eq!(within(&set, 9), [(5, 50)]);
+        assert_eq!(within(&set, 8), [(0, 50)]);
+        (100..140).for_each(|shape| set.insert_within(shape, places(&[(1, 2)])));
+        assert!(set.contains(139) && within(&set, 139) == [(0, 50)], "no room");
+        for (shape, why) in [(139, "once anywhere, always anywhere"), (9, "said twice")] {
+            set.insert_within(shape, places(&[(1, 2)]));
+            assert_eq!(within(&set, shape), [(0, 50)], "{why}");
         }
-        assert_eq!((set.within(7, 50), set.within(9, 50), set.within(8, 50)), (10..25, 5..50, 0..50));
-        (100..140).for_each(|shape| set.insert_within(shape, 1..2));
-        assert!(set.contains(139) && set.within(139, 50) == (0..50), "no room");
-        set.insert_within(139, 1..2);
         set.insert(7);
-        assert_eq!(
-            (set.within(139, 50), set.within(7, 50)),
-            (0..50, 0..50),
-            "once anywhere, always anywhere"
-        );
+        assert_eq!(within(&set, 7), [(0, 50)]);
+    }
+
+    #[test]
+    fn stretches_are_joined_where_they_touch_and_where_there_are_too_many() {
+        let joined = |stretches: &[(usize, usize)]| list(&places(stretches));
+        assert_eq!(joined(&[(1, 3), (3, 5), (4, 6), (9, 9)]), [(1, 6)]);
+        assert_eq!(joined(&[(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)]), [(1, 2), (3, 4), (5, 6), (7, 10)]);
+        let both = |one: &[(usize, usize)], two: &[(usize, usize)]| list(&places(one).and(&places(two)));
+        assert_eq!(both(&[(0, 10), (20, 30)], &[(5, 25), (28, 40)]), [(5, 10), (20, 25), (28, 30)]);
+        assert_eq!(both(&[(0, 10)], &[(10, 20)]), []);
     }
 
     #[test]

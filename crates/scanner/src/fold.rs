@@ -219,6 +219,7 @@ const TOKEN: u8 = 1;
 const QUOTE: u8 = 2;
 const FOREIGN: u8 = 4;
 
+#[expect(clippy::indexing_slicing, reason = "the loop ends at the length")]
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -310,9 +311,10 @@ mod tests {
         for &word in quoting::WORDS {
             for split in 1..word.len() {
                 let (before, after) = word.split_at(split);
-                for idle in
-                    ["\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\"\"\"\"", "\\\n$@", "\u{200b}", "\u{ad}"]
-                {
+                for idle in [
+                    "\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\"\"\"\"", "\\\n$@",
+                    "\u{200b}", "\u{ad}",
+                ] {
                     let text = format!("x | {before}{idle}{after}");
                     assert!(pulled(&text), "{text:?}");
                 }

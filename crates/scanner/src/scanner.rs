@@ -148,8 +148,7 @@ impl Scanner {
         let mut work = Work::default();
         let mut run = self.exact.start(options.syntax, options.max_findings);
         let raw = self.candidates(text, method, &mut work);
-        let within = |shape| raw.within(shape, text.len());
-        run.search(text, &raw, within, |span| Some((span, View::Raw)));
+        run.search(text, &raw, |span| Some((span, View::Raw)));
         if raw.fold()
             && options.fold == Fold::Suspicious
             && let Some(folded) = fold(text)
@@ -157,8 +156,7 @@ impl Scanner {
             let view = folded.text();
             work.folded += view.len();
             let shapes = self.candidates(view, method, &mut work);
-            let within = |shape| shapes.within(shape, view.len());
-            run.search(view, &shapes, within, |span| folded.raw_span(span).map(|span| (span, View::Folded)));
+            run.search(view, &shapes, |span| folded.raw_span(span).map(|span| (span, View::Folded)));
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();

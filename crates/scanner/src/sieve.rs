@@ -44,7 +44,7 @@ mod source;
 mod tables;
 mod window;
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 use std::sync::LazyLock;
 
 use quarry::{Goal, Quarry};
@@ -180,8 +180,7 @@ impl Pass<'_> {
             let mut from = 0;
             while let Some(found) = run.find(self.text, from) {
                 from = found.end;
-                self.add(*goal, 0, found.start);
-                self.add(*goal, 0, found.end - 1);
+                self.add(*goal, 0, found);
             }
             self.work.run_bytes += self.text.len();
         }
@@ -260,17 +259,17 @@ impl Pass<'_> {
         let node = (place + usize::from(window.node)).checked_sub(1).filter(|&at| at < self.text.len());
         if let Some(at) = node {
             self.work.hits += 1;
-            self.add(window.goal, window.part.into(), at);
+            self.add(window.goal, window.part.into(), at..at + 1);
         }
     }
 
     /// Notes that a part of a pattern was seen.
-    fn add(&mut self, goal: Goal, part: usize, at: usize) {
+    fn add(&mut self, goal: Goal, part: usize, at: Range<usize>) {
         let shape = match goal {
             Goal::Shape(shape) => shape,
             Goal::Fold => return self.found.insert_fold(),
         };
-        if self.is_plausible(shape, part, at) && !self.seen.add(shape, part, at) {
+        if self.is_plausible(shape, part, at.start) && !self.seen.add(shape, part, at) {
             self.found.insert(shape);
         }
     }

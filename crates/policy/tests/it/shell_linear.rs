@@ -112,7 +112,9 @@ fn no_text_has_more_commands_than_the_limit() {
 #[test]
 fn no_text_has_more_words_than_the_limit() {
     let options = ReadOptions { max_words: 10, ..ReadOptions::default() };
-    for (repeated, words) in [("a ", 1), ("'' ", 1), ("env ", 1), ("a;", 1), ("> f ", 1), ("$x ", 2), ("$(b c) ", 4)] {
+    for (repeated, words) in
+        [("a ", 1), ("'' ", 1), ("env ", 1), ("a;", 1), ("> f ", 1), ("$x ", 2), ("$(b c) ", 4)]
+    {
         let reason = |count: usize| Script::read(&repeated.repeat(count), &options).err().map(|no| no.reason);
         assert_eq!(reason(10 / words), None, "{repeated}");
         assert_eq!(reason(10 / words + 1), Some(Obstacle::TooManyWords), "{repeated}");

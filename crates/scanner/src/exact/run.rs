@@ -64,13 +64,12 @@ impl Exact {
 }
 
 impl Run<'_> {
-    /// Searches a view of the text for some shapes. `within` says in which part of it their matches lie, and `origin` where a span of the view stands in the raw text, or
-    /// that it is of no interest.
+    /// Searches a view of the text for some shapes. `origin` says where a span of the view stands in the raw text, or that
+    /// it is of no interest.
     pub(crate) fn search(
         &mut self,
         view: &str,
         shapes: &Candidates,
-        within: impl Fn(usize) -> Range<usize>,
         origin: impl Fn(Range<usize>) -> Option<(Range<usize>, View)>,
     ) {
         let mut regions = RegionMap::new(view, self.syntax);
@@ -82,16 +81,18 @@ impl Run<'_> {
                 continue;
             };
             let mut room = self.max_findings;
-            compiled.search(&mut regions, within(shape), &mut self.work, |span| {
-                let Some((span, view)) = origin(span) else { return true };
-                if room == 0 {
-                    self.truncated = true;
-                    return false;
-                }
-                room -= 1;
-                self.hits.push(Hit { span, rule: slot.rule, view });
-                true
-            });
+            for within in shapes.within(shape, view.len()).iter() {
+                compiled.search(&mut regions, within, &mut self.work, |span| {
+                    let Some((span, view)) = origin(span) else { return true };
+                    if room == 0 {
+                        self.truncated = true;
+                        return false;
+                    }
+                    room -= 1;
+                    self.hits.push(Hit { span, rule: slot.rule, view });
+                    true
+                });
+            }
         }
     }
 

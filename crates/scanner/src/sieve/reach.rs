@@ -8,8 +8,12 @@ use super::cut::{self, NEVER};
 use super::frequency::frequency;
 use super::graph::{Edge, Graph, Node};
 
-/// How many bytes are looked at for one that ends the reach. If there is none, the reach is bounded by its length only.
+/// How many bytes are looked at, around a sighting, for a sign that must be there.
 const PATIENCE: usize = 256;
+
+/// How many bytes are looked at, around a stretch of text, for one that ends the reach. If there is none, the reach is
+/// bounded by its length only. To look costs less than to search what is looked at.
+const WIDE_PATIENCE: usize = 4096;
 
 /// The most bytes of a mark, and how often they may occur, per byte of text.
 const MARK_BYTES: usize = 8;
@@ -138,7 +142,7 @@ impl Side {
         let end = if self.is_open() {
             None
         } else {
-            places.take(most.min(PATIENCE)).position(|at| self.ends_at(text, at))
+            places.take(most.min(WIDE_PATIENCE)).position(|at| self.ends_at(text, at))
         };
         end.map_or(most, |end| end + 1)
     }

@@ -3,12 +3,19 @@
 use std::ops::Range;
 
 use super::reach::Reach;
+use crate::candidates::Places;
 
 /// How many things are looked for on behalf of one shape, at most: a match contains one window of each.
 pub(crate) const PARTS: usize = 2;
 
 /// For how many shapes the places are kept. A text in which more are seen is searched whole for the rest.
 const SHAPES: usize = 32;
+
+/// How many stretches of a text are told apart for each part of a shape.
+const MOST_STRETCHES: usize = 4;
+
+/// Sightings that are nearer than this belong together: to search between them costs less than to begin anew.
+const APART: usize = 256;
 
 /// How far matches extend around each thing that is looked for; where there are none, a match can be anywhere.
 pub(crate) type Reaches = [Option<Reach>; PARTS];
@@ -20,14 +27,22 @@ pub(super) struct Sightings {
     len: usize,
 }
 
-/// What was seen of one shape: for each part, the stretch from the first place to the last.
+/// What was seen of one shape, for each part.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sighting {
     shape: usize,
-    parts: [Stretch; PARTS],
+    parts: [Stretches; PARTS],
 }
 
-/// A stretch of text; empty as long as nothing was seen.
+/// The stretches of a text in which something was seen. What is near another sighting belongs to its stretch, and so does
+/// everything once there is no room for more stretches.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stretches {
+    list: [Stretch; MOST_STRETCHES],
+    len: usize,
+}
+
+/// A stretch of text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     start: usize,
@@ -40,7 +55,7 @@ impl Sightings {
     }
 
     /// Notes that a part of a shape was seen at `place`, or returns false if there is no room for one more shape.
-    pub(super) fn add(&mut self, shape: usize, part: usize, place: usize) -> bool {
+    pub(super) fn add(&mut self, shape: usize, part: usize, place: Range<usize>) -> bool {
         let known = self.shapes.iter().take(self.len).position(|known| known.shape == shape);
         let index = known.unwrap_or(self.len);
         let Some(sighting) = self.shapes.get_mut(index) else { return false };
@@ -48,40 +63,56 @@ impl Sightings {
             *sighting = Sighting { shape, ..Sighting::default() };
             self.len += 1;
         }
-        if let Some(stretch) = sighting.parts.get_mut(part) {
-            let start = if stretch.end == 0 { place } else { stretch.start.min(place) };
-            *stretch = Stretch { start, end: stretch.end.max(place + 1) };
+        if let Some(stretches) = sighting.parts.get_mut(part) {
+            stretches.add(place);
         }
         true
     }
 
-    /// Returns the shapes of which every part was seen, each with the stretch of `text` in which its matches lie.
+    /// Returns the shapes of which every part was seen, each with the stretches of `text` in which its matches lie.
     pub(super) fn matches<'s>(
         &'s self,
         text: &'s [u8],
         reaches: &'s [Reaches],
-    ) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
+    ) -> impl Iterator<Item = (usize, Places)> + 's {
         self.shapes.iter().take(self.len).filter_map(|sighting| {
-            let reaches = reaches.get(sighting.shape)?;
-            let within = sighting.within(text, reaches)?;
-            Some((sighting.shape, within))
+            let places = sighting.within(text, reaches.get(sighting.shape)?);
+            (places.len > 0).then_some((sighting.shape, places))
         })
     }
 }
 
-impl Sighting {
-    /// A match contains something of each part, so it lies within the reach of all that was seen of each.
-    fn within(&self, text: &[u8], reaches: &Reaches) -> Option<Range<usize>> {
-        let mut within = 0..text.len();
-        for (stretch, reach) in self.parts.iter().zip(reaches) {
-            let Some(reach) = reach else { continue };
-            if stretch.end == 0 {
-                return None;
+impl Stretches {
+    fn add(&mut self, place: Range<usize>) {
+        let is_last = self.len == MOST_STRETCHES;
+        match self.len.checked_sub(1).and_then(|last| self.list.get_mut(last)) {
+            Some(last) if is_last || place.start < last.end + APART => {
+                (last.start, last.end) = (last.start.min(place.start), last.end.max(place.end));
             }
-            let reached = reach.widen(text, stretch.start..stretch.end);
-            within = within.start.max(reached.start)..within.end.min(reached.end);
+            _ => {
+                if let Some(free) = self.list.get_mut(self.len) {
+                    *free = Stretch { start: place.start, end: place.end };
+                    self.len += 1;
+                }
+            }
         }
-        Some(within).filter(|within| within.start < within.end)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Range<usize>> {
+        self.list.iter().take(self.len).map(|stretch| stretch.start..stretch.end)
+    }
+}
+
+impl Sighting {
+    /// A match contains something of each part, so it lies within the reach of something that was seen of each.
+    fn within(&self, text: &[u8], reaches: &Reaches) -> Places {
+        let mut within = Places::all_of(text.len());
+        for (stretches, reach) in self.parts.iter().zip(reaches) {
+            let Some(reach) = reach else { continue };
+            let reached = Places::joining(stretches.iter().map(|stretch| reach.widen(text, stretch)));
+            within = within.and(&reached);
+        }
+        within
     }
 }
 
@@ -91,29 +122,47 @@ mod tests {
 
     const TEXT: &[u8] = &[b'x'; 100];
 
-    fn matches(sightings: &Sightings, reaches: &[Reaches]) -> Vec<(usize, Range<usize>)> {
-        sightings.matches(TEXT, reaches).collect()
+    fn matches(sightings: &Sightings, reaches: &[Reaches]) -> Vec<(usize, Vec<(usize, usize)>)> {
+        sightings.matches(TEXT, reaches).map(|(shape, places)| (shape, list(&places))).collect()
+    }
+
+    fn list(places: &Places) -> Vec<(usize, usize)> {
+        places.iter().map(|stretch| (stretch.start, stretch.end)).collect()
     }
 
     #[test]
     fn every_part_must_be_seen_within_reach_of_the_others() {
         let reaches = [[Some(Reach::bytes(2, 10)), Some(Reach::bytes(10, 2))]];
         let mut sightings = Sightings::none();
-        sightings.add(0, 0, 20);
+        sightings.add(0, 0, 20..21);
         assert_eq!(matches(&sightings, &reaches), [], "one part is missing");
-        sightings.add(0, 1, 25);
-        assert_eq!(matches(&sightings, &reaches), [(0, 18..28)]);
+        sightings.add(0, 1, 25..26);
+        assert_eq!(matches(&sightings, &reaches), [(0, vec![(18, 28)])]);
         let mut apart = Sightings::none();
-        apart.add(0, 0, 20);
-        apart.add(0, 1, 70);
+        apart.add(0, 0, 20..21);
+        apart.add(0, 1, 70..71);
         assert_eq!(matches(&apart, &reaches), [], "too far apart");
+    }
+
+    #[test]
+    fn what_is_seen_far_apart_is_searched_apart() {
+        let places = [10, 50, 400, 1_000, 2_000, 3_000];
+        let mut sightings = Sightings::none();
+        assert!(places.iter().all(|&place| sightings.add(0, 0, place..place + 1)));
+        let reaches = [[Some(Reach::bytes(5, 5)), None]];
+        let (_, found) = sightings.matches(&[b'x'; 5_000], &reaches).next().unwrap();
+        assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 3_006)]);
+        let wide = [[Some(Reach::bytes(400, 5)), None]];
+        let (_, found) = sightings.matches(&[b'x'; 5_000], &wide).next().unwrap();
+        assert_eq!(list(&found), [(0, 406), (600, 1_006), (1_600, 3_006)], "no match is split");
     }
 
     #[test]
     fn there_is_room_for_some_shapes_only() {
         let mut sightings = Sightings::none();
-        assert!((0..SHAPES).all(|shape| sightings.add(shape, 0, 5) && sightings.add(shape, 0, 50)));
-        assert!(!sightings.add(SHAPES, 0, 5));
-        assert_eq!(matches(&sightings, &[[Some(Reach::bytes(1, 1)), None]]), [(0, 4..52)]);
+        let mut both = |shape| sightings.add(shape, 0, 5..6) && sightings.add(shape, 0, 50..51);
+        assert!((0..SHAPES).all(&mut both));
+        assert!(!sightings.add(SHAPES, 0, 5..6));
+        assert_eq!(matches(&sightings, &[[Some(Reach::bytes(1, 1)), None]]), [(0, vec![(4, 52)])]);
     }
 }
