@@ -118,6 +118,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         order: None,
         environment: Strings::new(variables.collect::<Result<_, _>>()?),
         wipe: crate::probe::own_arguments_and_variables(),
+        doomed: None,
     })
 }
 
@@ -177,7 +178,7 @@ fn programs(plan: &Plan) -> std::io::Result<Vec<CString>> {
     folders.map(|folder| c_string(folder.join(&plan.program).as_os_str())).collect()
 }
 
-fn c_string(text: &OsStr) -> std::io::Result<CString> {
+pub(crate) fn c_string(text: &OsStr) -> std::io::Result<CString> {
     Ok(CString::new(text.as_bytes())?)
 }
 

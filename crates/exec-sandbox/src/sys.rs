@@ -14,4 +14,5 @@ pub(crate) mod launch;
 pub(crate) mod order;
 mod place;
 pub(crate) mod raw;
+pub(crate) mod remove;
 pub(crate) mod spawn;

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use super::RunError;
+use super::private::Private;
 use super::pump::Ends;
 use crate::bwrap::start::{self as bubblewrap, handle, sees};
 use crate::cgroup::Groups;
@@ -47,7 +48,7 @@ pub(super) fn begin(
     ends: Ends,
     groups: &Groups,
     number: u32,
-    private: Option<&Path>,
+    private: Option<&Private>,
 ) -> Result<Option<Running>, RunError> {
     match &plan.provider {
         Provider::Native => {
@@ -58,8 +59,9 @@ pub(super) fn begin(
             copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
-            let launch = in_place(plan, ends.handed(), groups.bound_memory(), private)
+            let mut launch = in_place(plan, ends.handed(), groups.bound_memory(), private.map(Private::path))
                 .map_err(RunError::setup("preparing the rules"))?;
+            launch.doomed = private.map(Private::doomed);
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),

@@ -7,6 +7,7 @@ use rustix::thread::CpuSet;
 
 use super::order::Place;
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::remove::Doomed;
 use super::{init, place};
 use crate::seccomp::Instruction;
 
@@ -44,6 +45,8 @@ pub(crate) struct Launch {
     pub(crate) environment: Strings,
     /// Where this program's own arguments and variables lie: the first process is a copy of it.
     pub(crate) wipe: Vec<(usize, usize)>,
+    /// What the first process removes at the end, where the command has a folder of its own on the disk.
+    pub(crate) doomed: Option<Doomed>,
 }
 
 /// Something of this machine that is to be visible.

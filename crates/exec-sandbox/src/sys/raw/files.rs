@@ -87,6 +87,37 @@ pub(crate) fn unlink(at: RawFd, path: &CStr, flags: c_int) -> Result {
     done(unsafe { libc::syscall(libc::SYS_unlinkat, at, path.as_ptr(), flags) })
 }
 
+/// Moves what has a name in one folder to another.
+pub(crate) fn rename(from: RawFd, name: &CStr, to: RawFd, new_name: &CStr) -> Result {
+    // SAFETY: both names end in 0.
+    done(unsafe { libc::syscall(libc::SYS_renameat2, from, name.as_ptr(), to, new_name.as_ptr(), 0) })
+}
+
+/// Changes who may do what with a file; a link is followed.
+pub(crate) fn set_mode(at: RawFd, path: &CStr, mode: u32) -> Result {
+    // SAFETY: the path ends in 0.
+    done(unsafe { libc::syscall(libc::SYS_fchmodat, at, path.as_ptr(), mode) })
+}
+
+/// Changes who may do what with an open file.
+pub(crate) fn set_mode_of(file: RawFd, mode: u32) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_fchmod, file, mode) })
+}
+
+/// Goes back to the begin of a folder.
+pub(crate) fn rewind(folder: RawFd) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_lseek, folder, 0, libc::SEEK_SET) })
+}
+
+/// Reads entries of a folder, as many as there is room for, and says how much that was.
+pub(crate) fn entries(folder: RawFd, room: &mut [u8]) -> Result<usize> {
+    // SAFETY: the room has the length that is given.
+    check(unsafe { libc::syscall(libc::SYS_getdents64, folder, room.as_mut_ptr(), room.len()) })
+        .map(|count| count as usize)
+}
+
 pub(crate) fn enter(folder: RawFd) -> Result {
     // SAFETY: only a number is handed over.
     done(unsafe { libc::syscall(libc::SYS_fchdir, folder) })
