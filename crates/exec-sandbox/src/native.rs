@@ -67,6 +67,7 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> 
         namespaces: namespaces(&plan.network),
         trees: furniture.trees,
         steps: furniture.steps,
+        _ended: furniture.ended,
         loopback: plan.network != Network::Open,
         identity: ids.to_become(),
         landlock: wall::rules(plan, handed)?,
@@ -119,6 +120,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         environment: Strings::new(variables.collect::<Result<_, _>>()?),
         wipe: crate::probe::own_arguments_and_variables(),
         doomed: None,
+        _ended: Vec::new(),
     })
 }
 

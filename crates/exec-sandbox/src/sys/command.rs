@@ -9,7 +9,7 @@ use super::raw::{self, Errno, Result};
 /// Becomes the command, or says why not.
 pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     if let Err((stage, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0]);
         raw::exit(1);
     }
     match launch.order {
@@ -19,7 +19,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
         }
         Some(order) => {
             raw::close_all_from_but(3, go, reports);
-            raw::write_words(reports, &[REPORT_READY, 0, 0, 0]);
+            raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0]);
             if raw::read_byte(go).is_none() {
                 raw::exit(1);
             }
@@ -51,7 +51,7 @@ fn start<'p>(
             }
         }
     }
-    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0]);
+    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0, 0]);
     raw::exit(1)
 }
 

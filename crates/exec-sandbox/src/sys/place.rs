@@ -8,8 +8,8 @@ use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
 use super::command;
 use super::forget;
-use super::init::{Failure, second_wall};
-use super::launch::{Launch, PARENT_GONE, REPORT_END, REPORT_SETUP, Stage};
+use super::init::{Failure, ended, second_wall};
+use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, Errno, Result, Side};
 use super::remove::Doomed;
 
@@ -26,7 +26,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0]);
         raw::exit(1);
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
@@ -38,7 +38,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
             watch(pid, reports, doomed)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0]);
             raw::exit(1)
         }
     }
@@ -79,7 +79,7 @@ fn watch(command: i32, reports: RawFd, doomed: Option<Doomed>) -> ! {
             if pid == command {
                 end_all();
                 remove(doomed);
-                raw::write_words(reports, &[REPORT_END, status, 0, 0]);
+                raw::write_words(reports, &ended(status));
                 raw::exit(0);
             }
         }

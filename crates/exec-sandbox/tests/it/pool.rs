@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use stockade_exec_sandbox::{End, Limit, Outcome, Pool, SandboxSpec, Streams};
 
-use crate::live::{Live, read};
+use crate::live::{Live, SPENDER, read, spent};
 
 /// A pool of so many sandboxes, all of them ready.
 fn pool(workspace: &Path, size: usize) -> Pool {
@@ -50,6 +50,29 @@ fn each_is_made_beforehand_and_used_once() {
         let outcome = script(&pool, "ls /tmp; cat file; echo x > /tmp/x; exit 0");
         assert_eq!(said(&outcome), "kept\n");
     }
+}
+
+#[test]
+fn nothing_of_a_command_is_left_when_it_is_over() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 1);
+    let (beat, script_that_leaves) =
+        (live.workspace().join("beat"), "setsid sh -c 'while :; do echo x >> beat; done' &");
+    for _ in 0..3 {
+        wait_for(&pool, 1);
+        script(&pool, &format!("({script_that_leaves}) > /dev/null; sleep 0.1"));
+        let length = read(&beat).len();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(length > 0);
+        assert_eq!(read(&beat).len(), length);
+    }
+}
+
+#[test]
+fn what_a_command_used_up_is_known() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 1);
+    spent(pool.run(["sh", "-c", SPENDER]).unwrap().1.usage, "pool");
 }
 
 #[test]
@@ -134,6 +157,14 @@ fn holder() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_HOLDER") else { return };
     let workspace = Path::new(&workspace);
     let first = pool(workspace, 3);
+    assert_eq!(children().len(), 3);
+    // What has ended is buried while others are made.
+    (0..5).for_each(|_| assert_eq!(script(&first, "sleep 0.01").end, End::Exited(0)));
+    wait_for(&first, 3);
+    let start = Instant::now();
+    while children().len() > 3 && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     assert_eq!(children().len(), 3);
     drop(first);
     assert_eq!(children().len(), 0);

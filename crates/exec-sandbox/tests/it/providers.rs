@@ -13,7 +13,7 @@ use stockade_exec_sandbox::{
     plan_and_run, probe, run,
 };
 
-use crate::live::{BACKENDS, Live, each, read};
+use crate::live::{BACKENDS, Live, SPENDER, each, read, spent};
 
 /// A workspace, if the machine has this backend.
 fn live(backend: Backend) -> Option<Live> {
@@ -68,6 +68,20 @@ fn each_says_how_it_ended() {
             })
             .unwrap();
         assert_eq!(outcome.end, End::TimedOut, "{backend:?}");
+    }
+}
+
+#[test]
+fn each_says_what_was_used_up() {
+    for backend in each() {
+        let live = Live::bare();
+        let outcome = live.run(&["sh", "-c", SPENDER], |spec| spec.backend = backend).unwrap();
+        // Bubblewrap ends without a look at what it started; what it used up itself would be another figure.
+        if backend == Backend::Bwrap {
+            assert_eq!((outcome.usage.cpu_time, outcome.usage.peak_memory), (None, None));
+        } else {
+            spent(outcome.usage, &format!("{backend:?}"));
+        }
     }
 }
 

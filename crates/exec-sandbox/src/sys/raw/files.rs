@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_int, c_uint};
 use std::os::fd::{OwnedFd, RawFd};
 
 use super::{Result, check, descriptor, done};
+use crate::sys::launch::Report;
 
 /// Opens a path without following links: below `folder`, or anywhere if that is the root.
 pub(crate) fn open_path(folder: RawFd, path: &CStr, flags: c_int, beneath: bool) -> Result<OwnedFd> {
@@ -61,7 +62,7 @@ pub(crate) fn write(to: RawFd, text: &[u8]) -> Result {
 }
 
 /// Writes words at once. Whoever is gone does not read them.
-pub(crate) fn write_words(to: RawFd, words: &[i32; 4]) {
+pub(crate) fn write_words(to: RawFd, words: &Report) {
     // SAFETY: as many bytes are read as the words have.
     done(unsafe { libc::syscall(libc::SYS_write, to, words.as_ptr(), size_of_val(words)) }).ok();
 }

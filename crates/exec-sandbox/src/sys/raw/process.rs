@@ -133,6 +133,7 @@ pub(crate) fn stay_on(pid: i32, processors: &rustix::thread::CpuSet) -> Result {
 }
 
 /// How a process ended, and what it used up.
+#[derive(Clone, Copy)]
 pub(crate) struct Used {
     pub(crate) status: c_int,
     pub(crate) cpu: std::time::Duration,
@@ -146,6 +147,19 @@ pub(crate) fn wait_any(block: bool) -> Result<Option<(i32, c_int)>> {
     // SAFETY: there is room for the status.
     let pid = check(unsafe { libc::syscall(libc::SYS_wait4, -1, &raw mut status, flags, 0usize) })?;
     Ok((pid != 0).then_some((pid as i32, status)))
+}
+
+/// Returns what all processes used up that this one has waited for, and those that they have: time of processors in seconds and
+/// millionths, and thousands of bytes of memory.
+pub(crate) fn used_by_children() -> [i32; 3] {
+    // SAFETY: all zeros is a record of nothing used.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: there is room for the usage.
+    done(unsafe { libc::syscall(libc::SYS_getrusage, libc::RUSAGE_CHILDREN, &raw mut usage) }).ok();
+    let (user, system) = (usage.ru_utime, usage.ru_stime);
+    let millionths = user.tv_usec + system.tv_usec;
+    let seconds = user.tv_sec + system.tv_sec + millionths / 1_000_000;
+    [seconds, millionths % 1_000_000, usage.ru_maxrss].map(|number| i32::try_from(number).unwrap_or(i32::MAX))
 }
 
 /// Waits for one process and returns what it and its own used up.
