@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod command;
+pub(crate) mod footprint;
 mod forget;
 pub(crate) mod guardian;
 mod init;

@@ -1,7 +1,7 @@
 //! Gives back the memory that the first process of a sandbox has as a copy of the program that started it. Else every page
 //! which that program changes would be kept twice for as long as the command runs.
 //!
-//! What remains is the code, what is static in it, the stack that this runs on, and where the C library keeps the last error
+//! What remains is the code that is run from here on, what is static, the stack that this runs on, and where the C library keeps the last error
 //! of this thread. The rules of the place hold: no allocation, no lock.
 
 use std::os::fd::AsRawFd as _;
@@ -15,6 +15,8 @@ struct Mapping {
     end: usize,
     /// Whether it can be read and written.
     writable: bool,
+    /// Whether it can be run.
+    code: bool,
     /// Whether it shows a file.
     file: bool,
     field: Field,
@@ -57,6 +59,10 @@ pub(super) unsafe fn forget() {
                 // SAFETY: nothing in it is needed, see above; the caller promises the rest.
                 unsafe { raw::unmap(line.start, line.end - line.start) };
             }
+            if line.code && line.file && !line.writable {
+                // SAFETY: code is as in its file. What a debugger put there was for the program that this is a copy of.
+                unsafe { raw::give_back(line.start, line.end - line.start) };
+            }
             end_of_file = if line.file { line.end } else { 0 };
             line = Mapping::default();
         }
@@ -80,7 +86,10 @@ impl Mapping {
         match self.field {
             Start => self.start = self.start.wrapping_mul(16).wrapping_add(digit),
             End if byte != b'-' => self.end = self.end.wrapping_mul(16).wrapping_add(digit),
-            Access => self.writable |= byte == b'w',
+            Access => {
+                self.writable |= byte == b'w';
+                self.code |= byte == b'x';
+            }
             File => self.file |= matches!(byte, b'1'..=b'9'),
             End | Offset | Device | Name => {}
         }
@@ -94,17 +103,20 @@ mod tests {
     #[test]
     fn lines_are_understood() {
         let rows = [
-            ("55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x", (0x55d0, 0x55e1, false, true)),
-            ("7f00a000-7f00c000 rw-p 00000000 00:00 0 ", (0x7f00_a000, 0x7f00_c000, true, false)),
-            ("7f00a000-7f00c000 rw-p 00000000 00:00 0   [heap]", (0x7f00_a000, 0x7f00_c000, true, false)),
-            ("1000-2000 rw-s 00000000 00:01 2050 /dev/zero (deleted)", (0x1000, 0x2000, true, true)),
-            ("1000-2000 rw-p 00003000 fe:00 10 /lib/w w", (0x1000, 0x2000, true, true)),
-            ("", (0, 0, false, false)),
+            ("55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x", (0x55d0, 0x55e1, false, true, true)),
+            ("7f00a000-7f00c000 rw-p 00000000 00:00 0 ", (0x7f00_a000, 0x7f00_c000, true, false, false)),
+            (
+                "7f00a000-7f00c000 rw-p 00000000 00:00 0   [heap]",
+                (0x7f00_a000, 0x7f00_c000, true, false, false),
+            ),
+            ("1000-2000 rw-s 00000000 00:01 2050 /dev/zero (deleted)", (0x1000, 0x2000, true, false, true)),
+            ("1000-2000 rw-p 00003000 fe:00 10 /lib/w w", (0x1000, 0x2000, true, false, true)),
+            ("", (0, 0, false, false, false)),
         ];
         for (text, expected) in rows {
             let mut line = Mapping::default();
             text.bytes().for_each(|byte| line.read(byte));
-            assert_eq!((line.start, line.end, line.writable, line.file), expected, "{text}");
+            assert_eq!((line.start, line.end, line.writable, line.code, line.file), expected, "{text}");
         }
     }
 }
