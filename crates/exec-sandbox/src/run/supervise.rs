@@ -17,7 +17,7 @@ use crate::explain::{Denial, explain};
 use crate::limits::Priority;
 use crate::outcome::{End, Outcome, Usage};
 use crate::plan::Plan;
-use crate::sys::footprint::give_back;
+use crate::sys::footprint::Code;
 use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
 use crate::sys::raw;
 
@@ -118,7 +118,7 @@ fn watch(
     let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
     // Most commands are gone before it is worth while to look.
     let mut next_look = Instant::now() + memory::INTERVAL;
-    let mut is_settled = false;
+    let mut code = None;
     loop {
         let now = Instant::now();
         let rest = bounds.end.map(|end| end.saturating_duration_since(now));
@@ -131,12 +131,10 @@ fn watch(
             }
             tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
             next_look = Instant::now() + memory::INTERVAL;
-            if !is_settled {
-                give_back();
-                is_settled = true;
-            }
+            // What ran to look, or to start the command, is not needed while nothing happens.
+            code.get_or_insert_with(Code::find).give_back();
         }
-        let looks = pump.follow() || bounds.memory.is_some() || tries > 0 || !is_settled;
+        let looks = pump.follow() || bounds.memory.is_some() || tries > 0 || code.is_none();
         let until_then = looks.then(|| next_look.saturating_duration_since(now));
         let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];

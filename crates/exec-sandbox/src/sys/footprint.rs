@@ -6,18 +6,30 @@ use std::fs;
 
 use super::raw;
 
-/// Gives back what the heap has no use for, and code and constants that are as they are in their files.
-///
-/// It is done where this is the only thread. Another one could put something else in the place of what is given back.
-pub(crate) fn give_back() {
-    let is_alone = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
-    let Some(mappings) = fs::read_to_string("/proc/self/smaps").ok().filter(|_| is_alone) else { return };
-    let unchanged = unchanged(&mappings);
-    drop(mappings);
-    raw::trim_heap();
-    for (start, length) in unchanged {
-        // SAFETY: what lies there is the same as in the file, and nobody else is there who could have changed it since.
-        unsafe { raw::give_back(start, length) };
+/// Code and constants that are as they are in their files, in a program that does nothing but wait and look now and then.
+#[derive(Default)]
+pub(crate) struct Code {
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Code {
+    /// Looks for it, and gives back what the heap has no use for. There is none where this is not the only thread: another
+    /// one could put something else in its place.
+    pub(crate) fn find() -> Self {
+        let is_alone = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+        let mappings =
+            if is_alone { fs::read_to_string("/proc/self/smaps") } else { return Self::default() };
+        let ranges = mappings.map(|mappings| unchanged(&mappings)).unwrap_or_default();
+        raw::trim_heap();
+        Self { ranges }
+    }
+
+    /// Gives it back. This is for the one thread that there was, for as long as it loads and starts nothing.
+    pub(crate) fn give_back(&self) {
+        for (start, length) in &self.ranges {
+            // SAFETY: what lies there is the same as in the file, and nobody was there who could have changed it since.
+            unsafe { raw::give_back(*start, *length) };
+        }
     }
 }
 

@@ -114,9 +114,11 @@ pub(super) struct Ended {
 #[serde(rename_all = "camelCase")]
 struct Used {
     wall_time_ms: u64,
-    /// Of all processes; nothing where what made the sandbox does not say so.
+    /// Time of processors of all processes; missing with bubblewrap, which does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     cpu_time_ms: Option<u64>,
-    /// The most at once; nothing where what made the sandbox does not say so.
+    /// The most memory at once; missing with bubblewrap, which does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
 }
 
