@@ -12,7 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod steps;
 mod wall;
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::RawFd;
@@ -92,12 +92,6 @@ fn secret() -> std::io::Result<[u64; 3]> {
 fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
     let (programs, arguments) = words(plan)?;
-    let variables = plan.environment.iter().map(|(name, value)| {
-        let mut text = name.clone();
-        text.push("=");
-        text.push(value);
-        c_string(&text)
-    });
     Ok(Launch {
         namespaces: 0,
         trees: Vec::new(),
@@ -117,7 +111,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         programs,
         arguments: Strings::new(arguments),
         order: None,
-        environment: Strings::new(variables.collect::<Result<_, _>>()?),
+        environment: Strings::new(variables(plan)?),
         wipe: crate::probe::own_arguments_and_variables(),
         doomed: None,
         _ended: Vec::new(),
@@ -128,6 +122,17 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
 pub(crate) fn words(plan: &Plan) -> std::io::Result<(Vec<CString>, Vec<CString>)> {
     let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
     Ok((programs(plan)?, arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?))
+}
+
+/// The variables of a command, as it finds them.
+pub(crate) fn variables(plan: &Plan) -> std::io::Result<Vec<CString>> {
+    let variable = |(name, value): &(OsString, OsString)| {
+        let mut text = name.clone();
+        text.push("=");
+        text.push(value);
+        c_string(&text)
+    };
+    plan.environment.iter().map(variable).collect()
 }
 
 /// What is closed for this plan beside what always is.

@@ -78,9 +78,10 @@ impl Pool {
         let planned = plan(&spec, &facts)?;
         let ready = Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind));
         let Some(mut ready) = ready else { return run_or_next(&spec, facts, planned, self.streams) };
-        let (programs, arguments) =
-            native::words(&planned).map_err(RunError::setup("handing over the command"))?;
-        if !ready.order.write(&programs, &arguments) {
+        let handing_over = || RunError::setup("handing over the command");
+        let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
+        let variables = native::variables(&planned).map_err(handing_over())?;
+        if !ready.order.write([&programs, &arguments, &variables]) {
             return run_or_next(&spec, facts, planned, self.streams);
         }
         let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go(&self.shared))?;

@@ -8,6 +8,16 @@ use std::os::fd::AsRawFd as _;
 
 use super::raw;
 
+/// How much is kept below and above a place that is needed: the stack grows down, and what called this lies above.
+const BELOW: usize = 256 << 10;
+const ABOVE: usize = 128 << 10;
+
+/// Where pieces begin and end, whatever size pages have.
+const EDGE: usize = 64 << 10;
+
+/// Where a piece begins, and where it ends.
+type Range = (usize, usize);
+
 /// A line of `/proc/self/maps`, as far as it matters here.
 #[derive(Default)]
 struct Mapping {
@@ -54,10 +64,13 @@ pub(super) unsafe fn forget() {
                 line.read(*byte);
                 continue;
             }
-            let own = line.writable && !line.file && line.start != end_of_file;
-            if own && !needed.iter().any(|place| (line.start..line.end).contains(place)) {
-                // SAFETY: nothing in it is needed, see above; the caller promises the rest.
-                unsafe { raw::unmap(line.start, line.end - line.start) };
+            if line.writable && !line.file && line.start != end_of_file {
+                for (start, end) in gaps((line.start, line.end), needed.map(around)) {
+                    if start < end {
+                        // SAFETY: nothing in it is needed, see above; the caller promises the rest.
+                        unsafe { raw::unmap(start, end - start) };
+                    }
+                }
             }
             if line.code && line.file && !line.writable {
                 // SAFETY: code is as in its file. What a debugger put there was for the program that this is a copy of.
@@ -67,6 +80,19 @@ pub(super) unsafe fn forget() {
             line = Mapping::default();
         }
     }
+}
+
+/// What is kept for a place that is needed.
+fn around(place: usize) -> Range {
+    (place.saturating_sub(BELOW) & !(EDGE - 1), place.saturating_add(ABOVE) & !(EDGE - 1))
+}
+
+/// What of a mapping is not kept, in pieces that may be empty. The kernel makes one mapping of a stack and what lies beside
+/// it, however much that is.
+fn gaps((start, end): Range, mut kept: [Range; 2]) -> [Range; 3] {
+    kept.sort_unstable();
+    let [first, second] = kept;
+    [(start, end.min(first.0)), (start.max(first.1), end.min(second.0)), (start.max(second.1), end)]
 }
 
 impl Mapping {
@@ -99,6 +125,25 @@ impl Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_needed_is_kept_and_no_more() {
+        let rows: [(Range, [Range; 2], &[Range]); 6] = [
+            ((10, 20), [(1, 5), (30, 40)], &[(10, 20)]),
+            ((10, 20), [(5, 25), (30, 40)], &[]),
+            ((10, 20), [(12, 14), (16, 18)], &[(10, 12), (14, 16), (18, 20)]),
+            ((10, 20), [(16, 18), (12, 14)], &[(10, 12), (14, 16), (18, 20)]),
+            ((10, 20), [(12, 15), (13, 16)], &[(10, 12), (16, 20)]),
+            ((10, 20), [(5, 12), (18, 25)], &[(12, 18)]),
+        ];
+        for (mapping, kept, expected) in rows {
+            let found = gaps(mapping, kept).into_iter().filter(|(start, end)| start < end);
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{mapping:?} {kept:?}");
+        }
+        let (start, end) = around(0x7f00_1234_5678);
+        assert!(start % EDGE == 0 && end % EDGE == 0);
+        assert!(start + BELOW <= 0x7f00_1234_5678 && end > 0x7f00_1234_5678 + ABOVE / 2);
+    }
 
     #[test]
     fn lines_are_understood() {

@@ -151,13 +151,31 @@ fn children() -> Vec<String> {
     lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
+/// Thousands of bytes in memory that show no file.
+fn of_its_own(pid: &str) -> u64 {
+    let status = read(Path::new(&format!("/proc/{pid}/status")));
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap()
+}
+
 /// Not a test of its own: what [`nothing_is_left_of_a_pool`] starts and kills.
 #[test]
 fn holder() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_HOLDER") else { return };
     let workspace = Path::new(&workspace);
+    // More than a sandbox that waits may hold.
+    let own = vec![1u8; 64 << 20];
     let first = pool(workspace, 3);
     assert_eq!(children().len(), 3);
+    for pid in children() {
+        let below = read(Path::new(&format!("/proc/{pid}/task/{pid}/children")));
+        assert_eq!(below.split_whitespace().count(), 1);
+        for pid in below.split_whitespace().chain([pid.as_str()]) {
+            let memory = of_its_own(pid);
+            assert!(memory > 0 && memory < 2000, "{pid}: {memory} kB");
+        }
+    }
+    assert_eq!(own.iter().filter(|byte| **byte == 1).count(), own.len());
     // What has ended is buried while others are made.
     (0..5).for_each(|_| assert_eq!(script(&first, "sleep 0.01").end, End::Exited(0)));
     wait_for(&first, 3);
