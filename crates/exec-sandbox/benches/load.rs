@@ -13,13 +13,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{
-    End, Input, Plan, Pool, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run,
-};
+use stockade_exec_sandbox::{Pool, SandboxSpec, bwrap_arguments, run};
+
+mod support;
+use support::{command, native, planned, pooled, streams, wish};
 
 /// How long each rate is measured, and how often.
 const SPAN: Duration = Duration::from_millis(700);
@@ -35,7 +36,7 @@ fn main() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|word| word == LAUNCHER) {
         let spec = SandboxSpec::new(arguments.next().unwrap(), ["/bin/sleep", "60"]);
-        run(&plan(&spec, &probe(&spec)).unwrap(), streams()).unwrap();
+        run(&planned(&spec), streams()).unwrap();
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -46,28 +47,14 @@ fn main() {
     orphans(&workspace);
 }
 
-fn streams() -> Streams {
-    Streams { stdin: Input::Empty, stdout: Stream::Inherit, stderr: Stream::Inherit, ..Streams::default() }
-}
-
-fn planned(workspace: &Path) -> Plan {
-    let spec = SandboxSpec::new(workspace, ["/bin/true"]);
-    plan(&spec, &probe(&spec)).unwrap()
-}
-
 fn rates(workspace: &Path) {
-    let plan = planned(workspace);
+    let plan = planned(&wish(workspace));
     let words = bwrap_arguments(&plan);
-    let pool = Pool::new(SandboxSpec::new(workspace, ["true"]), streams(), 8).unwrap();
+    let pool = Pool::new(wish(workspace), streams(), 8).unwrap();
     let runners: [(&str, &(dyn Fn() + Sync)); 3] = [
-        ("native", &|| assert_eq!(run(&plan, streams()).unwrap().end, End::Exited(0))),
-        ("native, from a pool of 8", &|| {
-            assert_eq!(pool.run(["/bin/true"]).unwrap().1.end, End::Exited(0));
-        }),
-        ("bubblewrap", &|| {
-            let status = Command::new("bwrap").args(&words).stdin(Stdio::null()).status().unwrap();
-            assert!(status.success());
-        }),
+        ("native", &|| native(&plan)),
+        ("native, from a pool of 8", &|| pooled(&pool)),
+        ("bubblewrap", &|| command("bwrap", &words)),
     ];
     println!("commands a second, median of {TURNS}, with so many at a time");
     for at_once in AT_ONCE {
@@ -107,7 +94,7 @@ fn paths(workspace: &Path) {
     fs::create_dir(&few).unwrap();
     fs::create_dir(&many).unwrap();
     (0..MANY).for_each(|number| fs::write(many.join(format!(".env.{number}")), "").unwrap());
-    let plans = [planned(&few), planned(&many)];
+    let plans = [planned(&wish(&few)), planned(&wish(&many))];
     let hidden = plans[1].mounts.len() - plans[0].mounts.len();
     assert_eq!(hidden, MANY);
     let mut times = [Vec::new(), Vec::new()];
@@ -153,6 +140,8 @@ fn children(pid: i32) -> Vec<i32> {
 fn memory(workspace: &Path) {
     let mut child = sleeper(workspace);
     let pids = processes(&child);
+    // What ran to start it is given back a moment later.
+    std::thread::sleep(Duration::from_millis(500));
     println!("kB of memory while a command waits       own  shared part (PSS in all)");
     for (pid, name) in
         pids.iter().zip(["the launcher, a program like this", "the first process", "the command"])

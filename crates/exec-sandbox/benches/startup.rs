@@ -15,24 +15,25 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{
-    End, Input, Plan, Pool, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run,
-};
+use stockade_exec_sandbox::{Pool, bwrap_arguments};
+
+mod support;
+use support::{TRUE, command, native, planned, pooled, streams, wish};
 
 const ROUNDS: usize = 60;
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = folder.path().canonicalize().unwrap();
-    let spec = SandboxSpec::new(workspace, ["/bin/true"]);
-    let planned = plan(&spec, &probe(&spec)).unwrap();
+    let spec = wish(&workspace);
+    let plan = planned(&spec);
     let pool = Pool::new(spec.clone(), streams(), 2).unwrap();
     let runners: [(&str, &dyn Fn()); 5] = [
-        ("plain", &|| command("/bin/true", &[])),
-        ("native", &|| native(&planned)),
-        ("native, with probe and plan", &|| native(&plan(&spec, &probe(&spec)).unwrap())),
-        ("native, from a pool", &|| assert_eq!(pool.run(["/bin/true"]).unwrap().1.end, End::Exited(0))),
-        ("bubblewrap", &|| command("bwrap", &bwrap_arguments(&planned))),
+        ("plain", &|| command(TRUE, &[])),
+        ("native", &|| native(&plan)),
+        ("native, with probe and plan", &|| native(&planned(&spec))),
+        ("native, from a pool", &|| pooled(&pool)),
+        ("bubblewrap", &|| command("bwrap", &bwrap_arguments(&plan))),
     ];
     if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_err() {
         println!("skipped: bubblewrap is not installed; `cargo xtask setup` installs it");
@@ -67,17 +68,4 @@ fn main() {
             own_median.as_secs_f64() / median.as_secs_f64(),
         );
     }
-}
-
-fn streams() -> Streams {
-    Streams { stdin: Input::Empty, stdout: Stream::Inherit, stderr: Stream::Inherit, ..Streams::default() }
-}
-
-fn native(plan: &Plan) {
-    assert_eq!(run(plan, streams()).unwrap().end, End::Exited(0));
-}
-
-fn command(program: &str, arguments: &[std::ffi::OsString]) {
-    let status = Command::new(program).args(arguments).stdin(Stdio::null()).status().unwrap();
-    assert!(status.success());
 }

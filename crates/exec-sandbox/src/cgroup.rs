@@ -200,6 +200,11 @@ impl Groups {
         Some((killed > 0, peak))
     }
 
+    /// The time of processors that was used, where the kernel says that of the group.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        self.made.iter().find_map(Made::cpu_time)
+    }
+
     /// Whether a process could not be started, because there were too many.
     pub(crate) fn ran_out_of_processes(&self) -> bool {
         self.of("pids").and_then(|made| made.count("pids.events", "max ")).is_some_and(|count| count > 0)
@@ -207,6 +212,17 @@ impl Groups {
 }
 
 impl Made {
+    fn cpu_time(&self) -> Option<Duration> {
+        match self.version {
+            // It is there where this controller and that of processors are one.
+            Version::One => {
+                let text = fs::read_to_string(self.path.join("cpuacct.usage")).ok()?;
+                text.trim().parse().ok().map(Duration::from_nanos)
+            }
+            Version::Two => self.count("cpu.stat", "usage_usec ").map(Duration::from_micros),
+        }
+    }
+
     /// A number from a file whose lines each begin with a name.
     fn count(&self, file: &str, name: &str) -> Option<u64> {
         let text = fs::read_to_string(self.path.join(file)).ok()?;
@@ -320,6 +336,9 @@ mod tests {
         fs::write(group.join("memory.peak"), "4000\n").unwrap();
         fs::write(group.join("pids.events"), "max 3\n").unwrap();
         assert_eq!(groups.memory(), Some((true, Some(4000))));
+        assert_eq!(groups.cpu_time(), None);
+        fs::write(group.join("cpu.stat"), "usage_usec 1500000\nuser_usec 1\n").unwrap();
+        assert_eq!(groups.cpu_time(), Some(Duration::from_millis(1500)));
         assert!(groups.ran_out_of_processes());
     }
 
@@ -331,6 +350,8 @@ mod tests {
         fs::write(mounted.path().join("unified/user/cgroup.subtree_control"), "pids").unwrap();
         let own = "4:memory:/job\n0::/user/app\n";
         let groups = Groups::make_in(mounted.path(), own, &limits(), "stockade-1-1");
+        fs::write(mounted.path().join("memory/job/stockade-1-1/cpuacct.usage"), "250000000\n").unwrap();
+        assert_eq!(groups.cpu_time(), Some(Duration::from_millis(250)));
         let made: Vec<_> = groups.made.iter().map(|made| (made.controller.name, made.version)).collect();
         assert_eq!(made, [("memory", Version::One), ("pids", Version::Two)]);
         let text = fs::read_to_string(mounted.path().join("memory/job/stockade-1-1/memory.limit_in_bytes"));

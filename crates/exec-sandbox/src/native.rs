@@ -12,7 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod steps;
 mod wall;
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::RawFd;
@@ -67,6 +67,7 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> 
         namespaces: namespaces(&plan.network),
         trees: furniture.trees,
         steps: furniture.steps,
+        _ended: furniture.ended,
         loopback: plan.network != Network::Open,
         identity: ids.to_become(),
         landlock: wall::rules(plan, handed)?,
@@ -91,12 +92,6 @@ fn secret() -> std::io::Result<[u64; 3]> {
 fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
     let (programs, arguments) = words(plan)?;
-    let variables = plan.environment.iter().map(|(name, value)| {
-        let mut text = name.clone();
-        text.push("=");
-        text.push(value);
-        c_string(&text)
-    });
     Ok(Launch {
         namespaces: 0,
         trees: Vec::new(),
@@ -116,8 +111,10 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         programs,
         arguments: Strings::new(arguments),
         order: None,
-        environment: Strings::new(variables.collect::<Result<_, _>>()?),
+        environment: Strings::new(variables(plan)?),
         wipe: crate::probe::own_arguments_and_variables(),
+        doomed: None,
+        _ended: Vec::new(),
     })
 }
 
@@ -125,6 +122,17 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
 pub(crate) fn words(plan: &Plan) -> std::io::Result<(Vec<CString>, Vec<CString>)> {
     let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
     Ok((programs(plan)?, arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?))
+}
+
+/// The variables of a command, as it finds them.
+pub(crate) fn variables(plan: &Plan) -> std::io::Result<Vec<CString>> {
+    let variable = |(name, value): &(OsString, OsString)| {
+        let mut text = name.clone();
+        text.push("=");
+        text.push(value);
+        c_string(&text)
+    };
+    plan.environment.iter().map(variable).collect()
 }
 
 /// What is closed for this plan beside what always is.
@@ -177,7 +185,7 @@ fn programs(plan: &Plan) -> std::io::Result<Vec<CString>> {
     folders.map(|folder| c_string(folder.join(&plan.program).as_os_str())).collect()
 }
 
-fn c_string(text: &OsStr) -> std::io::Result<CString> {
+pub(crate) fn c_string(text: &OsStr) -> std::io::Result<CString> {
     Ok(CString::new(text.as_bytes())?)
 }
 

@@ -57,10 +57,10 @@ pub enum End {
 pub struct Usage {
     /// From start to end.
     pub wall_time: Duration,
-    /// Time of processors, of all processes that have ended.
-    pub cpu_time: Duration,
-    /// The most memory that one process, or all together where that was measured, had at once.
-    pub peak_memory: u64,
+    /// Time of processors, of all processes; nothing where nobody says so: bubblewrap does not, and a control group does.
+    pub cpu_time: Option<Duration>,
+    /// The most memory that one process, or all together in a control group, had at once; nothing where nobody says so.
+    pub peak_memory: Option<u64>,
 }
 
 /// What a command printed.

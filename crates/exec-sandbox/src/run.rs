@@ -175,8 +175,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     let moved = private.as_ref().map(|private| private.move_in(plan));
     carried_out(plan, streams, &groups, || {
         let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes or a terminal"))?;
-        let private = private.as_ref().map(Private::path);
-        let running = begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private)?;
+        let running = begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private.as_ref())?;
         Ok(running.map(|running| (running, pump)))
     })
 }

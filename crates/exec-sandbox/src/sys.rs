@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod command;
+pub(crate) mod footprint;
 mod forget;
 pub(crate) mod guardian;
 mod init;
@@ -14,4 +15,5 @@ pub(crate) mod launch;
 pub(crate) mod order;
 mod place;
 pub(crate) mod raw;
+pub(crate) mod remove;
 pub(crate) mod spawn;

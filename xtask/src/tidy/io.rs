@@ -39,6 +39,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/run/", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/state.rs", "asks where this user keeps the state of programs"),
     ("crates/exec-sandbox/src/sweep.rs", "moves what a command left under protected names"),
+    ("crates/exec-sandbox/src/sys/footprint.rs", "asks what lies where in the memory of this program"),
     ("crates/exec-sandbox/src/workspace.rs", "looks for protected names in a workspace"),
     ("crates/cli/src/", "the command talks to a person"),
 ];

@@ -242,6 +242,37 @@ fn no_process_of_the_sandbox_holds_the_outer_terminal() {
     }
 }
 
+#[test]
+fn what_is_done_at_a_terminal_is_on_record() {
+    let inner = "echo ready; read line; echo got $line; exit 3";
+    let mut person = Person::new(
+        Who::Same,
+        &format!(
+            "sh -c 'echo pid $$; exec stockade exec -q -t --audit=../trail -- sh -c \"{}\"'{BACK}; \
+             stockade exec -q -t --audit=../trail -- sleep 60; echo killed $?; \
+             stockade exec -q -t --audit=../none/trail -- touch ran; echo refused $?; ls; \
+             stockade audit query --file ../trail --format json | tr -d ' ' | grep -o '\"event\":\"[a-z_]*\"'; \
+             stockade audit verify --file ../trail | cat",
+            inner.replace('$', "\\$")
+        ),
+    );
+    person.sees("ready\r\n");
+    person.types("word\r");
+    person.sees("got word\r\n");
+    person.sees("back 3\r\n");
+    assert_eq!(person.sees("done\r\n"), AS_BEFORE);
+    // It has begun, so its start is on record; the key for its end is one for the command alone.
+    std::thread::sleep(Duration::from_millis(1500));
+    person.types("\u{3}");
+    person.sees("killed 130\r\n");
+    let refused = person.sees("refused 125\r\n");
+    assert!(refused.contains("cannot be put on record"), "{refused}");
+    let record = person.sees("intact: 4 records");
+    let events = ["sandbox_error", "sandbox_started", "sandbox_error", "sandbox_started"];
+    let lines = events.map(|event| format!("\"event\":\"{event}\"\r\n")).concat();
+    assert_eq!(record, lines);
+}
+
 /// Runs without a terminal, with this as its input.
 fn without(args: &[&str], input: &[u8]) -> String {
     let workspace = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::process::{Gid, Uid};
 
 use crate::plan::Identity;
-use crate::sys::launch::with_user_namespace;
+use crate::sys::launch::{Ended, with_user_namespace};
 
 /// Nobody, as every system knows that user.
 const NOBODY: u32 = 65534;
@@ -71,6 +71,8 @@ impl Ids {
 #[derive(Default)]
 pub(super) struct OwnerMaps {
     made: BTreeMap<(u32, u32), OwnedFd>,
+    /// The processes that held them until they were open.
+    pub(super) ended: Vec<Ended>,
 }
 
 impl OwnerMaps {
@@ -80,12 +82,13 @@ impl OwnerMaps {
         match self.made.entry((user, group)) {
             Entry::Occupied(made) => Ok(made.into_mut()),
             Entry::Vacant(place) => {
-                let made = with_user_namespace(|pid| {
+                let (made, ended) = with_user_namespace(|pid| {
                     let mapped =
                         Ids { kind: Identity::Nobody, user: (user, ids.user.1), group: (group, ids.group.1) };
                     mapped.write_maps(pid)?;
                     File::open(Path::new("/proc").join(pid.to_string()).join("ns/user"))
                 })?;
+                self.ended.push(ended);
                 Ok(place.insert(made.into()))
             }
         }

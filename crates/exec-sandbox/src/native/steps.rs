@@ -17,7 +17,7 @@ use super::{below_root, c_string};
 use crate::mounts::{Mount, MountKind, Owner, Shape};
 use crate::plan::Plan;
 use crate::spec::Access;
-use crate::sys::launch::{Step, Tree, copy_tree};
+use crate::sys::launch::{Ended, Step, Tree, copy_tree};
 use crate::sys::raw::MountAttributes;
 
 const READ_ONLY: u64 = 0x1;
@@ -56,6 +56,8 @@ pub(crate) const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
 pub(super) struct Furniture {
     pub(super) trees: Vec<Tree>,
     pub(super) steps: Vec<Step>,
+    /// Processes that were needed to make it.
+    pub(super) ended: Vec<Ended>,
 }
 
 /// Returns the furniture of a plan.
@@ -66,14 +68,14 @@ pub(super) fn furnish(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io::Res
         room.add(mount)?;
     }
     if ids.to_become().is_some() {
-        copy_ahead(plan, ids, &mut room.furniture.trees)?;
+        room.furniture.ended = copy_ahead(plan, ids, &mut room.furniture.trees)?;
     }
     Ok(room.furniture)
 }
 
 /// Copies mounts before the sandbox is born: the command's user could not even reach them. What belongs to the caller is
 /// made to belong to the command.
-fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<()> {
+fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<Vec<Ended>> {
     let mut maps = OwnerMaps::default();
     let owned = |tree: &Tree| {
         plan.mounts.iter().any(|mount| match &mount.kind {
@@ -103,7 +105,7 @@ fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<()> {
         })?;
         tree.ready = Some(copy);
     }
-    Ok(())
+    Ok(maps.ended)
 }
 
 /// A root that is being furnished.

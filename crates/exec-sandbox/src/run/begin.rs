@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use super::RunError;
+use super::private::Private;
 use super::pump::Ends;
 use crate::bwrap::start::{self as bubblewrap, handle, sees};
 use crate::cgroup::Groups;
@@ -25,7 +26,12 @@ pub(super) struct Running {
     pub(super) speaks: Speaks,
     /// Held until everything is gone.
     _lock: Option<OwnedFd>,
+    /// Who waits for the first process once all others are gone; if nobody does, this value does.
+    pub(super) buried_by: Option<Burial>,
 }
+
+/// Takes the number of a process that has ended, or is about to, to wait for it later.
+pub(super) type Burial = Box<dyn Fn(i32) + Send>;
 
 /// How a sandbox says how its command ended.
 pub(super) enum Speaks {
@@ -47,7 +53,7 @@ pub(super) fn begin(
     ends: Ends,
     groups: &Groups,
     number: u32,
-    private: Option<&Path>,
+    private: Option<&Private>,
 ) -> Result<Option<Running>, RunError> {
     match &plan.provider {
         Provider::Native => {
@@ -58,8 +64,9 @@ pub(super) fn begin(
             copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
-            let launch = in_place(plan, ends.handed(), groups.bound_memory(), private)
+            let mut launch = in_place(plan, ends.handed(), groups.bound_memory(), private.map(Private::path))
                 .map_err(RunError::setup("preparing the rules"))?;
+            launch.doomed = private.map(Private::doomed);
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
@@ -91,7 +98,7 @@ pub(super) fn copy(
         end(born.pid);
         return Err(RunError::setup("giving the sandbox its identity")(error));
     }
-    Ok((Running { born, news, speaks, _lock: None }, go_write))
+    Ok((Running { born, news, speaks, _lock: None, buried_by: None }, go_write))
 }
 
 fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Running, RunError> {
@@ -107,7 +114,7 @@ fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Run
         let news = handle(waiting.pid)?;
         let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
         rustix::io::write(&waiting.go, b"g")?;
-        Ok(Running { born, news, speaks, _lock: waiting.lock })
+        Ok(Running { born, news, speaks, _lock: waiting.lock, buried_by: None })
     };
     begun().map_err(|error| {
         end(waiting.pid);
@@ -122,8 +129,13 @@ fn end(pid: i32) {
 }
 
 impl Running {
-    /// Ends whatever is left, and returns when it is gone.
-    pub(super) fn end(&self) -> Result<raw::Used, RunError> {
+    /// Ends whatever is left, and returns when it is gone. Where it is known what all others used up, they are gone already;
+    /// then what takes longest is that the kernel takes the namespaces of the first process down.
+    pub(super) fn end(&self, known: Option<raw::Used>) -> Result<raw::Used, RunError> {
+        if let (Some(used), Some(bury)) = (&known, &self.buried_by) {
+            bury(self.born.pid);
+            return Ok(*used);
+        }
         let signal = if matches!(self.speaks, Speaks::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
         if let Speaks::Ends { handle, .. } = &self.speaks {
             rustix::process::pidfd_send_signal(handle, rustix::process::Signal::KILL).ok();
@@ -137,6 +149,7 @@ impl Running {
             )
             .map_err(RunError::Watch)?;
         }
+        let used = used.map(|used| known.unwrap_or(used));
         used.map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)))
     }
 

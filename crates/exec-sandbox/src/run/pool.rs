@@ -30,6 +30,7 @@ use crate::refusal::Refusal;
 use crate::spec::SandboxSpec;
 use crate::sys::launch::REPORT_READY;
 use crate::sys::order::Order;
+use crate::sys::raw;
 
 /// Sandboxes for commands that differ in nothing but their words. It is dropped with all that is ready.
 ///
@@ -50,7 +51,14 @@ impl Pool {
         let spec = SandboxSpec { command: vec!["true".into()], ..spec };
         let planned = plan(&spec, &crate::probe::probe(&spec))?;
         let wanted = Kind::of(&planned, streams).map(Arc::new);
-        let state = State { wanted, ready: VecDeque::new(), stale: Vec::new(), fails: false, ends: false };
+        let state = State {
+            wanted,
+            ready: VecDeque::new(),
+            stale: Vec::new(),
+            ended: Vec::new(),
+            fails: false,
+            ends: false,
+        };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let maker = {
             let shared = Arc::clone(&shared);
@@ -70,12 +78,13 @@ impl Pool {
         let planned = plan(&spec, &facts)?;
         let ready = Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind));
         let Some(mut ready) = ready else { return run_or_next(&spec, facts, planned, self.streams) };
-        let (programs, arguments) =
-            native::words(&planned).map_err(RunError::setup("handing over the command"))?;
-        if !ready.order.write(&programs, &arguments) {
+        let handing_over = || RunError::setup("handing over the command");
+        let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
+        let variables = native::variables(&planned).map_err(handing_over())?;
+        if !ready.order.write([&programs, &arguments, &variables]) {
             return run_or_next(&spec, facts, planned, self.streams);
         }
-        let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go())?;
+        let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go(&self.shared))?;
         Ok((planned, outcome))
     }
 
@@ -110,6 +119,8 @@ struct State {
     ready: VecDeque<Ready>,
     /// What is to be thrown away, which takes time.
     stale: Vec<Ready>,
+    /// First processes whose command has ended, and which the kernel takes down.
+    ended: Vec<i32>,
     /// Whether the last one could not be made. Whoever runs a command is told why by the one that is made for it.
     fails: bool,
     ends: bool,
@@ -136,14 +147,23 @@ impl Shared {
         ready
     }
 
+    /// Keeps the number of a process to wait for.
+    fn bury(&self, pid: i32) {
+        self.lock().ended.push(pid);
+        self.changed.notify_all();
+    }
+
     /// Waits until there is something to do, and returns what to make; nothing at the end.
     fn next(&self, size: usize) -> Option<Arc<Kind>> {
         let mut state = self.lock();
         loop {
-            let stale = std::mem::take(&mut state.stale);
-            if !stale.is_empty() {
+            let (stale, ended) = (std::mem::take(&mut state.stale), std::mem::take(&mut state.ended));
+            if !stale.is_empty() || !ended.is_empty() {
                 drop(state);
                 drop(stale);
+                for pid in ended {
+                    raw::wait_for(pid).ok();
+                }
                 state = self.lock();
                 continue;
             }
@@ -262,17 +282,22 @@ impl Ready {
         }
     }
 
-    /// Lets the command begin, which both processes wait for.
-    fn go(&mut self) -> Result<Option<(Running, Pump)>, RunError> {
+    /// Lets the command begin, which both processes wait for. The thread that makes sandboxes waits for the end of this one.
+    fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, Pump)>, RunError> {
         rustix::io::write(&self.go, b"gg").map_err(|error| RunError::Watch(error.into()))?;
-        Ok(self.running.take())
+        let shared = Arc::clone(shared);
+        let running = self.running.take().map(|(mut running, pump)| {
+            running.buried_by = Some(Box::new(move |pid| shared.bury(pid)));
+            (running, pump)
+        });
+        Ok(running)
     }
 }
 
 impl Drop for Ready {
     fn drop(&mut self) {
         if let Some((running, _)) = &self.running {
-            running.end().ok();
+            running.end(None).ok();
         }
     }
 }

@@ -2,33 +2,53 @@
 
 #![expect(clippy::disallowed_methods, reason = "makes a folder and removes it")]
 
-use std::fs::{self, DirBuilder};
+use std::fs::{DirBuilder, File};
 use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::native::c_string;
 use crate::plan::Plan;
 use crate::sweep::moment;
+use crate::sys::raw::open_path;
+use crate::sys::remove::Doomed;
 
-/// The folder. It is removed when this is dropped; links in it are removed and not followed.
+/// The folder. The first process of the sandbox removes it, or else this does when it is dropped; links in it are removed and
+/// not followed.
 pub(super) struct Private {
     path: PathBuf,
+    doomed: Doomed,
+    _open: [OwnedFd; 2],
 }
 
 impl Private {
     /// Makes one that nobody else has, and can enter.
     pub(super) fn new() -> io::Result<Self> {
         let temporary = std::env::temp_dir().canonicalize()?;
-        let path = temporary.join(format!("stockade-{}-{}", moment(), std::process::id()));
+        let name = format!("stockade-{}-{}", moment(), std::process::id());
+        let path = temporary.join(&name);
         let mut builder = DirBuilder::new();
         builder.mode(0o700).create(&path)?;
-        builder.create(path.join("home"))?;
-        builder.create(path.join("tmp"))?;
-        Ok(Self { path })
+        let parent: OwnedFd = File::open(temporary)?.into();
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+        let folder = open_path(parent.as_raw_fd(), &c_string(name.as_ref())?, flags, true)
+            .map_err(io::Error::from_raw_os_error)?;
+        let doomed = Doomed::new(parent.as_fd(), folder.as_fd(), name.as_bytes())
+            .ok_or(io::ErrorKind::InvalidFilename)?;
+        let private = Self { path, doomed, _open: [parent, folder] };
+        builder.create(private.path.join("home"))?;
+        builder.create(private.path.join("tmp"))?;
+        Ok(private)
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the first process removes.
+    pub(super) fn doomed(&self) -> Doomed {
+        self.doomed
     }
 
     /// Returns the plan with its home and its temporary files in this folder.
@@ -56,6 +76,6 @@ impl Private {
 
 impl Drop for Private {
     fn drop(&mut self) {
-        fs::remove_dir_all(&self.path).ok();
+        self.doomed.remove();
     }
 }

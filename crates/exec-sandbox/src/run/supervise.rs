@@ -17,6 +17,7 @@ use crate::explain::{Denial, explain};
 use crate::limits::Priority;
 use crate::outcome::{End, Outcome, Usage};
 use crate::plan::Plan;
+use crate::sys::footprint::Code;
 use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
 use crate::sys::raw;
 
@@ -51,6 +52,19 @@ enum Ending {
     OutOfMemory,
 }
 
+impl Ending {
+    /// What the first process says that all others used up, if it says so: then all others are gone.
+    fn used(&self) -> Option<raw::Used> {
+        let Self::Report(Some([REPORT_END, status, seconds, millionths, memory])) = *self else {
+            return None;
+        };
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+        let cpu = seconds + Duration::from_micros(u64::try_from(millionths).unwrap_or_default());
+        let peak_memory = u64::try_from(memory).unwrap_or_default().saturating_mul(1024);
+        Some(raw::Used { status, cpu, peak_memory })
+    }
+}
+
 /// What is looked at beside what the sandbox says.
 struct Bounds {
     end: Option<Instant>,
@@ -64,6 +78,8 @@ struct Bounds {
 pub(super) struct Watched {
     ending: Ending,
     used: raw::Used,
+    /// Whether that is all that was used, and not what made the sandbox used alone.
+    is_all: bool,
     pump: Pump,
 }
 
@@ -85,11 +101,12 @@ pub(super) fn supervise(
     };
     let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
     // Whatever happened, nothing is left.
-    let used = running.end();
+    let used = running.end(watched.as_ref().ok().and_then(Ending::used));
     let ending = watched.map_err(RunError::Watch)?;
     let late = bounds.end.map(|end| end.max(Instant::now() + GRACE));
     drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
-    Ok(Watched { ending, used: used?, pump })
+    let is_all = !matches!(running.speaks, Speaks::Ends { .. });
+    Ok(Watched { ending, used: used?, is_all, pump })
 }
 
 fn watch(
@@ -101,6 +118,7 @@ fn watch(
     let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
     // Most commands are gone before it is worth while to look.
     let mut next_look = Instant::now() + memory::INTERVAL;
+    let mut code = None;
     loop {
         let now = Instant::now();
         let rest = bounds.end.map(|end| end.saturating_duration_since(now));
@@ -113,8 +131,10 @@ fn watch(
             }
             tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
             next_look = Instant::now() + memory::INTERVAL;
+            // What ran to look, or to start the command, is not needed while nothing happens.
+            code.get_or_insert_with(Code::find).give_back();
         }
-        let looks = pump.follow() || bounds.memory.is_some() || tries > 0;
+        let looks = pump.follow() || bounds.memory.is_some() || tries > 0 || code.is_none();
         let until_then = looks.then(|| next_look.saturating_duration_since(now));
         let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
@@ -247,20 +267,19 @@ impl Watched {
         enforcement: Enforcement,
         started: Instant,
     ) -> Result<Outcome, RunError> {
-        let memory = groups.memory();
         let report = match self.ending {
             Ending::Report(report) => report,
             Ending::Itself => {
                 let end = ended_by_code(self.used.status, plan);
-                return Ok(self.end_with(plan, end, memory, enforcement, started).said_by(groups));
+                return Ok(self.end_with(plan, end, groups, enforcement, started).said_by(groups));
             }
-            Ending::TimedOut => return Ok(self.end_with(plan, End::TimedOut, memory, enforcement, started)),
+            Ending::TimedOut => return Ok(self.end_with(plan, End::TimedOut, groups, enforcement, started)),
             Ending::OutOfMemory => {
-                return Ok(self.end_with(plan, End::OutOfMemory, memory, enforcement, started));
+                return Ok(self.end_with(plan, End::OutOfMemory, groups, enforcement, started));
             }
         };
         let end = match report {
-            Some([REPORT_SETUP, stage, step, errno]) => {
+            Some([REPORT_SETUP, stage, step, errno, _]) => {
                 let doing = format!("{}, step {step}", stage_in_words(stage));
                 return Err(RunError::setup(doing)(io::Error::from_raw_os_error(errno)));
             }
@@ -270,23 +289,25 @@ impl Watched {
             // The first process was killed, by the kernel or by somebody outside.
             _ => End::Signalled(libc::SIGKILL),
         };
-        let out_of_memory = memory.is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
+        let out_of_memory =
+            groups.memory().is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
         let end = if out_of_memory { End::OutOfMemory } else { end };
-        Ok(self.end_with(plan, end, memory, enforcement, started).said_by(groups))
+        Ok(self.end_with(plan, end, groups, enforcement, started).said_by(groups))
     }
 
     fn end_with(
         self,
         plan: &Plan,
         end: End,
-        memory: Option<(bool, Option<u64>)>,
+        groups: &Groups,
         enforcement: Enforcement,
         started: Instant,
     ) -> Outcome {
+        let known = self.is_all.then_some(self.used);
         let usage = Usage {
             wall_time: started.elapsed(),
-            cpu_time: self.used.cpu,
-            peak_memory: memory.and_then(|(_, peak)| peak).unwrap_or(self.used.peak_memory),
+            cpu_time: groups.cpu_time().or(known.map(|used| used.cpu)),
+            peak_memory: groups.memory().and_then(|(_, peak)| peak).or(known.map(|used| used.peak_memory)),
         };
         let denials = explain(plan, end, &self.pump.last_errors());
         Outcome { end, usage, output: self.pump.output(), enforcement, denials, quarantine: Vec::new() }

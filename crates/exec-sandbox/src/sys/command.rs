@@ -3,42 +3,47 @@
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::RawFd;
 
+use super::forget;
 use super::launch::{Launch, REPORT_EXEC, REPORT_READY, REPORT_SETUP, Stage};
 use super::raw::{self, Errno, Result};
 
 /// Becomes the command, or says why not.
 pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     if let Err((stage, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0]);
         raw::exit(1);
     }
     match launch.order {
         None => {
             let programs = launch.programs.iter().map(CString::as_c_str);
-            start(launch, programs, launch.arguments.as_ptr(), reports)
+            let lists = (launch.arguments.as_ptr(), launch.environment.as_ptr());
+            start(programs, lists, launch.secret, reports)
         }
         Some(order) => {
+            let secret = launch.secret;
             raw::close_all_from_but(3, go, reports);
-            raw::write_words(reports, &[REPORT_READY, 0, 0, 0]);
+            // SAFETY: from here on there are numbers on the stack, and the piece of memory that is shared.
+            unsafe { forget::forget() };
+            raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0]);
             if raw::read_byte(go).is_none() {
                 raw::exit(1);
             }
-            start(launch, order.programs(), order.arguments(), reports)
+            start(order.programs(), (order.arguments(), order.environment()), secret, reports)
         }
     }
 }
 
 /// Becomes the first of these programs that is there, or says why none.
 fn start<'p>(
-    launch: &Launch,
     programs: impl Iterator<Item = &'p CStr>,
-    arguments: *const *const c_char,
+    (arguments, environment): (*const *const c_char, *const *const c_char),
+    secret: [u64; 3],
     reports: RawFd,
 ) -> ! {
     let mut error = libc::ENOENT;
     for program in programs {
         // SAFETY: both lists end in null, and their texts live as long as `launch`, or the order that it names.
-        let errno = unsafe { raw::execute(program, arguments, launch.environment.as_ptr(), launch.secret) };
+        let errno = unsafe { raw::execute(program, arguments, environment, secret) };
         match errno {
             libc::ENOENT | libc::ENOTDIR => {}
             // Another folder may hold one that can be run; if none does, this is what to say. A folder that this user may not
@@ -51,7 +56,7 @@ fn start<'p>(
             }
         }
     }
-    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0]);
+    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0, 0]);
     raw::exit(1)
 }
 

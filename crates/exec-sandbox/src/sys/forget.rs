@@ -1,12 +1,22 @@
 //! Gives back the memory that the first process of a sandbox has as a copy of the program that started it. Else every page
 //! which that program changes would be kept twice for as long as the command runs.
 //!
-//! What remains is the code, what is static in it, the stack that this runs on, and where the C library keeps the last error
+//! What remains is the code that is run from here on, what is static, the stack that this runs on, and where the C library keeps the last error
 //! of this thread. The rules of the place hold: no allocation, no lock.
 
 use std::os::fd::AsRawFd as _;
 
 use super::raw;
+
+/// How much is kept below and above a place that is needed: the stack grows down, and what called this lies above.
+const BELOW: usize = 256 << 10;
+const ABOVE: usize = 128 << 10;
+
+/// Where pieces begin and end, whatever size pages have.
+const EDGE: usize = 64 << 10;
+
+/// Where a piece begins, and where it ends.
+type Range = (usize, usize);
 
 /// A line of `/proc/self/maps`, as far as it matters here.
 #[derive(Default)]
@@ -15,6 +25,8 @@ struct Mapping {
     end: usize,
     /// Whether it can be read and written.
     writable: bool,
+    /// Whether it can be run.
+    code: bool,
     /// Whether it shows a file.
     file: bool,
     field: Field,
@@ -52,15 +64,35 @@ pub(super) unsafe fn forget() {
                 line.read(*byte);
                 continue;
             }
-            let own = line.writable && !line.file && line.start != end_of_file;
-            if own && !needed.iter().any(|place| (line.start..line.end).contains(place)) {
-                // SAFETY: nothing in it is needed, see above; the caller promises the rest.
-                unsafe { raw::unmap(line.start, line.end - line.start) };
+            if line.writable && !line.file && line.start != end_of_file {
+                for (start, end) in gaps((line.start, line.end), needed.map(around)) {
+                    if start < end {
+                        // SAFETY: nothing in it is needed, see above; the caller promises the rest.
+                        unsafe { raw::unmap(start, end - start) };
+                    }
+                }
+            }
+            if line.code && line.file && !line.writable {
+                // SAFETY: code is as in its file. What a debugger put there was for the program that this is a copy of.
+                unsafe { raw::give_back(line.start, line.end - line.start) };
             }
             end_of_file = if line.file { line.end } else { 0 };
             line = Mapping::default();
         }
     }
+}
+
+/// What is kept for a place that is needed.
+fn around(place: usize) -> Range {
+    (place.saturating_sub(BELOW) & !(EDGE - 1), place.saturating_add(ABOVE) & !(EDGE - 1))
+}
+
+/// What of a mapping is not kept, in pieces that may be empty. The kernel makes one mapping of a stack and what lies beside
+/// it, however much that is.
+fn gaps((start, end): Range, mut kept: [Range; 2]) -> [Range; 3] {
+    kept.sort_unstable();
+    let [first, second] = kept;
+    [(start, end.min(first.0)), (start.max(first.1), end.min(second.0)), (start.max(second.1), end)]
 }
 
 impl Mapping {
@@ -80,7 +112,10 @@ impl Mapping {
         match self.field {
             Start => self.start = self.start.wrapping_mul(16).wrapping_add(digit),
             End if byte != b'-' => self.end = self.end.wrapping_mul(16).wrapping_add(digit),
-            Access => self.writable |= byte == b'w',
+            Access => {
+                self.writable |= byte == b'w';
+                self.code |= byte == b'x';
+            }
             File => self.file |= matches!(byte, b'1'..=b'9'),
             End | Offset | Device | Name => {}
         }
@@ -92,19 +127,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_needed_is_kept_and_no_more() {
+        let rows: [(Range, [Range; 2], &[Range]); 6] = [
+            ((10, 20), [(1, 5), (30, 40)], &[(10, 20)]),
+            ((10, 20), [(5, 25), (30, 40)], &[]),
+            ((10, 20), [(12, 14), (16, 18)], &[(10, 12), (14, 16), (18, 20)]),
+            ((10, 20), [(16, 18), (12, 14)], &[(10, 12), (14, 16), (18, 20)]),
+            ((10, 20), [(12, 15), (13, 16)], &[(10, 12), (16, 20)]),
+            ((10, 20), [(5, 12), (18, 25)], &[(12, 18)]),
+        ];
+        for (mapping, kept, expected) in rows {
+            let found = gaps(mapping, kept).into_iter().filter(|(start, end)| start < end);
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{mapping:?} {kept:?}");
+        }
+        let (start, end) = around(0x7f00_1234_5678);
+        assert!(start % EDGE == 0 && end % EDGE == 0);
+        assert!(start + BELOW <= 0x7f00_1234_5678 && end > 0x7f00_1234_5678 + ABOVE / 2);
+    }
+
+    #[test]
     fn lines_are_understood() {
         let rows = [
-            ("55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x", (0x55d0, 0x55e1, false, true)),
-            ("7f00a000-7f00c000 rw-p 00000000 00:00 0 ", (0x7f00_a000, 0x7f00_c000, true, false)),
-            ("7f00a000-7f00c000 rw-p 00000000 00:00 0   [heap]", (0x7f00_a000, 0x7f00_c000, true, false)),
-            ("1000-2000 rw-s 00000000 00:01 2050 /dev/zero (deleted)", (0x1000, 0x2000, true, true)),
-            ("1000-2000 rw-p 00003000 fe:00 10 /lib/w w", (0x1000, 0x2000, true, true)),
-            ("", (0, 0, false, false)),
+            ("55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x", (0x55d0, 0x55e1, false, true, true)),
+            ("7f00a000-7f00c000 rw-p 00000000 00:00 0 ", (0x7f00_a000, 0x7f00_c000, true, false, false)),
+            (
+                "7f00a000-7f00c000 rw-p 00000000 00:00 0   [heap]",
+                (0x7f00_a000, 0x7f00_c000, true, false, false),
+            ),
+            ("1000-2000 rw-s 00000000 00:01 2050 /dev/zero (deleted)", (0x1000, 0x2000, true, false, true)),
+            ("1000-2000 rw-p 00003000 fe:00 10 /lib/w w", (0x1000, 0x2000, true, false, true)),
+            ("", (0, 0, false, false, false)),
         ];
         for (text, expected) in rows {
             let mut line = Mapping::default();
             text.bytes().for_each(|byte| line.read(byte));
-            assert_eq!((line.start, line.end, line.writable, line.file), expected, "{text}");
+            assert_eq!((line.start, line.end, line.writable, line.code, line.file), expected, "{text}");
         }
     }
 }

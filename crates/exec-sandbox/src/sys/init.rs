@@ -4,7 +4,7 @@
 
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
-use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Stage, Step, copy_tree};
+use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_tree};
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
 use super::{command, forget};
 
@@ -32,7 +32,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch, trees) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0]);
         raw::exit(1);
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
@@ -51,7 +51,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawF
             watch(pid, reports, background)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0]);
             raw::exit(1)
         }
     }
@@ -202,7 +202,7 @@ pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
     raw::landlock_restrict(ruleset.as_fd()).map_err(|errno| (0, errno))
 }
 
-/// Waits for the command, hands signals on to it, and buries every process that lost its parent. When this ends, the
+/// Waits for the command, hands signals on to it, and buries every process that lost its parent. Should this be killed, the
 /// kernel ends whatever is left.
 fn watch(command: i32, reports: RawFd, mut too_heavy: bool) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
@@ -235,8 +235,22 @@ fn weigh_less() -> bool {
 fn bury(command: i32, reports: RawFd) {
     while let Ok(Some((pid, status))) = raw::wait_any(false) {
         if pid == command {
-            raw::write_words(reports, &[REPORT_END, status, 0, 0]);
+            end_all();
+            raw::write_words(reports, &ended(status));
             raw::exit(0);
         }
     }
+}
+
+/// Ends all others of this namespace. The kernel would do it as well, but nobody would know when.
+fn end_all() {
+    raw::send_signal(-1, libc::SIGKILL).ok();
+    // Whoever dies leaves its children to this process before it can be waited for, so at the end there is nobody left.
+    while raw::wait_any(true).is_ok() {}
+}
+
+/// Says that the command and all that it started are gone.
+pub(super) fn ended(status: i32) -> Report {
+    let [seconds, millionths, memory] = raw::used_by_children();
+    [REPORT_END, status, seconds, millionths, memory]
 }

@@ -7,6 +7,7 @@ use rustix::thread::CpuSet;
 
 use super::order::Place;
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::remove::Doomed;
 use super::{init, place};
 use crate::seccomp::Instruction;
 
@@ -44,6 +45,10 @@ pub(crate) struct Launch {
     pub(crate) environment: Strings,
     /// Where this program's own arguments and variables lie: the first process is a copy of it.
     pub(crate) wipe: Vec<(usize, usize)>,
+    /// What the first process removes at the end, where the command has a folder of its own on the disk.
+    pub(crate) doomed: Option<Doomed>,
+    /// What was ended already and is waited for with this, when the sandbox has begun.
+    pub(crate) _ended: Vec<Ended>,
 }
 
 /// Something of this machine that is to be visible.
@@ -113,14 +118,14 @@ impl Strings {
 /// Tells the first process to end all others, where no namespace does that. No program uses this signal.
 pub(crate) const PARENT_GONE: i32 = 62;
 
-/// What a process of the sandbox says about itself: a kind and three numbers.
-pub(crate) type Report = [i32; 4];
+/// What a process of the sandbox says about itself: a kind and some numbers.
+pub(crate) type Report = [i32; 5];
 
 /// A step failed: which stage, which step of it, and the error.
 pub(crate) const REPORT_SETUP: i32 = 1;
 /// The program could not be started: the error.
 pub(crate) const REPORT_EXEC: i32 = 2;
-/// The command has ended: its status, as `wait` tells it.
+/// The command has ended, and all that it started: its status, as `wait` tells it, and what all of them used up.
 pub(crate) const REPORT_END: i32 = 3;
 /// Everything is made, and the word to begin is waited for.
 pub(crate) const REPORT_READY: i32 = 4;
@@ -197,8 +202,19 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> 
     }
 }
 
-/// Makes a user namespace with a process in it that only waits, and gives both to `with`.
-pub(crate) fn with_user_namespace<T>(with: impl FnOnce(i32) -> std::io::Result<T>) -> std::io::Result<T> {
+/// A process that was ended. It is waited for when this is dropped, since the kernel takes its time.
+pub(crate) struct Ended(i32);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        raw::wait_for(self.0).ok();
+    }
+}
+
+/// Makes a user namespace with a process in it that only waits, and gives that to `with`. Then the process is ended.
+pub(crate) fn with_user_namespace<T>(
+    with: impl FnOnce(i32) -> std::io::Result<T>,
+) -> std::io::Result<(T, Ended)> {
     let error = |errno: Errno| std::io::Error::from_raw_os_error(errno);
     let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
     // SAFETY: the child makes two calls, both safe there.
@@ -216,8 +232,8 @@ pub(crate) fn with_user_namespace<T>(with: impl FnOnce(i32) -> std::io::Result<T
     };
     let result = with(pid);
     raw::send_signal(pid, libc::SIGKILL).map_err(error)?;
-    raw::wait_for(pid).map_err(error)?;
-    result
+    let ended = Ended(pid);
+    Ok((result?, ended))
 }
 
 /// Copies a mount of this machine with its attributes.

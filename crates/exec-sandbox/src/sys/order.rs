@@ -12,6 +12,9 @@ const SIZE: usize = 256 << 10;
 
 const WORD: usize = size_of::<usize>();
 
+/// How many words say where the lists begin.
+const HEAD: usize = 3;
+
 /// The piece of memory, as this program holds it.
 pub(crate) struct Order {
     place: Place,
@@ -44,18 +47,20 @@ impl Order {
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// Writes where the program may be, and its arguments. Says whether there was room.
-    pub(crate) fn write(&mut self, programs: &[CString], arguments: &[CString]) -> bool {
-        let words = programs.len() + arguments.len() + 3;
-        let texts: usize = programs.iter().chain(arguments).map(|text| text.as_bytes_with_nul().len()).sum();
+    /// Writes where the program may be, its arguments and its variables. Says whether there was room.
+    pub(crate) fn write(&mut self, lists: [&[CString]; 3]) -> bool {
+        let words = HEAD + lists.iter().map(|list| list.len() + 1).sum::<usize>();
+        let all = lists.iter().copied().flatten();
+        let texts: usize = all.map(|text| text.as_bytes_with_nul().len()).sum();
         if words.saturating_mul(WORD).saturating_add(texts) > SIZE {
             return false;
         }
-        // First the number of the word with which the arguments begin; then both lists, each with a null at its end.
-        let mut list = vec![programs.len() + 2];
+        // First the number of the word with which each list begins; then the lists, each with a null at its end.
+        let [programs, arguments, _] = lists.map(|list| list.len() + 1);
+        let mut list = vec![HEAD, HEAD + programs, HEAD + programs + arguments];
         let mut next = self.place.0 + words * WORD;
         let mut bytes = Vec::with_capacity(texts);
-        for texts in [programs, arguments] {
+        for texts in lists {
             for text in texts {
                 list.push(next);
                 next += text.as_bytes_with_nul().len();
@@ -88,14 +93,19 @@ impl Place {
 
     /// Where the program may be, in the order in which to try.
     pub(super) fn programs<'p>(self) -> impl Iterator<Item = &'p CStr> {
-        let places = (1..).map(move |number| self.word(number)).take_while(|place| *place != 0);
+        let places = (self.word(0)..).map(move |number| self.word(number)).take_while(|place| *place != 0);
         // SAFETY: each is the place of a text in the piece, which ends in 0 and stays until the program runs.
         places.map(|place| unsafe { CStr::from_ptr(place as *const c_char) })
     }
 
     /// The list of arguments.
     pub(super) fn arguments(self) -> *const *const c_char {
-        (self.0 + self.word(0) * WORD) as *const _
+        (self.0 + self.word(1) * WORD) as *const _
+    }
+
+    /// The list of variables.
+    pub(super) fn environment(self) -> *const *const c_char {
+        (self.0 + self.word(2) * WORD) as *const _
     }
 }
 
@@ -110,25 +120,32 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut order = Order::new().unwrap();
-        for (programs, arguments) in [(&["/bin/a", "/b"][..], &["a", "", "long word"][..]), (&[], &["x"])] {
-            assert!(order.write(&texts(programs), &texts(arguments)));
+        let rows: [[&[&str]; 3]; 2] =
+            [[&["/bin/a", "/b"], &["a", "", "long word"], &["A=", "B=b c"]], [&[], &["x"], &[]]];
+        for [programs, arguments, variables] in rows {
+            assert!(order.write([&texts(programs), &texts(arguments), &texts(variables)]));
             let place = order.place();
             assert!(place.programs().map(CStr::to_bytes).eq(programs.iter().map(|text| text.as_bytes())));
-            for (number, word) in arguments.iter().enumerate() {
-                // SAFETY: the list was just written and is as long as its words.
-                let text = unsafe { CStr::from_ptr(*place.arguments().add(number)) };
-                assert_eq!(text.to_bytes(), word.as_bytes());
+            for (list, words) in [(place.arguments(), arguments), (place.environment(), variables)] {
+                for (number, word) in words.iter().enumerate() {
+                    // SAFETY: the list was just written and is as long as its words.
+                    let text = unsafe { CStr::from_ptr(*list.add(number)) };
+                    assert_eq!(text.to_bytes(), word.as_bytes());
+                }
+                // SAFETY: as above; a null stands at the end.
+                assert!(unsafe { *list.add(words.len()) }.is_null());
             }
-            // SAFETY: as above; a null stands at the end.
-            assert!(unsafe { *place.arguments().add(arguments.len()) }.is_null());
         }
     }
 
     #[test]
     fn what_is_too_long_is_not_written() {
         let mut order = Order::new().unwrap();
-        assert!(!order.write(&[], &texts(&["x".repeat(SIZE).as_str()])));
-        assert!(!order.write(&[], &vec![CString::default(); SIZE / WORD]));
-        assert!(order.write(&[], &texts(&["x".repeat(SIZE - 5 * WORD).as_str()])));
+        let long = |length: usize| texts(&["x".repeat(length).as_str()]);
+        assert!(!order.write([&[], &long(SIZE), &[]]) && !order.write([&[], &[], &long(SIZE)]));
+        assert!(!order.write([&[], &vec![CString::default(); SIZE / WORD], &[]]));
+        // Beside the text: where the lists begin, its own place, the end of each list, and the 0 at its end.
+        let most = SIZE - (HEAD + 1 + 3) * WORD - 1;
+        assert!(order.write([&[], &long(most), &[]]) && !order.write([&[], &long(most + 1), &[]]));
     }
 }

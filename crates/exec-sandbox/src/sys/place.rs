@@ -2,15 +2,16 @@
 //! whatever is left. The same rules hold as for the first process of a sandbox with namespaces.
 //!
 //! It stays outside of the wall itself, so the command can neither end nor trace it. It adopts every process that loses
-//! its parent, and so sees all of them to their end.
+//! its parent, and so sees all of them to their end. Then it removes the folder that the command had for itself.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
 use super::command;
 use super::forget;
-use super::init::{Failure, second_wall};
-use super::launch::{Launch, PARENT_GONE, REPORT_END, REPORT_SETUP, Stage};
+use super::init::{Failure, ended, second_wall};
+use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, Errno, Result, Side};
+use super::remove::Doomed;
 
 /// How long to wait for processes that were ended, before looking again.
 const LOOK_AGAIN_MS: i64 = 2;
@@ -19,11 +20,13 @@ const LOOK_AGAIN_MS: i64 = 2;
 pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     raw::reset_signals();
     raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).ok();
+    let doomed = launch.doomed;
     if raw::read_byte(go).is_none() {
+        remove(doomed);
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0]);
         raw::exit(1);
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
@@ -32,10 +35,10 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
         Ok(Side::Parent { pid, .. }) => {
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { forget::forget() };
-            watch(pid, reports)
+            watch(pid, reports, doomed)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0]);
             raw::exit(1)
         }
     }
@@ -69,19 +72,21 @@ pub(super) fn wall(launch: &Launch) -> Result<(), (Stage, Errno)> {
     raw::install_filter(&launch.filter).map_err(at(Stage::Filter))
 }
 
-fn watch(command: i32, reports: RawFd) -> ! {
+fn watch(command: i32, reports: RawFd, doomed: Option<Doomed>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     loop {
         while let Ok(Some((pid, status))) = raw::wait_any(false) {
             if pid == command {
                 end_all();
-                raw::write_words(reports, &[REPORT_END, status, 0, 0]);
+                remove(doomed);
+                raw::write_words(reports, &ended(status));
                 raw::exit(0);
             }
         }
         match raw::read_signal(signals.as_fd().as_raw_fd()) {
             Ok(PARENT_GONE) => {
                 end_all();
+                remove(doomed);
                 raw::exit(1)
             }
             Ok(libc::SIGCHLD) | Err(libc::EINTR) => {}
@@ -90,6 +95,13 @@ fn watch(command: i32, reports: RawFd) -> ! {
             }
             Err(_) => raw::exit(1),
         }
+    }
+}
+
+/// Removes the command's own folder: whoever made it may be gone before that comes to it.
+fn remove(doomed: Option<Doomed>) {
+    if let Some(doomed) = doomed {
+        doomed.remove();
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use stockade_exec_sandbox::{End, Limit, Outcome, Pool, SandboxSpec, Streams};
 
-use crate::live::{Live, read};
+use crate::live::{Live, SPENDER, read, spent};
 
 /// A pool of so many sandboxes, all of them ready.
 fn pool(workspace: &Path, size: usize) -> Pool {
@@ -50,6 +50,29 @@ fn each_is_made_beforehand_and_used_once() {
         let outcome = script(&pool, "ls /tmp; cat file; echo x > /tmp/x; exit 0");
         assert_eq!(said(&outcome), "kept\n");
     }
+}
+
+#[test]
+fn nothing_of_a_command_is_left_when_it_is_over() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 1);
+    let (beat, script_that_leaves) =
+        (live.workspace().join("beat"), "setsid sh -c 'while :; do echo x >> beat; done' &");
+    for _ in 0..3 {
+        wait_for(&pool, 1);
+        script(&pool, &format!("({script_that_leaves}) > /dev/null; sleep 0.1"));
+        let length = read(&beat).len();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(length > 0);
+        assert_eq!(read(&beat).len(), length);
+    }
+}
+
+#[test]
+fn what_a_command_used_up_is_known() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 1);
+    spent(pool.run(["sh", "-c", SPENDER]).unwrap().1.usage, "pool");
 }
 
 #[test]
@@ -128,12 +151,38 @@ fn children() -> Vec<String> {
     lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
+/// Thousands of bytes in memory that show no file.
+fn of_its_own(pid: &str) -> u64 {
+    let status = read(Path::new(&format!("/proc/{pid}/status")));
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap()
+}
+
 /// Not a test of its own: what [`nothing_is_left_of_a_pool`] starts and kills.
 #[test]
 fn holder() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_HOLDER") else { return };
     let workspace = Path::new(&workspace);
+    // More than a sandbox that waits may hold.
+    let own = vec![1u8; 64 << 20];
     let first = pool(workspace, 3);
+    assert_eq!(children().len(), 3);
+    for pid in children() {
+        let below = read(Path::new(&format!("/proc/{pid}/task/{pid}/children")));
+        assert_eq!(below.split_whitespace().count(), 1);
+        for pid in below.split_whitespace().chain([pid.as_str()]) {
+            let memory = of_its_own(pid);
+            assert!(memory > 0 && memory < 2000, "{pid}: {memory} kB");
+        }
+    }
+    assert_eq!(own.iter().filter(|byte| **byte == 1).count(), own.len());
+    // What has ended is buried while others are made.
+    (0..5).for_each(|_| assert_eq!(script(&first, "sleep 0.01").end, End::Exited(0)));
+    wait_for(&first, 3);
+    let start = Instant::now();
+    while children().len() > 3 && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     assert_eq!(children().len(), 3);
     drop(first);
     assert_eq!(children().len(), 0);

@@ -13,7 +13,7 @@ use stockade_exec_sandbox::{
     plan_and_run, probe, run,
 };
 
-use crate::live::{BACKENDS, Live, each, read};
+use crate::live::{BACKENDS, Live, SPENDER, each, read, spent};
 
 /// A workspace, if the machine has this backend.
 fn live(backend: Backend) -> Option<Live> {
@@ -68,6 +68,20 @@ fn each_says_how_it_ended() {
             })
             .unwrap();
         assert_eq!(outcome.end, End::TimedOut, "{backend:?}");
+    }
+}
+
+#[test]
+fn each_says_what_was_used_up() {
+    for backend in each() {
+        let live = Live::bare();
+        let outcome = live.run(&["sh", "-c", SPENDER], |spec| spec.backend = backend).unwrap();
+        // Bubblewrap ends without a look at what it started; what it used up itself would be another figure.
+        if backend == Backend::Bwrap {
+            assert_eq!((outcome.usage.cpu_time, outcome.usage.peak_memory), (None, None));
+        } else {
+            spent(outcome.usage, &format!("{backend:?}"));
+        }
     }
 }
 
@@ -156,7 +170,8 @@ fn what_is_left_behind_ends_with_each() {
 fn beater() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_BEATER") else { return };
     let backend = std::env::var("STOCKADE_TEST_BACKEND").unwrap();
-    let script = "setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' & wait";
+    let script = "mkdir -p \"$HOME/a/b\" && chmod 0 \"$HOME/a\"; \
+                  setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' & wait";
     let mut spec = SandboxSpec::new(workspace, ["sh", "-c", script]);
     spec.backend = BACKENDS.iter().copied().find(|it| format!("{it:?}") == backend).unwrap();
     let outcome = run(&plan(&spec, &probe(&spec)).unwrap(), Streams::default()).unwrap();
@@ -168,10 +183,13 @@ fn a_killed_launcher_leaves_nothing_with_any() {
     for backend in each() {
         let live = Live::bare();
         let beat = live.workspace().join("beat");
+        let temporary = live.outside().join("temporary");
+        fs::create_dir(&temporary).unwrap();
         let mut parent = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "providers::beater"])
             .env("STOCKADE_TEST_BEATER", live.workspace())
             .env("STOCKADE_TEST_BACKEND", format!("{backend:?}"))
+            .env("TMPDIR", &temporary)
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -188,7 +206,19 @@ fn a_killed_launcher_leaves_nothing_with_any() {
         std::thread::sleep(Duration::from_millis(200));
         assert!(left >= 20, "{backend:?}: it never ran");
         assert_eq!(read(&beat).len(), left, "{backend:?}");
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "{backend:?}: a folder is left");
     }
+}
+
+#[test]
+fn a_folder_of_its_own_is_gone_with_the_command() {
+    let Some(live) = live(Backend::Landlock) else { return };
+    let script = "mkdir -p \"$HOME/a/b\" && touch \"$HOME/a/b/c\" && chmod 0 \"$HOME/a/b\" \"$HOME/a\" \"$HOME\"; \
+                  dirname \"$HOME\"; kill -9 $$";
+    let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = Backend::Landlock).unwrap();
+    let folder = String::from_utf8(outcome.output.stdout).unwrap();
+    assert!(folder.contains("/stockade-"), "{folder}");
+    assert!(!std::path::Path::new(folder.trim_end()).exists(), "{folder}");
 }
 
 #[test]

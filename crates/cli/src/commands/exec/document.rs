@@ -39,8 +39,9 @@ struct Text {
 #[serde(rename_all = "camelCase")]
 struct Usage {
     wall_ms: u128,
-    cpu_ms: u128,
-    peak_memory: u64,
+    /// Nothing where nobody says so.
+    cpu_ms: Option<u128>,
+    peak_memory: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -94,7 +95,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         dropped_bytes: outcome.output.dropped,
         usage: Usage {
             wall_ms: outcome.usage.wall_time.as_millis(),
-            cpu_ms: outcome.usage.cpu_time.as_millis(),
+            cpu_ms: outcome.usage.cpu_time.map(|time| time.as_millis()),
             peak_memory: outcome.usage.peak_memory,
         },
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),

@@ -114,8 +114,12 @@ pub(super) struct Ended {
 #[serde(rename_all = "camelCase")]
 struct Used {
     wall_time_ms: u64,
-    cpu_time_ms: u64,
-    peak_memory_bytes: u64,
+    /// Time of processors of all processes; missing with bubblewrap, which does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_time_ms: Option<u64>,
+    /// The most memory at once; missing with bubblewrap, which does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_memory_bytes: Option<u64>,
 }
 
 /// Something that was moved away.
@@ -264,7 +268,7 @@ impl Ended {
             enforcement: Enforced::of(&outcome.enforcement),
             usage: Used {
                 wall_time_ms: millis(outcome.usage.wall_time),
-                cpu_time_ms: millis(outcome.usage.cpu_time),
+                cpu_time_ms: outcome.usage.cpu_time.map(millis),
                 peak_memory_bytes: outcome.usage.peak_memory,
             },
             quarantine: outcome.quarantine.iter().map(moved).collect(),

@@ -1,0 +1,92 @@
+//! Gives back the memory of code that ran once, in a program that only waits. What is needed again is read from its file.
+
+#![expect(clippy::disallowed_methods, reason = "asks what lies where in the memory of this program")]
+
+use std::fs;
+
+use super::raw;
+
+/// Code and constants that are as they are in their files, in a program that does nothing but wait and look now and then.
+#[derive(Default)]
+pub(crate) struct Code {
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Code {
+    /// Looks for it, and gives back what the heap has no use for. There is none where this is not the only thread: another
+    /// one could put something else in its place.
+    pub(crate) fn find() -> Self {
+        let is_alone = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+        let mappings =
+            if is_alone { fs::read_to_string("/proc/self/smaps") } else { return Self::default() };
+        let ranges = mappings.map(|mappings| unchanged(&mappings)).unwrap_or_default();
+        raw::trim_heap();
+        Self { ranges }
+    }
+
+    /// Gives it back. This is for the one thread that there was, for as long as it loads and starts nothing.
+    pub(crate) fn give_back(&self) {
+        for (start, length) in &self.ranges {
+            // SAFETY: what lies there is the same as in the file, and nobody was there who could have changed it since.
+            unsafe { raw::give_back(*start, *length) };
+        }
+    }
+}
+
+/// What is shown of files, cannot be written, and has no page of its own: a debugger may have put something into code, and
+/// the linker has into tables that nobody may write from then on.
+fn unchanged(mappings: &str) -> Vec<(usize, usize)> {
+    let (mut found, mut last) = (Vec::new(), None);
+    for line in mappings.lines() {
+        last = mapping(line).or(last);
+        if let Some(own) = line.strip_prefix("Anonymous:") {
+            let mapping = last.take().flatten();
+            found.extend(mapping.filter(|_| own.trim() == "0 kB"));
+        }
+    }
+    found
+}
+
+/// Reads a line like `55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x`. The inner value is nothing where that is of no interest,
+/// the outer one where the line says something about the one before.
+fn mapping(line: &str) -> Option<Option<(usize, usize)>> {
+    let mut fields = line.split_ascii_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let place = |digits| usize::from_str_radix(digits, 16).ok();
+    let (start, end) = (place(start)?, place(end)?);
+    let access = fields.next()?;
+    let is_of_a_file = fields.nth(2).is_some_and(|number| number != "0");
+    let is_wanted = access.starts_with("r-") && access.ends_with('p') && is_of_a_file;
+    Some((is_wanted && end > start).then(|| (start, end - start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_as_in_its_file_is_given_back() {
+        let rows = [
+            ("1000-3000 r-xp 00001000 fe:00 131 /usr/bin/x", "0 kB", true),
+            ("1000-3000 r--p 00000000 fe:00 131 /usr/bin/x", "0 kB", true),
+            ("1000-3000 r--p 00000000 fe:00 131 /usr/bin/x", "32 kB", false),
+            ("1000-3000 r-xp 00001000 fe:00 131 /usr/bin/x", "4 kB", false),
+            ("1000-3000 rw-p 00000000 fe:00 131 /usr/bin/x", "0 kB", false),
+            ("1000-3000 r--s 00000000 fe:00 131 /usr/bin/x", "0 kB", false),
+            ("1000-3000 ---p 00000000 fe:00 131 /usr/bin/x", "0 kB", false),
+            ("1000-3000 r-xp 00000000 00:00 0 [vdso]", "0 kB", false),
+            ("1000-3000 r--p 00000000 00:00 0", "0 kB", false),
+        ];
+        for (line, own, is_given_back) in rows {
+            let text = format!("{line}\nSize: 8 kB\nPss_Anon: 0 kB\nAnonymous: {own}\nVmFlags: rd mr\n");
+            let expected: &[_] = if is_given_back { &[(0x1000, 0x2000)] } else { &[] };
+            assert_eq!(unchanged(&text), expected, "{line} {own}");
+            // What is said twice counts once, and what is said of nothing not at all.
+            assert_eq!(
+                unchanged(&format!("Anonymous: 0 kB\n{text}Anonymous: 0 kB\n")),
+                expected,
+                "{line} {own}"
+            );
+        }
+    }
+}

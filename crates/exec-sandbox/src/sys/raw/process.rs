@@ -1,0 +1,185 @@
+//! How processes begin, are bounded and end.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong};
+use std::os::fd::{OwnedFd, RawFd};
+
+use super::{Errno, Result, check, descriptor, done};
+
+/// Which side of a fork this is.
+pub(crate) enum Side {
+    Child,
+    Parent { pid: i32, pidfd: Option<OwnedFd> },
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CloneArguments {
+    flags: u64,
+    pidfd: u64,
+    child_tid: u64,
+    parent_tid: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_size: u64,
+    tls: u64,
+}
+
+/// Makes a copy of this thread as a process, in new namespaces.
+///
+/// # Safety
+///
+/// In the child, only calls that are safe in a signal handler may be made until it is replaced or ends: no allocation,
+/// no lock, no unwinding.
+pub(crate) unsafe fn clone_process(flags: u64) -> Result<Side> {
+    let mut pidfd: RawFd = -1;
+    let arguments = CloneArguments {
+        flags: flags | libc::CLONE_PIDFD as u64,
+        pidfd: &raw mut pidfd as u64,
+        exit_signal: libc::SIGCHLD as u64,
+        ..CloneArguments::default()
+    };
+    // SAFETY: without CLONE_VM the child has memory of its own, and the caller promises the rest.
+    let pid =
+        check(unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) })?;
+    if pid == 0 {
+        return Ok(Side::Child);
+    }
+    Ok(Side::Parent { pid: pid as i32, pidfd: Some(descriptor(pidfd.into())?) })
+}
+
+/// Makes a copy of this process, by the call that the filter permits.
+///
+/// # Safety
+///
+/// As for [`clone_process`].
+pub(crate) unsafe fn fork() -> Result<Side> {
+    // SAFETY: without CLONE_VM the child has memory of its own, and the caller promises the rest.
+    #[cfg(target_arch = "x86_64")]
+    let pid = check(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD as c_ulong, 0, 0, 0, 0) })?;
+    // SAFETY: as above; the order of the last two arguments differs, and both are 0.
+    #[cfg(not(target_arch = "x86_64"))]
+    let pid = check(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD as c_ulong, 0, 0, 0, 0) })?;
+    Ok(if pid == 0 { Side::Child } else { Side::Parent { pid: pid as i32, pidfd: None } })
+}
+
+/// Ends this process at once.
+pub(crate) fn exit(code: c_int) -> ! {
+    // SAFETY: it does not return and runs nothing of this program.
+    unsafe { libc::_exit(code) }
+}
+
+/// Ends a process that a bug would lead out of here: what it would come back to is the program that it is a copy of.
+pub(crate) struct NoWayBack;
+
+impl Drop for NoWayBack {
+    fn drop(&mut self) {
+        exit(1);
+    }
+}
+
+/// Replaces this process by a program. Returns only if that failed. The kernel has no use for the last three words.
+///
+/// # Safety
+///
+/// Both lists end in a null pointer, and everything before it points to text that ends in 0.
+pub(crate) unsafe fn execute(
+    program: &CStr,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    unused: [u64; 3],
+) -> Errno {
+    let [a, b, c] = unused;
+    // SAFETY: the caller promises it.
+    let result =
+        check(unsafe { libc::syscall(libc::SYS_execve, program.as_ptr(), arguments, environment, a, b, c) });
+    result.err().unwrap_or(libc::EINVAL)
+}
+
+pub(crate) fn new_session() -> Result {
+    // SAFETY: it takes nothing.
+    done(unsafe { libc::syscall(libc::SYS_setsid) })
+}
+
+pub(crate) fn set_limit(resource: c_uint, limit: u64) -> Result {
+    set_limit_of(0, resource, limit)
+}
+
+/// Sets a limit of a process; 0 is this one.
+pub(crate) fn set_limit_of(pid: i32, resource: c_uint, limit: u64) -> Result {
+    let limit = [limit, limit];
+    // SAFETY: both words are the kernel's struct; nothing is written back.
+    done(unsafe { libc::syscall(libc::SYS_prlimit64, pid, resource, &raw const limit, 0usize) })
+}
+
+/// Returns the hard limit, which cannot be raised.
+pub(crate) fn hard_limit(resource: c_uint) -> u64 {
+    let mut limit = [0u64, u64::MAX];
+    // SAFETY: both words are the kernel's struct, which the call fills.
+    let result = done(unsafe { libc::syscall(libc::SYS_prlimit64, 0, resource, 0usize, &raw mut limit) });
+    if result.is_ok() { limit[1] } else { u64::MAX }
+}
+
+/// Lets others go before a process; 0 is this one.
+pub(crate) fn lower_priority(pid: i32, nice: c_int) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, pid, nice) })
+}
+
+/// Bounds a process, and all that it starts, to these processors; 0 is this one.
+pub(crate) fn stay_on(pid: i32, processors: &rustix::thread::CpuSet) -> Result {
+    let size = size_of_val(processors);
+    // SAFETY: the set is a mask of bits, of which as many bytes are read as it has.
+    done(unsafe { libc::syscall(libc::SYS_sched_setaffinity, pid, size, processors as *const _) })
+}
+
+/// How a process ended, and what it used up.
+#[derive(Clone, Copy)]
+pub(crate) struct Used {
+    pub(crate) status: c_int,
+    pub(crate) cpu: std::time::Duration,
+    pub(crate) peak_memory: u64,
+}
+
+/// Returns the process that ended, if one did, and how.
+pub(crate) fn wait_any(block: bool) -> Result<Option<(i32, c_int)>> {
+    let mut status: c_int = 0;
+    let flags = if block { 0 } else { libc::WNOHANG };
+    // SAFETY: there is room for the status.
+    let pid = check(unsafe { libc::syscall(libc::SYS_wait4, -1, &raw mut status, flags, 0usize) })?;
+    Ok((pid != 0).then_some((pid as i32, status)))
+}
+
+/// Returns what all processes used up that this one has waited for, and those that they have: time of processors in seconds and
+/// millionths, and thousands of bytes of memory.
+pub(crate) fn used_by_children() -> [i32; 3] {
+    // SAFETY: all zeros is a record of nothing used.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: there is room for the usage.
+    done(unsafe { libc::syscall(libc::SYS_getrusage, libc::RUSAGE_CHILDREN, &raw mut usage) }).ok();
+    let (user, system) = (usage.ru_utime, usage.ru_stime);
+    let millionths = user.tv_usec + system.tv_usec;
+    let seconds = user.tv_sec + system.tv_sec + millionths / 1_000_000;
+    [seconds, millionths % 1_000_000, usage.ru_maxrss].map(|number| i32::try_from(number).unwrap_or(i32::MAX))
+}
+
+/// Waits for one process and returns what it and its own used up.
+pub(crate) fn wait_for(pid: i32) -> Result<Used> {
+    let mut status: c_int = 0;
+    // SAFETY: all zeros is a record of nothing used.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: there is room for the status and the usage.
+        match check(unsafe { libc::syscall(libc::SYS_wait4, pid, &raw mut status, 0, &raw mut usage) }) {
+            Err(libc::EINTR) => {}
+            result => {
+                result?;
+                break;
+            }
+        }
+    }
+    let time = |time: libc::timeval| {
+        std::time::Duration::new(time.tv_sec as u64, (time.tv_usec as u32).saturating_mul(1000))
+    };
+    let cpu = time(usage.ru_utime) + time(usage.ru_stime);
+    Ok(Used { status, cpu, peak_memory: (usage.ru_maxrss as u64).saturating_mul(1024) })
+}

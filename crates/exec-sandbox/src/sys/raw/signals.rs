@@ -1,0 +1,64 @@
+//! Signals, and waiting.
+
+use std::ffi::c_int;
+use std::os::fd::{OwnedFd, RawFd};
+
+use super::{Result, check, descriptor, done};
+
+/// The kernel's own signal mask, which is smaller than the C library's.
+pub(crate) type SignalMask = u64;
+
+pub(crate) const ALL_SIGNALS: SignalMask = u64::MAX;
+
+/// Blocks exactly these signals and returns what was blocked before.
+pub(crate) fn set_signal_mask(mask: SignalMask) -> Result<SignalMask> {
+    let mut old: SignalMask = 0;
+    // SAFETY: both masks have the size that is given.
+    done(unsafe {
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const mask, &raw mut old, 8)
+    })?;
+    Ok(old)
+}
+
+/// Gives every signal its ordinary effect. Ignored ones would stay ignored in the command.
+pub(crate) fn reset_signals() {
+    // The kernel's struct: handler, flags, restorer, mask; all zeros is the ordinary effect.
+    let ordinary = [0u64; 4];
+    for signal in 1..=64 {
+        // SAFETY: the struct is the kernel's. SIGKILL and SIGSTOP cannot be changed, which is no harm.
+        done(unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, &raw const ordinary, 0usize, 8) }).ok();
+    }
+}
+
+/// Returns a descriptor from which blocked signals are read.
+pub(crate) fn signal_descriptor(mask: SignalMask) -> Result<OwnedFd> {
+    // SAFETY: the mask has the size that is given.
+    descriptor(unsafe { libc::syscall(libc::SYS_signalfd4, -1, &raw const mask, 8, libc::SFD_CLOEXEC) })
+}
+
+/// Waits for a signal and returns its number.
+pub(crate) fn read_signal(from: RawFd) -> Result<c_int> {
+    const SIZE: usize = 128;
+    let mut record = [0u32; SIZE / 4];
+    // SAFETY: a record of the kernel's has exactly this size.
+    check(unsafe { libc::syscall(libc::SYS_read, from, record.as_mut_ptr(), SIZE) })?;
+    Ok(record[0] as c_int)
+}
+
+pub(crate) fn send_signal(pid: i32, signal: c_int) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_kill, pid, signal) })
+}
+
+/// Waits for a signal that is not blocked.
+pub(crate) fn pause() {
+    // SAFETY: it takes nothing to read or write: no descriptors, no time limit.
+    done(unsafe { libc::syscall(libc::SYS_ppoll, 0usize, 0, 0usize, 0usize, 0) }).ok();
+}
+
+/// Waits.
+pub(crate) fn wait_milliseconds(milliseconds: i64) {
+    let mut time = [0, milliseconds * 1_000_000];
+    // SAFETY: there are no entries, and the time is the kernel's struct of two words; no mask is given.
+    done(unsafe { libc::syscall(libc::SYS_ppoll, 0usize, 0, &raw mut time, 0usize, 0) }).ok();
+}

@@ -1,0 +1,182 @@
+//! Removes a folder with all that a command left in it, whatever that is: folders that are closed, and folders so deep that no
+//! path and no list of descriptors leads to their end.
+//!
+//! What lies in a folder of the folder is brought up before that is removed, so there is never a way down to remember. The
+//! rules of a process without memory of its own hold: no allocation, no lock. Nobody else is at work in the folder any more.
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+
+use super::raw::{self, Result};
+
+/// Longest name of such a folder, with the 0 at its end.
+const NAME: usize = 64;
+
+/// Where the name begins in an entry of a folder, and where the length of the entry stands. See getdents(2).
+const AT_NAME: usize = 19;
+const AT_LENGTH: usize = 16;
+
+/// What its owner may do with a folder: everything.
+const OPEN: u32 = 0o700;
+
+/// A folder that is to be gone in the end, as numbers and nothing else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Doomed {
+    parent: RawFd,
+    folder: RawFd,
+    name: [u8; NAME],
+}
+
+impl Doomed {
+    /// One of this name; nothing if the name is too long. The descriptors are to stay open.
+    pub(crate) fn new(parent: BorrowedFd<'_>, folder: BorrowedFd<'_>, name: &[u8]) -> Option<Self> {
+        let mut room = [0; NAME];
+        let (text, end) = room.split_at_mut_checked(name.len())?;
+        text.copy_from_slice(name);
+        (!end.is_empty()).then_some(Self {
+            parent: parent.as_raw_fd(),
+            folder: folder.as_raw_fd(),
+            name: room,
+        })
+    }
+
+    /// Removes it. What cannot be removed stays.
+    pub(crate) fn remove(&self) {
+        let Ok(name) = CStr::from_bytes_until_nul(&self.name) else { return };
+        raw::set_mode_of(self.folder, OPEN).ok();
+        let mut numbers = 0;
+        // Each round takes away what lies at the top, and brings up what lay one folder deeper.
+        while each_name(self.folder, |name| take(self.folder, name, &mut numbers)) {}
+        raw::unlink(self.parent, name, libc::AT_REMOVEDIR).ok();
+    }
+}
+
+/// Removes what has a name at the top. Says whether anything is different now.
+fn take(top: RawFd, name: &CStr, numbers: &mut u64) -> bool {
+    if raw::unlink(top, name, 0).is_ok() {
+        return true;
+    }
+    let Ok(folder) = open(top, name) else { return false };
+    let folder = folder.as_raw_fd();
+    let brought = each_name(folder, |name| {
+        raw::unlink(folder, name, 0).is_ok()
+            || (open(folder, name).is_ok() && bring_up(folder, name, top, numbers))
+    });
+    raw::unlink(top, name, libc::AT_REMOVEDIR).is_ok() || brought
+}
+
+/// Opens a folder, also one that its owner closed. A link is none.
+fn open(at: RawFd, name: &CStr) -> Result<OwnedFd> {
+    drop(raw::open_path(at, name, libc::O_PATH | libc::O_DIRECTORY, true)?);
+    raw::set_mode(at, name, OPEN)?;
+    raw::open_path(at, name, libc::O_RDONLY | libc::O_DIRECTORY, true)
+}
+
+/// Moves a folder to the top, under the next number that nothing there has as its name.
+fn bring_up(from: RawFd, name: &CStr, top: RawFd, numbers: &mut u64) -> bool {
+    loop {
+        let text = in_digits(*numbers);
+        *numbers = numbers.wrapping_add(1);
+        let Ok(number) = CStr::from_bytes_until_nul(&text) else { return false };
+        match raw::rename(from, name, top, number) {
+            Ok(()) => return true,
+            Err(libc::EEXIST | libc::ENOTEMPTY | libc::ENOTDIR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+fn in_digits(number: u64) -> [u8; 17] {
+    let mut text = [0; 17];
+    for (place, digit) in text.iter_mut().take(16).enumerate() {
+        *digit = b'a' + ((number >> (4 * place)) & 0xf) as u8;
+    }
+    text
+}
+
+/// Calls for each name in a folder. Says whether one call did.
+fn each_name(folder: RawFd, mut with: impl FnMut(&CStr) -> bool) -> bool {
+    let mut room = [0u8; 4096];
+    let mut any = false;
+    raw::rewind(folder).ok();
+    while let Ok(length @ 1..) = raw::entries(folder, &mut room) {
+        let mut rest = room.get(..length).unwrap_or_default();
+        while let Some((name, next)) = first(rest) {
+            any |= name != c"." && name != c".." && with(name);
+            rest = next;
+        }
+    }
+    any
+}
+
+/// The name of the first of these entries, and the entries behind it.
+fn first(entries: &[u8]) -> Option<(&CStr, &[u8])> {
+    let length = entries.get(AT_LENGTH..AT_LENGTH + 2)?.try_into().map(u16::from_ne_bytes).ok()?;
+    let name = CStr::from_bytes_until_nul(entries.get(AT_NAME..usize::from(length))?).ok()?;
+    Some((name, entries.get(usize::from(length)..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "makes folders to remove")]
+
+    use super::*;
+    use std::fs::{self, File, Permissions};
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    #[test]
+    fn all_is_removed_and_nothing_beside_it() {
+        let around = tempfile::tempdir().unwrap();
+        let path = around.path().join("doomed");
+        fs::create_dir_all(path.join("closed/inner/aaaaaaaaaaaaaaaa")).unwrap();
+        fs::write(around.path().join("kept"), "").unwrap();
+        fs::write(path.join("closed/file"), "").unwrap();
+        // A number that is taken: by a file, and by a folder with something in it.
+        fs::write(path.join("aaaaaaaaaaaaaaaa"), "").unwrap();
+        fs::create_dir_all(path.join("baaaaaaaaaaaaaaa/x")).unwrap();
+        symlink(around.path(), path.join("closed/link")).unwrap();
+        symlink("..", path.join("link")).unwrap();
+        (0..500).for_each(|number| fs::write(path.join(format!("closed/{number:0200}")), "").unwrap());
+        for closed in ["closed/inner", "closed", ""] {
+            fs::set_permissions(path.join(closed), Permissions::from_mode(0o000)).unwrap();
+        }
+        remove(around.path(), "doomed");
+        let left: Vec<_> = fs::read_dir(around.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert_eq!(left, ["kept"]);
+    }
+
+    #[test]
+    fn no_folder_is_too_deep() {
+        let around = tempfile::tempdir().unwrap();
+        fs::create_dir(around.path().join("doomed")).unwrap();
+        let mut folder: OwnedFd = File::open(around.path().join("doomed")).unwrap().into();
+        let name = c"a-name-that-makes-paths-long-in-a-short-time";
+        for _ in 0..3000 {
+            raw::make_folder(folder.as_raw_fd(), name, OPEN).unwrap();
+            folder = raw::open_path(folder.as_raw_fd(), name, libc::O_PATH, true).unwrap();
+        }
+        remove(around.path(), "doomed");
+        assert_eq!(fs::read_dir(around.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_none() {
+        let here = File::open("/").unwrap();
+        for (length, is_one) in [(0, true), (NAME - 1, true), (NAME, false), (NAME + 1, false)] {
+            let doomed = Doomed::new(here.as_fd(), here.as_fd(), &vec![b'x'; length]);
+            assert_eq!(doomed.is_some(), is_one, "{length}");
+        }
+    }
+
+    fn remove(around: &std::path::Path, name: &str) {
+        let parent = File::open(around).unwrap();
+        let folder = raw::open_path(parent.as_raw_fd(), c"doomed", libc::O_RDONLY, true);
+        // Whoever is not root opens it before it is closed, as it is done for a command.
+        let folder = folder.or_else(|_| {
+            fs::set_permissions(around.join(name), Permissions::from_mode(OPEN)).unwrap();
+            raw::open_path(parent.as_raw_fd(), c"doomed", libc::O_RDONLY, true)
+        });
+        Doomed::new(parent.as_fd(), folder.unwrap().as_fd(), name.as_bytes()).unwrap().remove();
+    }
+}
