@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod command;
+mod door;
 mod forget;
 pub(crate) mod guardian;
 mod init;

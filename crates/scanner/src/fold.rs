@@ -310,9 +310,10 @@ mod tests {
         for &word in quoting::WORDS {
             for split in 1..word.len() {
                 let (before, after) = word.split_at(split);
-                for idle in
-                    ["\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\"\"\"\"", "\\\n$@", "\u{200b}", "\u{ad}"]
-                {
+                for idle in [
+                    "\\", "''", "\"\"", "\"", "'", "$@", "$1", "${@}", "${_x}", "\\\n", "\"\"\"\"", "\\\n$@",
+                    "\u{200b}", "\u{ad}",
+                ] {
                     let text = format!("x | {before}{idle}{after}");
                     assert!(pulled(&text), "{text:?}");
                 }

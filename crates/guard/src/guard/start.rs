@@ -134,7 +134,7 @@ fn number(bound: Option<u64>) -> i64 {
 const fn network(plan: &Plan) -> &'static str {
     match plan.network {
         Network::None => "none",
-        Network::Broker { .. } => "broker",
+        Network::Broker { .. } | Network::Door(_) => "broker",
         Network::Open => "open",
     }
 }
