@@ -291,3 +291,6 @@ fn turn_away(client: &TcpStream, shared: &Shared, before: u64) {
 fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok((name, port).to_socket_addrs()?.collect())
 }
+
+#[cfg(test)]
+mod tests;

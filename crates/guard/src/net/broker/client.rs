@@ -13,8 +13,8 @@ use super::judge::Brokered;
 /// What the end of a head looks like.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 
-/// How much of what a refused client still sends is read and thrown away, so that it gets to read its answer.
-const REST: u64 = 256 << 10;
+/// How long a client that was refused may take to read its answer.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// Serves a client to its end.
 pub(super) fn serve(client: &TcpStream, shared: &Shared) {
@@ -151,13 +151,19 @@ fn refuse(client: &TcpStream, shared: &Shared, refused: Brokered, status: Option
     say(client, &refused, status);
 }
 
+/// Tells a client why. What it still sends is read and thrown away for a moment, or it might not get to read its answer.
 pub(super) fn say(mut client: &TcpStream, refused: &Brokered, status: Option<u16>) {
     let said = client
-        .set_write_timeout(Some(Duration::from_secs(1)))
+        .set_write_timeout(Some(MOMENT))
         .and_then(|()| client.write_all(answer(refused, status).as_bytes()))
-        .and_then(|()| client.shutdown(Shutdown::Write))
-        .and_then(|()| client.set_read_timeout(Some(Duration::from_secs(1))));
-    if said.is_ok() {
-        io::copy(&mut client.take(REST), &mut io::sink()).ok();
+        .and_then(|()| client.shutdown(Shutdown::Write));
+    let began = Instant::now();
+    let mut room = [0; 4 << 10];
+    let mut still_sends = said.is_ok();
+    while still_sends {
+        let left = MOMENT.saturating_sub(began.elapsed());
+        still_sends = !left.is_zero()
+            && client.set_read_timeout(Some(left)).is_ok()
+            && client.read(&mut room).is_ok_and(|read| read > 0);
     }
 }

@@ -287,7 +287,7 @@ mod tests {
             (403, "GET http://a.test/ HTTP/1.1\nHost: b.test\n\n"),
             (403, "GET http://a.test/ HTTP/1.1\nHost: http://a.test/\n\n"),
             (403, "GET http://a.test/ HTTP/1.1\nHost:\n\n"),
-            (403, "GET http://a.test\\@b.test/ HTTP/1.1\n\n"),
+            (400, "GET http://a.test\\@b.test/ HTTP/1.1\n\n"),
             (403, "GET http://%61.test/ HTTP/1.1\n\n"),
             (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\n\n"),
             (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\nContent-Length: 3\n\n"),
