@@ -16,23 +16,23 @@ const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 /// How long a client that was refused may take to read its answer.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// What a client asks for, or why that is not understood, and what came behind it.
+type Head = (Result<Request, BadHead>, Vec<u8>);
+
 /// Serves a client to its end.
 pub(super) fn serve(client: &TcpStream, shared: &Shared) {
-    let (request, rest) = match read(client, shared.options.patience) {
-        Ok(Some(read)) => read,
-        // Who connects and says nothing has asked for nothing.
-        Ok(None) | Err(_) => return,
-    };
+    // Who connects and says nothing has asked for nothing.
+    let Ok(Some((request, rest))) = read(client, shared.options.patience) else { return };
     let request = match request {
         Ok(request) => request,
         Err(bad) => {
             let status = bad.status;
-            return refuse(client, shared, about(bad), Some(status));
+            return refuse(client, shared, &about(bad), Some(status));
         }
     };
     let brokered = shared.judge.judge(request.target());
     if !brokered.is_allowed() {
-        return refuse(client, shared, brokered, None);
+        return refuse(client, shared, &brokered, None);
     }
     if let Err(why) = shared.told(&brokered) {
         return say(client, &no(&brokered, "unrecorded", why), None);
@@ -47,10 +47,7 @@ pub(super) fn serve(client: &TcpStream, shared: &Shared) {
 }
 
 /// Reads a head and what came with it. All of it has to come within one time, however slowly it drips.
-fn read(
-    mut client: &TcpStream,
-    patience: Duration,
-) -> io::Result<Option<(Result<Request, BadHead>, Vec<u8>)>> {
+fn read(mut client: &TcpStream, patience: Duration) -> io::Result<Option<Head>> {
     let began = Instant::now();
     let mut bytes = Vec::new();
     let mut room = [0; 4 << 10];
@@ -146,9 +143,9 @@ fn no(brokered: &Brokered, rule: &'static str, reason: String) -> Brokered {
 }
 
 /// Puts a refusal on record, and tells the client. What cannot be put on record is refused all the same.
-fn refuse(client: &TcpStream, shared: &Shared, refused: Brokered, status: Option<u16>) {
-    shared.told(&refused).ok();
-    say(client, &refused, status);
+fn refuse(client: &TcpStream, shared: &Shared, refused: &Brokered, status: Option<u16>) {
+    shared.told(refused).ok();
+    say(client, refused, status);
 }
 
 /// Tells a client why. What it still sends is read and thrown away for a moment, or it might not get to read its answer.
