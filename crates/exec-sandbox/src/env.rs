@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::host::HostFacts;
 use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Caches, Environment};
+use crate::spec::{Caches, Environment, Network};
 
 /// Names that are handed on. A name that ends in `*` stands for all that begin so.
 const HARMLESS: &[&str] = &[
@@ -46,12 +46,23 @@ const CACHES: &[(&str, &str)] = &[
     ("BUNDLE_PATH", ".cache/bundle"),
 ];
 
+/// What tells programs of a proxy. There is no one name that all of them know.
+const PROXY: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
+/// What else they have to be told: where no proxy is needed, and Node.js that it should look.
+const BESIDE_PROXY: &[(&str, &str)] = &[
+    ("NO_PROXY", "localhost,127.0.0.1,::1"),
+    ("no_proxy", "localhost,127.0.0.1,::1"),
+    ("NODE_USE_ENV_PROXY", "1"),
+];
+
 /// What a command gets when nobody says where programs are.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns the variables of a command, sorted by name.
 pub(crate) fn environment(
     wish: &Environment,
+    network: &Network,
     facts: &HostFacts,
     workspace: &Path,
     cwd: &Path,
@@ -73,6 +84,11 @@ pub(crate) fn environment(
         variables.insert("TMPDIR".into(), workspace.join(temporary).into());
         variables.insert("MPLBACKEND".into(), "Agg".into());
         variables.extend(CACHES.iter().map(|(name, below)| ((*name).into(), workspace.join(below).into())));
+    }
+    if let Network::Door(_) = network {
+        let proxy = format!("http://{}", crate::DOOR);
+        variables.extend(PROXY.iter().map(|name| ((*name).into(), proxy.clone().into())));
+        variables.extend(BESIDE_PROXY.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     }
     variables.extend(wish.set.iter().cloned());
     let odd = variables.iter().find(|(name, value)| !is_variable(name, value));
@@ -117,7 +133,10 @@ mod tests {
     fn variables(wish: &Environment, host: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
         let environment = host.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let facts = HostFacts { environment, home: "/home/u".into(), ..HostFacts::default() };
-        super::environment(wish, &facts, Path::new("/ws"), Path::new("/ws")).unwrap().into_iter().collect()
+        super::environment(wish, &Network::None, &facts, Path::new("/ws"), Path::new("/ws"))
+            .unwrap()
+            .into_iter()
+            .collect()
     }
 
     #[test]
@@ -149,7 +168,8 @@ mod tests {
     fn an_odd_variable_is_refused() {
         for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0")] {
             let wish = Environment { set: vec![(name.into(), value.into())], ..Environment::default() };
-            let result = environment(&wish, &HostFacts::default(), Path::new("/ws"), Path::new("/ws"));
+            let result =
+                environment(&wish, &Network::None, &HostFacts::default(), Path::new("/ws"), Path::new("/ws"));
             assert_eq!(result.unwrap_err().rule, Rule::PlainVariable, "{name:?}={value:?}");
         }
     }

@@ -35,6 +35,7 @@ mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
 mod cgroup;
+mod door;
 mod enforcement;
 mod env;
 mod explain;
@@ -66,6 +67,9 @@ mod sys;
 mod workspace;
 
 pub use bwrap::bwrap_arguments;
+#[cfg(target_os = "linux")]
+pub use door::Doors;
+pub use door::{DOOR, Doorway};
 pub use enforcement::{Enforcement, Gap, Property};
 pub use explain::Denial;
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Treatment};

@@ -69,6 +69,7 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> 
         steps: furniture.steps,
         _ended: furniture.ended,
         loopback: plan.network != Network::Open,
+        door: door(&plan.network),
         identity: ids.to_become(),
         landlock: wall::rules(plan, handed)?,
         filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
@@ -97,6 +98,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         trees: Vec::new(),
         steps: Vec::new(),
         loopback: false,
+        door: None,
         identity: None,
         landlock: None,
         filter: Vec::new(),
@@ -162,6 +164,13 @@ pub(crate) fn in_place(
     launch.landlock = landlock;
     launch.filter = if walled { filter } else { Vec::new() };
     Ok(launch)
+}
+
+fn door(network: &Network) -> Option<RawFd> {
+    match network {
+        Network::Door(doorway) => Some(doorway.number()),
+        Network::None | Network::Broker { .. } | Network::Open => None,
+    }
 }
 
 fn namespaces(network: &Network) -> u64 {

@@ -78,7 +78,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     let mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
-    let environment = environment(&spec.environment, facts, &spec.workspace, &cwd)?;
+    let environment = environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?;
     let (provider, enforcement) = choose(spec, facts)?;
     let require = still_required(spec, &provider);
     Ok(Plan {
@@ -182,6 +182,7 @@ impl fmt::Display for Plan {
         let network = match &self.network {
             Network::None => "none".to_owned(),
             Network::Broker { socket } => format!("only by {socket:?}"),
+            Network::Door(_) => format!("only by a proxy, at {}", crate::DOOR),
             Network::Open => "open".to_owned(),
         };
         writeln!(f, "network  {network}")?;

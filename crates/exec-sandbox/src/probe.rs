@@ -31,7 +31,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
     let socket = match &spec.network {
         Network::Broker { socket } => Some(socket.clone()),
-        Network::None | Network::Open => None,
+        Network::None | Network::Door(_) | Network::Open => None,
     };
     for path in system.chain(at_home).chain(named.cloned()).chain(socket) {
         look(&path, &mut facts);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::door::Doorway;
 use crate::enforcement::Property;
 use crate::limits::Limits;
 
@@ -93,6 +94,9 @@ pub enum Network {
         /// The socket on this machine. It has the same path in the sandbox.
         socket: PathBuf,
     },
+    /// Itself, and a [door](crate::DOOR) on its own loopback. Who knocks there is heard outside, by a proxy that decides
+    /// about everything else.
+    Door(Doorway),
     /// Whatever this machine reaches, itself included.
     Open,
 }

@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod command;
+mod door;
 pub(crate) mod footprint;
 mod forget;
 pub(crate) mod guardian;

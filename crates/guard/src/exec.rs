@@ -10,14 +10,14 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Backend, Caches, Denial, End, Enforcement, Entry, Environment, Gap, Home, HostFacts, Kernel,
-    Limit, Limits, Mount, Network, Outcome, Output, Plan, Priority, Property, Protection, Provider,
-    Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable, Usage, What, bwrap_arguments, mount_table,
-    plan,
+    Access, Backend, Caches, DOOR, Denial, Doorway, End, Enforcement, Entry, Environment, Gap, Home,
+    HostFacts, Kernel, Limit, Limits, Mount, Network, Outcome, Output, Plan, Priority, Property, Protection,
+    Provider, Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable, Usage, What, bwrap_arguments,
+    mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
-    Input, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, probe, run,
+    Doors, Input, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, probe, run,
 };
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.

@@ -7,6 +7,8 @@ mod error;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod graph;
 #[cfg(all(feature = "exec", target_os = "linux"))]
+mod hosts;
+#[cfg(all(feature = "exec", target_os = "linux"))]
 mod route;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod run;
@@ -37,6 +39,7 @@ use crate::admit::{Admission, LoadedSkill, admit};
 use crate::agent_commands::AgentCommands;
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, new_name};
 use crate::config::{AgentConfig, Config};
+use crate::net::NetPolicy;
 use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath, Resolver};
 use crate::skill::SkillSource;
 
@@ -75,6 +78,8 @@ pub struct Guard {
     trail: AuditTrail,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     shared: Vec<PathBuf>,
+    #[cfg(all(feature = "exec", target_os = "linux"))]
+    hosts: Option<crate::net::HostList>,
 }
 
 /// One task of an agent, from its first call to its answer.
@@ -123,7 +128,12 @@ impl Guard {
         let paths = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?;
         let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();
         let commands = AgentCommands::compile(rules, config.commands)?;
-        if !config.exec.hosts.is_empty() {
+        let hosts = match NetPolicy::of(&config.exec)? {
+            NetPolicy::Hosts(hosts) => Some(hosts),
+            NetPolicy::None | NetPolicy::Open => None,
+        };
+        #[cfg(not(all(feature = "exec", target_os = "linux")))]
+        if hosts.is_some() {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }
         let limits = SharedLimits::new(config.limits, Store(limits));
@@ -137,6 +147,8 @@ impl Guard {
             trail,
             #[cfg(all(feature = "exec", target_os = "linux"))]
             shared: Vec::new(),
+            #[cfg(all(feature = "exec", target_os = "linux"))]
+            hosts,
         })
     }
 
@@ -345,27 +357,41 @@ impl Guard {
         reason: String,
         fix: Option<String>,
     ) -> Result<Decision, GuardError> {
-        let decision = decision(layer, effect, subject, rule, reason, fix)?;
-        let event = AuditEvent {
-            decision: Some(effect.to_string()),
-            rule: Some(decision.rule.clone()),
-            ..self.event(kind(layer, effect))
-        };
-        let event = event.with("id", decision.id.as_str()).with("subject", subject);
-        self.record(event.with("reason", decision.reason.as_str()))?;
-        Ok(decision)
+        put_on_record(&self.agent, &self.trail, (layer, effect, subject, rule, reason, fix))
     }
 
     fn event(&self, kind: EventKind) -> AuditEvent {
         AuditEvent { agent: Some(self.agent.clone()), ..AuditEvent::new(kind) }
     }
 
-    /// Where the trail was opened to warn only, an event may be lost: its owner chose that.
     fn record(&self, event: AuditEvent) -> Result<(), AuditError> {
-        match self.trail.record(event)? {
-            Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
-        }
+        record(&self.trail, event)
     }
+}
+
+/// Where the trail was opened to warn only, an event may be lost: its owner chose that.
+fn record(trail: &AuditTrail, event: AuditEvent) -> Result<(), AuditError> {
+    match trail.record(event)? {
+        Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
+    }
+}
+
+/// What is decided: by which layer, how, about what, by which rule, why, and what would change it.
+type Decided<'d> = (DecisionLayer, Effect, &'d str, &'d str, String, Option<String>);
+
+/// Puts a decision on record, and returns it.
+fn put_on_record(agent: &str, trail: &AuditTrail, decided: Decided<'_>) -> Result<Decision, GuardError> {
+    let (layer, effect, subject, rule, reason, fix) = decided;
+    let decision = decision(layer, effect, subject, rule, reason, fix)?;
+    let event = AuditEvent {
+        agent: Some(agent.to_owned()),
+        decision: Some(effect.to_string()),
+        rule: Some(decision.rule.clone()),
+        ..AuditEvent::new(kind(layer, effect))
+    };
+    let event = event.with("id", decision.id.as_str()).with("subject", subject);
+    record(trail, event.with("reason", decision.reason.as_str()))?;
+    Ok(decision)
 }
 
 fn decision(
@@ -381,7 +407,7 @@ fn decision(
 }
 
 fn kind(layer: DecisionLayer, effect: Effect) -> EventKind {
-    use DecisionLayer::{Commands, Limits, Paths, Person, Sandbox, Skill, Tools};
+    use DecisionLayer::{Commands, Limits, Network, Paths, Person, Sandbox, Skill, Tools};
     match (layer, effect) {
         (_, Effect::Ask) => EventKind::ApprovalAsked,
         (Tools | Skill, Effect::Deny) => EventKind::ToolDenied,
@@ -389,6 +415,8 @@ fn kind(layer: DecisionLayer, effect: Effect) -> EventKind {
         (Paths, Effect::Deny) => EventKind::PathDenied,
         (Paths, _) => EventKind::PathAllowed,
         (Limits, _) => EventKind::LimitReached,
+        (Network, Effect::Deny) => EventKind::NetworkDenied,
+        (Network, _) => EventKind::NetworkAllowed,
         (Commands | Sandbox | Person, Effect::Deny) => EventKind::CommandDenied,
         (Commands | Sandbox | Person, _) => EventKind::CommandAllowed,
     }

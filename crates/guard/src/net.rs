@@ -17,6 +17,8 @@
 //! ```
 
 mod address;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod broker;
 mod judge;
 mod list;
 mod number;
@@ -25,6 +27,8 @@ mod punycode;
 mod target;
 
 pub use address::AddressKind;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+pub use broker::{Broker, BrokerOptions, Brokered};
 pub use judge::{NetPolicy, NetVerdict};
 pub use list::{HostList, HostListError};
 pub use target::{Host, NetRefused, NetTarget};

@@ -26,6 +26,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/private.rs", "creates the folder in which states are kept"),
     ("crates/guard/src/files/", "walks folders and reads the files in them"),
     ("crates/guard/src/in_order.rs", "spreads work over threads"),
+    ("crates/guard/src/net/broker.rs", "connects for commands, and keeps threads for it"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/guard/src/rule_store.rs", "keeps the rules that a user has added in a file"),
     ("crates/guard/src/paths/", "resolves paths on the disk and opens what was granted"),

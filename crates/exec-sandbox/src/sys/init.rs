@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_tree};
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
-use super::{command, forget};
+use super::{command, door, forget};
 
 const NOSUID: u64 = 0x2;
 const NODEV: u64 = 0x4;
@@ -75,6 +75,9 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     raw::set_hostname(b"stockade").map_err(at(Stage::Host))?;
     if launch.loopback {
         raw::loopback_up().map_err(at(Stage::Loopback))?;
+    }
+    if let Some(outside) = launch.door {
+        door::open(outside).map_err(at(Stage::Door))?;
     }
     make_root(launch, trees)?;
     raw::drop_capabilities().map_err(at(Stage::Capabilities))?;

@@ -20,6 +20,8 @@ pub(crate) struct Launch {
     /// How the new root is furnished, in order.
     pub(crate) steps: Vec<Step>,
     pub(crate) loopback: bool,
+    /// Where the socket of the door is sent, if there is to be one.
+    pub(crate) door: Option<RawFd>,
     /// The user and group to become inside, if not the same.
     pub(crate) identity: Option<(u32, u32)>,
     pub(crate) landlock: Option<Landlock>,
@@ -149,6 +151,7 @@ pub(crate) enum Stage {
     Streams,
     Limits,
     Cwd,
+    Door,
 }
 
 const STAGES: &[(Stage, &str)] = &[
@@ -167,6 +170,7 @@ const STAGES: &[(Stage, &str)] = &[
     (Stage::Streams, "handing over standard streams"),
     (Stage::Limits, "setting limits"),
     (Stage::Cwd, "entering the folder to start in"),
+    (Stage::Door, "opening the door to the proxy"),
 ];
 
 /// Says what was being done at a stage.

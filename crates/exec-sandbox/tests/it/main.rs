@@ -5,6 +5,8 @@
 mod attacks;
 mod auto_traits;
 #[cfg(target_os = "linux")]
+mod door;
+#[cfg(target_os = "linux")]
 mod escapes;
 #[cfg(target_os = "linux")]
 mod limits;

@@ -30,6 +30,10 @@ pub enum EventKind {
     CommandAllowed,
     /// A command may not run.
     CommandDenied,
+    /// A command may talk to a host.
+    NetworkAllowed,
+    /// A command may not talk to a host.
+    NetworkDenied,
     /// Somebody is asked.
     ApprovalAsked,
     /// Somebody has answered.
@@ -101,6 +105,8 @@ const ROWS: &[Row] = {
         row(K::PathDenied, "path_denied", Warn, Point),
         row(K::CommandAllowed, "command_allowed", Info, Point),
         row(K::CommandDenied, "command_denied", Warn, Point),
+        row(K::NetworkAllowed, "network_allowed", Info, Point),
+        row(K::NetworkDenied, "network_denied", Warn, Point),
         row(K::ApprovalAsked, "approval_asked", Info, Point),
         row(K::ApprovalAnswered, "approval_answered", Info, Point),
         row(K::LimitReached, "limit_reached", Warn, Point),

@@ -20,6 +20,8 @@ const DETECTION: Class = Class { category: 2, uid: 2004, activity: 1 };
 const PROCESS_LAUNCH: Class = Class { category: 1, uid: 1007, activity: 1 };
 const PROCESS_END: Class = Class { category: 1, uid: 1007, activity: 2 };
 const FILE: Class = Class { category: 1, uid: 1001, activity: 99 };
+const NETWORK: Class = Class { category: 4, uid: 4001, activity: 1 };
+const NETWORK_REFUSED: Class = Class { category: 4, uid: 4001, activity: 5 };
 const API: Class = Class { category: 6, uid: 6003, activity: 99 };
 const CONFIG: Class = Class { category: 5, uid: 5019, activity: 1 };
 
@@ -31,6 +33,8 @@ const fn class(kind: EventKind) -> &'static Class {
         K::SandboxStarted | K::CommandAllowed | K::CommandDenied => &PROCESS_LAUNCH,
         K::SandboxCompleted | K::SandboxError => &PROCESS_END,
         K::PathAllowed | K::PathDenied => &FILE,
+        K::NetworkAllowed => &NETWORK,
+        K::NetworkDenied => &NETWORK_REFUSED,
         K::PolicyChanged | K::LimitsReset => &CONFIG,
         K::ScanClean
         | K::Sanitized
@@ -53,8 +57,14 @@ const fn status(kind: EventKind) -> u32 {
         | K::ToolDenied
         | K::PathDenied
         | K::CommandDenied
+        | K::NetworkDenied
         | K::LimitReached => 2,
-        K::SandboxCompleted | K::SkillAccepted | K::ToolAllowed | K::PathAllowed | K::CommandAllowed => 1,
+        K::SandboxCompleted
+        | K::SkillAccepted
+        | K::ToolAllowed
+        | K::PathAllowed
+        | K::CommandAllowed
+        | K::NetworkAllowed => 1,
         _ => 0,
     }
 }

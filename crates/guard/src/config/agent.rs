@@ -42,7 +42,7 @@ pub struct ExecConfig {
     pub read_only: Vec<PathBuf>,
     /// Whether they reach the network.
     pub network: bool,
-    /// Hosts that they are meant to be held to, which needs a broker.
+    /// Hosts that they are held to, if there are any.
     pub hosts: Vec<String>,
     /// How long one may take.
     pub timeout: Option<Duration>,

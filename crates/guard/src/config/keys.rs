@@ -112,8 +112,8 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("security.permission.allowedFsPaths", Paths, "[]", IntersectPaths,
             "Paths that commands may read where `enableNodePermissions` is true."),
         key("security.permission.allowedNetHosts", Texts, "[]", Intersect,
-            "Hosts that commands may talk to where `enableNodePermissions` is true. Single hosts cannot be enforced \
-             without a broker, so that commands are refused where this names any."),
+            "Hosts that commands may talk to where `enableNodePermissions` is true. A broker judges every \
+             connection: names, ports, and each address that a name leads to. Nothing leads around it."),
         key("audit.path", OptionalPath, "null", Never,
             "The file of the audit trail: a database, or lines of JSON where the name ends in `.jsonl`. Null for the \
              user's own, in `$XDG_STATE_HOME/stockade`."),

@@ -45,6 +45,8 @@ pub enum DecisionLayer {
     Commands,
     /// What a sandbox can give and enforce.
     Sandbox,
+    /// What a command in a sandbox may talk to.
+    Network,
     /// A person who was asked.
     Person,
 }
@@ -60,6 +62,7 @@ impl DecisionLayer {
             Self::Paths => "paths",
             Self::Commands => "commands",
             Self::Sandbox => "sandbox",
+            Self::Network => "network",
             Self::Person => "person",
         }
     }

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::admit::AdmitError;
 use crate::audit::AuditError;
+use crate::net::HostListError;
 use crate::paths::PathGuardError;
 
 /// A guard could not be built or could not decide. Callers treat that as a no.
@@ -32,8 +33,14 @@ pub enum GuardError {
     /// It cannot be known what was used.
     #[error(transparent)]
     Limits(#[from] StoreError),
+    /// A host in the list of those that commands may talk to cannot be meant.
+    #[error("`security.permission.allowedNetHosts`: {0}; {fix}", fix = .0.fix)]
+    Hosts(#[from] HostListError),
+    /// What is to hold commands to single hosts cannot be started.
+    #[error("cannot hold commands to single hosts: {0}")]
+    Broker(#[source] io::Error),
     /// Single hosts are named, and nothing could hold commands to them.
-    #[error("commands cannot be held to single hosts ({}) without a broker: take them out of `security.permission.allowedNetHosts`", hosts.join(", "))]
+    #[error("commands cannot be held to single hosts ({}) by this program, which was built without sandboxes: take them out of `security.permission.allowedNetHosts`", hosts.join(", "))]
     HostsWithoutBroker {
         /// The hosts.
         hosts: Vec<String>,

@@ -35,6 +35,8 @@ pub struct Ran {
     pub outcome: Outcome,
     /// What made its sandbox: `native`, `bwrap` …
     pub backend: &'static str,
+    /// The hosts that it was not let through to, as far as there are not too many of them.
+    pub hosts_refused: Vec<Decision>,
     /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
     pub unrecorded: Option<AuditError>,
 }
@@ -112,10 +114,10 @@ impl Guard {
             RunPlace::Sandbox => Unavailable::Refuse,
             RunPlace::Unsandboxed => Unavailable::Warn,
         };
-        let spec = self.spec(command(&judged), unavailable);
-        match (look(&spec), place) {
+        let wish = self.wish(command(&judged), unavailable)?;
+        match (look(&wish.spec), place) {
             (Found::Sandbox(plan), _) | (Found::Nothing(_, plan), RunPlace::Unsandboxed) => {
-                self.start(&text, decision, &spec, &plan, streams)
+                self.start(&text, decision, wish, &plan, streams)
             }
             (Found::Nothing(refusal, _), RunPlace::Sandbox) => self.no_sandbox(&text, &refusal),
             (Found::Refused(refusal), _) => self.not_to_be_had(&text, &refusal),
@@ -167,20 +169,20 @@ impl Guard {
             OnUnavailable::Refuse | OnUnavailable::Ask => Unavailable::Refuse,
             OnUnavailable::Warn => Unavailable::Warn,
         };
-        let spec = self.spec(command(judged), unavailable);
-        let (sandboxes, plan, refusal) = match look(&spec) {
+        let wish = self.wish(command(judged), unavailable)?;
+        let (sandboxes, plan, refusal) = match look(&wish.spec) {
             Found::Sandbox(plan) => (Sandboxes::Some, plan, None),
             Found::Nothing(refusal, plan) => (Sandboxes::None, plan, Some(refusal)),
             Found::Refused(refusal) => return self.not_to_be_had(text, &refusal),
         };
         let why = refusal.as_ref().map(ToString::to_string).unwrap_or_default();
         match (way(judged, Backend::Sandbox(on_unavailable), sandboxes), refusal) {
-            (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, &spec, &plan, streams),
+            (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, wish, &plan, streams),
             (Way::Runs(RunPlace::Unsandboxed), _) => {
                 let reason = format!("{why}; `{RULE}` is `warn`, so it runs without a sandbox");
                 let layer = DecisionLayer::Sandbox;
                 let decision = self.decided(layer, Effect::Allow, text, RULE, reason, None)?;
-                self.start(text, decision, &spec, &plan, streams)
+                self.start(text, decision, wish, &plan, streams)
             }
             (Way::Asks(RunPlace::Sandbox), _) => {
                 let text = text.to_owned();

@@ -2,6 +2,7 @@
 
 use stockade_policy::CommandDecision;
 
+use super::hosts::Wish;
 use super::run::{Ran, RunAnswer};
 use super::{Decision, Guard, GuardError};
 use crate::audit::{AuditEvent, EventKind, Recorded};
@@ -26,7 +27,7 @@ impl Guard {
         &self,
         text: &str,
         decision: Decision,
-        spec: &SandboxSpec,
+        wish: Wish,
         planned: &Plan,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
@@ -38,14 +39,16 @@ impl Guard {
             backend: Some(planned.provider.name().to_owned()),
             ..started.with("memory", number(planned.limits.memory.bound())).with("network", network(planned))
         })?;
-        match plan_and_run(spec, streams) {
+        let result = plan_and_run(&wish.spec, streams);
+        let hosts_refused = wish.end();
+        match result {
             Ok((plan, outcome)) => {
-                let unrecorded = match audited.end(self.ended(&plan, &outcome)) {
+                let unrecorded = match audited.end(self.ended(&plan, &outcome, &hosts_refused)) {
                     Ok(Recorded::Kept(_)) => None,
                     Ok(Recorded::Lost(error)) | Err(error) => Some(error),
                 };
                 let backend = plan.provider.name();
-                Ok(RunAnswer::Ran(Box::new(Ran { decision, outcome, backend, unrecorded })))
+                Ok(RunAnswer::Ran(Box::new(Ran { decision, outcome, backend, hosts_refused, unrecorded })))
             }
             Err(error) => {
                 // Where it is lost all the same, the owner of the trail has chosen that.
@@ -59,12 +62,11 @@ impl Guard {
     }
 
     pub(super) fn spec(&self, command: Vec<String>, unavailable: Unavailable) -> SandboxSpec {
-        let ExecConfig { read_only, network, timeout, memory, processes, output, .. } = &self.config.exec;
+        let ExecConfig { read_only, timeout, memory, processes, output, .. } = &self.config.exec;
         SandboxSpec {
             unavailable,
             read_only: read_only.clone(),
             shared: self.shared.clone(),
-            network: if *network { Network::Open } else { Network::None },
             limits: Limits {
                 wall_time: limit(*timeout),
                 memory: limit(*memory),
@@ -76,7 +78,7 @@ impl Guard {
         }
     }
 
-    fn ended(&self, plan: &Plan, outcome: &Outcome) -> AuditEvent {
+    fn ended(&self, plan: &Plan, outcome: &Outcome, hosts_refused: &[Decision]) -> AuditEvent {
         let (kind, exit_code) = match outcome.end {
             End::Exited(0) => (EventKind::SandboxCompleted, Some(0)),
             End::Exited(code) => (EventKind::SandboxError, Some(code)),
@@ -96,7 +98,15 @@ impl Guard {
             backend: Some(plan.provider.name().to_owned()),
             ..self.event(kind)
         };
-        event.with("end", format!("{:?}", outcome.end)).with("enforced", enforced).with("gaps", gaps)
+        let event =
+            event.with("end", format!("{:?}", outcome.end)).with("enforced", enforced).with("gaps", gaps);
+        match hosts_refused {
+            [] => event,
+            refused => {
+                let hosts: Vec<String> = refused.iter().map(|decision| decision.subject.clone()).collect();
+                event.with("hosts_refused", hosts)
+            }
+        }
     }
 }
 
@@ -134,7 +144,7 @@ fn number(bound: Option<u64>) -> i64 {
 const fn network(plan: &Plan) -> &'static str {
     match plan.network {
         Network::None => "none",
-        Network::Broker { .. } => "broker",
+        Network::Broker { .. } | Network::Door(_) => "broker",
         Network::Open => "open",
     }
 }

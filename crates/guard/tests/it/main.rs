@@ -5,6 +5,9 @@ mod admit;
 #[cfg(feature = "audit")]
 #[cfg(test)]
 mod audit;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod broker;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod config;

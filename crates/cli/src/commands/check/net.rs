@@ -12,8 +12,9 @@ use crate::failure::Failure;
 /// The key of the list of hosts.
 const LIST: &str = "security.permission.allowedNetHosts";
 
-/// What a list of hosts means until something holds commands to it.
-const NO_BROKER: &str = "this is what a broker is to hold commands to; without one they are refused while the list names any host";
+/// What holds commands to a list of hosts.
+const BROKER: &str =
+    "commands reach it through a broker, which judges every address that a name leads to as well";
 
 /// Say whether the commands of an agent may talk to hosts
 ///
@@ -63,7 +64,7 @@ fn answer(policy: &NetPolicy, agent: &str, host: &str) -> Answer {
     };
     let mut notes = verdict.notes;
     if allowed && matches!(policy, NetPolicy::Hosts(_)) {
-        notes.push(NO_BROKER.to_owned());
+        notes.push(BROKER.to_owned());
     }
     Answer {
         name: host.to_owned(),

@@ -87,7 +87,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         sandbox: plan.provider.name(),
         network: match plan.network {
             Network::None => "none",
-            Network::Broker { .. } => "broker",
+            Network::Broker { .. } | Network::Door(_) => "broker",
             Network::Open => "open",
         },
         stdout: text(&outcome.output.stdout),

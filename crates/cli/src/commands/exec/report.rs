@@ -101,6 +101,7 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
     let network = match &plan.network {
         Network::None => "no network".to_owned(),
         Network::Broker { socket } => format!("network only by {}", escape_path(socket)),
+        Network::Door(_) => "network only by a broker".to_owned(),
         Network::Open => "open network".to_owned(),
     };
     let enforcement = &outcome.enforcement;

@@ -1,0 +1,306 @@
+//! Reads what a client asks a proxy for, so that no server behind it can read it otherwise.
+//!
+//! Nothing is mended: a head that programs read differently is refused. What is passed on is written anew, one request a
+//! connection, so that a second one cannot ride behind the first.
+
+use std::fmt::Write as _;
+
+use super::super::target::NetTarget;
+
+/// The most bytes of a head.
+pub(super) const LONGEST: usize = 32 << 10;
+
+/// What concerns the connection to the proxy and no server behind it; and what is written anew.
+const NOT_PASSED_ON: &[&str] = &[
+    "connection",
+    "proxy-connection",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-authenticate",
+    "te",
+    "trailer",
+    "upgrade",
+    "host",
+    "content-length",
+];
+
+/// What a client asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// A way to a target, through which nobody looks (`CONNECT`).
+    Tunnel(NetTarget),
+    /// One plain request.
+    Plain {
+        target: NetTarget,
+        /// The head to send there.
+        head: String,
+        /// How many bytes follow it.
+        body: u64,
+    },
+}
+
+/// Why a head is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct BadHead {
+    /// The number of the answer.
+    pub(super) status: u16,
+    pub(super) rule: &'static str,
+    pub(super) reason: String,
+    pub(super) fix: Option<String>,
+}
+
+impl Request {
+    pub(super) const fn target(&self) -> &NetTarget {
+        match self {
+            Self::Tunnel(target) | Self::Plain { target, .. } => target,
+        }
+    }
+
+    /// Reads a head, up to and with its empty line.
+    pub(super) fn read(head: &[u8]) -> Result<Self, BadHead> {
+        let text = std::str::from_utf8(head).map_err(|_| bad("it is no UTF-8"))?;
+        if text.bytes().any(|byte| byte.is_ascii_control() && !b"\r\n\t".contains(&byte)) {
+            return Err(bad("it holds a control character"));
+        }
+        let text = text.strip_suffix("\r\n\r\n").ok_or_else(|| bad("it does not end in an empty line"))?;
+        let mut lines = text.split("\r\n");
+        let first = lines.next().unwrap_or_default();
+        let headers = lines.map(header).collect::<Result<Vec<_>, _>>()?;
+        if text.replace("\r\n", "").contains(['\r', '\n']) {
+            return Err(bad("it holds a line that ends in half a line break"));
+        }
+        let mut words = first.split(' ');
+        let (Some(method), Some(wanted), Some(version @ ("HTTP/1.1" | "HTTP/1.0")), None) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            return Err(bad("its first line is none of HTTP/1"));
+        };
+        if !is_token(method) || wanted.is_empty() || !wanted.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(bad("its first line is none of HTTP/1"));
+        }
+        let headers = Headers(headers);
+        match method {
+            "CONNECT" => tunnel(wanted, &headers),
+            _ => plain(method, wanted, version, &headers),
+        }
+    }
+}
+
+/// Names and values, as they came.
+struct Headers<'h>(Vec<(&'h str, &'h str)>);
+
+impl<'h> Headers<'h> {
+    /// The value of a header that may stand there once.
+    fn one(&self, name: &str) -> Result<Option<&'h str>, BadHead> {
+        let mut values = self.0.iter().filter(|row| row.0.eq_ignore_ascii_case(name)).map(|row| row.1);
+        match (values.next(), values.next()) {
+            (value, None) => Ok(value),
+            _ => Err(bad(&format!("it names `{name}` twice"))),
+        }
+    }
+
+    /// Whether the client says that a header concerns the proxy alone.
+    fn is_for_proxy(&self, name: &str) -> bool {
+        NOT_PASSED_ON.iter().any(|one| name.eq_ignore_ascii_case(one))
+            || self
+                .0
+                .iter()
+                .filter(|row| row.0.eq_ignore_ascii_case("connection"))
+                .flat_map(|row| row.1.split(','))
+                .any(|named| named.trim().eq_ignore_ascii_case(name))
+    }
+}
+
+fn header(line: &str) -> Result<(&str, &str), BadHead> {
+    match line.split_once(':') {
+        Some((name, value)) if is_token(name) => Ok((name, value.trim_matches([' ', '\t']))),
+        _ => Err(bad("it holds a line that is no header")),
+    }
+}
+
+fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<Request, BadHead> {
+    if wanted.contains(['/', '@', '?', '#']) {
+        return Err(bad("`CONNECT` wants a host and a port"));
+    }
+    if headers.one("content-length")?.is_some_and(|length| length != "0")
+        || headers.one("transfer-encoding")?.is_some()
+    {
+        return Err(bad("`CONNECT` has no body"));
+    }
+    let target = target(wanted)?;
+    if target.port.is_none() {
+        return Err(bad("`CONNECT` wants a port"));
+    }
+    same_host(&target, headers)?;
+    Ok(Request::Tunnel(target))
+}
+
+fn plain(method: &str, wanted: &str, version: &str, headers: &Headers<'_>) -> Result<Request, BadHead> {
+    let rest = match wanted.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
+        Some(_) => return Err(bad("only `http://` goes through plainly; anything else wants `CONNECT`")),
+        None => return Err(bad("a proxy wants the whole URL")),
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    if authority.contains('@') || path.contains('#') {
+        return Err(bad("its URL holds a user or a fragment, which belong to the client"));
+    }
+    let mut target = target(authority)?;
+    target.port.get_or_insert(80);
+    same_host(&target, headers)?;
+    if headers.one("transfer-encoding")?.is_some() {
+        let reason = "its body comes in pieces, whose end programs find differently".to_owned();
+        let fix = Some("send it with a `Content-Length`, or over https".to_owned());
+        return Err(BadHead { status: 411, rule: "bad-request", reason, fix });
+    }
+    let body = length(headers)?;
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    let mut head = format!("{method} {slash}{path} {version}\r\nHost: {}\r\n", host_header(&target));
+    for (name, value) in headers.0.iter().filter(|row| !headers.is_for_proxy(row.0)) {
+        // Writing to a text does not fail.
+        write!(head, "{name}: {value}\r\n").ok();
+    }
+    if let Some(body) = body {
+        write!(head, "Content-Length: {body}\r\n").ok();
+    }
+    head.push_str("Connection: close\r\n\r\n");
+    Ok(Request::Plain { target, head, body: body.unwrap_or(0) })
+}
+
+fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadHead> {
+    let Some(text) = headers.one("content-length")? else { return Ok(None) };
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse().ok().filter(|_| digits) {
+        Some(length) => Ok(Some(length)),
+        None => Err(bad("its `Content-Length` is no number")),
+    }
+}
+
+/// A header that names another host would reach that one, where several share an address.
+fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadHead> {
+    let Some(named) = headers.one("host")? else { return Ok(()) };
+    let same = NetTarget::parse(named).is_ok_and(|named| {
+        named.host == target.host && named.port.is_none_or(|port| target.port == Some(port))
+    });
+    match same && !named.contains(['/', '@', '?', '#']) {
+        true => Ok(()),
+        false => Err(BadHead {
+            status: 403,
+            rule: "other-host",
+            reason: format!("it asks for `{target}`, and its `Host` names `{}`", named.escape_debug()),
+            fix: Some("ask for the host itself".to_owned()),
+        }),
+    }
+}
+
+fn target(text: &str) -> Result<NetTarget, BadHead> {
+    NetTarget::parse(text).map_err(|refused| {
+        let reason = format!("`{}` names no host: {refused}", text.escape_debug());
+        BadHead { status: 403, rule: refused.rule, reason, fix: refused.fix }
+    })
+}
+
+fn host_header(target: &NetTarget) -> String {
+    match target.port {
+        Some(80) => target.host.to_string(),
+        _ => target.to_string(),
+    }
+}
+
+/// The characters of methods and names of headers (RFC 9110).
+fn is_token(text: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(known)
+}
+
+fn bad(why: &str) -> BadHead {
+    BadHead { status: 400, rule: "bad-request", reason: why.to_owned(), fix: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(head: &str) -> Result<Request, BadHead> {
+        Request::read(head.replace('\n', "\r\n").as_bytes())
+    }
+
+    #[test]
+    fn targets_are_found() {
+        for (head, expected) in [
+            ("CONNECT a.test:443 HTTP/1.1\nHost: a.test:443\n\n", "a.test:443"),
+            ("CONNECT A.Test:443 HTTP/1.0\n\n", "a.test:443"),
+            ("CONNECT [2606:4700::1]:443 HTTP/1.1\nHost: [2606:4700::1]\n\n", "[2606:4700::1]:443"),
+            ("GET http://a.test HTTP/1.1\nHost: a.test\n\n", "a.test:80"),
+            ("GET HTTP://a.test:8080?x HTTP/1.1\nHost: a.test:8080\n\n", "a.test:8080"),
+        ] {
+            assert_eq!(read(head).unwrap().target().to_string(), expected, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_plain_request_is_written_anew() {
+        let asked = "POST http://a.test:81/x?y=http://b.test HTTP/1.1\nhost: a.test:81\nAccept: */*\nX-Own: 1\n\
+                     Connection: keep-alive, X-Own\nProxy-Authorization: Basic eA==\nContent-Length: 07\n\n";
+        let sent = "POST /x?y=http://b.test HTTP/1.1\nHost: a.test:81\nAccept: */*\nContent-Length: 7\n\
+                    Connection: close\n\n";
+        let Request::Plain { head, body, .. } = read(asked).unwrap() else { panic!() };
+        assert_eq!((head, body), (sent.replace('\n', "\r\n"), 7));
+    }
+
+    /// What a proxy and a server could take for two different things.
+    #[test]
+    fn what_can_be_read_in_two_ways_is_refused() {
+        for (status, head) in [
+            (400, ""),
+            (400, "\n\n"),
+            (400, "GET / HTTP/1.1\nHost: a.test\n\n"),
+            (400, "GET http://a.test/ HTTP/2\n\n"),
+            (400, "GET http://a.test/ x HTTP/1.1\n\n"),
+            (400, "GET  http://a.test/ HTTP/1.1\n\n"),
+            (400, "G(T http://a.test/ HTTP/1.1\n\n"),
+            (400, "GET https://a.test/ HTTP/1.1\n\n"),
+            (400, "GET ftp://a.test/ HTTP/1.1\n\n"),
+            (400, "GET http://u:p@a.test/ HTTP/1.1\n\n"),
+            (400, "GET http://a.test/#f HTTP/1.1\n\n"),
+            (400, "GET http://a.test/ä HTTP/1.1\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nHost: a.test\nHost: a.test\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nContent-Length: 1\nContent-Length: 1\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nContent-Length: 1, 1\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nContent-Length: +1\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nContent-Length: 99999999999999999999\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nContent-Length : 1\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nA: b\n c: d\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nA: b\u{0}\n\n"),
+            (400, "GET http://a.test/ HTTP/1.1\nno header\n\n"),
+            (400, "CONNECT a.test HTTP/1.1\n\n"),
+            (400, "CONNECT http://a.test:443 HTTP/1.1\n\n"),
+            (400, "CONNECT a.test:443/ HTTP/1.1\n\n"),
+            (400, "CONNECT a.test:443 HTTP/1.1\nContent-Length: 5\n\n"),
+            (400, "CONNECT a.test:443 HTTP/1.1\nTransfer-Encoding: chunked\n\n"),
+            (403, "CONNECT a.test:443 HTTP/1.1\nHost: b.test:443\n\n"),
+            (403, "CONNECT a.test:443 HTTP/1.1\nHost: a.test:80\n\n"),
+            (403, "CONNECT 0x7f000001:80 HTTP/1.1\n\n"),
+            (403, "CONNECT 2130706433:80 HTTP/1.1\n\n"),
+            (403, "CONNECT a.test:0 HTTP/1.1\n\n"),
+            (403, "GET http://a.test/ HTTP/1.1\nHost: b.test\n\n"),
+            (403, "GET http://a.test/ HTTP/1.1\nHost: http://a.test/\n\n"),
+            (403, "GET http://a.test/ HTTP/1.1\nHost:\n\n"),
+            (400, "GET http://a.test\\@b.test/ HTTP/1.1\n\n"),
+            (403, "GET http://%61.test/ HTTP/1.1\n\n"),
+            (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\n\n"),
+            (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\nContent-Length: 3\n\n"),
+        ] {
+            assert_eq!(read(head).map_err(|bad| bad.status), Err(status), "{head:?}");
+        }
+        for raw in [
+            "GET http://a.test/ HTTP/1.1\nHost: a.test\n\n",
+            "GET http://a.test/ HTTP/1.1\r\nA: b\nC: d\r\n\r\n",
+            "GET http://a.test/ HTTP/1.1\r\nA: b\rC: d\r\n\r\n",
+        ] {
+            assert_eq!(Request::read(raw.as_bytes()).map_err(|bad| bad.status), Err(400), "{raw:?}");
+        }
+        assert_eq!(Request::read(b"GET http://a.test/ HTTP/1.1\r\nA: \xff\r\n\r\n").unwrap_err().status, 400);
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether a target may be reached, by its name and by every address that the name leads to.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use super::super::address::AddressKind;
+use super::super::judge::NetPolicy;
+use super::super::list::HostList;
+use super::super::place;
+use super::super::target::{Host, NetTarget};
+
+/// The most addresses of one name.
+const MOST: usize = 64;
+
+/// How a name becomes addresses.
+pub(super) type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
+
+/// What was decided about a request to a broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Brokered {
+    /// What was asked for.
+    pub target: String,
+    /// The rule that decided: one of [`NetVerdict::rule`](super::super::NetVerdict::rule), `leads-elsewhere`, `no-address`,
+    /// `other-host`, `bad-request`, `too-many` …
+    pub rule: &'static str,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The narrowest change that would let it through, if there is one.
+    pub fix: Option<String>,
+    /// The addresses that it leads to. Nothing else is connected to; none, if it may not be reached.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl Brokered {
+    /// Returns whether it may be reached.
+    #[must_use]
+    pub const fn is_allowed(&self) -> bool {
+        !self.addresses.is_empty()
+    }
+}
+
+/// Decides for a list of hosts.
+pub(super) struct Judge {
+    policy: NetPolicy,
+    list: HostList,
+    /// What the list is called where somebody could change it.
+    list_name: String,
+    resolve: Box<Resolve>,
+}
+
+impl Judge {
+    pub(super) fn new(list: HostList, list_name: String, resolve: Box<Resolve>) -> Self {
+        Self { policy: NetPolicy::Hosts(list.clone()), list, list_name, resolve }
+    }
+
+    /// Decides about a target. A name is looked up once, here, so what was judged is what is connected to.
+    pub(super) fn judge(&self, target: &NetTarget) -> Brokered {
+        let verdict = self.policy.decide(target);
+        let refused = |rule, reason: String, fix| Brokered {
+            target: target.to_string(),
+            rule,
+            reason,
+            fix,
+            addresses: Vec::new(),
+        };
+        if !verdict.is_allowed() {
+            let notes = verdict.notes.iter().map(|note| format!("; {note}"));
+            let reason = std::iter::once(verdict.reason.clone()).chain(notes).collect();
+            return refused(verdict.rule, reason, verdict.entry.map(|entry| self.add(&entry)));
+        }
+        let addresses = match self.addresses(target) {
+            Ok(addresses) if !addresses.is_empty() => addresses,
+            Ok(_) => return refused("no-address", "the name leads to no address".to_owned(), None),
+            Err(error) => return refused("no-address", format!("the name leads nowhere: {error}"), None),
+        };
+        match addresses.iter().find(|address| !self.may_be_meant(target, address)) {
+            None => Brokered {
+                rule: verdict.rule,
+                addresses,
+                ..refused(verdict.rule, verdict.reason.clone(), None)
+            },
+            Some(address) => {
+                let kind = AddressKind::of(address.ip());
+                let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
+                let fix = (kind != AddressKind::Metadata).then(|| self.add(&address.to_string()));
+                refused("leads-elsewhere", reason, fix)
+            }
+        }
+    }
+
+    fn addresses(&self, target: &NetTarget) -> io::Result<Vec<SocketAddr>> {
+        let port = target.port.unwrap_or(0);
+        match &target.host {
+            Host::Address(address) => Ok(vec![(*address, port).into()]),
+            Host::Name(name) => {
+                let mut addresses = (self.resolve)(name, port)?;
+                addresses.truncate(MOST);
+                Ok(addresses)
+            }
+        }
+    }
+
+    /// A public name may lead to public addresses; a name of a private network that the list names itself, to private ones.
+    /// Any other address has to be named itself, or whoever owns a name could let it lead into the network around.
+    fn may_be_meant(&self, target: &NetTarget, address: &SocketAddr) -> bool {
+        let kind = AddressKind::of(address.ip());
+        let named = || {
+            let host = Host::Address(address.ip().to_canonical());
+            self.list.names(&NetTarget { host, ..target.clone() })
+        };
+        match (&target.host, kind) {
+            (_, AddressKind::Public) | (Host::Address(IpAddr::V4(_) | IpAddr::V6(_)), _) => true,
+            (_, AddressKind::Metadata) => false,
+            (Host::Name(name), kind) => {
+                let own = place::of(name).map(|(own, _)| own);
+                let at_home =
+                    |own| own == kind || (kind == AddressKind::Private && own == AddressKind::LinkLocal);
+                own.is_some_and(at_home) || named()
+            }
+        }
+    }
+
+    fn add(&self, entry: &str) -> String {
+        format!("add `{entry}` to {}", self.list_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(list: &[&str], leads_to: &'static [&'static str], text: &str) -> (&'static str, Option<String>) {
+        let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
+        let resolve = move |_: &str, port| match leads_to {
+            ["fails"] => Err(io::Error::other("no such host")),
+            addresses => {
+                Ok(addresses.iter().map(|one| (one.parse::<IpAddr>().unwrap(), port).into()).collect())
+            }
+        };
+        let judge = Judge::new(HostList::compile(&list).unwrap(), "the list".into(), Box::new(resolve));
+        let brokered = judge.judge(&NetTarget::parse(text).unwrap());
+        assert_eq!(brokered.is_allowed(), matches!(brokered.rule, "listed"), "{brokered:?}");
+        (brokered.rule, brokered.fix)
+    }
+
+    #[test]
+    fn every_address_of_a_name_is_judged() {
+        let rows: &[(&[&str], &[&str], &str, &str)] = &[
+            (&["a.example"], &["93.184.216.34"], "a.example:443", "listed"),
+            (&["a.example"], &["93.184.216.34", "2606:4700::1"], "a.example:443", "listed"),
+            (&["a.example"], &["93.184.216.34"], "b.example:443", "not-listed"),
+            (&["a.example:443"], &["93.184.216.34"], "a.example:80", "not-listed"),
+            (&["a.example"], &["127.0.0.1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example"], &["93.184.216.34", "10.0.0.1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example"], &["::ffff:10.0.0.1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example"], &["64:ff9b::7f00:1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example"], &["0.0.0.0"], "a.example:80", "leads-elsewhere"),
+            (&["a.example"], &["169.254.1.1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example"], &["fe80::1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example", "10.0.0.1"], &["10.0.0.1"], "a.example:80", "listed"),
+            (&["a.example", "10.0.0.1"], &["::ffff:10.0.0.1"], "a.example:80", "listed"),
+            (&["a.example", "10.0.0.1:22"], &["10.0.0.1"], "a.example:80", "leads-elsewhere"),
+            (&["a.example", "169.254.169.254"], &["169.254.169.254"], "a.example:80", "leads-elsewhere"),
+            (&["169.254.169.254"], &[], "169.254.169.254:80", "metadata"),
+            (&["db.corp"], &["10.0.0.1"], "db.corp:5432", "listed"),
+            (&["db.corp"], &["127.0.0.1"], "db.corp:5432", "leads-elsewhere"),
+            (&["printer.local"], &["192.168.1.5"], "printer.local:80", "listed"),
+            (&["localhost:80"], &["127.0.0.1", "::1"], "localhost:80", "listed"),
+            (&["localhost:80"], &["10.0.0.1"], "localhost:80", "leads-elsewhere"),
+            (&["127.0.0.1:80"], &[], "127.0.0.1:80", "listed"),
+            (&["127.0.0.1:80"], &[], "127.0.0.1:81", "not-listed"),
+            (&["a.example"], &["fails"], "a.example:80", "no-address"),
+            (&["a.example"], &[], "a.example:80", "no-address"),
+        ];
+        for (list, leads_to, text, rule) in rows {
+            assert_eq!(judge(list, leads_to, text).0, *rule, "{list:?} {leads_to:?} {text}");
+        }
+    }
+
+    #[test]
+    fn the_fix_is_the_narrowest_entry_and_metadata_has_none() {
+        let fix = |leads_to, text| judge(&["a.example"], leads_to, text).1;
+        assert_eq!(fix(&["10.0.0.1"], "a.example:80").as_deref(), Some("add `10.0.0.1:80` to the list"));
+        assert_eq!(fix(&[], "b.example:8443").as_deref(), Some("add `b.example:8443` to the list"));
+        assert_eq!(fix(&["169.254.169.254"], "a.example:80"), None);
+        assert_eq!(fix(&[], "metadata.google.internal:80"), None);
+    }
+}

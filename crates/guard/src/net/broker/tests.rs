@@ -1,0 +1,247 @@
+//! A broker as its clients find it. The door is a socket of this machine here; `tests/it/broker.rs` goes through a sandbox.
+
+use std::io::{Read as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+use super::*;
+
+/// A broker, its door, and what it has put on record: the target and the rule.
+struct Site {
+    broker: Broker,
+    door: SocketAddr,
+    record: Arc<Mutex<Vec<String>>>,
+}
+
+/// Every name leads to this machine here, but for one.
+fn resolve(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let address = if name == "inner.example" { [10, 0, 0, 1] } else { [127, 0, 0, 1] };
+    Ok(vec![(address, port).into()])
+}
+
+fn site(hosts: &[&str], options: BrokerOptions) -> Site {
+    let record = Arc::new(Mutex::new(Vec::new()));
+    let written = Arc::clone(&record);
+    let witness = move |brokered: &Brokered| {
+        written.lock().unwrap().push(format!("{} {}", brokered.target, brokered.rule));
+        if brokered.target.starts_with("unrecorded") { Err("the disk is full".to_owned()) } else { Ok(()) }
+    };
+    let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+    let list = HostList::compile(&hosts).unwrap();
+    let broker = Broker::with(list, options, Box::new(witness), Box::new(resolve)).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let door = listener.local_addr().unwrap();
+    let shared = Arc::clone(&broker.shared);
+    spawn(&broker.shared, move || hear(&listener, &shared)).unwrap();
+    Site { broker, door, record }
+}
+
+impl Site {
+    fn connect(&self) -> TcpStream {
+        let client = TcpStream::connect(self.door).unwrap();
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        client
+    }
+
+    /// Sends bytes and returns all that comes back.
+    fn ask(&self, bytes: &[u8]) -> String {
+        let mut client = self.connect();
+        client.write_all(bytes).ok();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).ok();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn record(&self) -> Vec<String> {
+        self.record.lock().unwrap().clone()
+    }
+}
+
+/// A server that sends what each connection said before it paused, and answers it.
+fn server() -> (u16, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (heard, hears) = channel();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            client.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+            let mut bytes = Vec::new();
+            client.read_to_end(&mut bytes).ok();
+            client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").ok();
+            heard.send(String::from_utf8_lossy(&bytes).into_owned()).ok();
+        }
+    });
+    (port, hears)
+}
+
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap_or("none")
+}
+
+#[test]
+fn what_is_refused_is_told_why_and_is_on_record() {
+    let list = ["a.example:443", "inner.example", "*.b.example:80", "unrecorded.localhost:80", "127.0.0.1:9"];
+    let site = site(&list, BrokerOptions::default());
+    for (request, expected, told) in [
+        (
+            "CONNECT evil.test:443 HTTP/1.1",
+            "403",
+            "add `evil.test:443` to `security.permission.allowedNetHosts`",
+        ),
+        ("CONNECT a.example:22 HTTP/1.1", "403", "with another port"),
+        ("CONNECT a.example:443 HTTP/1.1", "403", "leads to 127.0.0.1, and that is this machine itself"),
+        ("CONNECT inner.example:443 HTTP/1.1", "403", "add `10.0.0.1:443`"),
+        ("CONNECT 93.184.216.34:443 HTTP/1.1", "403", "not-listed"),
+        ("CONNECT 169.254.169.254:80 HTTP/1.1", "403", "(metadata)"),
+        ("CONNECT metadata.google.internal:80 HTTP/1.1", "403", "(metadata)"),
+        ("CONNECT localhost:80 HTTP/1.1", "403", "this machine itself"),
+        ("CONNECT [::1]:80 HTTP/1.1", "403", "this machine itself"),
+        ("CONNECT 2130706433:80 HTTP/1.1", "403", "write it as `127.0.0.1`"),
+        ("CONNECT 0x7f.1:80 HTTP/1.1", "403", "(disguised-address)"),
+        ("CONNECT a.example:443\u{0}.evil.test HTTP/1.1", "400", "control character"),
+        ("GET http://b.example/ HTTP/1.1", "403", "not-listed"),
+        ("GET http://x.b.example:81/ HTTP/1.1", "403", "another port"),
+        ("GET http://evil.test/ HTTP/1.1\r\nHost: x.b.example", "403", "(other-host)"),
+        ("GET http://x.b.example/ HTTP/1.1\r\nHost: evil.test", "403", "(other-host)"),
+        ("GET / HTTP/1.1\r\nHost: x.b.example", "400", "the whole URL"),
+        ("PRI * HTTP/2.0", "400", "none of HTTP/1"),
+        ("GET http://127.0.0.1:9/ HTTP/1.1", "502", "(cannot-connect)"),
+        ("GET http://unrecorded.localhost/ HTTP/1.1", "503", "the disk is full"),
+    ] {
+        let before = site.record().len();
+        let answer = site.ask(format!("{request}\r\n\r\n").as_bytes());
+        assert_eq!(status(&answer), expected, "{request}: {answer}");
+        assert!(answer.contains(told), "{request}: {answer}");
+        assert_eq!(site.record().len(), before + 1, "{request}: {:?}", site.record());
+    }
+    let long = format!("GET http://evil.test/ HTTP/1.1\r\nA: {}", "a".repeat(1 << 20));
+    assert_eq!(status(&site.ask(long.as_bytes())), "431");
+}
+
+#[test]
+fn one_plain_request_goes_through_and_none_behind_it() {
+    let (port, hears) = server();
+    let site = site(&[&format!("web.localhost:{port}")], BrokerOptions::default());
+    let url = format!("http://web.localhost:{port}/x");
+    for (request, heard) in [
+        (format!("GET {url} HTTP/1.1\r\n\r\n"), ""),
+        (format!("POST {url} HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody"), "body"),
+        (format!("GET {url} HTTP/1.1\r\n\r\nGET http://evil.test/ HTTP/1.1\r\n\r\n"), ""),
+        (
+            format!("POST {url} HTTP/1.1\r\nContent-Length: 4\r\n\r\nbodyGET /smuggled HTTP/1.1\r\n\r\n"),
+            "body",
+        ),
+    ] {
+        let answer = site.ask(request.as_bytes());
+        assert!(answer.ends_with("ok"), "{request}: {answer}");
+        let said = hears.recv_timeout(Duration::from_secs(10)).unwrap();
+        let (head, body) = said.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!(" /x HTTP/1.1\r\nHost: web.localhost:{port}\r\n")), "{head}");
+        assert!(head.ends_with("Connection: close") && body == heard, "{request}: {said}");
+    }
+    assert_eq!(site.record(), vec![format!("web.localhost:{port} listed"); 4]);
+}
+
+#[test]
+fn a_tunnel_carries_both_ways_and_tells_the_end() {
+    let (port, hears) = server();
+    let site = site(&[&format!("127.0.0.1:{port}")], BrokerOptions::default());
+    let mut client = site.connect();
+    // What comes at once with the request belongs to the tunnel.
+    client.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\nfirst ").as_bytes()).unwrap();
+    let mut established = [0; 39];
+    client.read_exact(&mut established).unwrap();
+    assert!(established.starts_with(b"HTTP/1.1 200 "));
+    client.write_all(b"second").unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(hears.recv_timeout(Duration::from_secs(10)).unwrap(), "first second");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("ok"), "{answer}");
+}
+
+#[test]
+fn who_drips_or_idles_is_let_go() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let options = BrokerOptions {
+        patience: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+        ..BrokerOptions::default()
+    };
+    let site = site(&[&format!("127.0.0.1:{port}")], options);
+    let mut drips = site.connect();
+    let began = Instant::now();
+    while drips.write_all(b"G").is_ok() && began.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert_eq!(site.record(), ["the request too-slow"]);
+
+    let mut idles = site.connect();
+    idles.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+    let _server = listener.accept().unwrap();
+    let mut all = Vec::new();
+    idles.read_to_end(&mut all).ok();
+    assert!(all.starts_with(b"HTTP/1.1 200 ") && began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn connections_and_requests_are_bounded() {
+    let options = BrokerOptions { connections: 4, requests: 10, ..BrokerOptions::default() };
+    let site = site(&[], options);
+    let most = Arc::new(AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    let answer = site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n");
+                    assert!(["403", "429"].contains(&status(&answer)), "{answer}");
+                    most.fetch_max(site.broker.shared.lock().clients, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert!(most.load(Ordering::Relaxed) <= 4, "{most:?}");
+    let record = site.record();
+    let refused = record.iter().filter(|line| *line == "evil.test:443 not-listed").count();
+    assert_eq!((refused, record.len()), (10, 11), "{record:?}");
+    assert!(record.contains(&"the request too-many".to_owned()));
+}
+
+#[test]
+fn ten_thousand_that_say_nothing_do_no_harm() {
+    let site = site(&[], BrokerOptions { requests: 20_000, ..BrokerOptions::default() });
+    for _ in 0..10_000 {
+        let mut client = site.connect();
+        client.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+    }
+    assert_eq!(status(&site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")), "403");
+    assert_eq!(site.record(), ["evil.test:443 not-listed"]);
+    assert!(site.broker.shared.lock().threads <= 64 + 2);
+}
+
+#[test]
+fn the_end_cuts_everything() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let site = site(&[&format!("127.0.0.1:{port}")], BrokerOptions::default());
+    let mut tunnel = site.connect();
+    tunnel.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    let silent = site.connect();
+    let (shared, door) = (Arc::clone(&site.broker.shared), site.door);
+    let began = Instant::now();
+    drop(site);
+    assert!(began.elapsed() < AT_MOST, "{:?}", began.elapsed());
+    assert_eq!(shared.lock().threads, 0);
+    let mut rest = Vec::new();
+    for mut socket in [&tunnel, &silent] {
+        socket.read_to_end(&mut rest).ok();
+    }
+    server.read_to_end(&mut rest).ok();
+    assert!(TcpStream::connect(door).is_err());
+}
