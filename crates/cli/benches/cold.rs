@@ -1,10 +1,12 @@
-//! What one `stockade scan FILE` costs as a whole process, beside `cat FILE` and programs that do nothing, and one
-//! `stockade exec -- true` beside bubblewrap.
+//! What one `stockade scan FILE` costs as a whole process, beside `cat FILE` and programs that do nothing, one
+//! `stockade exec -- true` beside bubblewrap, and one `stockade scan FOLDER` beside a program that opens and reads the same
+//! files on as many threads and keeps nothing.
 //!
 //! `cargo bench -p stockade-cli --bench cold`, with `STOCKADE_BINARY=…` for a binary that was built in another way and
-//! `STOCKADE_CORPUS=FOLDER` for real skills besides the two made ones: a different file each round. The programs take
-//! turns, so that whatever else the machine does meets all of them. Times are medians of the rounds, and so are the ratios
-//! to the `cat` of the same round; `9 in 10` is what nine of ten rounds stay below.
+//! `STOCKADE_CORPUS=FOLDER` for real skills besides the two made ones: a different file each round, and the folder as a
+//! whole; else a folder of 12,000 files is made. The programs take turns, so that whatever else the machine does meets all
+//! of them. Times are medians of the rounds, and so are the ratios to the first program of the same round; `9 in 10` is what
+//! nine of ten rounds stay below.
 #![expect(clippy::disallowed_methods, reason = "runs programs and takes their time")]
 #![expect(
     clippy::expect_used,
@@ -12,15 +14,27 @@
     reason = "a bench that cannot run has to say so; it prints a table"
 )]
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 400;
 
+/// A folder takes longer.
+const FOLDER_ROUNDS: usize = 25;
+
+/// How many files a made folder has.
+const FILES: usize = 12_000;
+
 /// With this argument the bench itself is the Rust program that does nothing.
 const NOTHING: &str = "--do-nothing";
+
+/// And with this one, the program that reads the folder named after it.
+const READ: &str = "--read";
 
 /// Two texts of the usual size of a skill, 3.4 KB, with nothing to find. The second has commands in it that the scanner
 /// has to look at twice.
@@ -49,8 +63,11 @@ struct Program<'f> {
 }
 
 fn main() {
-    if std::env::args().any(|arg| arg == NOTHING) {
-        return;
+    let mut args = std::env::args().skip(1);
+    match (args.next().as_deref(), args.next()) {
+        (Some(NOTHING), _) => return,
+        (Some(READ), Some(folder)) => return read_all(&list(Path::new(&folder))),
+        _ => {}
     }
     let folder = std::env::temp_dir().join(format!("stockade-cold-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder for the files");
@@ -59,7 +76,8 @@ fn main() {
         fs::write(&file, paragraph.repeat(3400 / paragraph.len())).expect("a file to scan");
         [file]
     });
-    let skills = std::env::var_os("STOCKADE_CORPUS").map(|corpus| skills(Path::new(&corpus)));
+    let corpus = std::env::var_os("STOCKADE_CORPUS").map(PathBuf::from);
+    let skills = corpus.as_deref().map(skills);
     let stockade =
         std::env::var("STOCKADE_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_stockade").to_owned());
     let bench = std::env::current_exe().expect("this program").display().to_string();
@@ -107,7 +125,15 @@ fn main() {
     if let Some(skills) = &skills {
         programs.push(Program::new("stockade scan, skills", &[&stockade, "scan"], skills));
     }
-    print(&programs, &measure(&programs));
+    print("whole process", &programs, &measure(&programs, ROUNDS));
+
+    let whole = corpus.unwrap_or_else(|| make_folder(&folder.join("whole"))).display().to_string();
+    let programs = [
+        Program::new("open, read FOLDER", &[&bench, READ, &whole], &[]),
+        Program::new("stockade scan FOLDER", &[&stockade, "scan", &whole], &[]),
+    ];
+    println!();
+    print("whole folder", &programs, &measure(&programs, FOLDER_ROUNDS));
     fs::remove_dir_all(&folder).ok();
 }
 
@@ -130,27 +156,64 @@ impl<'f> Program<'f> {
     }
 }
 
-/// Returns the texts of a folder that have the size of a skill, spread over the whole of it.
-fn skills(folder: &Path) -> Vec<PathBuf> {
+/// Returns the files of a folder, by their names.
+fn list(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder").flatten() {
-            match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => folders.push(entry.path()),
-                Ok(metadata) if (500..60_000).contains(&metadata.len()) => files.push(entry.path()),
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
                 _ => {}
             }
         }
     }
     files.sort_unstable();
+    files
+}
+
+/// Opens, reads and closes every file, on a thread for each processor as a scan does, into one buffer of each thread.
+fn read_all(files: &[PathBuf]) {
+    let next = AtomicUsize::new(0);
+    let read_some = || {
+        let mut buffer = vec![0; 128 << 10];
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut file = File::open(path).expect("a file of the folder");
+            while file.read(&mut buffer).expect("its bytes") > 0 {}
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(read_some)));
+        read_some();
+    });
+}
+
+/// Makes skills of the usual size, half of them with commands in them.
+fn make_folder(folder: &Path) -> PathBuf {
+    for n in 0..FILES {
+        let skill = folder.join(format!("skill-{:04}", n / 6));
+        fs::create_dir_all(&skill).expect("a folder for the skill");
+        let paragraph = if n % 2 == 0 { PROSE } else { COMMANDS };
+        let size = 800 + (n * 7919) % 5200;
+        fs::write(skill.join(format!("part-{}.md", n % 6)), paragraph.repeat(size / paragraph.len() + 1))
+            .expect("a file of the skill");
+    }
+    folder.to_path_buf()
+}
+
+/// Returns the texts of a folder that have the size of a skill, spread over the whole of it.
+fn skills(folder: &Path) -> Vec<PathBuf> {
+    let has_size = |file: &PathBuf| fs::metadata(file).is_ok_and(|file| (500..60_000).contains(&file.len()));
+    let files: Vec<PathBuf> = list(folder).into_iter().filter(has_size).collect();
     let step = (files.len() / ROUNDS).max(1);
     files.into_iter().step_by(step).take(ROUNDS).collect()
 }
 
 /// Returns the times of each program in seconds, round by round.
-fn measure(programs: &[Program<'_>]) -> Vec<Vec<f64>> {
-    let mut times = vec![Vec::with_capacity(ROUNDS); programs.len()];
-    for round in 0..ROUNDS {
+fn measure(programs: &[Program<'_>], rounds: usize) -> Vec<Vec<f64>> {
+    let mut times = vec![Vec::with_capacity(rounds); programs.len()];
+    for round in 0..rounds {
         for (program, times) in programs.iter().zip(&mut times) {
             times.push(program.run(round).as_secs_f64());
         }
@@ -158,11 +221,11 @@ fn measure(programs: &[Program<'_>]) -> Vec<Vec<f64>> {
     times
 }
 
-fn print(programs: &[Program<'_>], times: &[Vec<f64>]) {
-    let cat = times.first().map(Vec::as_slice).unwrap_or_default();
-    println!("{:26}{:>10}{:>10}{:>10}", "whole process", "µs", "× cat", "9 in 10");
+fn print(title: &str, programs: &[Program<'_>], times: &[Vec<f64>]) {
+    let first = times.first().map(Vec::as_slice).unwrap_or_default();
+    println!("{title:26}{:>10}{:>10}{:>10}", "µs", "× first", "9 in 10");
     for (program, times) in programs.iter().zip(times) {
-        let ratios = || times.iter().zip(cat).map(|(own, cat)| own / cat);
+        let ratios = || times.iter().zip(first).map(|(own, first)| own / first);
         let (time, ratio, most) =
             (quantile(times.iter().copied(), 0.5), quantile(ratios(), 0.5), quantile(ratios(), 0.9));
         println!("{:26}{:>10.0}{ratio:>10.2}{most:>10.2}", program.name, time * 1e6);

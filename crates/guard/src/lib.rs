@@ -92,7 +92,7 @@ pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, 
 pub use read_text::{TextFile, read_text};
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
-pub use scan_files::{FileScan, scan_files};
+pub use scan_files::{FileScan, scan_bytes, scan_files};
 pub use skill::{
     Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest,
     SkillPermissions, SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind, find_skills,

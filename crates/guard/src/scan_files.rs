@@ -50,9 +50,21 @@ pub fn scan_files<R: Send>(
     let new_reader = || Reader::new(options);
     let scan_stop = |reader: &mut Reader, stop: Stop| {
         let (bytes, gap) = reader.read(stop.what, &stop.path);
-        look_at(&stop.path, bytes, gap, scanner, &look)
+        look_at(&stop.path, bytes, gap, scanner, &ScanOptions::default(), &look)
     };
     in_order(options.threads, stops, new_reader, scan_stop, take);
+}
+
+/// Scans bytes as a file of this name that holds them would be scanned, however they are encoded. Nothing is opened, and
+/// the name tells the syntax, whatever `options` say.
+pub fn scan_bytes<R>(
+    path: &Path,
+    bytes: &[u8],
+    scanner: &Scanner,
+    options: &ScanOptions,
+    look: impl FnOnce(FileScan<'_>) -> R,
+) -> R {
+    look_at(path, bytes, None, scanner, options, look)
 }
 
 /// Scans what was read of one file.
@@ -61,20 +73,21 @@ fn look_at<R>(
     bytes: &[u8],
     gap: Option<Gap>,
     scanner: &Scanner,
-    look: impl Fn(FileScan<'_>) -> R,
+    options: &ScanOptions,
+    look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
     let readings = Readings::of(bytes);
     let gap = gap.or((readings.nature == Nature::Binary).then_some(Gap::Binary));
     let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
         .into_iter()
         .flatten()
-        .map(|text| (text, scan_text(scanner, path, text)))
+        .map(|text| (text, scan_text(scanner, path, text, options)))
         // The first of equals: the better reading, unless more shows in the other one.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
     look(FileScan { path, text, report, gap })
 }
 
-fn scan_text<'t>(scanner: &'t Scanner, path: &Path, text: &'t str) -> ScanReport<'t> {
-    scanner.scan_with(text, &ScanOptions { syntax: syntax_of(path, text), ..ScanOptions::default() })
+fn scan_text<'t>(scanner: &'t Scanner, path: &Path, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
+    scanner.scan_with(text, &ScanOptions { syntax: syntax_of(path, text), ..*options })
 }

@@ -18,7 +18,8 @@ impl Serialize for ScanReport<'_> {
 
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut finding = serializer.serialize_struct("Finding", 12)?;
+        let decoded = self.view.decoded_from();
+        let mut finding = serializer.serialize_struct("Finding", 12 + usize::from(decoded.is_some()))?;
         finding.serialize_field("ruleId", self.rule_id)?;
         finding.serialize_field("category", &self.category)?;
         finding.serialize_field("severity", &self.severity)?;
@@ -30,8 +31,21 @@ impl Serialize for Finding<'_> {
         finding.serialize_field("lineNumber", &self.line)?;
         finding.serialize_field("column", &self.column)?;
         finding.serialize_field("view", &self.view)?;
+        if let Some(from) = decoded {
+            finding.serialize_field("decodedFrom", from)?;
+        }
         finding.serialize_field("remediation", self.remedy)?;
         finding.end()
+    }
+}
+
+impl View {
+    /// What was taken off before the rule fired; nothing for the text as it stands.
+    const fn decoded_from(self) -> Option<&'static str> {
+        match self {
+            Self::Raw => None,
+            Self::Folded => Some("disguise"),
+        }
     }
 }
 

@@ -208,9 +208,20 @@ fn known(path: &str) -> Result<&'static ConfigKey, Failure> {
 
 fn unknown(path: &str) -> Failure {
     let failure = Failure::usage(format_args!("unknown key `{path}`"));
-    match Config::nearest_key(path) {
+    match meant(path) {
         Some(near) => failure.with_help(format!("did you mean `{near}`?")),
         None => failure.with_help("`stockade config show` lists the keys"),
+    }
+}
+
+/// The key that a mistyped one was probably meant to be, for the same agent.
+fn meant(path: &str) -> Option<String> {
+    let of_agent = path.strip_prefix("agents.").and_then(|rest| rest.split_once('.'));
+    match of_agent {
+        Some((agent, rest)) => {
+            Config::nearest_key(&format!("agents.<id>.{rest}")).map(|near| near.replace("<id>", agent))
+        }
+        None => Config::nearest_key(path).map(str::to_owned),
     }
 }
 

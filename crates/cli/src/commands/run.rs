@@ -1,21 +1,19 @@
 //! `stockade run`: lets a skill in and runs a command for it, under the configuration of an agent.
-#![expect(clippy::disallowed_methods, reason = "reads the clock, and writes to standard output and error")]
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use stockade_guard::audit::{AuditOptions, AuditTrail, Unrecorded};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{End, Input, Signals, Stream, Streams};
-use stockade_guard::limits::MemoryStore;
-use stockade_guard::policy::ToolCatalog;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, Decision, Guard, GuardOptions, Ran, RunAnswer, SkillSource};
+use stockade_guard::{Admission, Decision, Guard, Ran, RunAnswer, SkillSource};
 
 use crate::args::HELP;
 use crate::failure::Failure;
+use crate::guarded;
 use crate::render::escape::{escape, escape_path};
 use crate::render::skill_text;
 use crate::render::style::Styles;
@@ -54,7 +52,7 @@ pub(crate) struct RunArgs {
     skill: PathBuf,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default")]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
     agent: String,
 
     /// The folder that the command works in and may change
@@ -72,7 +70,7 @@ pub(crate) struct RunArgs {
 
 /// Runs the command and ends as it ends.
 pub(crate) fn run(args: &RunArgs) -> ExitCode {
-    match guarded(args) {
+    match let_in(args) {
         Ok(code) => code,
         Err(failure) => {
             failure.report();
@@ -81,7 +79,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
     }
 }
 
-fn guarded(args: &RunArgs) -> Result<ExitCode, Failure> {
+fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut guard = open(args)?;
     let admission =
         guard.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
@@ -133,16 +131,8 @@ fn open(args: &RunArgs) -> Result<Guard, Failure> {
         Some(path) => AuditTrail::open(path, options),
         None => AuditTrail::open_default(options),
     };
-    let started = Instant::now();
-    let options = GuardOptions {
-        agent: args.agent.clone(),
-        workspace: args.workspace.clone(),
-        catalog: ToolCatalog::default(),
-        rules: Vec::new(),
-        limits: Box::new(MemoryStore::new(move || started.elapsed())),
-        trail: trail.map_err(Failure::incomplete)?,
-    };
-    Guard::open(&config, options).map_err(Failure::incomplete)
+    let trail = trail.map_err(Failure::incomplete)?;
+    guarded::open(&config, &args.agent, &args.workspace, trail).map_err(Failure::incomplete)
 }
 
 fn ended(ran: &Ran) -> ExitCode {

@@ -56,9 +56,14 @@ pub(crate) fn escape_path(path: &Path) -> String {
 pub(crate) fn is_plain(c: char) -> bool {
     match c {
         ' '..='~' => true,
-        _ if c.is_control() => false,
+        _ if c.is_control() || is_noncharacter(c) => false,
         _ => !is_invisible(c),
     }
+}
+
+/// Whether Unicode says that this will never be a character. XML cannot hold U+FFFE and U+FFFF at all.
+const fn is_noncharacter(c: char) -> bool {
+    matches!(c, '\u{fdd0}'..='\u{fdef}') || c as u32 & 0xfffe == 0xfffe
 }
 
 fn is_invisible(c: char) -> bool {
@@ -94,6 +99,7 @@ mod tests {
             ("c\u{200b}url", "c\\u{200b}url"),
             ("\u{e0041}\u{fe0f}\u{3164}", "\\u{e0041}\\u{fe0f}\\u{3164}"),
             ("\u{2028}", "\\u{2028}"),
+            ("\u{fdd0}\u{ffff}\u{1fffe}", "\\u{fdd0}\\u{ffff}\\u{1fffe}"),
         ];
         for (text, shown) in cases {
             assert_eq!(escape(text), shown);

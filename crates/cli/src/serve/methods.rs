@@ -120,16 +120,6 @@ fn call<P: Parameters>(server: &Server, parameters: Option<&RawValue>) -> Result
     serde_json::from_str::<P>(text).map_err(|error| Fault::unread(&error))?.answer(server)
 }
 
-/// A text, or bytes that may be one.
-fn text_of(text: Option<String>, base64: Option<&str>) -> Result<String, Fault> {
-    match (text, base64) {
-        (Some(text), None) => Ok(text),
-        (None, Some(base64)) => Ok(String::from_utf8_lossy(&bytes_of("textBase64", base64)?).into_owned()),
-        (Some(_), Some(_)) => Err(Fault::parameters("give either `text` or `textBase64`")),
-        (None, None) => Err(Fault::parameters("`text` or `textBase64` is missing")),
-    }
-}
-
 /// Bytes that are written as Base64.
 fn bytes_of(name: &str, base64: &str) -> Result<Vec<u8>, Fault> {
     use base64::Engine as _;

@@ -3,6 +3,7 @@
 mod document;
 mod examples;
 mod properties;
+mod protocol;
 
 use std::sync::Arc;
 

@@ -13,6 +13,8 @@ mod hostile;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod lazy;
+#[cfg(test)]
+mod reports;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod serve;

@@ -76,15 +76,43 @@ enum Registered {
 /// Looks at home and in this folder.
 pub(super) fn look() -> Vec<Finding> {
     let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let openclaw = home.as_deref().and_then(openclaw);
     let places: Vec<PathBuf> = home.into_iter().chain(env::current_dir().ok()).collect();
-    let findings: Vec<Finding> = HARNESSES.iter().filter_map(|harness| harness.finding(&places)).collect();
+    let harnesses = HARNESSES.iter().filter_map(|harness| harness.finding(&places));
+    let findings: Vec<Finding> = harnesses.chain(openclaw).collect();
     match findings.is_empty() {
         true => vec![Finding::ok(
             "hooks",
-            "no settings of Claude Code, Codex or Gemini CLI; nothing to register with",
+            "no settings of Claude Code, Codex, Gemini CLI or OpenClaw; nothing to register with",
         )],
         false => findings,
     }
+}
+
+/// OpenClaw calls hooks within its own process alone, so there is no command to register: a plugin has to ask. Its
+/// settings are JSON5, so they are only searched for a plugin of this name.
+fn openclaw(home: &Path) -> Option<Finding> {
+    let settings = home.join(".openclaw/openclaw.json");
+    if !settings.parent().is_some_and(Path::is_dir) {
+        return None;
+    }
+    let shown = settings.display();
+    Some(match text_of(&settings) {
+        Ok(Some(text)) if text.contains("stockade") => {
+            Finding::ok("hooks", format!("OpenClaw has a plugin that names stockade: {shown}"))
+        }
+        Err(why) => Finding::warn(
+            "hooks",
+            format!("OpenClaw: {shown} cannot be read: {why}"),
+            &format!("ls -l {shown}"),
+        ),
+        Ok(_) => Finding::warn(
+            "hooks",
+            "OpenClaw runs commands without asking stockade; it calls no command, only plugins within its own process",
+            "write a plugin whose `before_tool_call` asks `stockade serve` (https://docs.openclaw.ai/plugins/hooks), and \
+             check its skills: stockade skill check ~/.openclaw/skills/*",
+        ),
+    })
 }
 
 impl Harness {
@@ -145,10 +173,16 @@ impl Harness {
 
 /// Reads settings, where there are any.
 fn read(file: &Path) -> Result<Option<Value>, String> {
+    let parsed = text_of(file)?.map(|text| serde_json::from_str(&text));
+    parsed.transpose().map_err(|error| error.to_string())
+}
+
+/// Reads a file, where there is one.
+fn text_of(file: &Path) -> Result<Option<String>, String> {
     let mut text = String::new();
     let read = File::open(file).and_then(|open| open.take(LONGEST).read_to_string(&mut text));
     match read {
-        Ok(_) => serde_json::from_str(&text).map(Some).map_err(|error| error.to_string()),
+        Ok(_) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.to_string()),
     }
@@ -174,6 +208,7 @@ fn names_stockade(command: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Health;
     use super::*;
     use std::fs;
 
@@ -212,6 +247,28 @@ mod tests {
     fn a_harness_that_is_not_used_is_no_matter() {
         let folder = tempfile::tempdir().unwrap();
         assert!(HARNESSES.iter().all(|harness| harness.finding(&[folder.path().to_owned()]).is_none()));
+        assert!(openclaw(folder.path()).is_none());
+    }
+
+    #[test]
+    fn openclaw_is_asked_for_a_plugin() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join(".openclaw")).unwrap();
+        for (settings, health) in [
+            (None, Health::Warn),
+            (Some("{plugins: {entries: {other: {enabled: true}}}}"), Health::Warn),
+            (Some("{plugins: {entries: {stockade: {enabled: true}}}}"), Health::Ok),
+        ] {
+            if let Some(settings) = settings {
+                fs::write(home.path().join(".openclaw/openclaw.json"), settings).unwrap();
+            }
+            let finding = openclaw(home.path()).unwrap();
+            assert_eq!(
+                (finding.status, finding.fix.is_none()),
+                (health, health == Health::Ok),
+                "{settings:?}"
+            );
+        }
     }
 
     #[test]

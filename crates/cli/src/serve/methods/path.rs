@@ -93,9 +93,9 @@ pub(super) struct Decided {
     /// Where the path really leads, without links.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    /// Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    /// Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …; what is allowed is `allowed`, or
+    /// `approved` where a person said so.
+    reason: String,
     /// What decided, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
@@ -220,11 +220,11 @@ fn path(
     match authorization {
         Authorization::Granted(granted) => {
             let path = granted.path().to_string_lossy().into_owned();
-            Decided { decision: "allow", path: Some(path), ..Decided::after(prompts) }
+            Decided { path: Some(path), ..Decided::allowed(prompts) }
         }
         Authorization::Denied(violation) => Decided::denied(&violation, prompts),
         // Whatever else there may be one day is no permission.
-        _ => Decided { decision: "deny", ..Decided::after(prompts) },
+        _ => Decided { decision: "deny", reason: "undecided".to_owned(), ..Decided::after(prompts) },
     }
 }
 
@@ -243,10 +243,10 @@ fn command(guard: &mut PathGuard, wish: &Wish, caller: &Caller<'_>, asker: &mut 
     };
     match verdict {
         Verdict::Allowed(permit) => {
-            Decided { decision: "allow", rule: Some(permit.rule.to_string()), ..Decided::after(prompts) }
+            Decided { rule: Some(permit.rule.to_string()), ..Decided::allowed(prompts) }
         }
         Verdict::Denied(violation) => Decided::denied(&violation, prompts),
-        _ => Decided { decision: "deny", ..Decided::after(prompts) },
+        _ => Decided { decision: "deny", reason: "undecided".to_owned(), ..Decided::after(prompts) },
     }
 }
 
@@ -286,11 +286,16 @@ impl Decided {
         Self { asked: prompts.len(), prompts, ..Self::default() }
     }
 
+    fn allowed(prompts: Vec<Prompt>) -> Self {
+        let reason = if prompts.is_empty() { "allowed" } else { "approved" };
+        Self { decision: "allow", reason: reason.to_owned(), ..Self::after(prompts) }
+    }
+
     fn pending(ask: &Ask, prompts: Vec<Prompt>) -> Self {
         Self {
             decision: "ask",
             path: ask.object().path().map(|path| path.to_string_lossy().into_owned()),
-            reason: Some(ask.reason().to_owned()),
+            reason: ask.reason().to_owned(),
             rule: Some(ask.rule().to_string()),
             fix: ask.fix().map(ToString::to_string),
             ..Self::after(prompts)
@@ -302,7 +307,7 @@ impl Decided {
         Self {
             decision: "deny",
             path: real.path().map(|path| path.to_string_lossy().into_owned()),
-            reason: Some(violation.reason.name().to_owned()),
+            reason: violation.reason.name().to_owned(),
             rule: Some(violation.rule.to_string()),
             fix: violation.fix.as_ref().map(ToString::to_string),
             ..Self::after(prompts)

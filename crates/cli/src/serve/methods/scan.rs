@@ -1,14 +1,14 @@
 //! `scan` and `scan.bundle`: looks for attacks.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::scanner::{Fold, RuleFile, RuleFormat, ScanOptions, Scanner};
-use stockade_guard::{FileOptions, Source, scan_files, syntax_of};
+use stockade_guard::scanner::{Fold, RuleFile, RuleFormat, ScanOptions, ScanReport, Scanner};
+use stockade_guard::{FileOptions, Source, scan_bytes, scan_files, syntax_of};
 
-use super::{Json, Lane, Parameters, text_of};
+use super::{Json, Lane, Parameters, bytes_of};
 use crate::commands::scan::tally::Tally;
 use crate::render::scan_json;
 use crate::serve::Server;
@@ -17,13 +17,16 @@ use crate::serve::fault::Fault;
 /// The most bytes of a bundle's answer that are findings. What goes beyond makes it truncated.
 const MAX_FINDINGS: usize = 8 << 20;
 
+/// What a text is called that has no name: it is read as a skill is.
+const NAME: &str = "SKILL.md";
+
 /// Look for attacks in a text.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Scan {
     /// The text.
     text: Option<String>,
-    /// The same as bytes in Base64, where it may not be Unicode.
+    /// The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of it.
     text_base64: Option<String>,
     /// The name of the file that it is from; its ending tells how it is read. Nothing is opened.
     path: Option<PathBuf>,
@@ -120,6 +123,9 @@ struct Finding {
     column: usize,
     /// `raw`, or `folded` where a disguise had to be taken off first.
     view: String,
+    /// What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting.
+    #[schemars(default)]
+    decoded_from: Option<String>,
     /// What to do about it.
     remediation: String,
 }
@@ -150,23 +156,40 @@ impl Parameters for Scan {
     type Answer = Report;
 
     fn answer(self, _: &Server) -> Result<Json, Fault> {
-        let text = text_of(self.text, self.text_base64.as_deref())?;
         let own = self.options.rules_toml.as_deref().map(own_rules).transpose()?;
         let scanner = own.as_ref().unwrap_or_else(|| Scanner::builtin());
-        let mut options = ScanOptions::default();
-        if let Some(path) = &self.path {
-            options.syntax = syntax_of(path, &text);
+        let wanted = self.options.rules.as_deref();
+        check_known(wanted.unwrap_or_default(), scanner)?;
+        let usual = ScanOptions::default();
+        let most = self.options.max_findings.unwrap_or(usual.max_findings);
+        let options = ScanOptions {
+            fold: if self.options.decode == Some(false) { Fold::Never } else { usual.fold },
+            // What other rules find takes no room away from what is asked for.
+            max_findings: if wanted.is_some() { most.max(usual.max_findings) } else { most },
+            ..usual
+        };
+        let answer = |mut report: ScanReport<'_>| {
+            if let Some(wanted) = wanted {
+                report.findings.retain(|finding| wanted.iter().any(|id| id == finding.rule_id));
+                report.truncated |= report.findings.len() > most;
+                report.findings.truncate(most);
+            }
+            Json::of(&report)
+        };
+        let path = self.path.as_deref().unwrap_or(Path::new(NAME));
+        match (self.text, self.text_base64) {
+            // Positions count in the text as it was given, whatever is in it.
+            (Some(text), None) => {
+                let options = ScanOptions { syntax: syntax_of(path, &text), ..options };
+                Ok(answer(scanner.scan_with(&text, &options)))
+            }
+            (None, Some(base64)) => {
+                let bytes = bytes_of("textBase64", &base64)?;
+                Ok(scan_bytes(path, &bytes, scanner, &options, |scan| answer(scan.report)))
+            }
+            (Some(_), Some(_)) => Err(Fault::parameters("give either `text` or `textBase64`")),
+            (None, None) => Err(Fault::parameters("`text` or `textBase64` is missing")),
         }
-        if self.options.decode == Some(false) {
-            options.fold = Fold::Never;
-        }
-        options.max_findings = self.options.max_findings.unwrap_or(options.max_findings);
-        let mut report = scanner.scan_with(&text, &options);
-        if let Some(wanted) = &self.options.rules {
-            check_known(wanted, scanner)?;
-            report.findings.retain(|finding| wanted.iter().any(|id| id == finding.rule_id));
-        }
-        Ok(Json::of(&report))
     }
 }
 
