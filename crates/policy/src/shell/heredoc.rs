@@ -71,7 +71,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
             if self.text.rest().is_empty() {
                 return Err(self.refuse(Obstacle::UnterminatedHeredoc, start));
             }
-            if self.is_last_line(heredoc) {
+            if self.is_last_line(heredoc)? {
                 break line_start;
             }
         };
@@ -86,8 +86,9 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
 
     /// Moves over a line, and over those that an escaped line end joins to it where the body is expanded. Returns
     /// whether it is the delimiter.
-    fn is_last_line(&mut self, heredoc: &PendingHeredoc) -> bool {
+    fn is_last_line(&mut self, heredoc: &PendingHeredoc) -> Read<bool> {
         self.step();
+        let start = self.text.at;
         let mut last = self.physical_line();
         let mut line = Cow::Borrowed(last);
         while !heredoc.quoted && ends_in_escape(last) && !self.text.rest().is_empty() {
@@ -96,8 +97,13 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
             joined.pop();
             joined.push_str(last);
         }
-        let line = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { &line };
-        line == heredoc.delimiter
+        let stripped = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { &line };
+        let is_last = stripped == heredoc.delimiter;
+        // zsh removes the tabs of each line before it joins them, or does not.
+        if is_last && heredoc.strips_tabs && matches!(line, Cow::Owned(_)) {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
+        Ok(is_last)
     }
 
     fn physical_line(&mut self) -> &'s str {

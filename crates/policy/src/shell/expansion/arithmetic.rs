@@ -42,12 +42,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
         start: usize,
     ) -> Read<bool> {
         let mut inside = Builder::default();
-        let mut depth = 0_usize;
+        let (mut depth, mut brackets) = (0_usize, 0_usize);
         let mut names = false;
         loop {
             match self.text.peek() {
-                byte if byte == close && depth == 0 => break,
-                byte if byte == close => depth -= 1,
+                byte if byte == close && depth == 0 && (brackets == 0 || close == b']') => break,
+                byte if byte == close && depth > 0 => depth -= 1,
                 byte if byte == open => depth += 1,
                 b'$' | b'`' | b'"' => {
                     names = true;
@@ -58,6 +58,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 b'(' | b')' if close == b']' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 b'\'' if close == b']' => self.skip_plain_key()?,
                 b'\'' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                // zsh takes what does not add up for nested subshells.
+                b'[' if close == b')' => brackets += 1,
+                b']' if close == b')' => {
+                    brackets = brackets
+                        .checked_sub(1)
+                        .ok_or_else(|| self.refuse_here(Obstacle::AmbiguousArithmetic))?;
+                }
+                b')' if depth == 0 => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 // zsh may then take it for no arithmetic at all.
                 b'\\' if close == b')' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
                 b'\\' => self.text.at += 1,
