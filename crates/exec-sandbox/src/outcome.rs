@@ -51,6 +51,22 @@ pub enum End {
     NotExecutable,
 }
 
+impl End {
+    /// Its stable name, for machines.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exited(_) => "exited",
+            Self::Signalled(_) => "signalled",
+            Self::TimedOut => "timed-out",
+            Self::OutOfMemory => "out-of-memory",
+            Self::OutOfCpuTime => "out-of-cpu-time",
+            Self::NotFound => "not-found",
+            Self::NotExecutable => "not-executable",
+        }
+    }
+}
+
 /// What a command used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -73,11 +89,14 @@ pub struct Output {
     pub stderr: Vec<u8>,
     /// Bytes of both that were dropped, because they were more than allowed.
     pub dropped: u64,
+    /// Bytes of both that could not be written where they were to go, or that nobody took in time. Who has gone away, as
+    /// `head` does, has missed nothing.
+    pub untaken: u64,
 }
 
 impl Output {
     /// Whether not everything that was printed is there.
     pub fn truncated(&self) -> bool {
-        self.dropped > 0
+        self.dropped > 0 || self.untaken > 0
     }
 }

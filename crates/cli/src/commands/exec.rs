@@ -20,7 +20,7 @@ use stockade_guard::exec::{
     End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
     plan, plan_and_run, probe,
 };
-use units::{duration, size};
+use units::{duration, memory, size};
 
 use crate::args::{Format, HELP};
 use crate::record;
@@ -97,7 +97,7 @@ pub(crate) struct ExecArgs {
     cpus: Option<u32>,
 
     /// How much memory it may use: 512M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
 
     /// How many processes and threads it may have at once
@@ -213,7 +213,7 @@ fn properties() -> impl clap::builder::TypedValueParser<Value = Property> {
 pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     let spec = match wish::wish(args) {
         Ok(spec) => spec,
-        Err(error) => return failed(args, &format_args!("cannot find the folder: {error}")),
+        Err(error) => return failed(args, &format_args!("cannot find what the command is to see: {error}")),
     };
     if args.dry_run {
         return match plan(&spec, &probe(&spec)).map(|plan| print(&escape_lines(&plan.to_string()))) {

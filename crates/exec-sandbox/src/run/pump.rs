@@ -36,7 +36,8 @@ pub(super) struct Pump {
     /// Which channel brings errors.
     errors: usize,
     left: u64,
-    pub(super) dropped: u64,
+    dropped: u64,
+    untaken: u64,
     /// How often something more is read after the end.
     reads: usize,
 }
@@ -93,6 +94,7 @@ impl Pump {
             errors: 0,
             left: u64::MAX,
             dropped: 0,
+            untaken: 0,
             reads: 0,
         };
         Ok((pump, Ends { owned: vec![command], handed }))
@@ -120,7 +122,8 @@ impl Pump {
             Ok(channel)
         };
         let channels = [channel(1, streams.stdout)?, channel(2, streams.stderr)?];
-        let pump = Self { channels, terminal: None, errors: 1, left: u64::MAX, dropped: 0, reads: 0 };
+        let pump =
+            Self { channels, terminal: None, errors: 1, left: u64::MAX, dropped: 0, untaken: 0, reads: 0 };
         Ok((pump, Ends { owned, handed: Handed { streams: numbers, terminal: OwnTerminal::None } }))
     }
 
@@ -152,7 +155,7 @@ impl Pump {
         if channel.waiting.is_empty() {
             channel.read(&mut self.left, &mut self.dropped);
         } else {
-            channel.write(&mut self.dropped);
+            channel.write(&mut self.untaken);
         }
         // Nobody reads any more: the command is told so by a terminal that hangs up.
         if self.errors == number && channel.from.is_none() {
@@ -195,7 +198,7 @@ impl Pump {
     pub(super) fn give_up(&mut self) {
         for channel in &mut self.channels {
             channel.from = None;
-            self.dropped += channel.waiting.len() as u64;
+            self.untaken += channel.waiting.len() as u64;
             channel.waiting.clear();
         }
     }
@@ -208,7 +211,7 @@ impl Pump {
 
     pub(super) fn output(self) -> Output {
         let [stdout, stderr] = self.channels;
-        Output { stdout: stdout.kept, stderr: stderr.kept, dropped: self.dropped }
+        Output { stdout: stdout.kept, stderr: stderr.kept, dropped: self.dropped, untaken: self.untaken }
     }
 }
 
@@ -255,15 +258,17 @@ impl Channel {
         }
     }
 
-    fn write(&mut self, dropped: &mut u64) {
+    fn write(&mut self, untaken: &mut u64) {
         let Some(to) = self.to else { return };
         let now = self.waiting.get(..WITHOUT_WAITING).unwrap_or(&self.waiting);
         match rustix::io::write(standard(to), now) {
             Ok(count) => drop(self.waiting.drain(..count.min(self.waiting.len()))),
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-            Err(_) => {
-                // Nobody reads any more. The command finds out when its end of the pipe is gone.
-                *dropped += self.waiting.len() as u64;
+            Err(error) => {
+                // The command finds out when its end of the pipe is gone.
+                if error != rustix::io::Errno::PIPE {
+                    *untaken += self.waiting.len() as u64;
+                }
                 self.waiting.clear();
                 self.from = None;
             }

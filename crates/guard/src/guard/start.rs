@@ -98,8 +98,7 @@ impl Guard {
             backend: Some(plan.provider.name().to_owned()),
             ..self.event(kind)
         };
-        let event =
-            event.with("end", format!("{:?}", outcome.end)).with("enforced", enforced).with("gaps", gaps);
+        let event = event.with("end", outcome.end.name()).with("enforced", enforced).with("gaps", gaps);
         match hosts_refused {
             [] => event,
             refused => {

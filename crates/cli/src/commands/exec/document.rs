@@ -81,7 +81,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         moved_to: found.moved_to.as_deref().map(Path::to_string_lossy),
     });
     to_json(&Ran {
-        end: name(outcome.end),
+        end: outcome.end.name(),
         exit_code,
         signal: if let End::Signalled(signal) = outcome.end { Some(signal) } else { None },
         sandbox: plan.provider.name(),
@@ -92,7 +92,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         },
         stdout: text(&outcome.output.stdout),
         stderr: text(&outcome.output.stderr),
-        dropped_bytes: outcome.output.dropped,
+        dropped_bytes: outcome.output.dropped + outcome.output.untaken,
         usage: Usage {
             wall_ms: outcome.usage.wall_time.as_millis(),
             cpu_ms: outcome.usage.cpu_time.map(|time| time.as_millis()),
@@ -119,18 +119,5 @@ fn text(bytes: &[u8]) -> Text {
     match std::str::from_utf8(bytes) {
         Ok(text) => Text { text: text.to_owned(), is_lossy: false },
         Err(_) => Text { text: String::from_utf8_lossy(bytes).into_owned(), is_lossy: true },
-    }
-}
-
-fn name(end: End) -> &'static str {
-    match end {
-        End::Exited(_) => "exited",
-        End::Signalled(_) => "signalled",
-        End::TimedOut => "timed-out",
-        End::OutOfMemory => "out-of-memory",
-        End::OutOfCpuTime => "out-of-cpu-time",
-        End::NotFound => "not-found",
-        End::NotExecutable => "not-executable",
-        _ => "ended",
     }
 }

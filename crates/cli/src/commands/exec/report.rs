@@ -12,11 +12,12 @@ use crate::render::escape::{escape, escape_path};
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
     ended(plan, outcome);
-    if outcome.output.truncated() {
-        say(&format!(
-            "{} bytes of output were dropped; --max-output lets more through",
-            outcome.output.dropped
-        ));
+    let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
+    if dropped > 0 {
+        say(&format!("{dropped} bytes of output were dropped; --max-output lets more through"));
+    }
+    if untaken > 0 {
+        say(&format!("{untaken} bytes of output could not be written where they were to go"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
     for found in &outcome.quarantine {

@@ -22,9 +22,23 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "write a size such as 512M or 2G".to_owned())
 }
 
+/// Reads how much memory a command may use. With less than this no program starts.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 8 << 20;
+    size(text).and_then(|bytes| {
+        if bytes < LEAST { Err("no program starts with less than 8M".to_owned()) } else { Ok(bytes) }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_enough_to_start() {
+        assert_eq!(memory("8M"), Ok(8 << 20));
+        assert!(memory("1K").is_err_and(|why| why.contains("less than 8M")));
+    }
 
     #[test]
     fn times_and_sizes() {

@@ -20,7 +20,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     if args.read_only {
         spec.workspace_access = Access::ReadOnly;
     }
-    (spec.read_only, spec.shared) = (all(&args.ro)?, all(&args.rw)?);
+    (spec.read_only, spec.shared) = (all("--ro", &args.ro)?, all("--rw", &args.rw)?);
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
     spec.home = if args.home == Tools::Private { Home::Private } else { Home::Tools };
@@ -49,8 +49,13 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     std::path::absolute(path).map(|path| path.canonicalize().unwrap_or(path))
 }
 
-fn all(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
-    paths.iter().map(|path| real(path)).collect()
+/// What is not there is a slip of whoever typed it.
+fn all(option: &str, paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let real = |path: &PathBuf| {
+        let found = std::path::absolute(path).and_then(|path| path.canonicalize());
+        found.map_err(|error| io::Error::new(error.kind(), format!("{option} {}: {error}", path.display())))
+    };
+    paths.iter().map(real).collect()
 }
 
 /// A broker is named together with its socket; clap sees to that.
