@@ -41,7 +41,7 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
 
-pub use agent::{AgentConfig, AuditConfig, Backend, ExecConfig, OnUnavailable};
+pub use agent::{AgentConfig, AuditConfig, Backend, ExecConfig, HomeView, Maker, OnUnavailable};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;
 pub use layer::{ConfigLayer, ConfigOrigin};

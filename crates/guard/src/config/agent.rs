@@ -38,6 +38,10 @@ pub struct AgentConfig {
 pub struct ExecConfig {
     /// Where they run.
     pub backend: Backend,
+    /// What makes the sandbox.
+    pub maker: Maker,
+    /// What they see of the home.
+    pub home: HomeView,
     /// What they may read besides their workspace.
     pub read_only: Vec<PathBuf>,
     /// Whether they reach the network.
@@ -61,6 +65,30 @@ pub enum Backend {
     Sandbox(OnUnavailable),
     /// Wherever the program that embeds the guard runs them, with all of its rights.
     Direct,
+}
+
+/// What makes a sandbox.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Maker {
+    /// The first that works.
+    #[default]
+    Auto,
+    /// This program.
+    Native,
+    /// Bubblewrap.
+    Bubblewrap,
+    /// Landlock, where namespaces are forbidden.
+    Landlock,
+}
+
+/// What commands see of the home. Credentials are never among it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HomeView {
+    /// Settings of git, and the caches and programs of tools.
+    Tools,
+    /// Settings of git.
+    #[default]
+    Private,
 }
 
 /// What becomes of a command where no sandbox can be made.
@@ -150,6 +178,8 @@ struct ContentScanning {
 struct ExecSandbox {
     enabled: String,
     on_unavailable: String,
+    backend: String,
+    home: String,
     read_only_allow_paths: Vec<PathBuf>,
     network: String,
     timeout_ms: Option<u64>,
@@ -294,6 +324,13 @@ impl ExecSandbox {
                 true => Backend::Direct,
                 false => Backend::Sandbox(on_unavailable),
             },
+            maker: match self.backend.as_str() {
+                "native" => Maker::Native,
+                "bwrap" => Maker::Bubblewrap,
+                "landlock" => Maker::Landlock,
+                _ => Maker::Auto,
+            },
+            home: if self.home == "tools" { HomeView::Tools } else { HomeView::Private },
             read_only,
             network: self.network == "open" && !must,
             hosts,
@@ -318,6 +355,8 @@ impl Default for AgentConfig {
             rules: Vec::new(),
             exec: ExecConfig {
                 backend: Backend::Sandbox(OnUnavailable::Refuse),
+                maker: Maker::default(),
+                home: HomeView::default(),
                 read_only: Vec::new(),
                 network: false,
                 hosts: Vec::new(),

@@ -78,6 +78,12 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.execSandbox.onUnavailable", Word(&["warn", "ask", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
              and its decision and outcome say so."),
+        key("agents.<id>.skills.execSandbox.backend", Word(&["auto", "native", "bwrap", "landlock"]), "\"auto\"", Never,
+            "What makes the sandbox: `native` needs nothing installed, `bwrap` is bubblewrap, `landlock` works where namespaces \
+             are forbidden, and `auto` takes the first that works."),
+        key("agents.<id>.skills.execSandbox.home", Word(&["tools", "private"]), "\"private\"", Stricter,
+            "What commands see of the home: with `private`, settings of git; with `tools`, caches and programs that are installed \
+             there as well. Credentials are never among it."),
         key("agents.<id>.skills.execSandbox.readOnlyAllowPaths", Paths, "[]", IntersectPaths,
             "Further paths that commands may read."),
         key("agents.<id>.skills.execSandbox.network", Word(&["open", "none"]), "\"none\"", Stricter,

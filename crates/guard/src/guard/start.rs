@@ -6,10 +6,10 @@ use super::hosts::Wish;
 use super::run::{Ran, RunAnswer};
 use super::{Decision, Guard, GuardError};
 use crate::audit::{AuditEvent, EventKind, Recorded};
-use crate::config::ExecConfig;
+use crate::config::{ExecConfig, HomeView, Maker};
 use crate::exec::{
-    End, Limit, Limits, Network, Outcome, Plan, Refusal, RunError, SandboxSpec, Streams, Unavailable, plan,
-    plan_and_run, probe,
+    Backend, End, Home, Limit, Limits, Network, Outcome, Plan, Refusal, RunError, SandboxSpec, Streams,
+    Unavailable, plan, plan_and_run, probe,
 };
 
 /// What this machine can make of a wish.
@@ -62,9 +62,19 @@ impl Guard {
     }
 
     pub(super) fn spec(&self, command: Vec<String>, unavailable: Unavailable) -> SandboxSpec {
-        let ExecConfig { read_only, timeout, memory, processes, output, .. } = &self.config.exec;
+        let ExecConfig { maker, home, read_only, timeout, memory, processes, output, .. } = &self.config.exec;
         SandboxSpec {
             unavailable,
+            backend: match maker {
+                Maker::Auto => Backend::Auto,
+                Maker::Native => Backend::Native,
+                Maker::Bubblewrap => Backend::Bwrap,
+                Maker::Landlock => Backend::Landlock,
+            },
+            home: match home {
+                HomeView::Tools => Home::Tools,
+                HomeView::Private => Home::Private,
+            },
             read_only: read_only.clone(),
             shared: self.shared.clone(),
             limits: Limits {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::json;
 use stockade_guard::config::{
-    Backend, Config, ConfigError, ConfigLayer, ConfigSources, OnUnavailable, config_schema,
+    Backend, Config, ConfigError, ConfigLayer, ConfigSources, HomeView, Maker, OnUnavailable, config_schema,
 };
 use stockade_guard::policy::{Answer, Layer};
 
@@ -245,6 +245,17 @@ fn node_permissions_make_the_sandbox_a_must() {
         (exec.network, exec.hosts, exec.read_only),
         (false, vec!["a.example".to_owned()], vec!["/data".into()])
     );
+}
+
+#[test]
+fn a_project_may_hide_the_home_and_has_no_say_in_what_makes_the_sandbox() {
+    let wishes = "[agents.\"*\".skills.execSandbox]\nhome = \"tools\"\nbackend = \"landlock\"\n";
+    let exec = Site::new(&[("home/config.toml", wishes)]).load().unwrap().agent("bot").exec;
+    assert_eq!((exec.home, exec.maker), (HomeView::Tools, Maker::Landlock));
+    let project = "[agents.\"*\".skills.execSandbox]\nhome = \"private\"\nbackend = \"native\"\n";
+    let both = Site::new(&[("home/config.toml", wishes), ("work/.stockade/config.toml", project)]);
+    let exec = both.load().unwrap().agent("bot").exec;
+    assert_eq!((exec.home, exec.maker), (HomeView::Private, Maker::Landlock));
 }
 
 const RULES: &str = "agents.bot.commands.rules";

@@ -235,6 +235,18 @@ mod live {
     }
 
     #[test]
+    fn the_configuration_says_what_makes_the_sandbox() {
+        for name in ["native", "landlock"] {
+            let site = Site::new();
+            let guard = site.guard(&[("agents.bot.skills.execSandbox.backend", name)]);
+            let Some(ran) = what_ran(guard.run("cp /etc/hostname here", Streams::default()).unwrap()) else {
+                return;
+            };
+            assert_eq!((ran.backend, ran.outcome.end), (name, End::Exited(0)), "{:?}", ran.outcome.output);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_put_on_record_does_not_run() {
         let site = Site::new();
         let reader = AuditTrail::open_to_read(&site.folder.path().join("audit.jsonl")).unwrap();

@@ -23,14 +23,18 @@ const MOST_EXAMPLES: usize = 200;
 
 /// A rule that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("rule `{}`: {problem}", Shown(rule))]
+#[error("{}{problem}", whose(rule))]
 #[non_exhaustive]
 pub struct CommandRuleError {
-    /// The id of the rule.
+    /// The id of the rule; empty where it is none in particular.
     pub rule: String,
     /// What is wrong with it.
     #[source]
     pub problem: CommandRuleProblem,
+}
+
+fn whose(rule: &str) -> String {
+    if rule.is_empty() { String::new() } else { format!("rule `{}`: ", Shown(rule)) }
 }
 
 /// What is wrong with a rule. Each message says how to mend it.
