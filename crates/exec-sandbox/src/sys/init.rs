@@ -23,16 +23,20 @@ const TRY_AGAIN_MS: i64 = 40;
 pub(super) type Failure = (Stage, usize, Errno);
 
 /// Runs the sandbox to its end.
-pub(super) fn run(launch: &Launch, trees: &mut [RawFd], go: RawFd, reports: RawFd) -> ! {
+pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd, reports: RawFd) -> ! {
     raw::reset_signals();
     // If whoever started this dies, this dies, and with the first process all others of its namespace.
     raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
-    // It may have died before the line above; then nobody says to go on.
-    if raw::read_byte(go).is_none() {
+    // It may have died before the line above, with or without the word to go on.
+    if !raw::only_second_is_readable(parent, go) || raw::read_byte(go).is_none() {
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch, trees) {
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0]);
+        raw::exit(1);
+    }
+    // The change of identity took the signal back for a moment.
+    if raw::is_readable_within(parent, 0) {
         raw::exit(1);
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.

@@ -186,6 +186,8 @@ pub(crate) struct Born {
 
 /// Starts the first process of a sandbox. It waits for a byte on `go` and reports on `reports`.
 pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> {
+    // It knows of no other way whether this one is still there: it holds both ends of `go`, as may others that are born now.
+    let parent = raw::own_pidfd()?;
     // Room for one number a tree: the process may not ask for memory.
     let mut descriptors: Vec<RawFd> = vec![-1; launch.trees.len()];
     // A signal that came between birth and the first line of `init` would run a handler of this program there.
@@ -195,9 +197,9 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> 
     if let Ok(Side::Child) = side {
         let _no_way_back = raw::NoWayBack;
         if launch.namespaces == 0 {
-            place::run(launch, go, reports);
+            place::run(launch, parent.as_raw_fd(), go, reports);
         }
-        init::run(launch, &mut descriptors, go, reports);
+        init::run(launch, &mut descriptors, parent.as_raw_fd(), go, reports);
     }
     raw::set_signal_mask(mask).ok();
     match side? {
@@ -221,14 +223,17 @@ pub(crate) fn with_user_namespace<T>(
 ) -> std::io::Result<(T, Ended)> {
     let error = |errno: Errno| std::io::Error::from_raw_os_error(errno);
     let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
-    // SAFETY: the child makes two calls, both safe there.
+    let parent = raw::own_number();
+    // SAFETY: the child makes a few calls, all safe there.
     let side = unsafe { raw::clone_process(libc::CLONE_NEWUSER as u64) };
     if let Ok(Side::Child) = side {
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
-        loop {
+        // It may have died before the line above.
+        while raw::is_child_of(parent) {
             // Every signal but SIGKILL is blocked, so this never ends by itself.
             raw::pause();
         }
+        raw::exit(1);
     }
     raw::set_signal_mask(mask).ok();
     let Side::Parent { pid, .. } = side.map_err(error)? else {

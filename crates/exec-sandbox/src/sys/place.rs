@@ -17,11 +17,12 @@ use super::remove::Doomed;
 const LOOK_AGAIN_MS: i64 = 2;
 
 /// Runs the command to its end.
-pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
+pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> ! {
     raw::reset_signals();
     raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).ok();
     let doomed = launch.doomed;
-    if raw::read_byte(go).is_none() {
+    // It may have died before the line above, with or without the word to go on.
+    if !raw::only_second_is_readable(parent, go) || raw::read_byte(go).is_none() {
         remove(doomed);
         raw::exit(1);
     }

@@ -13,6 +13,7 @@ pub(crate) fn spawn<const N: usize>(
     streams: [RawFd; 3],
     keep: [RawFd; N],
 ) -> io::Result<i32> {
+    let parent = raw::own_number();
     let prepare = move || {
         let error = io::Error::from_raw_os_error;
         for (number, stream) in streams.into_iter().enumerate() {
@@ -21,6 +22,10 @@ pub(crate) fn spawn<const N: usize>(
         raw::close_on_exec(3).map_err(error)?;
         keep.into_iter().try_for_each(|descriptor| raw::duplicate(descriptor, descriptor)).map_err(error)?;
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).map_err(error)?;
+        // It may have died before the line above.
+        if !raw::is_child_of(parent) {
+            return Err(error(libc::ESRCH));
+        }
         raw::set_signal_mask(0).map_err(error)?;
         Ok(())
     };

@@ -216,6 +216,40 @@ fn a_killed_parent_leaves_nothing() {
     assert!(!live.workspace().join(".envrc").exists());
 }
 
+/// Not a test of its own: what [`a_parent_killed_at_any_moment_leaves_nothing`] kills.
+#[test]
+fn starter() {
+    let Some(workspace) = std::env::var_os("STOCKADE_TEST_STARTER") else { return };
+    let spec = SandboxSpec::new(workspace, ["true"]);
+    let planned = plan(&spec, &probe(&spec)).unwrap();
+    let starting = || loop {
+        run(&planned, Streams::default()).unwrap();
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(starting))));
+}
+
+/// Also between the birth of a first process and the word to go on.
+#[test]
+fn a_parent_killed_at_any_moment_leaves_nothing() {
+    let Some(live) = Live::new() else { return };
+    for round in 0..60 {
+        let mut parent = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "escapes::starter", "--nocapture"])
+            .env("STOCKADE_TEST_STARTER", live.workspace())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(30) + Duration::from_micros(round * 350));
+        parent.kill().unwrap();
+        parent.wait().unwrap();
+        // Every process that the parent left behind still holds this open.
+        let mut held = parent.stdout.take().unwrap();
+        let (sender, gone) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(std::io::copy(&mut held, &mut std::io::sink())));
+        assert!(gone.recv_timeout(Duration::from_secs(10)).is_ok(), "something is left in round {round}");
+    }
+}
+
 #[test]
 fn links_laid_for_the_next_start_lead_nowhere() {
     let Some(live) = Live::new() else { return };

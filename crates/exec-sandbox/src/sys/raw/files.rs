@@ -166,6 +166,22 @@ pub(crate) fn close_on_exec(first: RawFd) -> Result {
     done(unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, CLOEXEC) })
 }
 
+/// Waits until there is something to read at one of two, and returns whether there is nothing at the first.
+pub(crate) fn only_second_is_readable(first: RawFd, second: RawFd) -> bool {
+    let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut polls = [poll(first), poll(second)];
+    loop {
+        // SAFETY: there are two entries; neither a time nor a mask is given.
+        let ready =
+            check(unsafe { libc::syscall(libc::SYS_ppoll, polls.as_mut_ptr(), 2, 0usize, 0usize, 0) });
+        match ready {
+            Ok(_) => return polls.first().is_some_and(|first| first.revents == 0),
+            Err(libc::EINTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
 /// Waits until there is something to read, but not longer than this.
 pub(crate) fn is_readable_within(from: RawFd, milliseconds: i64) -> bool {
     let mut poll = libc::pollfd { fd: from, events: libc::POLLIN, revents: 0 };

@@ -62,6 +62,24 @@ pub(crate) unsafe fn fork() -> Result<Side> {
     Ok(if pid == 0 { Side::Child } else { Side::Parent { pid: pid as i32, pidfd: None } })
 }
 
+/// The number of this process.
+pub(crate) fn own_number() -> i32 {
+    // SAFETY: it takes nothing, and never fails.
+    unsafe { libc::getpid() }
+}
+
+/// Returns a descriptor at which there is something to read when this process is gone.
+pub(crate) fn own_pidfd() -> Result<OwnedFd> {
+    // SAFETY: only numbers are handed over.
+    descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, own_number(), 0) })
+}
+
+/// Whether the process of that number started this one, and is still there.
+pub(crate) fn is_child_of(parent: i32) -> bool {
+    // SAFETY: it takes nothing, and never fails.
+    check(unsafe { libc::syscall(libc::SYS_getppid) }).is_ok_and(|now| now == parent.into())
+}
+
 /// Ends this process at once.
 pub(crate) fn exit(code: c_int) -> ! {
     // SAFETY: it does not return and runs nothing of this program.
