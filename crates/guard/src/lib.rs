@@ -55,6 +55,8 @@ mod agent_commands;
 pub mod audit;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "sqlite")]
+mod database;
 mod document;
 #[cfg(feature = "exec")]
 pub mod exec;

@@ -2,11 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rusqlite::{
-    Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
 use super::error::AuditError;
 use super::kind::EventPhase;
@@ -15,10 +12,7 @@ use super::record::{AuditRecord, Draft, Head, OpenRun};
 use super::recovery::cut_off;
 use super::store::{Entry, Store};
 use super::timestamp::Timestamp;
-use crate::private::create_private;
-
-/// How long a process waits for another one's record.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::database;
 
 /// The form of the database that this version writes.
 const FORM: i64 = 1;
@@ -59,15 +53,7 @@ pub(crate) struct SqliteTrail {
 impl SqliteTrail {
     /// Opens the database, or creates it. Its folder must exist.
     pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
-        create_private(path).map_err(|error| unusable(path, "creating it", error))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let failed = |error| unusable(path, "opening it", error);
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
-        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
-        connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        let connection = database::open(path).map_err(|error| unusable(path, "opening it", error))?;
         let mut trail = Self { path: path.to_owned(), connection };
         trail.prepare()?;
         Ok(trail)
@@ -75,10 +61,7 @@ impl SqliteTrail {
 
     /// Opens a database that somebody else writes to, to read it alone.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let failed = |error| unusable(path, "opening it", error);
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        let connection = database::open_to_read(path).map_err(|error| unusable(path, "opening it", error))?;
         let trail = Self { path: path.to_owned(), connection };
         match trail.form()? {
             FORM => Ok(trail),

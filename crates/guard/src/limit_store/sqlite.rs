@@ -4,16 +4,13 @@ mod look;
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use stockade_limits::{AgentState, Change, LimitStore, StoreError};
 
 use super::clock::SteadyClock;
-use crate::private::{create_private, default_state_folder};
-
-/// How long a process waits for another one's change.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::database;
+use crate::private::default_state_folder;
 
 const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS agent_limits (agent TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID";
@@ -61,19 +58,9 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be opened or is not such a store.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        create_private(path).map_err(|error| unavailable("creating the file of limits", error))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let prepare = || -> Result<Connection, rusqlite::Error> {
-            let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(PATIENCE)?;
-            connection.pragma_update(None, "journal_mode", "WAL")?;
-            connection.pragma_update(None, "synchronous", "FULL")?;
-            connection.execute(TABLE, [])?;
-            Ok(connection)
-        };
-        let connection = prepare().map_err(|error| unavailable("opening the file of limits", error))?;
+        const DOING: &str = "opening the file of limits";
+        let connection = database::open(path).map_err(|error| unavailable(DOING, error))?;
+        connection.execute(TABLE, []).map_err(|error| unavailable(DOING, error))?;
         Ok(Self { connection: Mutex::new(connection), clock: SteadyClock::start() })
     }
 

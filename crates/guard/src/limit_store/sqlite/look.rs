@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::OptionalExtension as _;
 use stockade_limits::{AgentState, StoreError};
 
-use super::{LOAD, PATIENCE, SqliteStore, SteadyClock, poisoned, unavailable};
+use super::{LOAD, SqliteStore, SteadyClock, poisoned, unavailable};
+use crate::database;
 use crate::limit_store::read;
 use crate::private::state_folder;
 
@@ -26,13 +27,8 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be opened.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let open = || -> Result<Connection, rusqlite::Error> {
-            let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(PATIENCE)?;
-            Ok(connection)
-        };
-        let connection = open().map_err(|error| unavailable("opening the file of limits", error))?;
+        let connection =
+            database::open_to_read(path).map_err(|error| unavailable("opening the file of limits", error))?;
         Ok(Self { connection: Mutex::new(connection), clock: SteadyClock::start() })
     }
 
