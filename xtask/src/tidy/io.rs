@@ -22,6 +22,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/audit/", "keeps the audit trail in a file"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
+    ("crates/guard/src/database.rs", "opens databases in files, and waits for who uses them"),
     ("crates/guard/src/guard/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/private.rs", "creates the folder in which states are kept"),
     ("crates/guard/src/files/", "walks folders and reads the files in them"),
