@@ -10,12 +10,15 @@ mod run;
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
+use crate::candidates::Places;
 use crate::regions::RegionMap;
 use crate::rule::{Regions, Rule, Shape, Unless};
+use crate::sieve::Outline;
 
 use excuses::Excuses;
 
@@ -32,7 +35,13 @@ pub(crate) struct Slot {
     row: Option<&'static Shape<'static>>,
     /// In a box, since most slots stay empty: a scanner that finds nothing touches little memory.
     compiled: OnceLock<Option<Box<Compiled>>>,
+    /// Its outline, with the regions that its matches begin in, and how many steps may still be spent on that.
+    outline: Option<(Outline, Regions)>,
+    steps: AtomicUsize,
 }
+
+/// How many steps are spent on the outline of a shape before it is compiled: about as many as that takes time.
+const OUTLINE_STEPS: usize = 1 << 15;
 
 /// A shape that can search.
 #[derive(Debug)]
@@ -54,14 +63,42 @@ pub struct ExactWork {
 }
 
 impl Slot {
-    /// Returns the slots of one row of the built-in table.
-    pub(crate) fn of_row(index: usize, rule: &'static Rule<'static>) -> impl Iterator<Item = Self> {
-        rule.shapes.iter().map(move |shape| Self { rule: index, row: Some(shape), compiled: OnceLock::new() })
+    /// Returns the slots of one row of the built-in table, whose first shape has this number.
+    pub(crate) fn of_row(
+        index: usize,
+        rule: &'static Rule<'static>,
+        first_shape: usize,
+    ) -> impl Iterator<Item = Self> {
+        rule.shapes.iter().zip(first_shape..).map(move |(shape, number)| Self {
+            rule: index,
+            row: Some(shape),
+            compiled: OnceLock::new(),
+            outline: Some((Outline::of_builtin(number), shape.regions)),
+            steps: AtomicUsize::new(OUTLINE_STEPS),
+        })
     }
 
     /// Returns the slot of a shape that is already compiled.
     pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
-        Self { rule, row: None, compiled: OnceLock::from(Some(Box::new(compiled))) }
+        let compiled = OnceLock::from(Some(Box::new(compiled)));
+        Self { rule, row: None, compiled, outline: None, steps: AtomicUsize::new(0) }
+    }
+
+    /// Whether it is certain, without compiling the shape, that it finds nothing in these stretches of a text.
+    pub(crate) fn is_ruled_out(&self, regions: &mut RegionMap<'_>, places: &Places) -> bool {
+        let (None, Some((outline, wanted))) = (self.compiled.get(), self.outline) else { return false };
+        // Two threads may spend the same steps: then it is compiled a little later.
+        let mut steps = self.steps.load(Ordering::Relaxed);
+        let text = regions.text().as_bytes();
+        let mut may_match = |within: Range<usize>| {
+            // To tell regions apart costs more than to look twice.
+            outline.may_match(text, within.clone(), &mut steps, |_| true)
+                && (wanted == Regions::ANY
+                    || outline.may_match(text, within, &mut steps, |at| wanted.contains(regions.at(at))))
+        };
+        let ruled_out = !places.iter().any(&mut may_match);
+        self.steps.store(steps, Ordering::Relaxed);
+        ruled_out
     }
 
     /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;

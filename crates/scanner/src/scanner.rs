@@ -146,7 +146,7 @@ impl Scanner {
         method: Method,
     ) -> (ScanReport<'t>, Work) {
         let mut work = Work::default();
-        let mut run = self.exact.start(options.syntax, options.max_findings);
+        let mut run = self.exact.start(options.syntax, options.max_findings, method);
         let raw = self.candidates(text, method, &mut work);
         run.search(text, &raw, |span| Some((span, View::Raw)));
         if raw.fold()

@@ -17,7 +17,8 @@
 //! 4. [`bucket`] and [`tables`] sort the windows of all shapes into sixty-four buckets, so that four table lookups
 //!    tell which buckets could begin at a place ([`places`]).
 //! 5. There the windows of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
-//!    checked exactly, up to twelve bytes around it as well. What passes makes the shape a candidate, and its [`reach`] says how far a match could extend from there.
+//!    checked exactly, up to twelve bytes around it as well. What passes makes the shape a candidate, and its [`reach`]
+//!    says how far a match could extend from there.
 //!
 //! A shape like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
 //! happens at run time is bounded by a constant for each byte of text and each window.
@@ -34,6 +35,7 @@ mod fingerprint;
 mod frequency;
 mod graph;
 mod loops;
+mod outline;
 mod places;
 mod quarry;
 mod reach;
@@ -46,6 +48,8 @@ mod window;
 
 use std::ops::{AddAssign, Range};
 use std::sync::LazyLock;
+
+pub(crate) use outline::Outline;
 
 use quarry::{Goal, Quarry};
 use sightings::Sightings;
@@ -138,7 +142,11 @@ impl Sieve {
 /// nothing. A test refuses that state.
 fn builtin_tables() -> Tables {
     static DERIVED: LazyLock<Tables> = LazyLock::new(derive);
-    if builtin::RULES == fingerprint::RULES { builtin::TABLES } else { DERIVED.clone() }
+    if tables_are_fresh() { builtin::TABLES } else { DERIVED.clone() }
+}
+
+const fn tables_are_fresh() -> bool {
+    builtin::RULES == fingerprint::RULES
 }
 
 /// Makes the tables of the built-in rules.

@@ -8,6 +8,7 @@ use crate::candidates::Candidates;
 use crate::regions::{RegionMap, Syntax};
 use crate::report::View;
 use crate::rule::Rule;
+use crate::work::Method;
 
 /// The shapes of a scanner, by number in table order.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct Hit {
 #[derive(Debug)]
 pub(crate) struct Run<'e> {
     exact: &'e Exact,
+    method: Method,
     syntax: Syntax,
     max_findings: usize,
     hits: Vec<Hit>,
@@ -37,7 +39,11 @@ pub(crate) struct Run<'e> {
 impl Exact {
     /// Numbers the shapes of built-in rules.
     pub(crate) fn of_table(rules: &[&'static Rule<'static>]) -> Self {
-        Self { slots: rules.iter().enumerate().flat_map(|(index, rule)| Slot::of_row(index, rule)).collect() }
+        let mut slots = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            slots.extend(Slot::of_row(index, rule, slots.len()));
+        }
+        Self { slots }
     }
 
     /// Adds the shapes of a rule of the user's own.
@@ -51,9 +57,10 @@ impl Exact {
     }
 
     /// Begins a scan. Nothing is allocated before the first hit.
-    pub(crate) fn start(&self, syntax: Syntax, max_findings: usize) -> Run<'_> {
+    pub(crate) fn start(&self, syntax: Syntax, max_findings: usize, method: Method) -> Run<'_> {
         Run {
             exact: self,
+            method,
             syntax,
             max_findings,
             hits: Vec::new(),
@@ -75,13 +82,17 @@ impl Run<'_> {
         let mut regions = RegionMap::new(view, self.syntax);
         for shape in shapes.iter() {
             let Some(slot) = self.exact.slots.get(shape) else { continue };
+            let places = shapes.within(shape, view.len());
+            if self.method == Method::Sieved && slot.is_ruled_out(&mut regions, &places) {
+                continue;
+            }
             // A shape that cannot be looked for leaves the scan incomplete: fail closed.
             let Some(compiled) = slot.compiled() else {
                 self.truncated = true;
                 continue;
             };
             let mut room = self.max_findings;
-            for within in shapes.within(shape, view.len()).iter() {
+            for within in places.iter() {
                 compiled.search(&mut regions, within, &mut self.work, |span| {
                     let Some((span, view)) = origin(span) else { return true };
                     if room == 0 {

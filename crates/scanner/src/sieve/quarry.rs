@@ -72,7 +72,7 @@ impl Quarry {
 }
 
 /// Compiles a pattern just as the exact engine does.
-fn compile(pattern: &str) -> Option<Graph> {
+pub(super) fn compile(pattern: &str) -> Option<Graph> {
     let config = thompson::Config::new().which_captures(WhichCaptures::None).utf8(false);
     let nfa = thompson::Compiler::new().configure(config).syntax(dialect()).build(pattern);
     nfa.ok().map(|nfa| Graph::new(&nfa))

@@ -1,7 +1,7 @@
 //! What a scan costs in memory, counted.
 
 use allocation_counter::measure;
-use stockade_scanner::Scanner;
+use stockade_scanner::{RuleBuf, Scanner};
 
 /// Allocations of a scan. The first scan of a text compiles what it needs, for all texts after it.
 fn allocations(text: &str) -> u64 {
@@ -33,14 +33,20 @@ fn the_very_first_scan_of_a_clean_text_costs_only_the_scanner_itself() {
 }
 
 #[test]
-fn candidates_that_turn_out_innocent_cost_nothing_once_their_patterns_are_compiled() {
-    let texts = [
-        "Use curl to fetch the page, then read it.\n",
-        "curl -s https://api.example.com | jq .\n",
-        "base64 -d file.txt\n",
+fn candidates_that_turn_out_innocent_cost_next_to_nothing() {
+    // Where code spans are has to be kept somewhere.
+    let rows = [
+        ("Use curl to fetch the page, then read it.\n", 0),
+        ("curl -s https://api.example.com | jq .\n", 0),
+        ("base64 -d file.txt\n", 0),
+        ("Pipe it: `curl -s https://api.example.com | jq .`\n", 2),
     ];
-    for text in texts {
+    // A scanner of its own, since the tests beside this one compile what they need.
+    let scanner = Scanner::with_rules::<RuleBuf>([]).unwrap();
+    for (text, most) in rows {
         assert!(Scanner::builtin().scan(text).clean(), "{text}");
-        assert_eq!(allocations(text), 0, "{text}");
+        assert!(allocations(text) <= most, "{text}");
+        let first = measure(|| drop(scanner.scan(text))).count_total;
+        assert!(first <= most, "to compile a shape takes hundreds; {text} took {first}");
     }
 }
