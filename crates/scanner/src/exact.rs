@@ -86,19 +86,32 @@ impl Slot {
 
     /// Whether it is certain, without compiling the shape, that it finds nothing in these stretches of a text.
     pub(crate) fn is_ruled_out(&self, regions: &mut RegionMap<'_>, places: &Places) -> bool {
-        let (None, Some((outline, wanted))) = (self.compiled.get(), self.outline) else { return false };
+        if self.compiled.get().is_some() {
+            return false;
+        }
         // Two threads may spend the same steps: then it is compiled a little later.
         let mut steps = self.steps.load(Ordering::Relaxed);
+        let ruled_out = self.is_ruled_out_within(&mut steps, regions, places);
+        self.steps.store(steps, Ordering::Relaxed);
+        ruled_out
+    }
+
+    /// The same within so many steps, be the shape compiled or not.
+    pub(crate) fn is_ruled_out_within(
+        &self,
+        steps: &mut usize,
+        regions: &mut RegionMap<'_>,
+        places: &Places,
+    ) -> bool {
+        let Some((outline, wanted)) = self.outline else { return false };
         let text = regions.text().as_bytes();
         let mut may_match = |within: Range<usize>| {
             // To tell regions apart costs more than to look twice.
-            outline.may_match(text, within.clone(), &mut steps, |_| true)
+            outline.may_match(text, within.clone(), steps, |_| true)
                 && (wanted == Regions::ANY
-                    || outline.may_match(text, within, &mut steps, |at| wanted.contains(regions.at(at))))
+                    || outline.may_match(text, within, steps, |at| wanted.contains(regions.at(at))))
         };
-        let ruled_out = !places.iter().any(&mut may_match);
-        self.steps.store(steps, Ordering::Relaxed);
-        ruled_out
+        !places.iter().any(&mut may_match)
     }
 
     /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;

@@ -165,7 +165,7 @@ impl Scanner {
 
     /// Returns the shapes that can match a view of the text, and whether folding could show more.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
-        if method == Method::Exhaustive {
+        if method != Method::Sieved {
             return Candidates::all(self.exact.shapes());
         }
         let mut found = Candidates::none();

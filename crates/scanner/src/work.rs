@@ -9,6 +9,8 @@ pub enum Method {
     /// Sieves, and runs the shapes that come through.
     #[default]
     Sieved,
+    /// Looks at every shape in outline, on the whole text and in every view, and tries those that this does not rule out.
+    Outlined,
     /// Tries every shape on the whole text, in every view.
     Exhaustive,
 }

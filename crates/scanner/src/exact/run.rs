@@ -83,7 +83,12 @@ impl Run<'_> {
         for shape in shapes.iter() {
             let Some(slot) = self.exact.slots.get(shape) else { continue };
             let places = shapes.within(shape, view.len());
-            if self.method == Method::Sieved && slot.is_ruled_out(&mut regions, &places) {
+            let ruled_out = match self.method {
+                Method::Sieved => slot.is_ruled_out(&mut regions, &places),
+                Method::Outlined => slot.is_ruled_out_within(&mut { usize::MAX }, &mut regions, &places),
+                Method::Exhaustive => false,
+            };
+            if ruled_out {
                 continue;
             }
             // A shape that cannot be looked for leaves the scan incomplete: fail closed.
