@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::mounts::{Mount, MountKind, mounts};
 use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Network, Protection, SandboxSpec, Spawn};
+use crate::spec::{Access, Explain, Network, Protection, SandboxSpec, Spawn};
 
 /// What will be run, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Plan {
     pub identity: Identity,
     /// Whether it may start others.
     pub spawn: Spawn,
+    /// How it is found out what it was refused.
+    pub explain: Explain,
     /// What it may use up.
     pub limits: Limits,
     /// Whether names that appear in the workspace are taken away again.
@@ -92,6 +94,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         network: spec.network.clone(),
         identity: if facts.user == 0 { Identity::Nobody } else { Identity::Same },
         spawn: spec.spawn,
+        explain: spec.explain,
         limits: spec.limits.clone(),
         protection: spec.protection,
         protected: facts.protected.clone(),
@@ -188,6 +191,9 @@ impl fmt::Display for Plan {
         writeln!(f, "network  {network}")?;
         self.mounts.iter().try_for_each(|mount| writeln!(f, "mount    {mount}"))?;
         self.environment.iter().try_for_each(|(name, value)| writeln!(f, "env      {name:?}={value:?}"))?;
+        if self.explain == Explain::Asked {
+            writeln!(f, "explain  by what it asks for")?;
+        }
         let enforced = &self.enforcement.enforced;
         enforced.iter().try_for_each(|(property, means)| writeln!(f, "enforced {property}: {means}"))?;
         self.enforcement.gaps.iter().try_for_each(|gap| writeln!(f, "gap      {}: {}", gap.property, gap.why))

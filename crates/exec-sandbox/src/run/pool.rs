@@ -27,7 +27,7 @@ use crate::outcome::Outcome;
 use crate::plan::{Plan, plan};
 use crate::provider::Provider;
 use crate::refusal::Refusal;
-use crate::spec::SandboxSpec;
+use crate::spec::{Explain, SandboxSpec};
 use crate::sys::launch::REPORT_READY;
 use crate::sys::order::Order;
 use crate::sys::raw;
@@ -35,7 +35,7 @@ use crate::sys::raw;
 /// Sandboxes for commands that differ in nothing but their words. It is dropped with all that is ready.
 ///
 /// A command that no ready sandbox fits gets one of its own, as by [`plan_and_run`](crate::plan_and_run()): the first one,
-/// one after something has changed, where control groups or a terminal are asked for, or where the native launcher does not
+/// one after something has changed, where control groups, a terminal or a look at what it asks for are wanted, or where the native launcher does not
 /// make the sandbox.
 #[derive(Debug)]
 pub struct Pool {
@@ -210,7 +210,8 @@ impl Kind {
     /// Returns the kind of a plan; nothing where such a sandbox is not made beforehand.
     fn of(plan: &Plan, streams: Streams) -> Option<Self> {
         let grouped = plan.require.iter().any(|property| GROUPED.contains(property));
-        if plan.provider != Provider::Native || grouped || streams.terminal != Terminal::None {
+        let observed = plan.explain == Explain::Asked;
+        if plan.provider != Provider::Native || grouped || observed || streams.terminal != Terminal::None {
             return None;
         }
         let plan = Plan { program: OsString::new(), arguments: Vec::new(), ..plan.clone() };
