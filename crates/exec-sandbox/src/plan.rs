@@ -104,7 +104,8 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     })
 }
 
-fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
+/// The program and its arguments, if they can be handed over.
+pub(crate) fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
     let plain = |word: &OsString| !word.as_encoded_bytes().contains(&0);
     match spec.command.split_first() {
         Some((program, arguments)) if !program.is_empty() && spec.command.iter().all(plain) => {
