@@ -76,7 +76,7 @@ pub enum Identity {
 
 /// Returns what will be done for `spec` on a machine like `facts`, or why nothing will.
 pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
-    let (program, arguments) = command(spec)?;
+    let (program, arguments) = command(&spec.command)?;
     let mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
@@ -105,10 +105,10 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
 }
 
 /// The program and its arguments, if they can be handed over.
-pub(crate) fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
+pub(crate) fn command(words: &[OsString]) -> Result<(OsString, Vec<OsString>), Refusal> {
     let plain = |word: &OsString| !word.as_encoded_bytes().contains(&0);
-    match spec.command.split_first() {
-        Some((program, arguments)) if !program.is_empty() && spec.command.iter().all(plain) => {
+    match words.split_first() {
+        Some((program, arguments)) if !program.is_empty() && words.iter().all(plain) => {
             Ok((program.clone(), arguments.to_vec()))
         }
         _ => Err(Refusal::new(What::Command, Rule::PlainCommand, "name a program after `--`")),

@@ -74,25 +74,29 @@ impl Pool {
     ) -> Result<(Plan, Outcome), RunError> {
         let command = command.into_iter().map(Into::into).collect();
         let spec = SandboxSpec { command, ..self.spec.clone() };
-        let (planned, ready) = match self.at_once(&spec)? {
-            Some(taken) => taken,
-            None => {
-                let glance = Glance::at(&spec);
-                let facts = crate::probe::probe(&spec);
-                let planned = plan(&spec, &facts)?;
-                let ready = Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind, glance));
-                match ready {
-                    Some(ready) => (planned, ready),
-                    None => return run_or_next(&spec, facts, planned, self.streams),
-                }
-            }
-        };
-        let mut ready = ready;
+        if let Some((planned, ready)) = self.at_once(&spec)? {
+            return self.run_in(ready, planned, &spec);
+        }
+        let glance = Glance::at(&spec);
+        let facts = crate::probe::probe(&spec);
+        let planned = plan(&spec, &facts)?;
+        match Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind, glance)) {
+            Some(ready) => self.run_in(ready, planned, &spec),
+            None => run_or_next(&spec, facts, planned, self.streams),
+        }
+    }
+
+    fn run_in(
+        &self,
+        mut ready: Ready,
+        planned: Plan,
+        spec: &SandboxSpec,
+    ) -> Result<(Plan, Outcome), RunError> {
         let handing_over = || RunError::setup("handing over the command");
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
         if !ready.order.write([&programs, &arguments, &variables]) {
-            return super::plan_and_run(&spec, self.streams);
+            return super::plan_and_run(spec, self.streams);
         }
         let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go(&self.shared))?;
         Ok((planned, outcome))
@@ -107,7 +111,7 @@ impl Pool {
         let Some(kind) = wanted.filter(|kind| glance.still_holds(spec, kind) && kind.still_holds()) else {
             return Ok(None);
         };
-        let (program, arguments) = command(spec)?;
+        let (program, arguments) = command(&spec.command)?;
         let planned = Plan { program, arguments, ..kind.plan.clone() };
         Ok(self.shared.take_same(&kind).map(|ready| (planned, ready)))
     }
