@@ -21,8 +21,8 @@ use crate::spec::Network;
 pub(crate) enum Ask {
     /// A path, in full and without links, as far as it is there.
     Path { path: PathBuf, way: Way, is_there: bool },
-    /// A machine.
-    Machine { address: IpAddr, port: u16 },
+    /// A machine, and whether somebody listens at this port in the command's own network.
+    Machine { address: IpAddr, port: u16, is_heard: bool },
 }
 
 /// How many are remembered of each weight.
@@ -111,11 +111,16 @@ impl Asked {
 
 fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
     match ask {
-        Ask::Machine { address, port } => {
-            let refused = plan.network != Network::Open && (*port == NAMES || !is_of_its_own(*address));
-            // What is asked for at a server for names is another machine, whose name is not known here.
-            let host = (*port != NAMES).then(|| address.to_string());
-            refused.then_some((Weight::ChangedOrReached, Denial::Reach(host)))
+        Ask::Machine { .. } if plan.network == Network::Open => None,
+        // What is asked for at a server for names is another machine, whose name is not known here.
+        Ask::Machine { port: NAMES, .. } => Some((Weight::ChangedOrReached, Denial::Reach(None))),
+        Ask::Machine { address, port, is_heard } if is_of_its_own(*address) => {
+            // Programs wait in this way for others of their own as well.
+            let host = std::net::SocketAddr::new(*address, *port).to_string();
+            (!is_heard).then_some((Weight::Read, Denial::Reach(Some(host))))
+        }
+        Ask::Machine { address, .. } => {
+            Some((Weight::ChangedOrReached, Denial::Reach(Some(address.to_string()))))
         }
         Ask::Path { path, .. } if is_usual(plan, path) => None,
         Ask::Path { path, way: Way::Look | Way::Read, .. } if is_searched(plan, path) => None,
@@ -162,6 +167,20 @@ fn is_searched(plan: &Plan, path: &Path) -> bool {
     let search = plan.environment.iter().find(|(name, _)| name == "PATH");
     let folders = search.into_iter().flat_map(|(_, folders)| std::env::split_paths(folders));
     folders.into_iter().any(|folder| path.parent() == Some(folder.as_path()))
+}
+
+/// Whether one of the sockets that the kernel lists ([proc_net(5)]) can be reached at a port.
+///
+/// [proc_net(5)]: https://man7.org/linux/man-pages/man5/proc_net.5.html
+pub(crate) fn is_listed(sockets: &str, port: u16) -> bool {
+    // Of TCP: it listens. Of UDP: it is there.
+    const OPEN: &[&str] = &["0A", "07"];
+    sockets.lines().skip(1).any(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let own = fields.next().and_then(|own| own.rsplit_once(':'));
+        let own = own.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+        own == Some(port) && fields.nth(1).is_some_and(|state| OPEN.contains(&state))
+    })
 }
 
 /// An address, as a program hands it to the kernel.
@@ -289,15 +308,19 @@ mod tests {
             ("2001:db8::1", 443, reach(Some("2001:db8::1"))),
             ("192.0.2.1", 53, reach(None)),
             ("127.0.0.53", 53, reach(None)),
-            ("127.0.0.1", 80, vec![]),
-            ("::ffff:127.0.0.1", 80, vec![]),
-            ("0.0.0.0", 80, vec![]),
+            ("127.0.0.1", 80, reach(Some("127.0.0.1:80"))),
+            ("::1", 80, reach(Some("[::1]:80"))),
+            ("0.0.0.0", 80, reach(Some("0.0.0.0:80"))),
         ];
         let open = Plan { network: Network::Open, ..planned() };
         for (address, port, expected) in rows {
-            let ask = Ask::Machine { address: address.parse().unwrap(), port };
-            assert_eq!(asked(&planned(), std::slice::from_ref(&ask)), expected, "{ask:?}");
-            assert_eq!(asked(&open, &[ask]), [], "{address}");
+            let address: IpAddr = address.parse().unwrap();
+            let ask = |is_heard| Ask::Machine { address, port, is_heard };
+            assert_eq!(asked(&planned(), &[ask(false)]), expected, "{address}");
+            assert_eq!(asked(&open, &[ask(false)]), [], "{address}");
+            // What listens in its own network is heard there, and nowhere else.
+            let expected = if is_of_its_own(address) && port != NAMES { vec![] } else { expected };
+            assert_eq!(asked(&planned(), &[ask(true)]), expected, "{address}");
         }
     }
 
@@ -312,6 +335,20 @@ mod tests {
         assert_eq!(found[1], Denial::Read("/opt/999/x".into()));
         asks.insert(5, number(7, Way::Change));
         assert_eq!(asked(&planned(), &asks), [Denial::Write("/opt/7/x".into())]);
+    }
+
+    #[test]
+    fn sockets_that_listen_are_found_by_their_port() {
+        let list = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n\
+                    \x20  0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000\n\
+                    \x20  1: 0100007F:0016 0100007F:9C40 01 00000000:00000000 00:00000000 00000000\n\
+                    \x20 12: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 07 0\n";
+        for (port, expected) in [(5432, true), (22, false), (8080, true), (0, false), (40000, false)] {
+            assert_eq!(is_listed(list, port), expected, "{port}");
+        }
+        for odd in ["", "\n", "x\n0: zz:zz 0 0A", "x\n0:", "x\n0: 0100007F:1538"] {
+            assert!(!is_listed(odd, 5432), "{odd:?}");
+        }
     }
 
     #[test]

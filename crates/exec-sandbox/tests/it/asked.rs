@@ -101,6 +101,7 @@ fn sockets_and_machines_are_named() {
     let rows = [
         (connect("AF_INET", "('192.0.2.1', 443)"), Denial::Reach(Some("192.0.2.1".into()))),
         (connect("AF_INET6", "('2001:db8::1', 443)"), Denial::Reach(Some("2001:db8::1".into()))),
+        (connect("AF_INET", "('127.0.0.1', 5432)"), Denial::Reach(Some("127.0.0.1:5432".into()))),
         (connect("AF_UNIX", "'/srv/x.sock'"), Denial::Socket("/srv/x.sock".into())),
     ];
     for backend in each() {
@@ -117,6 +118,10 @@ fn sockets_and_machines_are_named() {
                 "{backend:?} {script}"
             );
         }
+        let own = "import socket, sys; s = socket.create_server(('127.0.0.1', 5432)); \
+                   socket.create_connection(('127.0.0.1', 5432)); sys.exit(1)";
+        let outcome = asked(&live, backend, &["python3", "-c", own]);
+        assert_eq!((outcome.end, outcome.denials), (End::Exited(1), vec![]), "{backend:?}");
         let outcome =
             asked(&live, backend, &["python3", "-c", &connect("AF_UNIX", "'/var/run/docker.sock'")]);
         let found = about(&outcome, Path::new("/var/run/docker.sock"));

@@ -8,6 +8,7 @@
 )]
 
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
-use crate::explain::asked::{Address, Ask, address};
+use crate::explain::asked::{Address, Ask, address, is_listed};
 use crate::seccomp::{Architecture, Asks, Place, Way, asked_by};
 use crate::sys::raw::{self, Notice};
 
@@ -65,8 +66,22 @@ fn addressed(notice: &Notice, at: u8, length: u8, way: Way) -> Option<Ask> {
     match address(bytes.get(..length)?)? {
         Address::Path(text) => path(notice.thread, None, text, way),
         // To listen is no way out.
-        Address::Machine(address, port) => (way == Way::Connect).then_some(Ask::Machine { address, port }),
+        Address::Machine(address, port) => {
+            let ask = || Ask::Machine { address, port, is_heard: is_heard(notice.thread, port) };
+            (way == Way::Connect).then(ask)
+        }
     }
+}
+
+/// Whether somebody listens at a port in the network of a thread.
+fn is_heard(thread: u32, port: u16) -> bool {
+    /// So much of a list is read; a command has not nearly as many sockets.
+    const LIST: u64 = 1 << 20;
+    ["tcp", "tcp6", "udp", "udp6"].iter().any(|kind| {
+        let list = std::fs::File::open(format!("/proc/{thread}/net/{kind}"));
+        let mut text = String::new();
+        list.is_ok_and(|list| list.take(LIST).read_to_string(&mut text).is_ok() && is_listed(&text, port))
+    })
 }
 
 /// Reads a text that ends in 0; nothing if it is not there or too long.
