@@ -57,25 +57,20 @@ pub(super) fn begin(
     private: Option<&Private>,
     observer: Option<&Observer>,
 ) -> Result<Option<Running>, RunError> {
-    // What makes the sandbox is shown only with bubblewrap, which says later who that is.
-    observer
-        .filter(|_| !matches!(plan.provider, Provider::Bwrap { .. }))
-        .into_iter()
-        .for_each(|it| it.begin(Vec::new()));
     match &plan.provider {
         Provider::Native => {
             let ids = Ids::new(plan.identity, number);
             ends.terminal().into_iter().for_each(|terminal| ids.own(terminal));
             let mut launch = prepare(plan, ids, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the mounts"))?;
-            launch.observed = observer.map(Observer::observed);
+            launch.observed = observer.map(Observer::observed_at_once);
             copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
             let mut launch = in_place(plan, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the rules"))?;
             launch.doomed = private.map(Private::doomed);
-            launch.observed = observer.map(Observer::observed);
+            launch.observed = observer.map(Observer::observed_at_once);
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),

@@ -59,6 +59,12 @@ impl Observer {
         Observed { filter, to: self.to.as_raw_fd() }
     }
 
+    /// The same, where nothing is shown but the calls of the command.
+    pub(super) fn observed_at_once(&self) -> Observed {
+        self.begin(Vec::new());
+        self.observed()
+    }
+
     /// Notes from now on what processes ask for that are not among these.
     pub(super) fn begin(&self, makers: Vec<i32>) {
         *self.makers.lock().unwrap_or_else(PoisonError::into_inner) = Some(makers);
