@@ -19,8 +19,12 @@ const USERS: &[(&str, &[&str], &str)] = &[("an ordinary user", &[], "user"), ("r
 /// The Python of the system: that of a version manager may lie where the ordinary user cannot read.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// What the probes are started behind. Braces are filled in by `run.py`.
-const ARGUMENTS: &str = "exec --workspace {workdir} --ro {toolchain} --";
+/// What the probes are started behind, how that is called, and a name for the results. Braces are filled in by `run.py`. To
+/// look on at what a command asks for lets nothing out.
+const WAYS: &[(&str, &str, &str)] = &[
+    ("exec --workspace {workdir} --ro {toolchain} --", "", ""),
+    ("exec --explain --workspace {workdir} --ro {toolchain} --", ", looked at", "-explained"),
+];
 
 /// What must be there, and how to make it.
 const NEEDED: &[(&str, &str)] = &[
@@ -55,15 +59,17 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
             println!("control, with no sandbox, as {who}:");
             score(&battery, options, "", &["--json".as_ref(), control.as_os_str()])?;
         }
-        println!("in the sandbox, as {who}:");
-        let wrap = format!("{} {ARGUMENTS}", program.display());
-        let results = Path::new(PLACE).join(format!("stockade-{name}.json"));
-        let files = ["--control".as_ref(), control.as_os_str(), "--json".as_ref(), results.as_os_str()];
-        score(&battery, options, &wrap, &files)?;
-        let totals = totals(&results)?;
-        is_full &= totals.iter().all(|(reached, of)| reached == of && of != "0");
-        let cells = totals.map(|(reached, of)| format!("{reached}/{of}"));
-        table.row(std::iter::once((*who).to_owned()).chain(cells));
+        for (arguments, how, suffix) in WAYS {
+            println!("in the sandbox, as {who}{how}:");
+            let wrap = format!("{} {arguments}", program.display());
+            let results = Path::new(PLACE).join(format!("stockade-{name}{suffix}.json"));
+            let files = ["--control".as_ref(), control.as_os_str(), "--json".as_ref(), results.as_os_str()];
+            score(&battery, options, &wrap, &files)?;
+            let totals = totals(&results)?;
+            is_full &= totals.iter().all(|(reached, of)| reached == of && of != "0");
+            let cells = totals.map(|(reached, of)| format!("{reached}/{of}"));
+            table.row(std::iter::once(format!("{who}{how}")).chain(cells));
+        }
     }
     println!("\n{table}");
     if is_full {

@@ -57,28 +57,32 @@ impl Doors {
     /// # Errors
     /// When the kernel hands over no socket.
     pub fn next(&self) -> io::Result<Option<std::net::TcpListener>> {
-        use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-
-        let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut handed = RecvAncillaryBuffer::new(&mut room);
-        let mut byte = [0];
-        let message = rustix::io::retry_on_intr(|| {
-            recvmsg(&self.0, &mut [io::IoSliceMut::new(&mut byte)], &mut handed, RecvFlags::CMSG_CLOEXEC)
-        })?;
-        if message.bytes == 0 {
-            return Ok(None);
-        }
-        let descriptor = handed.drain().find_map(|part| match part {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-            _ => None,
-        });
-        descriptor
-            .map(|descriptor| Some(descriptor.into()))
-            .ok_or_else(|| io::Error::other("a sandbox handed out no door"))
+        Ok(receive(&self.0)?.map(Into::into))
     }
 
     /// Lets [`Doors::next`] return nothing from now on, whichever thread waits there.
     pub fn close(&self) {
         self.0.shutdown(std::net::Shutdown::Both).ok();
     }
+}
+
+/// Waits for a descriptor that is handed over; nothing when there will be no more.
+#[cfg(target_os = "linux")]
+pub(crate) fn receive(from: &UnixStream) -> io::Result<Option<std::os::fd::OwnedFd>> {
+    use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+    let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut handed = RecvAncillaryBuffer::new(&mut room);
+    let mut byte = [0];
+    let message = rustix::io::retry_on_intr(|| {
+        recvmsg(from, &mut [io::IoSliceMut::new(&mut byte)], &mut handed, RecvFlags::CMSG_CLOEXEC)
+    })?;
+    if message.bytes == 0 {
+        return Ok(None);
+    }
+    let descriptor = handed.drain().find_map(|part| match part {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    descriptor.map(Some).ok_or_else(|| io::Error::other("a sandbox handed out no descriptor"))
 }

@@ -3,16 +3,20 @@
 //! Programs say in well-known words what they could not open or reach. Here those words are compared with the plan, and
 //! with nothing else: whether a path that the command does not see exists on this machine is not looked up, as the answer
 //! may find its way to whoever wrote the command. So this is a hint, and a program that lies gets a wrong one.
+//!
+//! A command that says nothing can be asked in another way: see [`asked`].
+
+pub(crate) mod asked;
+mod judge;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::binds::forbidden;
-use crate::host::HostFacts;
-use crate::mounts::MountKind;
 use crate::outcome::End;
 use crate::plan::Plan;
-use crate::spec::{Access, Network};
+use crate::spec::Network;
+use asked::Asked;
+use judge::Judge;
 
 /// Something that a command was probably refused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +28,8 @@ pub enum Denial {
     Write(PathBuf),
     /// To read or write a path that is shared with no command, and why.
     Never(PathBuf, String),
+    /// To reach a socket of this machine.
+    Socket(PathBuf),
     /// To reach a machine; its name, if that was said.
     Reach(Option<String>),
     /// More processes and threads.
@@ -36,6 +42,25 @@ pub enum Denial {
     OpenFiles,
     /// More room for temporary files.
     Scratch,
+}
+
+impl Denial {
+    /// Its stable name, for machines.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "read",
+            Self::Write(_) => "write",
+            Self::Never(..) => "never",
+            Self::Socket(_) => "socket",
+            Self::Reach(_) => "reach",
+            Self::Processes => "processes",
+            Self::Memory => "memory",
+            Self::FileSize => "file-size",
+            Self::OpenFiles => "open-files",
+            Self::Scratch => "scratch",
+        }
+    }
 }
 
 /// What a phrase is about.
@@ -111,11 +136,12 @@ pub(crate) fn explain(plan: &Plan, end: End, errors: &[u8]) -> Vec<Denial> {
         End::Signalled(SIGXFSZ) => found.push(Denial::FileSize),
         _ => {}
     }
+    let judge = Judge::new(plan);
     let text = String::from_utf8_lossy(errors);
     for line in text.lines().rev().take(LINES) {
         let phrases = PHRASES.iter().filter(|(phrase, _)| line.contains(phrase));
         found.extend(phrases.flat_map(|(_, about)| match about {
-            About::Path => paths(line, &plan.cwd).filter_map(|path| judge(plan, &path)).collect(),
+            About::Path => paths(line, &plan.cwd).filter_map(|path| judge.failed(&path)).collect(),
             About::Network if plan.network == Network::Open => Vec::new(),
             About::Network => vec![Denial::Reach(host(line))],
             About::Limit(limit) => vec![limit()],
@@ -127,31 +153,20 @@ pub(crate) fn explain(plan: &Plan, end: End, errors: &[u8]) -> Vec<Denial> {
     found
 }
 
-/// What the plan says about a path; nothing if it stands in nobody's way.
-fn judge(plan: &Plan, path: &Path) -> Option<Denial> {
-    let mount = plan.mounts.iter().rev().find(|mount| path.starts_with(&mount.target));
-    match mount.map(|mount| &mount.kind) {
-        Some(
-            MountKind::Bind { access: Access::ReadWrite, .. } | MountKind::Link { .. } | MountKind::Devices,
-        ) => None,
-        Some(MountKind::Bind { access: Access::ReadOnly, .. }) => Some(Denial::Write(path.to_path_buf())),
-        Some(MountKind::Hidden { .. }) => {
-            Some(Denial::Never(path.to_path_buf(), mount.map_or("", |mount| mount.reason).to_owned()))
-        }
-        Some(MountKind::Processes) => {
-            Some(Denial::Never(path.to_path_buf(), "it concerns the whole machine".to_owned()))
-        }
-        // What lies in a folder of the sandbox's own is not there, unless it lies elsewhere at the same path.
-        Some(MountKind::Scratch { .. }) | None => {
-            let home = plan.environment.iter().find(|(name, _)| name == "HOME");
-            let home = home.map(|(_, home)| PathBuf::from(home)).unwrap_or_default();
-            let facts = HostFacts { home, user: 1000, ..HostFacts::default() };
-            Some(match forbidden(path, Access::ReadOnly, &facts) {
-                Some((rule, _)) => Denial::Never(path.to_path_buf(), rule.to_string()),
-                None => Denial::Read(path.to_path_buf()),
-            })
+/// Adds to what was found in the words of a command what it was refused of all that it asked for.
+pub(crate) fn add(found: &mut Vec<Denial>, end: End, asked: Asked) {
+    if matches!(end, End::Exited(0) | End::NotFound | End::NotExecutable) {
+        return;
+    }
+    for denial in asked.weightiest() {
+        // A machine whose name was said is that which was looked for.
+        let is_known =
+            |other: &Denial| *other == denial || (denial == Denial::Reach(None) && other.name() == "reach");
+        if !found.iter().any(is_known) {
+            found.push(denial);
         }
     }
+    found.truncate(MOST);
 }
 
 /// Returns the paths in a line, without `.` and `..`.
@@ -187,10 +202,10 @@ fn host(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Entry, Kernel};
+    use crate::host::{Entry, HostFacts, Kernel};
     use crate::spec::SandboxSpec;
 
-    fn planned() -> Plan {
+    pub(super) fn planned() -> Plan {
         let folder = |path: &str| (PathBuf::from(path), Entry::Folder);
         let facts = HostFacts {
             entries: [folder("/usr"), folder("/srv/work"), folder("/srv/data")].into(),
@@ -200,6 +215,7 @@ mod tests {
             ..HostFacts::default()
         };
         let mut spec = SandboxSpec::new("/srv/work", ["true"]);
+        spec.environment.set.push(("PATH".into(), "/opt/programs:/usr/bin".into()));
         spec.read_only.push("/srv/data".into());
         crate::plan::plan(&spec, &facts).unwrap()
     }
@@ -215,7 +231,7 @@ mod tests {
             ("Error: ENOENT: no such file or directory, open '/opt/a b'", read("/opt/a")),
             ("FileNotFoundError: [Errno 2] No such file or directory: '/opt/x'", read("/opt/x")),
             ("touch: cannot touch '/srv/data/x': Read-only file system", write("/srv/data/x")),
-            ("sh: 1: cannot create /usr/lib/x: Read-only file system", write("/usr/lib/x")),
+            ("sh: 1: cannot create /srv/data/x/y: Read-only file system", write("/srv/data/x/y")),
             ("curl: (6) Could not resolve host: example.com", reach("example.com")),
             ("Error: getaddrinfo EAI_AGAIN registry.npmjs.org", reach("registry.npmjs.org")),
             ("connect: Network is unreachable", vec![Denial::Reach(None)]),

@@ -40,11 +40,17 @@ impl Journal {
     /// Writes down what there was before.
     pub(crate) fn write(state: &Path, workspace: &Path, before: &[ProtectedEntry]) -> io::Result<Self> {
         let folder = state.join("running");
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let path = folder.join(format!("{}-{}", moment(), std::process::id()));
-        let options = libc::O_NOFOLLOW | libc::O_CLOEXEC;
-        let locked =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(options).open(&path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+        let locked = match options.open(&path) {
+            // Most often, the folder is there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+                options.open(&path)?
+            }
+            opened => opened?,
+        };
         let mut journal = Self { path, locked };
         flock(&journal.locked, FlockOperation::LockExclusive)?;
         journal.locked.write_all(&record(workspace, &fs::symlink_metadata(workspace)?, before))?;

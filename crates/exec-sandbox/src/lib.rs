@@ -86,7 +86,7 @@ pub use refusal::{Refusal, Rule, What};
 pub use run::{Input, Pool, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run};
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{
-    Access, Backend, Caches, Environment, Home, Network, Protection, SandboxSpec, Spawn, Unavailable,
+    Access, Backend, Caches, Environment, Explain, Home, Network, Protection, SandboxSpec, Spawn, Unavailable,
 };
 
 /// Something that was found under a protected name after a command, and where it was put.

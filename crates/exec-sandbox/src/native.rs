@@ -105,6 +105,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         processors: limits::processors(&plan.limits)?,
         last_filter: Architecture::current().map(|it| last_filter(plan, it, secret)).unwrap_or_default(),
         secret,
+        observed: None,
         cwd: c_string(plan.cwd.as_os_str())?,
         streams: handed.streams,
         terminal: handed.terminal != OwnTerminal::None,
@@ -150,15 +151,10 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
     closed
 }
 
-/// Returns what the first process needs where there are no namespaces. `private` is the command's own folder.
-pub(crate) fn in_place(
-    plan: &Plan,
-    handed: &Handed,
-    grouped: bool,
-    private: Option<&Path>,
-) -> std::io::Result<Launch> {
+/// Returns what the first process needs where there are no namespaces.
+pub(crate) fn in_place(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let walled = plan.provider == Provider::Landlock;
-    let landlock = if walled { wall::rules_in_place(plan, handed, private)? } else { None };
+    let landlock = if walled { wall::rules_in_place(plan, handed)? } else { None };
     let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
     let mut launch = bare(plan, handed, grouped)?;
     launch.landlock = landlock;

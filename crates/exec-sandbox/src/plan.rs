@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::mounts::{Mount, MountKind, mounts};
 use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Network, Protection, SandboxSpec, Spawn};
+use crate::spec::{Access, Explain, Network, Protection, SandboxSpec, Spawn};
 
 /// What will be run, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Plan {
     pub identity: Identity,
     /// Whether it may start others.
     pub spawn: Spawn,
+    /// How it is found out what it was refused.
+    pub explain: Explain,
     /// What it may use up.
     pub limits: Limits,
     /// Whether names that appear in the workspace are taken away again.
@@ -74,7 +76,7 @@ pub enum Identity {
 
 /// Returns what will be done for `spec` on a machine like `facts`, or why nothing will.
 pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
-    let (program, arguments) = command(spec)?;
+    let (program, arguments) = command(&spec.command)?;
     let mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
@@ -92,6 +94,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         network: spec.network.clone(),
         identity: if facts.user == 0 { Identity::Nobody } else { Identity::Same },
         spawn: spec.spawn,
+        explain: spec.explain,
         limits: spec.limits.clone(),
         protection: spec.protection,
         protected: facts.protected.clone(),
@@ -101,10 +104,11 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     })
 }
 
-fn command(spec: &SandboxSpec) -> Result<(OsString, Vec<OsString>), Refusal> {
+/// The program and its arguments, if they can be handed over.
+pub(crate) fn command(words: &[OsString]) -> Result<(OsString, Vec<OsString>), Refusal> {
     let plain = |word: &OsString| !word.as_encoded_bytes().contains(&0);
-    match spec.command.split_first() {
-        Some((program, arguments)) if !program.is_empty() && spec.command.iter().all(plain) => {
+    match words.split_first() {
+        Some((program, arguments)) if !program.is_empty() && words.iter().all(plain) => {
             Ok((program.clone(), arguments.to_vec()))
         }
         _ => Err(Refusal::new(What::Command, Rule::PlainCommand, "name a program after `--`")),
@@ -188,6 +192,9 @@ impl fmt::Display for Plan {
         writeln!(f, "network  {network}")?;
         self.mounts.iter().try_for_each(|mount| writeln!(f, "mount    {mount}"))?;
         self.environment.iter().try_for_each(|(name, value)| writeln!(f, "env      {name:?}={value:?}"))?;
+        if self.explain == Explain::Asked {
+            writeln!(f, "explain  by what it asks for")?;
+        }
         let enforced = &self.enforcement.enforced;
         enforced.iter().try_for_each(|(property, means)| writeln!(f, "enforced {property}: {means}"))?;
         self.enforcement.gaps.iter().try_for_each(|gap| writeln!(f, "gap      {}: {}", gap.property, gap.why))

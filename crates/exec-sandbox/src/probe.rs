@@ -25,17 +25,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         kernel: kernel(),
         ..HostFacts::default()
     };
-    let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
-    let at_home = AT_HOME.iter().map(|row| home.join(row.0));
-    let named =
-        std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
-    let socket = match &spec.network {
-        Network::Broker { socket } => Some(socket.clone()),
-        Network::None | Network::Door(_) | Network::Open => None,
-    };
-    for path in system.chain(at_home).chain(named.cloned()).chain(socket) {
-        look(&path, &mut facts);
-    }
+    places(spec, &home).for_each(|path| look(&path, &mut facts));
     facts.home = home;
     // A bubblewrap is tried by running it, which is not done for nothing.
     if spec.backend == Backend::Bwrap || (spec.backend == Backend::Auto && !facts.kernel.namespaces) {
@@ -45,8 +35,26 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     facts
 }
 
+/// Where a plan for `spec` may depend on what there is.
+pub(crate) fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
+    let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
+    let at_home = AT_HOME.iter().map(|row| home.join(row.0));
+    let named =
+        std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
+    let socket = match &spec.network {
+        Network::Broker { socket } => Some(socket),
+        Network::None | Network::Door(_) | Network::Open => None,
+    };
+    system.chain(at_home).chain(named.chain(socket).cloned())
+}
+
+/// Whether something is there to which no link leads, or nothing is.
+pub(crate) fn is_without_links(path: &Path) -> bool {
+    matches!(without_links(path), Ok(_) | Err(Errno::NOENT))
+}
+
 /// The home as the kernel knows it: a bind below a link would be another folder.
-fn home() -> PathBuf {
+pub(crate) fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_default();
     fs::canonicalize(&home).unwrap_or(home)
 }

@@ -7,6 +7,7 @@
 
 mod begin;
 mod memory;
+mod observe;
 mod pool;
 mod private;
 mod pump;
@@ -22,14 +23,16 @@ use std::time::Instant;
 use crate::Quarantined;
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
+use crate::explain;
 use crate::host::HostFacts;
 use crate::journal::{self, Journal};
 use crate::outcome::{End, Outcome};
 use crate::plan::{Plan, cannot_enforce, plan};
 use crate::provider::Provider;
 use crate::refusal::Refusal;
-use crate::spec::{Access, Backend, Protection, SandboxSpec, Unavailable};
+use crate::spec::{Access, Backend, Explain, Protection, SandboxSpec, Unavailable};
 use begin::{Running, begin};
+use observe::Observer;
 pub use pool::Pool;
 use private::Private;
 use pump::Pump;
@@ -173,11 +176,26 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         _ => None,
     };
     let moved = private.as_ref().map(|private| private.move_in(plan));
-    carried_out(plan, streams, &groups, || {
+    let begun = moved.as_ref().unwrap_or(plan);
+    // What is asked for is judged by the home of whoever starts the command, and not by the folder in its place.
+    let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
+    let observer = observer(judged)?;
+    let mut outcome = carried_out(plan, streams, &groups, || {
         let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes or a terminal"))?;
-        let running = begin(moved.as_ref().unwrap_or(plan), ends, &groups, number, private.as_ref())?;
+        let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
         Ok(running.map(|running| (running, pump)))
-    })
+    })?;
+    if let Some(observer) = observer {
+        explain::add(&mut outcome.denials, outcome.end, observer.end());
+    }
+    Ok(outcome)
+}
+
+/// Who looks on at what the command asks for, if somebody wants to know. Without a sandbox, nothing is refused.
+fn observer(plan: Plan) -> Result<Option<Observer>, RunError> {
+    let is_wanted = plan.explain == Explain::Asked && plan.provider != Provider::Nothing;
+    let observer = is_wanted.then(|| Observer::new(plan)).transpose();
+    observer.map_err(RunError::setup("looking on at what the command asks for"))
 }
 
 /// A number that no other sandbox has which runs at the same time.

@@ -3,10 +3,12 @@
 //! The program is pure data, so it is built, printed and tested on any machine. The kernel remembers which calls it allows
 //! whatever their arguments, so the length of the table costs those nothing.
 
+mod asking;
 mod table;
 
 use std::collections::BTreeMap;
 
+pub(crate) use asking::{Asks, Place, Way};
 use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS};
 
 /// One instruction, as the kernel wants it.
@@ -54,6 +56,13 @@ impl Architecture {
         }
     }
 
+    const fn number_of(self, row: &asking::Row) -> Option<u32> {
+        match self {
+            Self::X86_64 => row.x86_64,
+            Self::Aarch64 => row.aarch64,
+        }
+    }
+
     fn number(self, row: &Row) -> Option<u32> {
         match self {
             Self::X86_64 => row.x86_64,
@@ -73,6 +82,8 @@ const RETURN: u16 = 0x06;
 const KILL: u32 = 0x8000_0000;
 const ERRNO: u32 = 0x0005_0000;
 const ALLOW: u32 = 0x7fff_0000;
+/// The call waits until whoever looks on has seen it.
+const SHOW: u32 = 0x7fc0_0000;
 
 /// Where the number, the architecture and the arguments lie in what the kernel shows to the program.
 const NUMBER: u32 = 0;
@@ -188,6 +199,31 @@ pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Inst
     let mut program = head(architecture);
     program.extend(search(&blocks));
     program
+}
+
+/// Returns the program that shows each call which asks for a path or an address to whoever looks on.
+///
+/// It refuses nothing. The kernel takes the strictest verdict of all programs, and any refusal is stricter than this one: so
+/// a call that is shown is one that the filter has let pass, and whoever looks on can let it go on and no more.
+pub(crate) fn observe(architecture: Architecture) -> Vec<Instruction> {
+    let rows = asking::ROWS.iter().filter_map(|row| Some((architecture.number_of(row)?, row)));
+    let code = |row: &asking::Row| match row.asks {
+        Asks::Address(asking::ADDRESS_OF_SENDTO, ..) => {
+            let place = ARGUMENTS + 8 * u32::from(asking::ADDRESS_OF_SENDTO);
+            vec![load(place), jump(JUMP_EQUAL, 0, 1, 0), give(SHOW)]
+        }
+        _ => vec![give(SHOW)],
+    };
+    let blocks: Blocks = rows.map(|(number, row)| (number, code(row))).collect();
+    let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
+    let mut program = vec![load(ARCHITECTURE), known, give(ALLOW), load(NUMBER)];
+    program.extend(search(&blocks));
+    program
+}
+
+/// What a call asks for that was shown.
+pub(crate) fn asked_by(architecture: Architecture, number: u32) -> Option<Asks> {
+    asking::ROWS.iter().find(|row| architecture.number_of(row) == Some(number)).map(|row| row.asks)
 }
 
 /// One row: if all tests hold, the call fails; if not, what comes next decides.
@@ -450,6 +486,27 @@ mod tests {
             assert_eq!(verdict(435, &[]), ERRNO | ENOSYS);
             assert_eq!(verdict(0, &[]), ALLOW);
             assert_eq!(run(&program, 0x4000_0003, 11, &[]), KILL);
+        }
+    }
+
+    #[test]
+    fn what_asks_is_shown_and_nothing_is_refused() {
+        for (architecture, openat, sendto) in
+            [(Architecture::X86_64, 257, 44), (Architecture::Aarch64, 56, 206)]
+        {
+            let program = observe(architecture);
+            let verdict =
+                |number, arguments: &[u64]| run(&program, architecture.audit_number(), number, arguments);
+            for number in (0..600).chain([X32 | openat, u32::MAX]) {
+                let expected = if asked_by(architecture, number).is_some() { SHOW } else { ALLOW };
+                assert_eq!(verdict(number, &[1; 6]), expected, "{number}");
+            }
+            assert_eq!((verdict(openat, &[]), verdict(sendto, &[1; 4])), (SHOW, ALLOW));
+            // Calls of another table are refused by the filter, and not shown.
+            assert_eq!(run(&program, 0x4000_0003, openat, &[]), ALLOW);
+            // The kernel compares verdicts as numbers with a sign, and takes the lowest.
+            let [kill, errno, show, allow] = [KILL, ERRNO, SHOW, ALLOW].map(u32::cast_signed);
+            assert!(kill < errno && errno < show && show < allow, "a refusal is stricter");
         }
     }
 

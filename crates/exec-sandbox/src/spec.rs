@@ -40,6 +40,8 @@ pub struct SandboxSpec {
     pub protection: Protection,
     /// Whether the command may start others.
     pub spawn: Spawn,
+    /// How it is found out what the command was refused, should it fail.
+    pub explain: Explain,
     /// What must really be enforced; without it nothing is started.
     pub require: BTreeSet<Property>,
     /// What makes the sandbox.
@@ -68,6 +70,7 @@ impl SandboxSpec {
             limits: Limits::default(),
             protection: Protection::default(),
             spawn: Spawn::Free,
+            explain: Explain::default(),
             require: Property::required_by_default(),
             backend: Backend::Auto,
             unavailable: Unavailable::Refuse,
@@ -123,6 +126,17 @@ pub enum Spawn {
     Free,
     /// It may have threads, and nothing else starts: no process, no other program.
     Threads,
+}
+
+/// How it is found out what a command was refused that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Explain {
+    /// By what it said on standard error.
+    #[default]
+    Words,
+    /// By what it asked the kernel for as well. Each such call waits until it was looked at, which takes time; what is
+    /// refused is the same. Debuggers that filter system calls with a listener of their own do not work within.
+    Asked,
 }
 
 /// What to do where no sandbox can be made.

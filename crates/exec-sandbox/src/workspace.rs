@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "looks through the folders of a workspace")]
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -22,24 +22,31 @@ const NOT_ENTERED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pyc
 /// Returns what has a protected name, outer ones first, and whether everything was looked at.
 pub(crate) fn protected(workspace: &Path) -> (Vec<ProtectedEntry>, Searched) {
     let mut search = Search { workspace, found: Vec::new(), names: 0, searched: Searched::Fully };
-    let top = names(workspace);
-    for name in PROTECTED_NAMES.iter().filter(|name| may_be_there(name.path, top.as_ref())) {
+    let (top, is_whole) = listed(workspace);
+    let names = is_whole.then(|| top.iter().map(small_letters).collect());
+    for name in PROTECTED_NAMES.iter().filter(|name| may_be_there(name.path, names.as_ref())) {
         search.note(PathBuf::from(name.path), name.treatment);
     }
-    search.folder(Path::new(""), 0);
+    search.entries(Path::new(""), 0, top.into_iter());
     (search.found, search.searched)
 }
 
-/// The names at the top of a workspace, in small letters; nothing if it cannot be listed, or has too many.
-fn names(workspace: &Path) -> Option<BTreeSet<Vec<u8>>> {
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(workspace).ok()? {
-        names.insert(entry.ok()?.file_name().as_bytes().to_ascii_lowercase());
-        if names.len() > NAMES {
-            return None;
+/// What lies at the top of a workspace, and whether that is all: it may have too much, or not be listed.
+fn listed(workspace: &Path) -> (Vec<DirEntry>, bool) {
+    let Ok(entries) = fs::read_dir(workspace) else { return (Vec::new(), false) };
+    let (mut listed, mut is_whole) = (Vec::new(), true);
+    for entry in entries {
+        match entry {
+            Ok(_) | Err(_) if listed.len() > NAMES => return (listed, false),
+            Ok(entry) => listed.push(entry),
+            Err(_) => is_whole = false,
         }
     }
-    Some(names)
+    (listed, is_whole)
+}
+
+fn small_letters(entry: &DirEntry) -> Vec<u8> {
+    entry.file_name().as_bytes().to_ascii_lowercase()
 }
 
 /// Whether it is worth while to look: most names are missing in most workspaces. Some file systems take no note of case.
@@ -71,7 +78,11 @@ impl Search<'_> {
 
     fn folder(&mut self, below: &Path, depth: usize) {
         let Ok(entries) = fs::read_dir(self.workspace.join(below)) else { return };
-        for entry in entries.flatten() {
+        self.entries(below, depth, entries.flatten());
+    }
+
+    fn entries(&mut self, below: &Path, depth: usize, entries: impl Iterator<Item = DirEntry>) {
+        for entry in entries {
             self.names += 1;
             if self.names > NAMES {
                 self.searched = Searched::InPart;

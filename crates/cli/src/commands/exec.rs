@@ -136,7 +136,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, short)]
     tty: bool,
 
-    /// Read what the command says on standard error, also from a terminal, to say what it was refused
+    /// Look at what the command asks for and says, to tell what it was refused; what is refused is the same, and takes longer
     #[arg(long)]
     explain: bool,
 

@@ -27,6 +27,7 @@ use crate::plan::Plan;
 use crate::refusal::{Refusal, Rule, What};
 use crate::seccomp::{Architecture, Instruction, filter};
 use crate::spec::Access;
+use crate::sys::launch::Observed;
 use crate::sys::{raw, spawn};
 
 /// Where bubblewrap is installed. A search path could lead into a workspace.
@@ -59,8 +60,13 @@ pub(crate) struct Waiting {
     pub(crate) lock: Option<OwnedFd>,
 }
 
-/// Starts bubblewrap up to the point where the command would begin.
-pub(crate) fn start(plan: &Plan, program: &Path, handed: &Handed) -> io::Result<Waiting> {
+/// Starts bubblewrap up to the point where the command would begin. Whoever looks on sees what bubblewrap asks for as well.
+pub(crate) fn start(
+    plan: &Plan,
+    program: &Path,
+    handed: &Handed,
+    observed: Option<Observed>,
+) -> io::Result<Waiting> {
     let lock = mount_points(plan)?;
     not_a_file(handed.streams)?;
     let taking = taking_its_terminal(plan, handed)?;
@@ -86,7 +92,7 @@ pub(crate) fn start(plan: &Plan, program: &Path, handed: &Handed) -> io::Result<
     command.env_clear().arg("--args").arg(number(&words)).arg("--").args(taking);
     command.arg(&plan.program).args(&plan.arguments);
     let keep = [&information as &dyn AsRawFd, &go_read, &code, &words].map(AsRawFd::as_raw_fd);
-    let pid = spawn::spawn(command, handed.streams, keep)?;
+    let pid = spawn::spawn(command, handed.streams, keep, observed)?;
     drop((information, go_read, code, words));
     let mut text = String::new();
     File::from(information_read).take(1 << 16).read_to_string(&mut text)?;

@@ -76,11 +76,7 @@ const MACHINE: &[&str] = &[
 ];
 
 /// Returns the rules for a plan where Landlock is the only wall: nothing is open but what is named.
-pub(super) fn rules_in_place(
-    plan: &Plan,
-    handed: &Handed,
-    private: Option<&Path>,
-) -> io::Result<Option<Landlock>> {
+pub(super) fn rules_in_place(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
     let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else {
         return Err(io::Error::other("the kernel's Landlock is too old"));
@@ -103,9 +99,6 @@ pub(super) fn rules_in_place(
     }
     for file in MACHINE.iter().filter(|file| Path::new(file).symlink_metadata().is_ok()) {
         rules.push((c_string(file.as_ref())?, READ_FILE));
-    }
-    if let Some(private) = private {
-        rules.push((c_string(private.as_os_str())?, all));
     }
     let scopes = if version >= 6 { SCOPES } else { 0 };
     Ok(Some(Landlock { version, handled, scopes, rules, terminal: terminal(handed, handled) }))

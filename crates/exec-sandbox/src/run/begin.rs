@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use super::RunError;
+use super::observe::Observer;
 use super::private::Private;
 use super::pump::Ends;
 use crate::bwrap::start::{self as bubblewrap, handle, sees};
@@ -54,23 +55,26 @@ pub(super) fn begin(
     groups: &Groups,
     number: u32,
     private: Option<&Private>,
+    observer: Option<&Observer>,
 ) -> Result<Option<Running>, RunError> {
     match &plan.provider {
         Provider::Native => {
             let ids = Ids::new(plan.identity, number);
             ends.terminal().into_iter().for_each(|terminal| ids.own(terminal));
-            let launch = prepare(plan, ids, ends.handed(), groups.bound_memory())
+            let mut launch = prepare(plan, ids, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the mounts"))?;
+            launch.observed = observer.map(Observer::observed_at_once);
             copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
-            let mut launch = in_place(plan, ends.handed(), groups.bound_memory(), private.map(Private::path))
+            let mut launch = in_place(plan, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the rules"))?;
             launch.doomed = private.map(Private::doomed);
+            launch.observed = observer.map(Observer::observed_at_once);
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
-        Provider::Bwrap { program } => bwrap(plan, program, ends, groups).map(Some),
+        Provider::Bwrap { program } => bwrap(plan, program, ends, groups, observer).map(Some),
     }
 }
 
@@ -101,18 +105,26 @@ pub(super) fn copy(
     Ok((Running { born, news, speaks, _lock: None, buried_by: None }, go_write))
 }
 
-fn bwrap(plan: &Plan, program: &Path, ends: Ends, groups: &Groups) -> Result<Running, RunError> {
+fn bwrap(
+    plan: &Plan,
+    program: &Path,
+    ends: Ends,
+    groups: &Groups,
+    observer: Option<&Observer>,
+) -> Result<Running, RunError> {
     let refused = |error: io::Error| match error.downcast::<Refusal>() {
         Ok(refusal) => RunError::Refused(refusal),
         Err(error) => RunError::setup("starting bubblewrap")(error),
     };
-    let waiting = bubblewrap::start(plan, program, ends.handed()).map_err(refused)?;
+    let waiting =
+        bubblewrap::start(plan, program, ends.handed(), observer.map(Observer::observed)).map_err(refused)?;
     drop(ends);
     let begun = || -> io::Result<Running> {
         groups.add(waiting.first)?;
         let born = Born { pid: waiting.pid, pidfd: handle(waiting.pid)? };
         let news = handle(waiting.pid)?;
         let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
+        observer.into_iter().for_each(|observer| observer.begin(vec![waiting.pid, waiting.first]));
         rustix::io::write(&waiting.go, b"g")?;
         Ok(Running { born, news, speaks, _lock: waiting.lock, buried_by: None })
     };

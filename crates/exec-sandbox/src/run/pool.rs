@@ -5,37 +5,35 @@
 //! the same: it is the same plan, made by the same steps. Before one is handed out, this machine is looked at again; when
 //! anything about the plan or its files is not as it was, all are thrown away.
 
-#![expect(clippy::disallowed_methods, reason = "keeps a thread that makes sandboxes, and looks at files")]
+#![expect(clippy::disallowed_methods, reason = "keeps a thread that makes sandboxes")]
+
+mod kind;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::SystemTime;
 
 use super::begin::{Running, Speaks, copy};
 use super::pump::Pump;
 use super::supervise::read_report;
-use super::{GROUPED, RunError, Streams, Terminal, carried_out, run_or_next, sandbox_number};
+use super::{RunError, Streams, carried_out, run_or_next, sandbox_number};
 use crate::cgroup::Groups;
-use crate::mounts::{Mount, MountKind};
 use crate::native::{self, Ids, prepare};
 use crate::outcome::Outcome;
-use crate::plan::{Plan, plan};
-use crate::provider::Provider;
+use crate::plan::{Plan, command, plan};
 use crate::refusal::Refusal;
 use crate::spec::SandboxSpec;
 use crate::sys::launch::REPORT_READY;
 use crate::sys::order::Order;
 use crate::sys::raw;
+use kind::{Glance, Kind};
 
 /// Sandboxes for commands that differ in nothing but their words. It is dropped with all that is ready.
 ///
 /// A command that no ready sandbox fits gets one of its own, as by [`plan_and_run`](crate::plan_and_run()): the first one,
-/// one after something has changed, where control groups or a terminal are asked for, or where the native launcher does not
+/// one after something has changed, where control groups, a terminal or a look at what it asks for are wanted, or where the native launcher does not
 /// make the sandbox.
 #[derive(Debug)]
 pub struct Pool {
@@ -49,10 +47,12 @@ impl Pool {
     /// Begins to make so many sandboxes for commands like this one; its own words do not matter.
     pub fn new(spec: SandboxSpec, streams: Streams, size: usize) -> Result<Self, Refusal> {
         let spec = SandboxSpec { command: vec!["true".into()], ..spec };
+        let glance = Glance::at(&spec);
         let planned = plan(&spec, &crate::probe::probe(&spec))?;
         let wanted = Kind::of(&planned, streams).map(Arc::new);
         let state = State {
             wanted,
+            glance: Arc::new(glance),
             ready: VecDeque::new(),
             stale: Vec::new(),
             ended: Vec::new(),
@@ -74,18 +74,46 @@ impl Pool {
     ) -> Result<(Plan, Outcome), RunError> {
         let command = command.into_iter().map(Into::into).collect();
         let spec = SandboxSpec { command, ..self.spec.clone() };
+        if let Some((planned, ready)) = self.at_once(&spec)? {
+            return self.run_in(ready, planned, &spec);
+        }
+        let glance = Glance::at(&spec);
         let facts = crate::probe::probe(&spec);
         let planned = plan(&spec, &facts)?;
-        let ready = Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind));
-        let Some(mut ready) = ready else { return run_or_next(&spec, facts, planned, self.streams) };
+        match Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind, glance)) {
+            Some(ready) => self.run_in(ready, planned, &spec),
+            None => run_or_next(&spec, facts, planned, self.streams),
+        }
+    }
+
+    fn run_in(
+        &self,
+        mut ready: Ready,
+        planned: Plan,
+        spec: &SandboxSpec,
+    ) -> Result<(Plan, Outcome), RunError> {
         let handing_over = || RunError::setup("handing over the command");
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
         if !ready.order.write([&programs, &arguments, &variables]) {
-            return run_or_next(&spec, facts, planned, self.streams);
+            return super::plan_and_run(spec, self.streams);
         }
         let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go(&self.shared))?;
         Ok((planned, outcome))
+    }
+
+    /// Takes one for a command if a glance says that this machine is as it was: then the plan is as well, but for the words.
+    fn at_once(&self, spec: &SandboxSpec) -> Result<Option<(Plan, Ready)>, Refusal> {
+        let (wanted, glance) = {
+            let state = self.shared.lock();
+            (state.wanted.clone(), Arc::clone(&state.glance))
+        };
+        let Some(kind) = wanted.filter(|kind| glance.still_holds(spec, kind) && kind.still_holds()) else {
+            return Ok(None);
+        };
+        let (program, arguments) = command(&spec.command)?;
+        let planned = Plan { program, arguments, ..kind.plan.clone() };
+        Ok(self.shared.take_same(&kind).map(|ready| (planned, ready)))
     }
 
     /// Returns how many sandboxes are ready.
@@ -116,6 +144,8 @@ struct Shared {
 struct State {
     /// What to make; nothing where none can be made beforehand.
     wanted: Option<Arc<Kind>>,
+    /// What this machine was like when that was found out.
+    glance: Arc<Glance>,
     ready: VecDeque<Ready>,
     /// What is to be thrown away, which takes time.
     stale: Vec<Ready>,
@@ -131,9 +161,20 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns one of this kind, if there is one. If others are made, they are not from now on.
-    fn take(&self, kind: Kind) -> Option<Ready> {
+    /// Returns one of this kind, if that is what is made and one is ready.
+    fn take_same(&self, kind: &Arc<Kind>) -> Option<Ready> {
         let mut state = self.lock();
+        let is_wanted = state.wanted.as_ref().is_some_and(|wanted| Arc::ptr_eq(wanted, kind));
+        let ready = if is_wanted { state.ready.pop_front() } else { None };
+        drop(state);
+        self.changed.notify_all();
+        ready
+    }
+
+    /// Returns one of this kind, if there is one. If others are made, they are not from now on.
+    fn take(&self, kind: Kind, glance: Glance) -> Option<Ready> {
+        let mut state = self.lock();
+        state.glance = Arc::new(glance);
         let ready = if state.wanted.as_deref() == Some(&kind) {
             state.ready.pop_front()
         } else {
@@ -196,58 +237,6 @@ fn make(shared: &Shared, streams: Streams, size: usize) {
     }
     let left = std::mem::take(&mut shared.lock().ready);
     drop(left);
-}
-
-/// What must be the same for a command to use a sandbox: the plan but for the words of the command, and each file and folder
-/// that is mounted or hidden. The kernel takes a mount away when somebody puts another file in the place of what it lies on.
-#[derive(Debug, PartialEq)]
-struct Kind {
-    plan: Plan,
-    files: Vec<Option<File>>,
-}
-
-impl Kind {
-    /// Returns the kind of a plan; nothing where such a sandbox is not made beforehand.
-    fn of(plan: &Plan, streams: Streams) -> Option<Self> {
-        let grouped = plan.require.iter().any(|property| GROUPED.contains(property));
-        if plan.provider != Provider::Native || grouped || streams.terminal != Terminal::None {
-            return None;
-        }
-        let plan = Plan { program: OsString::new(), arguments: Vec::new(), ..plan.clone() };
-        let files = plan.mounts.iter().map(|mount| place(mount).and_then(File::at)).collect();
-        Some(Self { plan, files })
-    }
-}
-
-/// Where on this machine something lies that a mount shows or hides.
-fn place(mount: &Mount) -> Option<&Path> {
-    match &mount.kind {
-        MountKind::Bind { source, .. } => Some(source),
-        MountKind::Hidden { .. } => Some(&mount.target),
-        MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Scratch { .. } => {
-            None
-        }
-    }
-}
-
-/// Which file something is. Its number may be used again after it is gone; so the time counts as well at which a folder was
-/// made, or a file was last changed.
-#[derive(Debug, PartialEq)]
-struct File {
-    device: u64,
-    number: u64,
-    made: Option<SystemTime>,
-    changed: Option<(i64, i64)>,
-}
-
-impl File {
-    fn at(path: &Path) -> Option<Self> {
-        let data = std::fs::symlink_metadata(path).ok()?;
-        let made = data.created().ok();
-        let lasting = data.is_dir() && made.is_some();
-        let changed = (!lasting).then(|| (data.ctime(), data.ctime_nsec()));
-        Some(Self { device: data.dev(), number: data.ino(), made, changed })
-    }
 }
 
 /// A sandbox in which nothing has run yet.

@@ -6,10 +6,12 @@ use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::mounts::{Mount, MountKind, Owner, Shape};
 use crate::native::c_string;
 use crate::plan::Plan;
+use crate::spec::Access;
 use crate::sweep::moment;
 use crate::sys::raw::open_path;
 use crate::sys::remove::Doomed;
@@ -42,10 +44,6 @@ impl Private {
         Ok(private)
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// What the first process removes.
     pub(super) fn doomed(&self) -> Doomed {
         self.doomed
@@ -70,6 +68,14 @@ impl Private {
             plan.environment.push((name.into(), value));
         }
         plan.environment.sort();
+        let kind = MountKind::Bind {
+            source: self.path.clone(),
+            access: Access::ReadWrite,
+            shape: Shape::Folder,
+            owner: Owner::User,
+        };
+        let (target, reason) = (self.path.clone(), "private home and temporary files");
+        plan.mounts.push(Mount { target, kind, reason });
         plan
     }
 }

@@ -125,14 +125,14 @@ fn watch(
         if rest == Some(Duration::ZERO) {
             return Ok(Ending::TimedOut);
         }
-        if now >= next_look {
+        let has_looked = now >= next_look;
+        if has_looked {
             if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
                 return Ok(Ending::OutOfMemory);
             }
             tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
             next_look = Instant::now() + memory::INTERVAL;
-            // What ran to look, or to start the command, is not needed while nothing happens.
-            code.get_or_insert_with(Code::find).give_back();
+            code.get_or_insert_with(Code::find);
         }
         let looks = pump.follow() || bounds.memory.is_some() || tries > 0 || code.is_none();
         let until_then = looks.then(|| next_look.saturating_duration_since(now));
@@ -146,7 +146,11 @@ fn watch(
             fds.extend(waits);
             numbers
         };
-        wait(&mut fds, rest)?;
+        // What ran to look, or to start the command, is not needed while nothing happens.
+        match code.as_ref().filter(|_| has_looked) {
+            Some(code) => code.give_back_and(|| wait(&mut fds, rest))?,
+            None => wait(&mut fds, rest)?,
+        }
         let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         drop(fds);
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);

@@ -86,5 +86,8 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
     if !launch.last_filter.is_empty() {
         raw::install_filter(&launch.last_filter).map_err(at(Stage::Filter))?;
     }
+    if let Some(observed) = &launch.observed {
+        observed.begin().map_err(at(Stage::Observe))?;
+    }
     Ok(())
 }

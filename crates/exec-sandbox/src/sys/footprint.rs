@@ -24,12 +24,15 @@ impl Code {
         Self { ranges }
     }
 
-    /// Gives it back. This is for the one thread that there was, for as long as it loads and starts nothing.
-    pub(crate) fn give_back(&self) {
+    /// Gives it back, and waits for something in this way: of all code, that alone is needed until then. This is for the one
+    /// thread that there was, for as long as it loads and starts nothing.
+    #[inline(never)]
+    pub(crate) fn give_back_and<T>(&self, wait: impl FnOnce() -> T) -> T {
         for (start, length) in &self.ranges {
             // SAFETY: what lies there is the same as in the file, and nobody was there who could have changed it since.
             unsafe { raw::give_back(*start, *length) };
         }
+        wait()
     }
 }
 

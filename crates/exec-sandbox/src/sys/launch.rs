@@ -37,6 +37,8 @@ pub(crate) struct Launch {
     /// What is installed last, after which only the command starts, and what lets it.
     pub(crate) last_filter: Vec<Instruction>,
     pub(crate) secret: [u64; 3],
+    /// How calls are shown, if somebody looks on.
+    pub(crate) observed: Option<Observed>,
     /// The processors to run on, if not all.
     pub(crate) processors: Option<CpuSet>,
     /// Where the program may be, in the order in which to try.
@@ -51,6 +53,22 @@ pub(crate) struct Launch {
     pub(crate) doomed: Option<Doomed>,
     /// What was ended already and is waited for with this, when the sandbox has begun.
     pub(crate) _ended: Vec<Ended>,
+}
+
+/// Who looks on at what a command asks for.
+pub(crate) struct Observed {
+    /// What shows it.
+    pub(crate) filter: Vec<Instruction>,
+    /// Where the descriptor is sent at which it is shown.
+    pub(crate) to: RawFd,
+}
+
+impl Observed {
+    /// Lets the calls of this process be shown from now on. It keeps nothing by which it could see or answer them itself.
+    pub(super) fn begin(&self) -> Result {
+        let shown = raw::install_observing_filter(&self.filter)?;
+        raw::send_descriptor(self.to, shown.as_raw_fd())
+    }
 }
 
 /// Something of this machine that is to be visible.
@@ -152,6 +170,7 @@ pub(crate) enum Stage {
     Limits,
     Cwd,
     Door,
+    Observe,
 }
 
 const STAGES: &[(Stage, &str)] = &[
@@ -171,6 +190,7 @@ const STAGES: &[(Stage, &str)] = &[
     (Stage::Limits, "setting limits"),
     (Stage::Cwd, "entering the folder to start in"),
     (Stage::Door, "opening the door to the proxy"),
+    (Stage::Observe, "letting what the command asks for be seen"),
 ];
 
 /// Says what was being done at a stage.

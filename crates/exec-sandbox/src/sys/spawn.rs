@@ -5,13 +5,16 @@ use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use super::launch::Observed;
 use super::raw;
 
 /// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Returns its number.
+/// Where somebody looks on, that must be another thread: the program cannot start before it was seen.
 pub(crate) fn spawn<const N: usize>(
     mut command: Command,
     streams: [RawFd; 3],
     keep: [RawFd; N],
+    observed: Option<Observed>,
 ) -> io::Result<i32> {
     let parent = raw::own_number();
     let prepare = move || {
@@ -27,6 +30,10 @@ pub(crate) fn spawn<const N: usize>(
             return Err(error(libc::ESRCH));
         }
         raw::set_signal_mask(0).map_err(error)?;
+        if let Some(observed) = &observed {
+            raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(error)?;
+            observed.begin().map_err(error)?;
+        }
         Ok(())
     };
     // SAFETY: what runs between fork and exec makes system calls and nothing else: no allocation, no lock.

@@ -14,7 +14,7 @@ const NOBODY: u32 = 65534;
 
 /// What makes sandboxes, in all ways.
 const TESTS: &[&str] =
-    &["attacks::", "escapes::", "limits::", "names::", "pool::", "providers::", "terminals::"];
+    &["asked::", "attacks::", "escapes::", "limits::", "names::", "pool::", "providers::", "terminals::"];
 
 #[test]
 fn an_ordinary_user_is_kept_in_as_well() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use stockade_guard::exec::{End, Enforcement, Network, Outcome, Plan, Refusal};
+use stockade_guard::exec::{Denial, End, Enforcement, Network, Outcome, Plan, Refusal};
 
 use crate::render::json::to_json;
 
@@ -22,7 +22,7 @@ struct Ran<'a> {
     usage: Usage,
     enforced: Vec<Held>,
     gaps: Vec<Gap>,
-    denials: Vec<String>,
+    denials: Vec<Denied<'a>>,
     quarantine: Vec<Moved<'a>>,
 }
 
@@ -54,6 +54,34 @@ struct Held {
 struct Gap {
     property: &'static str,
     why: &'static str,
+}
+
+/// What the command was probably refused.
+#[derive(Serialize)]
+struct Denied<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<std::borrow::Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    /// The narrowest option that allows it; nothing where none does.
+    option: Option<String>,
+    /// All of that for a person.
+    says: String,
+}
+
+impl<'a> Denied<'a> {
+    fn new(denial: &'a Denial) -> Self {
+        let (path, host) = match denial {
+            Denial::Read(path) | Denial::Write(path) | Denial::Never(path, _) | Denial::Socket(path) => {
+                (Some(path.to_string_lossy()), None)
+            }
+            Denial::Reach(host) => (None, host.as_deref()),
+            _ => (None, None),
+        };
+        let (option, says) = (super::report::option(denial), super::report::denied(denial));
+        Self { what: denial.name(), path, host, option, says }
+    }
 }
 
 #[derive(Serialize)]
@@ -100,7 +128,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         },
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
-        denials: outcome.denials.iter().map(super::report::denied).collect(),
+        denials: outcome.denials.iter().map(Denied::new).collect(),
         quarantine: moved.collect(),
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{Denial, End, Network, Outcome, Plan, Provider, Refusal};
+use stockade_guard::exec::{Denial, End, Explain, Network, Outcome, Plan, Provider, Refusal};
 
 use crate::render::escape::{escape, escape_path};
 
@@ -20,6 +20,9 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
         say(&format!("{untaken} bytes of output could not be written where they were to go"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
+    if let Some(hint) = unexplained(plan, outcome) {
+        say(hint);
+    }
     for found in &outcome.quarantine {
         let place = match &found.moved_to {
             Some(path) => format!("moved to {}", escape_path(path)),
@@ -44,22 +47,56 @@ pub(super) fn ended(plan: &Plan, outcome: &Outcome) {
     }
 }
 
+/// What to do about a command that failed and did not say why.
+fn unexplained(plan: &Plan, outcome: &Outcome) -> Option<&'static str> {
+    let is_a_question = matches!(outcome.end, End::Exited(1..)) && outcome.denials.is_empty();
+    if !is_a_question || plan.provider == Provider::Nothing {
+        return None;
+    }
+    Some(match plan.explain {
+        Explain::Words => "the command failed; run it again with --explain to see what it was refused",
+        Explain::Asked => "the command failed, and no path or address that it asked for was refused",
+    })
+}
+
+/// The folder that would have to be writable: what lies at the root is one itself.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|around| around.parent().is_some()).unwrap_or(path)
+}
+
+/// The narrowest option that allows what was refused; nothing where no option does.
+pub(super) fn option(denial: &Denial) -> Option<String> {
+    let shown = |path: &Path| escape_path(path);
+    Some(match denial {
+        Denial::Read(path) => format!("--ro {}", shown(path)),
+        Denial::Write(path) => format!("--rw {}", shown(folder(path))),
+        Denial::Socket(path) => format!("--network broker --broker {}", shown(path)),
+        Denial::Reach(_) => "--network open".to_owned(),
+        Denial::Processes => "--processes".to_owned(),
+        Denial::Memory => "--memory".to_owned(),
+        Denial::FileSize => "--file-size".to_owned(),
+        _ => return None,
+    })
+}
+
 /// What the command was probably refused, and the narrowest option that allows it.
 pub(super) fn denied(denial: &Denial) -> String {
     let shown = |path: &Path| escape_path(path);
+    let option = option(denial).unwrap_or_default();
     match denial {
         Denial::Read(path) => {
-            let path = shown(path);
-            format!("the command does not see {path}; --ro {path} lets it read that, if it is there")
+            format!("the command does not see {}; {option} lets it read that, if it is there", shown(path))
         }
         Denial::Write(path) => {
-            let folder = shown(path.parent().unwrap_or(path));
+            format!("the command may not change {}; {option} would let it change that folder", shown(path))
+        }
+        Denial::Never(path, why) => format!("{} is shared with no command: {why}", shown(path)),
+        Denial::Socket(path) => {
             format!(
-                "the command may only read {}; --rw {folder} would let it change that folder",
+                "the command does not reach {}; {option} lets it, and whatever answers there",
                 shown(path)
             )
         }
-        Denial::Never(path, why) => format!("{} is shared with no command: {why}", shown(path)),
         Denial::Reach(host) => {
             let host = host.as_deref().unwrap_or("other machines");
             format!(

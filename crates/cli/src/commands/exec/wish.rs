@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{Access, Backend, Home, Limit, Limits, Network, SandboxSpec, Spawn, Unavailable};
+use stockade_guard::exec::{
+    Access, Backend, Explain, Home, Limit, Limits, Network, SandboxSpec, Spawn, Unavailable,
+};
 
 use super::{ExecArgs, Maker, Reach, Tools, WithoutOne};
 
@@ -33,6 +35,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.unavailable =
         if args.on_unavailable == WithoutOne::Warn { Unavailable::Warn } else { Unavailable::Refuse };
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
+    spec.explain = if args.explain { Explain::Asked } else { Explain::Words };
     spec.require.extend(args.require.iter().copied());
     for variable in &args.env {
         match split(variable) {

@@ -1,6 +1,6 @@
 //! How processes begin, are bounded and end.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong};
 use std::os::fd::{OwnedFd, RawFd};
 
 use super::{Errno, Result, check, descriptor, done};
@@ -77,7 +77,7 @@ pub(crate) fn own_pidfd() -> Result<OwnedFd> {
 /// Whether the process of that number started this one, and is still there.
 pub(crate) fn is_child_of(parent: i32) -> bool {
     // SAFETY: it takes nothing, and never fails.
-    check(unsafe { libc::syscall(libc::SYS_getppid) }).is_ok_and(|now| now == parent.into())
+    check(unsafe { libc::syscall(libc::SYS_getppid) }).is_ok_and(|now| now == c_long::from(parent))
 }
 
 /// Ends this process at once.

@@ -56,16 +56,23 @@ pub(crate) fn has_capabilities() -> bool {
     read.is_err() || sets.iter().any(|set| *set != 0)
 }
 
+/// A program, as the kernel takes it.
 #[repr(C)]
-struct Program {
+pub(super) struct Program {
     length: u16,
     instructions: *const Instruction,
+}
+
+impl Program {
+    pub(super) fn new(instructions: &[Instruction]) -> Self {
+        Self { length: instructions.len() as u16, instructions: instructions.as_ptr() }
+    }
 }
 
 /// Lets the kernel run a program before each system call from now on.
 pub(crate) fn install_filter(program: &[Instruction]) -> Result {
     const SET_MODE_FILTER: c_uint = 1;
-    let program = Program { length: program.len() as u16, instructions: program.as_ptr() };
+    let program = Program::new(program);
     // SAFETY: the program is as long as it says and lives until the call has returned; the kernel keeps a copy.
     done(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, 0, &raw const program) })
 }

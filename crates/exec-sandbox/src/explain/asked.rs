@@ -1,0 +1,383 @@
+//! What a failed command was probably refused, from what it asked the kernel for.
+//!
+//! Each thing that was asked for is compared with the plan. Whether something is there is known from the command's own view
+//! alone, which tells nobody more than the command could find out itself. Programs ask for much that they do well without, so
+//! what they wanted to change or reach counts for more than what they read, and that for more than what they asked about;
+//! and what came last counts for more than what came first.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use super::Denial;
+use super::judge::{Judge, Use};
+use crate::plan::Plan;
+use crate::provider::Provider;
+use crate::seccomp::Way;
+use crate::spec::Network;
+
+/// Something that a command has asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// A path, in full and without links, as far as it is there.
+    Path { path: PathBuf, way: Way, is_there: bool },
+    /// A machine, and whether somebody listens at this port in the command's own network.
+    Machine { address: IpAddr, port: u16, is_heard: bool },
+}
+
+/// How many are remembered of each weight.
+const KEPT: usize = 16;
+
+/// Where the names of machines are asked for.
+const NAMES: u16 = 53;
+
+/// What programs look for on every machine and do without, and what begins so.
+const USUAL: &[&str] = &[
+    "/etc/bash.bash",
+    "/etc/gai.conf",
+    "/etc/gitconfig",
+    "/etc/host.conf",
+    "/etc/inputrc",
+    "/etc/ld-nix.so.preload",
+    "/etc/ld.so.preload",
+    "/etc/locale.alias",
+    "/etc/machine-id",
+    "/etc/mailcap",
+    "/etc/mime.types",
+    "/etc/os-release",
+    "/etc/pip.conf",
+    "/etc/profile",
+    "/etc/protocols",
+    "/etc/python3",
+    "/etc/selinux",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/ssh/ssh_config",
+    "/etc/system-fips",
+    "/etc/terminfo",
+    "/etc/xdg",
+    "/run/nscd",
+    "/run/systemd",
+    "/selinux",
+    "/sys",
+    "/var/cache/nscd",
+    "/var/run/nscd",
+];
+
+/// The same in the home.
+const USUAL_AT_HOME: &[&str] = &[
+    ".config/git",
+    ".config/pip",
+    ".inputrc",
+    ".local/lib/python",
+    ".pip/",
+    ".terminfo",
+    ".pydistutils.cfg",
+];
+
+/// How much something says about why a command failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    AskedAbout,
+    Read,
+    ChangedOrReached,
+}
+
+/// What was refused of all that a command asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// By weight, the lightest first.
+    refused: [VecDeque<Denial>; 3],
+}
+
+impl Asked {
+    /// Takes one more.
+    pub(crate) fn note(&mut self, plan: &Plan, ask: &Ask) {
+        let Some((weight, denial)) = judge(plan, ask) else { return };
+        let Some(refused) = self.refused.get_mut(weight as usize) else { return };
+        refused.retain(|other| *other != denial);
+        refused.push_back(denial);
+        if refused.len() > KEPT {
+            refused.pop_front();
+        }
+    }
+
+    /// Returns the weightiest, the last one first.
+    pub(crate) fn weightiest(self) -> Vec<Denial> {
+        let weightiest = self.refused.into_iter().rev().find(|refused| !refused.is_empty());
+        weightiest.into_iter().flatten().rev().collect()
+    }
+}
+
+fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
+    match ask {
+        Ask::Machine { .. } if plan.network == Network::Open => None,
+        // What is asked for at a server for names is another machine, whose name is not known here.
+        Ask::Machine { port: NAMES, .. } => Some((Weight::ChangedOrReached, Denial::Reach(None))),
+        Ask::Machine { address, port, is_heard } if is_of_its_own(*address) => {
+            // Programs wait in this way for others of their own as well.
+            let host = std::net::SocketAddr::new(*address, *port).to_string();
+            (!is_heard).then_some((Weight::Read, Denial::Reach(Some(host))))
+        }
+        Ask::Machine { address, .. } => {
+            Some((Weight::ChangedOrReached, Denial::Reach(Some(address.to_string()))))
+        }
+        Ask::Path { path, .. } if is_usual(plan, path) => None,
+        Ask::Path { path, way: Way::Look | Way::Read, .. } if is_searched(plan, path) => None,
+        Ask::Path { path, way, is_there } => {
+            let judge = Judge::new(plan);
+            let wanted = match way {
+                Way::Make if *is_there => return None,
+                Way::Make | Way::Change => Use::Change,
+                Way::Connect => Use::Connect,
+                Way::Look | Way::Enter if plan.provider == Provider::Landlock => return None,
+                Way::Look | Way::Enter | Way::Read | Way::Open(_) => Use::Read,
+            };
+            let denial = judge.path(path, wanted, *is_there)?;
+            let weight = match way {
+                Way::Look => Weight::AskedAbout,
+                Way::Enter | Way::Read | Way::Open(_) => Weight::Read,
+                // Programs try to keep what they compiled beside themselves, and do without.
+                _ if judge.is_of_the_system(path) => Weight::Read,
+                _ => Weight::ChangedOrReached,
+            };
+            Some((weight, denial))
+        }
+    }
+}
+
+/// Whether an address is one of the command's own network.
+fn is_of_its_own(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    address.is_loopback() || address.is_unspecified()
+}
+
+fn is_usual(plan: &Plan, path: &Path) -> bool {
+    let begins = |path: &Path, table: &[&str]| {
+        let text = path.as_os_str().as_encoded_bytes();
+        table.iter().any(|usual| text.starts_with(usual.as_bytes()))
+    };
+    let home = plan.environment.iter().find(|(name, _)| name == "HOME");
+    let at_home = home.and_then(|(_, home)| path.strip_prefix(home).ok());
+    path.parent().is_none() || begins(path, USUAL) || at_home.is_some_and(|path| begins(path, USUAL_AT_HOME))
+}
+
+/// Whether a program may have been looked for there as in many other folders.
+fn is_searched(plan: &Plan, path: &Path) -> bool {
+    let search = plan.environment.iter().find(|(name, _)| name == "PATH");
+    let folders = search.into_iter().flat_map(|(_, folders)| std::env::split_paths(folders));
+    folders.into_iter().any(|folder| path.parent() == Some(folder.as_path()))
+}
+
+/// Whether one of the sockets that the kernel lists ([proc_net(5)]) can be reached at a port.
+///
+/// [proc_net(5)]: https://man7.org/linux/man-pages/man5/proc_net.5.html
+pub(crate) fn is_listed(sockets: &str, port: u16) -> bool {
+    // Of TCP: it listens. Of UDP: it is there.
+    const OPEN: &[&str] = &["0A", "07"];
+    sockets.lines().skip(1).any(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let own = fields.next().and_then(|own| own.rsplit_once(':'));
+        let own = own.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+        own == Some(port) && fields.nth(1).is_some_and(|state| OPEN.contains(&state))
+    })
+}
+
+/// An address, as a program hands it to the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    Machine(IpAddr, u16),
+    /// A socket at a path, which may begin in the folder that the program is in.
+    Path(Vec<u8>),
+}
+
+/// Reads an address; nothing where it is of another kind, or not whole.
+pub(crate) fn address(bytes: &[u8]) -> Option<Address> {
+    const UNIX: u16 = 1;
+    const INET: u16 = 2;
+    const INET6: u16 = 10;
+    let (family, rest) = bytes.split_first_chunk::<2>()?;
+    let port = || rest.first_chunk::<2>().map(|port| u16::from_be_bytes(*port));
+    match u16::from_ne_bytes(*family) {
+        INET => {
+            let address = rest.get(2..)?.first_chunk::<4>()?;
+            Some(Address::Machine(IpAddr::from(*address), port()?))
+        }
+        INET6 => {
+            let address = rest.get(6..)?.first_chunk::<16>()?;
+            Some(Address::Machine(IpAddr::from(*address), port()?))
+        }
+        UNIX => {
+            let path: Vec<u8> = rest.iter().copied().take_while(|byte| *byte != 0).collect();
+            // A name that begins with 0 is at no path.
+            (!path.is_empty()).then_some(Address::Path(path))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::planned;
+    use super::*;
+
+    fn asked(plan: &Plan, asks: &[Ask]) -> Vec<Denial> {
+        let mut asked = Asked::default();
+        asks.iter().for_each(|ask| asked.note(plan, ask));
+        asked.weightiest()
+    }
+
+    fn path(path: &str, way: Way, is_there: bool) -> Ask {
+        Ask::Path { path: path.into(), way, is_there }
+    }
+
+    #[test]
+    fn what_was_asked_for_is_judged_by_the_plan() {
+        use Way::{Change, Connect, Look, Make, Read};
+        let read = |path: &str| Some(Denial::Read(path.into()));
+        let write = |path: &str| Some(Denial::Write(path.into()));
+        let rows = [
+            (path("/opt/x", Read, false), read("/opt/x")),
+            (path("/opt/x", Look, false), read("/opt/x")),
+            (path("/opt/data/x", Change, false), write("/opt/data/x")),
+            (path("/srv/data/x", Change, true), write("/srv/data/x")),
+            (path("/srv/data/x", Make, false), write("/srv/data/x")),
+            (path("/data", Make, false), write("/data")),
+            (path("/var/lib/x.sock", Connect, false), Some(Denial::Socket("/var/lib/x.sock".into()))),
+            // What is its own, or is there, or would not be there without a sandbox either.
+            (path("/srv/data/x", Make, true), None),
+            (path("/srv/data/x", Read, false), None),
+            (path("/srv/work/x", Change, false), None),
+            (path("/tmp/x", Read, true), None),
+            (path("/tmp/x", Make, false), None),
+            (path("/home/u/x", Change, true), None),
+            (path("/home", Make, true), None),
+            (path("/home", Look, true), None),
+            (path("/dev/null", Change, true), None),
+            (path("/proc/self/oom_score_adj", Change, true), None),
+            (path("/tmp/x.sock", Connect, true), None),
+            // What every program asks for, and where programs are looked for.
+            (path("/opt/programs/sh", Read, false), None),
+            (path("/", Read, true), None),
+            (path("/etc/ld.so.preload", Look, false), None),
+            (path("/home/u/.local/lib/python3.11/site-packages", Look, false), None),
+            (path("/sys/devices/system/cpu/online", Read, false), None),
+        ];
+        for (ask, expected) in rows {
+            assert_eq!(asked(&planned(), std::slice::from_ref(&ask)).pop(), expected, "{ask:?}");
+        }
+        let never = [
+            ("/home/u/.ssh/id_rsa", Read, false),
+            ("/etc/x", Make, false),
+            ("/etc/shadow", Read, false),
+            ("/usr/lib/x", Change, false),
+            ("/opt/x", Change, false),
+            ("/var/run/docker.sock", Connect, false),
+            ("/proc/sys/kernel/core_pattern", Change, true),
+            ("/dev/kvm", Change, false),
+        ];
+        for (text, way, is_there) in never {
+            let found = asked(&planned(), &[path(text, way, is_there)]);
+            assert!(matches!(&found[..], [Denial::Never(path, _)] if path == Path::new(text)), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn landlock_lets_things_be_seen_and_not_opened() {
+        use Way::{Change, Look, Read};
+        let plan = Plan { provider: Provider::Landlock, ..planned() };
+        let rows = [
+            (path("/opt/x", Read, true), Some(Denial::Read("/opt/x".into()))),
+            (path("/opt/x", Look, true), None),
+            (path("/opt/x", Read, false), None),
+            (path("/opt/x", Way::Enter, true), None),
+            (path("/tmp/x", Read, true), Some(Denial::Read("/tmp/x".into()))),
+            (path("/opt/data/x", Change, false), Some(Denial::Write("/opt/data/x".into()))),
+            (path("/dev/null", Change, true), None),
+        ];
+        for (ask, expected) in rows {
+            assert_eq!(asked(&plan, std::slice::from_ref(&ask)).pop(), expected, "{ask:?}");
+        }
+    }
+
+    #[test]
+    fn machines() {
+        let reach = |host: Option<&str>| vec![Denial::Reach(host.map(str::to_owned))];
+        let rows = [
+            ("192.0.2.1", 443, reach(Some("192.0.2.1"))),
+            ("2001:db8::1", 443, reach(Some("2001:db8::1"))),
+            ("192.0.2.1", 53, reach(None)),
+            ("127.0.0.53", 53, reach(None)),
+            ("127.0.0.1", 80, reach(Some("127.0.0.1:80"))),
+            ("::1", 80, reach(Some("[::1]:80"))),
+            ("0.0.0.0", 80, reach(Some("0.0.0.0:80"))),
+        ];
+        let open = Plan { network: Network::Open, ..planned() };
+        for (address, port, expected) in rows {
+            let address: IpAddr = address.parse().unwrap();
+            let ask = |is_heard| Ask::Machine { address, port, is_heard };
+            assert_eq!(asked(&planned(), &[ask(false)]), expected, "{address}");
+            assert_eq!(asked(&open, &[ask(false)]), [], "{address}");
+            // What listens in its own network is heard there, and nowhere else.
+            let expected = if is_of_its_own(address) && port != NAMES { vec![] } else { expected };
+            assert_eq!(asked(&planned(), &[ask(true)]), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn the_weightiest_and_the_last_come_first_and_there_is_an_end() {
+        let number = |number: usize, way| path(&format!("/opt/{number}/x"), way, false);
+        let mut asks: Vec<Ask> = (0..1000).map(|it| number(it, Way::Read)).collect();
+        asks.push(number(990, Way::Read));
+        asks.extend((0..1000).map(|it| number(it, Way::Look)));
+        let found = asked(&planned(), &asks);
+        assert_eq!((found.len(), &found[0]), (KEPT, &Denial::Read("/opt/990/x".into())));
+        assert_eq!(found[1], Denial::Read("/opt/999/x".into()));
+        asks.insert(5, number(7, Way::Change));
+        assert_eq!(asked(&planned(), &asks), [Denial::Write("/opt/7/x".into())]);
+    }
+
+    #[test]
+    fn sockets_that_listen_are_found_by_their_port() {
+        let list = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n\
+                    \x20  0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000\n\
+                    \x20  1: 0100007F:0016 0100007F:9C40 01 00000000:00000000 00:00000000 00000000\n\
+                    \x20 12: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 07 0\n";
+        for (port, expected) in [(5432, true), (22, false), (8080, true), (0, false), (40000, false)] {
+            assert_eq!(is_listed(list, port), expected, "{port}");
+        }
+        for odd in ["", "\n", "x\n0: zz:zz 0 0A", "x\n0:", "x\n0: 0100007F:1538"] {
+            assert!(!is_listed(odd, 5432), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_whole_or_not_at_all() {
+        let inet = [2u16.to_ne_bytes().as_slice(), &[1, 187, 192, 0, 2, 1, 0, 0, 0, 0]].concat();
+        let machine = |text: &str, port| Some(Address::Machine(text.parse().unwrap(), port));
+        assert_eq!(address(&inet), machine("192.0.2.1", 443));
+        let flow = [10u16.to_ne_bytes().as_slice(), &[0, 53, 0, 0, 0, 0], &[0; 15], &[1]].concat();
+        assert_eq!(address(&flow), machine("::1", 53));
+        let unix = |name: &[u8]| address(&[1u16.to_ne_bytes().as_slice(), name].concat());
+        assert_eq!(unix(b"/run/x\0junk"), Some(Address::Path(b"/run/x".to_vec())));
+        assert_eq!(unix(b"x.sock"), Some(Address::Path(b"x.sock".to_vec())));
+        assert_eq!((unix(b"\0abstract"), unix(b"")), (None, None));
+        for whole in [inet, flow] {
+            let least = if whole.len() > 20 { 24 } else { 8 };
+            (0..least).for_each(|length| assert_eq!(address(&whole[..length]), None, "{length}"));
+            assert!(address(&whole[..least]).is_some());
+        }
+        // Whatever the bytes are, the answer is one of the kinds above.
+        let mut state = 1u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let bytes = [state.to_le_bytes(), state.rotate_left(17).to_be_bytes()].concat();
+            let bytes = [[(state >> 33) as u8 % 12, 0].as_slice(), &bytes].concat();
+            match address(&bytes[..(state >> 40) as usize % 19]) {
+                Some(Address::Path(path)) => assert!(!path.is_empty() && !path.contains(&0)),
+                Some(Address::Machine(..)) => assert!(matches!(bytes[0], 2 | 10)),
+                None => {}
+            }
+        }
+    }
+}

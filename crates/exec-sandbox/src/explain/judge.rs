@@ -1,0 +1,108 @@
+//! What a plan says about a path that a command wants.
+
+use std::path::{Path, PathBuf};
+
+use super::Denial;
+use crate::binds::forbidden;
+use crate::host::HostFacts;
+use crate::mounts::{Mount, MountKind, Owner};
+use crate::plan::Plan;
+use crate::provider::Provider;
+use crate::spec::Access;
+
+/// What a command wants to do with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// To see, read, enter or run it.
+    Read,
+    /// To make or change it.
+    Change,
+    /// To connect to it.
+    Connect,
+}
+
+/// Says what a plan refuses.
+pub(super) struct Judge<'p> {
+    plan: &'p Plan,
+}
+
+impl<'p> Judge<'p> {
+    pub(super) fn new(plan: &'p Plan) -> Self {
+        Self { plan }
+    }
+
+    /// What the command sees at a path.
+    fn mount(&self, path: &Path) -> Option<&'p Mount> {
+        self.plan.mounts.iter().rev().find(|mount| path.starts_with(&mount.target))
+    }
+
+    /// Whether a path belongs to what the machine brings along.
+    pub(super) fn is_of_the_system(&self, path: &Path) -> bool {
+        let mount = self.mount(path);
+        mount.is_some_and(|mount| matches!(mount.kind, MountKind::Bind { owner: Owner::System, .. }))
+    }
+
+    /// What is refused about a path; nothing if the plan stands in nobody's way. Whether something is there is what the command
+    /// sees of it.
+    pub(super) fn path(&self, path: &Path, wanted: Use, is_there: bool) -> Option<Denial> {
+        let mount = self.mount(path);
+        // Without a view of its own, a command sees everything and opens what is named.
+        let is_walled = self.plan.provider == Provider::Landlock;
+        match mount.map(|mount| (&mount.kind, mount)) {
+            Some((MountKind::Bind { access: Access::ReadWrite, .. } | MountKind::Link { .. }, _)) => None,
+            Some((MountKind::Bind { access: Access::ReadOnly, .. }, mount)) => {
+                (wanted == Use::Change).then(|| self.read_only(path, mount))
+            }
+            Some((MountKind::Hidden { .. }, mount)) => Some(never(path, mount.reason)),
+            Some((MountKind::Processes, _)) => (wanted == Use::Change && path.starts_with("/proc/sys"))
+                .then(|| never(path, "it concerns the whole machine")),
+            Some((MountKind::Devices, _)) if is_there => None,
+            Some((MountKind::Scratch { .. }, _)) if !is_walled && (is_there || wanted == Use::Change) => None,
+            Some((MountKind::Scratch { .. } | MountKind::Devices, _)) | None => {
+                let is_in_the_way = wanted == Use::Change || is_walled == is_there;
+                is_in_the_way.then(|| self.not_given(path, wanted))
+            }
+        }
+    }
+
+    /// What was probably refused about a path that could not be used, where nobody says what it was wanted for.
+    pub(super) fn failed(&self, path: &Path) -> Option<Denial> {
+        match self.mount(path).map(|mount| &mount.kind) {
+            Some(MountKind::Devices) => None,
+            Some(MountKind::Processes) => Some(never(path, "it concerns the whole machine")),
+            Some(MountKind::Bind { .. }) => self.path(path, Use::Change, true),
+            Some(MountKind::Link { .. } | MountKind::Hidden { .. }) => self.path(path, Use::Read, true),
+            // What lies in a folder of the sandbox's own is not there, unless it lies elsewhere at the same path.
+            Some(MountKind::Scratch { .. }) | None => Some(self.not_given(path, Use::Read)),
+        }
+    }
+
+    /// What stands against changing what may be read.
+    fn read_only(&self, path: &Path, mount: &Mount) -> Denial {
+        let is_protected = |mount: &Mount| {
+            self.plan.protected.iter().any(|one| self.plan.workspace.join(&one.path) == mount.target)
+        };
+        if is_protected(mount) { never(path, mount.reason) } else { self.not_given(path, Use::Change) }
+    }
+
+    /// What stands against a path that the command was not given.
+    fn not_given(&self, path: &Path, wanted: Use) -> Denial {
+        let home = self.plan.environment.iter().find(|(name, _)| name == "HOME");
+        let home = home.map(|(_, home)| PathBuf::from(home)).unwrap_or_default();
+        let facts = HostFacts { home, user: 1000, ..HostFacts::default() };
+        let access = if wanted == Use::Change { Access::ReadWrite } else { Access::ReadOnly };
+        // What may be changed is a folder; one at the root would be a folder itself.
+        let around = path.parent().filter(|around| wanted == Use::Change && around.parent().is_some());
+        let rule = forbidden(path, access, &facts).or_else(|| forbidden(around?, access, &facts));
+        match (rule, wanted) {
+            (Some((rule, _)), _) => never(path, &rule.to_string()),
+            (None, Use::Change) => Denial::Write(path.to_path_buf()),
+            (None, Use::Connect) => Denial::Socket(path.to_path_buf()),
+            (None, Use::Read) => Denial::Read(path.to_path_buf()),
+        }
+    }
+}
+
+fn never(path: &Path, why: &str) -> Denial {
+    Denial::Never(path.to_path_buf(), why.to_owned())
+}

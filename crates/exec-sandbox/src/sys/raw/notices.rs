@@ -1,0 +1,86 @@
+//! Calls that are shown to this program before the kernel carries them out, and memory of those who make them.
+
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+
+use super::rights::Program;
+use super::{Result, check, descriptor, done};
+use crate::seccomp::Instruction;
+
+// Requests, from linux/seccomp.h.
+const NEXT: libc::c_ulong = 0xc050_2100;
+const ANSWER: libc::c_ulong = 0xc018_2101;
+const IS_WAITING: libc::c_ulong = 0x4008_2102;
+
+/// A call that is about to be made, as the kernel shows it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Notice {
+    id: u64,
+    /// The thread that makes it, as this program sees its number; 0 if it does not.
+    pub(crate) thread: u32,
+    flags: u32,
+    pub(crate) number: u32,
+    pub(crate) architecture: u32,
+    instruction: u64,
+    pub(crate) arguments: [u64; 6],
+}
+
+#[repr(C)]
+struct Answer {
+    id: u64,
+    value: i64,
+    error: i32,
+    flags: u32,
+}
+
+/// Lets the kernel run a program before each system call from now on, which shows some of them. Returns where they are
+/// shown.
+pub(crate) fn install_observing_filter(program: &[Instruction]) -> Result<OwnedFd> {
+    const NEW_LISTENER: libc::c_uint = 1 << 3;
+    /// A signal does not begin a call again that was shown. Kernels before 5.19 do not know this.
+    const WAIT_KILLABLE: libc::c_uint = 1 << 5;
+    const SET_MODE_FILTER: libc::c_uint = 1;
+    let program = Program::new(program);
+    let install = |flags: libc::c_uint| {
+        // SAFETY: the program is as long as it says and lives until the call has returned; the kernel keeps a copy.
+        descriptor(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const program) })
+    };
+    match install(NEW_LISTENER | WAIT_KILLABLE) {
+        Err(libc::EINVAL) => install(NEW_LISTENER),
+        result => result,
+    }
+}
+
+/// Returns the next call that is shown.
+pub(crate) fn next_notice(from: BorrowedFd<'_>) -> Result<Notice> {
+    let mut notice = Notice::default();
+    // SAFETY: the request fills a record of this size, which is all zeros.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), NEXT, &raw mut notice) })?;
+    Ok(notice)
+}
+
+/// Lets a call that was shown go on, as the filter has let it pass. There is no other answer.
+pub(crate) fn let_go_on(from: BorrowedFd<'_>, notice: &Notice) -> Result {
+    const CONTINUE: u32 = 1;
+    let answer = Answer { id: notice.id, value: 0, error: 0, flags: CONTINUE };
+    // SAFETY: the request reads a record of this size.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), ANSWER, &raw const answer) })
+}
+
+/// Whether a call still waits. If not, its thread may be gone, and its number be that of another.
+pub(crate) fn still_waits(from: BorrowedFd<'_>, notice: &Notice) -> bool {
+    // SAFETY: the request reads one number.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), IS_WAITING, &raw const notice.id) })
+        .is_ok()
+}
+
+/// Reads memory of a process, as much as there is room for, and says how much that was.
+pub(crate) fn read_memory(thread: u32, from: u64, room: &mut [u8]) -> Result<usize> {
+    let to = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    let from = [from, room.len() as u64];
+    // SAFETY: the room has the length that is given. Where the other process has nothing, the kernel says so.
+    check(unsafe {
+        libc::syscall(libc::SYS_process_vm_readv, thread, &raw const to, 1, &raw const from, 1, 0)
+    })
+    .map(|count| count as usize)
+}
