@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a command that reads vectors and reports to a person"
@@ -90,11 +89,14 @@ fn agrees(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),
         (Value::Array(wanted), Value::Array(found)) => {
-            wanted.len() == found.len() && wanted.iter().zip(found).all(|(wanted, found)| agrees(wanted, found))
+            wanted.len() == found.len()
+                && wanted.iter().zip(found).all(|(wanted, found)| agrees(wanted, found))
         }
         (Value::Object(wanted), Value::Object(found)) => {
             wanted.len() == found.len()
-                && wanted.iter().all(|(key, wanted)| found.get(key).is_some_and(|found| agrees(wanted, found)))
+                && wanted
+                    .iter()
+                    .all(|(key, wanted)| found.get(key).is_some_and(|found| agrees(wanted, found)))
         }
         _ => wanted == found,
     }

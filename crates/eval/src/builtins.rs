@@ -187,12 +187,21 @@ fn argument(arguments: &[Value], at: usize) -> &Value {
     arguments.get(at).unwrap_or(NOTHING)
 }
 
+/// An entry is a list of a key and a value.
+fn entry(machine: &mut Machine<'_>, pair: &Value) -> Run<()> {
+    if matches!(pair, Value::Object(_)) {
+        return Ok(());
+    }
+    Err(machine
+        .type_error_fix("an entry is no list of a key and a value", "give entries as [[key, value], …]"))
+}
+
 /// Where a place counted from the start, or from the end if it is negative, lies in so many.
 fn place(machine: &mut Machine<'_>, value: &Value, len: usize, otherwise: usize) -> Run<usize> {
     if matches!(value, Value::Undefined) {
         return Ok(otherwise);
     }
-    let at = machine.to_integer(value)?;
+    let at = machine.integer_of(value)?;
     let len = len as f64;
     Ok(if at < 0.0 { (len + at).max(0.0) } else { at.min(len) } as usize)
 }

@@ -24,7 +24,11 @@ use crate::{Data, EvalError, Options};
 /// # Errors
 ///
 /// When a limit is hit.
-pub fn interpolate(template: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<String, EvalError> {
+pub fn interpolate(
+    template: &str,
+    vars: &[(&str, Data)],
+    options: &Options<'_>,
+) -> Result<String, EvalError> {
     let mut left = *options;
     let mut out = String::new();
     let mut rest = template;

@@ -9,8 +9,8 @@ use crate::{ErrorKind, EvalError};
 pub struct Limits {
     /// Bytes of source.
     pub max_source: usize,
-    /// How deeply the source, the calls and the data may nest. At the default, an evaluation fits on the stack of an
-    /// ordinary thread (2 MiB), in a debug build too.
+    /// How deeply calls and expressions may nest. Where that would take more than [`Limits::MAX_STACK`], it is less: what
+    /// nests too deeply is refused, and never overflows the stack.
     pub max_depth: usize,
     /// Steps: each operator, name, call and statement is one, and built-in functions count what they go through.
     pub max_steps: u64,
@@ -22,7 +22,11 @@ pub struct Limits {
 
 impl Limits {
     /// The greatest depth that can be asked for.
-    pub const MAX_DEPTH: usize = 400;
+    pub const MAX_DEPTH: usize = 1_000;
+    /// The most stack that an evaluation takes, in bytes, whatever the depth: half of an ordinary thread's.
+    pub const MAX_STACK: usize = 1 << 20;
+    /// How deeply data may nest, in and out: as deeply as readers of JSON follow.
+    pub const MAX_DATA_DEPTH: usize = 127;
 }
 
 impl Default for Limits {
@@ -68,7 +72,26 @@ pub(crate) struct Meter<'a> {
     steps: u64,
     bytes: usize,
     depth: usize,
+    stack: Stack,
     ask_at: u64,
+}
+
+/// Where the stack stood when an evaluation began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stack(usize);
+
+impl Stack {
+    /// Where the stack stands: the address of something that lies on it. Nothing is read or written there.
+    #[inline(never)]
+    pub(crate) fn here() -> Self {
+        let local = 0_u8;
+        Self(std::ptr::from_ref(std::hint::black_box(&local)).addr())
+    }
+
+    /// Whether little has been taken since.
+    pub(crate) fn has_room(self) -> bool {
+        Self::here().0.abs_diff(self.0) < Limits::MAX_STACK
+    }
 }
 
 /// How many steps pass between two looks at the deadline.
@@ -76,7 +99,8 @@ const STEPS_BETWEEN_LOOKS: u64 = 4096;
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(options: Options<'a>) -> Self {
-        Self { options, steps: 0, bytes: 0, depth: 0, ask_at: STEPS_BETWEEN_LOOKS }
+        let ask_at = STEPS_BETWEEN_LOOKS.min(options.limits.max_steps.saturating_add(1));
+        Self { options, steps: 0, bytes: 0, depth: 0, stack: Stack::here(), ask_at }
     }
 
     pub(crate) fn options(&self) -> &Options<'a> {
@@ -121,10 +145,12 @@ impl<'a> Meter<'a> {
     /// Goes one level deeper. Whoever calls this calls [`Meter::ascend`] as well, whatever happens.
     pub(crate) fn descend(&mut self) -> Result<(), EvalError> {
         self.depth += 1;
-        if self.depth <= self.options.limits.max_depth.min(Limits::MAX_DEPTH) {
-            return Ok(());
+        let limit = self.options.limits.max_depth.min(Limits::MAX_DEPTH);
+        if self.depth <= limit && self.stack.has_room() {
+            Ok(())
+        } else {
+            Err(too_deep(self.depth.min(limit)))
         }
-        Err(too_deep(self.options.limits.max_depth.min(Limits::MAX_DEPTH)))
     }
 
     pub(crate) fn spent(&self) -> (u64, usize) {
@@ -139,6 +165,6 @@ impl<'a> Meter<'a> {
 /// The refusal of what nests too deeply.
 #[cold]
 pub(crate) fn too_deep(limit: usize) -> EvalError {
-    EvalError::new(ErrorKind::Depth, format!("nested more than {limit} levels deep, the limit"))
+    EvalError::new(ErrorKind::Depth, format!("nested more than {limit} levels deep"))
         .fix("use a loop in place of the recursion, or name a part of the expression first")
 }

@@ -82,7 +82,7 @@ impl<'p> Machine<'p> {
     /// Runs the program over variables, and returns what it comes to as plain data.
     pub(crate) fn run(&mut self, vars: &[(&str, &Data)]) -> Result<Data, EvalError> {
         let outcome = self.bring_in(vars).and_then(|()| self.value());
-        match outcome.and_then(|value| self.to_data(&value)) {
+        match outcome.and_then(|value| self.plain_data(&value)) {
             Ok(data) => Ok(data),
             Err(stop) => Err(self.explain(stop)),
         }
@@ -91,7 +91,7 @@ impl<'p> Machine<'p> {
     /// As [`Machine::run`], but as the text that a template shows.
     pub(crate) fn run_to_text(&mut self, vars: &[(&str, &Data)]) -> Result<String, EvalError> {
         let outcome = self.bring_in(vars).and_then(|()| self.value());
-        match outcome.and_then(|value| self.to_text(&value)) {
+        match outcome.and_then(|value| self.text_of(&value)) {
             Ok(text) => Ok(text.as_str().to_owned()),
             Err(stop) => Err(self.explain(stop)),
         }
@@ -115,7 +115,7 @@ impl<'p> Machine<'p> {
                 continue;
             }
             if let Some((_, data)) = vars.iter().rev().find(|(var, _)| *var == name) {
-                let value = self.from_data(data)?;
+                let value = self.value_from(data)?;
                 self.declare_global(symbol, value)?;
             }
         }

@@ -10,11 +10,12 @@ mod statements;
 
 use crate::ast::{Block, Expr, ExprId, Program, Symbol};
 use crate::lexer::{Lexer, Token};
+use crate::limits::{Stack, too_deep};
 use crate::{ErrorKind, EvalError, Span};
 use scopes::Scopes;
 
 /// The deepest that a source may nest; each level of source takes several of the parser.
-const MAX_NESTING: usize = 100;
+const MAX_NESTING: usize = 200;
 
 /// Whether a source may wait for promises at its top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +39,46 @@ pub(crate) fn parse(source: &str, mode: Mode, max_depth: usize) -> Result<Progra
 
 /// Words that name nothing.
 const RESERVED: &[&str] = &[
-    "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else",
-    "enum", "export", "extends", "false", "finally", "for", "function", "if", "import", "in", "instanceof", "let",
-    "new", "null", "return", "static", "super", "switch", "this", "throw", "true", "try", "typeof", "var", "void",
-    "while", "with", "yield",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "instanceof",
+    "let",
+    "new",
+    "null",
+    "return",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
 ];
 
 struct Parser<'s> {
@@ -66,6 +103,7 @@ struct Parser<'s> {
     switches: usize,
     depth: usize,
     max_depth: usize,
+    stack: Stack,
 }
 
 type Parsed<T> = Result<T, EvalError>;
@@ -88,6 +126,7 @@ impl<'s> Parser<'s> {
             switches: 0,
             depth: 0,
             max_depth: max_depth.min(MAX_NESTING),
+            stack: Stack::here(),
         }
     }
 
@@ -128,7 +167,9 @@ impl<'s> Parser<'s> {
     /// `{a = 1}` that became no pattern is a mistake.
     fn check_patterns(&self) -> Parsed<()> {
         match self.only_in_patterns.first() {
-            Some(&span) => Err(self.error("a default value belongs into a pattern").fix("write a: 1").at(span)),
+            Some(&span) => {
+                Err(self.error("a default value belongs into a pattern").fix("write a: 1").at(span))
+            }
             None => Ok(()),
         }
     }
@@ -236,7 +277,9 @@ impl<'s> Parser<'s> {
     /// Words that mean something in JavaScript, and not here.
     fn refused_word(&self, word: &str) -> Option<EvalError> {
         Some(match word {
-            "import" | "export" => self.forbidden(format!("`{word}` does not exist here: there is nothing to load")),
+            "import" | "export" => {
+                self.forbidden(format!("`{word}` does not exist here: there is nothing to load"))
+            }
             "with" => self.forbidden("`with` does not exist here"),
             "class" | "extends" | "super" => {
                 self.error_here("classes do not exist here").fix("use functions that return objects")
@@ -244,7 +287,9 @@ impl<'s> Parser<'s> {
             "yield" => self.error_here("generators do not exist here").fix("build a list"),
             "debugger" => self.forbidden("`debugger` does not exist here"),
             "await" => self
-                .error_here("`await` stands in async functions, and at the top of what is evaluated asynchronously")
+                .error_here(
+                    "`await` stands in async functions, and at the top of what is evaluated asynchronously",
+                )
                 .fix("use evalAsync, or put it into an async function"),
             _ => return None,
         })
@@ -252,8 +297,8 @@ impl<'s> Parser<'s> {
 
     /// Reads something one level deeper.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= self.max_depth {
-            return Err(crate::limits::too_deep(self.max_depth).at(self.span));
+        if self.depth >= self.max_depth || !self.stack.has_room() {
+            return Err(too_deep(self.depth).at(self.span));
         }
         self.depth += 1;
         let outcome = read(self);

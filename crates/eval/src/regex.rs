@@ -31,8 +31,11 @@ impl Regex {
         check_flags(flags)?;
         let has = |flag| flags.contains(flag);
         let pattern = translate::translate(source, has('u') || has('v'), has('s'), has('m'))?;
-        let syntax =
-            syntax::Config::new().case_insensitive(has('i')).multi_line(has('m')).nest_limit(100).unicode(true);
+        let syntax = syntax::Config::new()
+            .case_insensitive(has('i'))
+            .multi_line(has('m'))
+            .nest_limit(100)
+            .unicode(true);
         let vm = PikeVM::builder()
             .syntax(syntax)
             .thompson(thompson::Config::new().nfa_size_limit(Some(MAX_SIZE)))
@@ -62,7 +65,9 @@ impl Regex {
         let anchored = if self.is_sticky { Anchored::Yes } else { Anchored::No };
         let input = Input::new(text).span(start..text.len()).anchored(anchored);
         self.vm.search(&mut cache, &input, &mut captures);
-        captures.is_match().then(|| captures.iter().map(|span| span.map(|span| (span.start, span.end))).collect())
+        captures
+            .is_match()
+            .then(|| captures.iter().map(|span| span.map(|span| (span.start, span.end))).collect())
     }
 }
 
@@ -84,7 +89,8 @@ fn unfit(source: &str, error: &thompson::BuildError) -> EvalError {
             .fix("repeat less often: {1000} is a thousand copies");
     }
     let reason = error.to_string();
-    let reason = reason.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or("it cannot be read");
+    let reason =
+        reason.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or("it cannot be read");
     let source: String = source.chars().take(60).collect();
     EvalError::new(ErrorKind::Syntax, format!("the regular expression /{source}/ is wrong: {reason}"))
 }

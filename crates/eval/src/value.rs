@@ -120,7 +120,11 @@ pub(crate) enum Content {
     Plain(Fields),
     Array(Vec<Value>),
     Closure(Closure),
-    Bound { target: Value, this: Value, arguments: Vec<Value> },
+    Bound {
+        target: Value,
+        this: Value,
+        arguments: Vec<Value>,
+    },
     Error(ErrorObject),
     /// Milliseconds since 1970.
     Date(f64),
@@ -129,7 +133,10 @@ pub(crate) enum Content {
     Set(IndexMap<MapKey, Value>),
     Promise(Promise),
     /// What settles a promise when it is called.
-    Settler { promise: ObjectId, outcome: Outcome },
+    Settler {
+        promise: ObjectId,
+        outcome: Outcome,
+    },
 }
 
 /// A function of the source, with the names around it.

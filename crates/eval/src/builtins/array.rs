@@ -8,7 +8,9 @@ use crate::value::Value;
 
 pub(super) static STATICS: &[Method] = &[
     method_row("from", 1, from),
-    method_row("isArray", 1, |machine, _, arguments| Ok(machine.items(argument(arguments, 0)).is_some().into())),
+    method_row("isArray", 1, |machine, _, arguments| {
+        Ok(machine.items(argument(arguments, 0)).is_some().into())
+    }),
     method_row("of", 0, |machine, _, arguments| machine.array(arguments.to_vec())),
 ];
 
@@ -22,7 +24,9 @@ pub(super) static METHODS: &[Method] = &[
     method_row("find", 1, |machine, this, arguments| find(machine, this, arguments, Look::Item)),
     method_row("findIndex", 1, |machine, this, arguments| find(machine, this, arguments, Look::Place)),
     method_row("findLast", 1, |machine, this, arguments| find(machine, this, arguments, Look::LastItem)),
-    method_row("findLastIndex", 1, |machine, this, arguments| find(machine, this, arguments, Look::LastPlace)),
+    method_row("findLastIndex", 1, |machine, this, arguments| {
+        find(machine, this, arguments, Look::LastPlace)
+    }),
     method_row("flat", 0, flat),
     method_row("flatMap", 1, flat_map),
     method_row("forEach", 1, for_each),
@@ -35,7 +39,9 @@ pub(super) static METHODS: &[Method] = &[
     method_row("pop", 0, pop),
     method_row("push", 1, push),
     method_row("reduce", 1, |machine, this, arguments| reduce(machine, this, arguments, Direction::Forwards)),
-    method_row("reduceRight", 1, |machine, this, arguments| reduce(machine, this, arguments, Direction::Backwards)),
+    method_row("reduceRight", 1, |machine, this, arguments| {
+        reduce(machine, this, arguments, Direction::Backwards)
+    }),
     method_row("reverse", 0, reverse),
     method_row("shift", 0, shift),
     method_row("slice", 2, slice),
@@ -73,7 +79,7 @@ enum Direction {
 pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     match arguments {
         [length @ Value::Number(_)] => {
-            let length = machine.to_length(length)?;
+            let length = machine.length_of(length)?;
             machine.bytes(length.saturating_mul(size_of::<Value>()))?;
             machine.steps(length / 8)?;
             machine.array(vec![Value::Undefined; length])
@@ -87,7 +93,7 @@ fn from(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let values = match source {
         Value::Object(_) if !is_iterable(machine, source) => {
             let length = machine.get(source, &Key::Name("length".into()))?;
-            let length = machine.to_integer(&length)?.clamp(0.0, f64::from(u32::MAX)) as usize;
+            let length = machine.integer_of(&length)?.clamp(0.0, f64::from(u32::MAX)) as usize;
             return from_places(machine, source, length, function);
         }
         Value::Undefined | Value::Null | Value::Text(_) | Value::Object(_) => machine.spread(source)?,
@@ -144,7 +150,7 @@ fn len_of(machine: &mut Machine<'_>, this: &Value) -> Run<usize> {
 
 fn at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let len = machine.this_list(this, "at")?;
-    let at = machine.to_integer(argument(arguments, 0))?;
+    let at = machine.integer_of(argument(arguments, 0))?;
     let at = if at < 0.0 { len as f64 + at } else { at };
     Ok(if at < 0.0 { Value::Undefined } else { machine.item(this, at as usize) })
 }
@@ -229,7 +235,10 @@ fn find(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], look: Look
     for step in 0..len {
         let at = if backwards { len - 1 - step } else { step };
         let item = machine.item(this, at);
-        if machine.call(function, argument(arguments, 1), &[item.clone(), at.into(), this.clone()])?.is_truthy() {
+        if machine
+            .call(function, argument(arguments, 1), &[item.clone(), at.into(), this.clone()])?
+            .is_truthy()
+        {
             return Ok(if matches!(look, Look::Item | Look::LastItem) { item } else { at.into() });
         }
     }
@@ -239,7 +248,7 @@ fn find(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], look: Look
 fn flat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let depth = match argument(arguments, 0) {
         Value::Undefined => 1.0,
-        depth => machine.to_integer(depth)?,
+        depth => machine.integer_of(depth)?,
     };
     let mut out = Vec::new();
     flatten(machine, this, depth, &mut out)?;
@@ -284,7 +293,7 @@ fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
     let end = match arguments.get(1) {
         None => len,
         Some(end) => {
-            let end = machine.to_integer(end)?;
+            let end = machine.integer_of(end)?;
             (if end < 0.0 { len as f64 + end + 1.0 } else { end + 1.0 }).clamp(0.0, len as f64) as usize
         }
     };
@@ -296,7 +305,7 @@ fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
 fn join(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let separator = match argument(arguments, 0) {
         Value::Undefined => ",".into(),
-        separator => machine.to_text(separator)?.shared(),
+        separator => machine.text_of(separator)?.shared(),
     };
     joined(machine, this, &separator)
 }
@@ -315,7 +324,7 @@ fn joined(machine: &mut Machine<'_>, this: &Value, separator: &str) -> Run {
                 out.push_str(separator);
             }
             if !item.is_nothing() {
-                let text = machine.to_text(item)?;
+                let text = machine.text_of(item)?;
                 machine.bytes(text.as_str().len())?;
                 out.push_str(text.as_str());
             }
@@ -363,7 +372,8 @@ fn reduce(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], directio
     let (mut sum, first) = match arguments.get(1) {
         Some(start) => (start.clone(), 0),
         None if len == 0 => {
-            return Err(machine.type_error_fix("Reduce of empty array with no initial value", "give it one: reduce(f, 0)"));
+            return Err(machine
+                .type_error_fix("Reduce of empty array with no initial value", "give it one: reduce(f, 0)"));
         }
         None => (machine.item(this, place(0)), 1),
     };
@@ -392,7 +402,8 @@ fn slice(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let start = place(machine, argument(arguments, 0), len, 0)?;
     let end = place(machine, argument(arguments, 1), len, len)?;
     machine.steps(end.saturating_sub(start) / 4)?;
-    let part = machine.items(this).and_then(|items| items.get(start..end.max(start))).unwrap_or_default().to_vec();
+    let part =
+        machine.items(this).and_then(|items| items.get(start..end.max(start))).unwrap_or_default().to_vec();
     machine.array(part)
 }
 
@@ -413,7 +424,7 @@ fn cut(machine: &mut Machine<'_>, len: usize, arguments: &[Value]) -> Run<(usize
     let count = match arguments {
         [] => 0,
         [_] => len - start,
-        [_, count, ..] => machine.to_integer(count)?.clamp(0.0, (len - start) as f64) as usize,
+        [_, count, ..] => machine.integer_of(count)?.clamp(0.0, (len - start) as f64) as usize,
     };
     Ok((start, count))
 }
@@ -438,7 +449,7 @@ fn to_spliced(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> R
 
 fn with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let mut items = copy(machine, this)?;
-    let at = machine.to_integer(argument(arguments, 0))?;
+    let at = machine.integer_of(argument(arguments, 0))?;
     let at = if at < 0.0 { items.len() as f64 + at } else { at };
     match items.get_mut(at.max(0.0) as usize) {
         Some(item) if at >= 0.0 => *item = argument(arguments, 1).clone(),
@@ -467,7 +478,7 @@ fn sorted(machine: &mut Machine<'_>, items: Vec<Value>, function: &Value) -> Run
     let mut sorted = if matches!(function, Value::Undefined) {
         let mut keyed = Vec::with_capacity(there.len());
         for value in there {
-            keyed.push((machine.to_text(&value)?, value));
+            keyed.push((machine.text_of(&value)?, value));
         }
         machine.steps(keyed.len() * (keyed.len().max(2).ilog2() as usize))?;
         keyed.sort_by(|(one, _), (two, _)| match (one == two, one.is_before(two)) {
@@ -510,7 +521,7 @@ fn merge(
     let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
     while let (Some(one), Some(two)) = (left.peek(), right.peek()) {
         let order = machine.call(function, &Value::Undefined, &[(*one).clone(), (*two).clone()])?;
-        let takes_right = machine.to_number(&order)? > 0.0;
+        let takes_right = machine.number_of(&order)? > 0.0;
         merged.extend(if takes_right { right.next() } else { left.next() }.cloned());
     }
     merged.extend(left.chain(right).cloned());

@@ -12,5 +12,5 @@ pub(super) fn convert(_: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Ru
 }
 
 fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    machine.to_text(this).map(Value::Text)
+    machine.text_of(this).map(Value::Text)
 }

@@ -12,7 +12,7 @@ pub(super) static STATICS: &[Method] = &[
     method_row("UTC", 7, |machine, _, arguments| of_parts(machine, arguments).map(Value::Number)),
     method_row("now", 0, |machine, _, _| now(machine).map(Value::Number)),
     method_row("parse", 1, |machine, _, arguments| {
-        let text = machine.to_text(argument(arguments, 0))?;
+        let text = machine.text_of(argument(arguments, 0))?;
         Ok(read::read(text.as_str()).into())
     }),
 ];
@@ -41,7 +41,8 @@ macro_rules! writes {
         method_row($name, 0, |machine, this, _| {
             let write: fn(&Moment) -> String = $write;
             let (_, time) = this_date(machine, this)?;
-            machine.new_text(Moment::of(time).map_or_else(|| "Invalid Date".to_owned(), |moment| write(&moment)))
+            machine
+                .new_text(Moment::of(time).map_or_else(|| "Invalid Date".to_owned(), |moment| write(&moment)))
         })
     };
 }
@@ -97,7 +98,9 @@ pub(super) static METHODS: &[Method] = &[
 
 pub(super) fn call(machine: &mut Machine<'_>, _: &Value, _: &[Value]) -> Run {
     let moment = Moment::of(now(machine)?);
-    machine.new_text(moment.map_or_else(String::new, |moment| format!("{} {}", date_text(&moment), time_text(&moment))))
+    machine.new_text(
+        moment.map_or_else(String::new, |moment| format!("{} {}", date_text(&moment), time_text(&moment))),
+    )
 }
 
 pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
@@ -125,9 +128,9 @@ fn of_one(machine: &mut Machine<'_>, value: &Value) -> Run<f64> {
     {
         return Ok(*time);
     }
-    match machine.to_primitive(value, Hint::Default)? {
+    match machine.simplify(value, Hint::Default)? {
         Value::Text(text) => Ok(read::read(text.as_str())),
-        value => machine.to_number(&value),
+        value => machine.number_of(&value),
     }
 }
 
@@ -135,7 +138,7 @@ fn of_one(machine: &mut Machine<'_>, value: &Value) -> Run<f64> {
 fn of_parts(machine: &mut Machine<'_>, arguments: &[Value]) -> Run<f64> {
     let mut parts = [f64::NAN, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
     for (part, value) in parts.iter_mut().zip(arguments) {
-        *part = machine.to_number(value)?.trunc();
+        *part = machine.number_of(value)?.trunc();
     }
     if let Some(year) = parts.first_mut()
         && (0.0..=99.0).contains(year)
@@ -160,7 +163,7 @@ fn time_of(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
 
 fn set_time(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, _) = this_date(machine, this)?;
-    let time = machine.to_number(argument(arguments, 0))?;
+    let time = machine.number_of(argument(arguments, 0))?;
     set(machine, id, time)
 }
 
@@ -182,7 +185,7 @@ fn change(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], first: u
     let last = if first <= 2 { 3 } else { 7 };
     let place = parts.get_mut(first..last).unwrap_or_default();
     for (part, value) in place.iter_mut().zip(arguments) {
-        *part = machine.to_number(value)?.trunc();
+        *part = machine.number_of(value)?.trunc();
     }
     set(machine, id, calendar::time_of(&parts))
 }

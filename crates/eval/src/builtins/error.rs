@@ -25,7 +25,7 @@ pub(super) fn make_type_error(machine: &mut Machine<'_>, _: &Value, arguments: &
 fn make(machine: &mut Machine<'_>, class: &'static str, arguments: &[Value]) -> Run {
     let message = match argument(arguments, 0) {
         Value::Undefined => String::new(),
-        message => machine.to_text(message)?.as_str().to_owned(),
+        message => machine.text_of(message)?.as_str().to_owned(),
     };
     let error = Value::Object(machine.new_error(class, None, message, None)?);
     if let options @ Value::Object(_) = argument(arguments, 1) {

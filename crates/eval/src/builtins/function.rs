@@ -27,13 +27,14 @@ fn bind(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.callback(this)?;
     let others = arguments.get(1..).unwrap_or_default().to_vec();
     machine.bytes(others.len() * size_of::<Value>())?;
-    let bound = Content::Bound { target: this.clone(), this: argument(arguments, 0).clone(), arguments: others };
+    let bound =
+        Content::Bound { target: this.clone(), this: argument(arguments, 0).clone(), arguments: others };
     machine.add(bound).map(Value::Object)
 }
 
 fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     machine.callback(this)?;
     let name = machine.get(this, &Key::Name("name".into()))?;
-    let name = machine.to_text(&name)?;
+    let name = machine.text_of(&name)?;
     machine.new_text(convert::function_text(name.as_str()))
 }

@@ -7,16 +7,16 @@ use crate::machine::{Machine, Run};
 use crate::value::Value;
 
 pub(super) fn is_nan(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
-    Ok(machine.to_number(argument(arguments, 0))?.is_nan().into())
+    Ok(machine.number_of(argument(arguments, 0))?.is_nan().into())
 }
 
 pub(super) fn is_finite(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
-    Ok(machine.to_number(argument(arguments, 0))?.is_finite().into())
+    Ok(machine.number_of(argument(arguments, 0))?.is_finite().into())
 }
 
 /// The number at the start of a text.
 pub(super) fn parse_float(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     machine.steps(text.as_str().len() / 16)?;
     let text = text.as_str().trim_start_matches(is_space);
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -53,9 +53,9 @@ fn number_len(text: &str) -> usize {
 
 /// The whole number at the start of a text.
 pub(super) fn parse_int(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     machine.steps(text.as_str().len() / 16)?;
-    let mut radix = machine.to_int32(argument(arguments, 1))?;
+    let mut radix = machine.int32_of(argument(arguments, 1))?;
     let text = text.as_str().trim_start_matches(is_space);
     let is_negative = text.starts_with('-');
     let mut text = text.strip_prefix(['+', '-']).unwrap_or(text);

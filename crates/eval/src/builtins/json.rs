@@ -10,7 +10,8 @@ use crate::data::quoted;
 use crate::machine::{Key, Machine, Run};
 use crate::value::{Content, Fields, Value};
 
-pub(super) static STATICS: &[Method] = &[method_row("parse", 2, parse::parse), method_row("stringify", 3, stringify)];
+pub(super) static STATICS: &[Method] =
+    &[method_row("parse", 2, parse::parse), method_row("stringify", 3, stringify)];
 
 /// How a value is written.
 struct Writer {
@@ -26,7 +27,7 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let replacer = argument(arguments, 1);
     let names = match machine.items(replacer).cloned() {
         Some(names) => {
-            let names = names.iter().map(|name| Ok(machine.to_text(name)?.shared()));
+            let names = names.iter().map(|name| Ok(machine.text_of(name)?.shared()));
             Some(names.collect::<Run<Vec<_>>>()?)
         }
         None => None,
@@ -47,14 +48,20 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
 
 fn gap(machine: &mut Machine<'_>, value: &Value) -> Run<String> {
     Ok(match value {
-        Value::Number(_) => " ".repeat(machine.to_integer(value)?.clamp(0.0, 10.0) as usize),
+        Value::Number(_) => " ".repeat(machine.integer_of(value)?.clamp(0.0, 10.0) as usize),
         Value::Text(text) => text.slice(0, 10).as_str().to_owned(),
         _ => String::new(),
     })
 }
 
 /// Writes a value, and says whether there was anything to write.
-fn write(machine: &mut Machine<'_>, writer: &mut Writer, holder: &Value, key: &Key, value: &Value) -> Run<bool> {
+fn write(
+    machine: &mut Machine<'_>,
+    writer: &mut Writer,
+    holder: &Value,
+    key: &Key,
+    value: &Value,
+) -> Run<bool> {
     machine.steps(1)?;
     let mut value = simpler(machine, key, value)?;
     if let Some(replacer) = writer.replacer.clone() {
@@ -126,7 +133,9 @@ fn write_list(machine: &mut Machine<'_>, writer: &mut Writer, list: &Value, len:
 
 fn write_fields(machine: &mut Machine<'_>, writer: &mut Writer, object: &Value) -> Run<()> {
     let keys = match (&writer.names, object) {
-        (Some(names), _) => names.iter().filter(|name| machine.has_own(object, &Key::of(name))).cloned().collect(),
+        (Some(names), _) => {
+            names.iter().filter(|name| machine.has_own(object, &Key::of(name))).cloned().collect()
+        }
         (None, _) => machine.own_keys(object)?,
     };
     writer.out.push('{');

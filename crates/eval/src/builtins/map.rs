@@ -27,6 +27,7 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
     let from = argument(arguments, 0);
     if !from.is_nothing() {
         for pair in machine.spread(from)? {
+            super::entry(machine, &pair)?;
             let key = machine.get(&pair, &Key::Index(0))?;
             let value = machine.get(&pair, &Key::Index(1))?;
             insert(machine, &map, key, value)?;

@@ -21,7 +21,7 @@ macro_rules! of_one {
     ($name:literal, $function:expr) => {
         method_row($name, 1, |machine, _, arguments| {
             let function: fn(f64) -> f64 = $function;
-            Ok(function(machine.to_number(argument(arguments, 0))?).into())
+            Ok(function(machine.number_of(argument(arguments, 0))?).into())
         })
     };
 }
@@ -46,7 +46,9 @@ pub(super) static STATICS: &[Method] = &[
     of_one!("fround", |number| f64::from(number as f32)),
     method_row("hypot", 2, hypot),
     method_row("imul", 2, |machine, _, arguments| {
-        of_two(machine, arguments, |one, two| f64::from(convert::int32(one).wrapping_mul(convert::int32(two))))
+        of_two(machine, arguments, |one, two| {
+            f64::from(convert::int32(one).wrapping_mul(convert::int32(two)))
+        })
     }),
     of_one!("log", f64::ln),
     of_one!("log10", f64::log10),
@@ -75,8 +77,8 @@ fn round(number: f64) -> f64 {
 }
 
 fn of_two(machine: &mut Machine<'_>, arguments: &[Value], function: fn(f64, f64) -> f64) -> Run {
-    let one = machine.to_number(argument(arguments, 0))?;
-    let two = machine.to_number(argument(arguments, 1))?;
+    let one = machine.number_of(argument(arguments, 0))?;
+    let two = machine.number_of(argument(arguments, 1))?;
     Ok(function(one, two).into())
 }
 
@@ -84,7 +86,7 @@ fn of_two(machine: &mut Machine<'_>, arguments: &[Value], function: fn(f64, f64)
 fn extreme(machine: &mut Machine<'_>, arguments: &[Value], start: f64) -> Run {
     let mut best = start;
     for value in arguments {
-        let number = machine.to_number(value)?;
+        let number = machine.number_of(value)?;
         let is_better = if start > 0.0 {
             number < best || (number == 0.0 && best == 0.0 && number.is_sign_negative())
         } else {
@@ -101,7 +103,7 @@ fn extreme(machine: &mut Machine<'_>, arguments: &[Value], start: f64) -> Run {
 fn hypot(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let mut length: f64 = 0.0;
     for value in arguments {
-        length = length.hypot(machine.to_number(value)?);
+        length = length.hypot(machine.number_of(value)?);
     }
     machine.steps(arguments.len())?;
     Ok(length.into())

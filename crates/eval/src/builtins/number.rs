@@ -52,7 +52,7 @@ pub(super) fn convert(machine: &mut Machine<'_>, _: &Value, arguments: &[Value])
     if arguments.is_empty() {
         return Ok(0.0.into());
     }
-    Ok(machine.to_number(argument(arguments, 0))?.into())
+    Ok(machine.number_of(argument(arguments, 0))?.into())
 }
 
 fn this_number(machine: &mut Machine<'_>, this: &Value) -> Run<f64> {
@@ -64,9 +64,11 @@ fn this_number(machine: &mut Machine<'_>, this: &Value) -> Run<f64> {
 
 /// How many digits were asked for.
 fn digits(machine: &mut Machine<'_>, value: &Value, least: u8, method: &str) -> Run<usize> {
-    let digits = machine.to_integer(value)?;
+    let digits = machine.integer_of(value)?;
     if !(f64::from(least)..=100.0).contains(&digits) {
-        return Err(machine.range_error(format!("{method}() digits argument must be between {least} and 100")));
+        return Err(
+            machine.range_error(format!("{method}() digits argument must be between {least} and 100"))
+        );
     }
     Ok(digits as usize)
 }
@@ -139,7 +141,13 @@ fn to_locale_string(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]
     }
     let most = most.max(least);
     if !number.is_finite() {
-        let text = if number.is_nan() { "NaN" } else if number > 0.0 { "∞" } else { "-∞" };
+        let text = if number.is_nan() {
+            "NaN"
+        } else if number > 0.0 {
+            "∞"
+        } else {
+            "-∞"
+        };
         return Ok(text.into());
     }
     let text = rounded(number, most);
@@ -165,7 +173,7 @@ fn to_string(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
     let number = this_number(machine, this)?;
     let radix = match argument(arguments, 0) {
         Value::Undefined => 10.0,
-        radix => machine.to_integer(radix)?,
+        radix => machine.integer_of(radix)?,
     };
     if !(2.0..=36.0).contains(&radix) {
         return Err(machine.range_error("toString() radix must be between 2 and 36"));

@@ -99,6 +99,7 @@ fn is_frozen(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
 fn from_entries(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let object = machine.plain(Fields::new())?;
     for pair in machine.spread(argument(arguments, 0))? {
+        super::entry(machine, &pair)?;
         let key = machine.get(&pair, &Key::Index(0))?;
         let key = machine.key(&key)?;
         let value = machine.get(&pair, &Key::Index(1))?;

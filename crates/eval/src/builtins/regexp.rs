@@ -41,13 +41,32 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
     let (source, old_flags) = match as_regex(machine, pattern) {
         Some(regex) => (regex.source, regex.flags),
         None if matches!(pattern, Value::Undefined) => ("(?:)".into(), "".into()),
-        None => (machine.to_text(pattern)?.shared(), "".into()),
+        None => (machine.text_of(pattern)?.shared(), "".into()),
     };
     let flags: Rc<str> =
-        if matches!(flags, Value::Undefined) { old_flags } else { machine.to_text(flags)?.shared() };
-    let source: Rc<str> = if source.is_empty() { "(?:)".into() } else { source };
+        if matches!(flags, Value::Undefined) { old_flags } else { machine.text_of(flags)?.shared() };
+    let source = written(&source);
     let regex = machine.compile(&source, &flags)?;
     machine.new_regex(source, flags, regex)
+}
+
+/// A source as it stands between slashes.
+fn written(source: &Rc<str>) -> Rc<str> {
+    if source.is_empty() {
+        return "(?:)".into();
+    }
+    if !source.contains('/') {
+        return Rc::clone(source);
+    }
+    let (mut out, mut is_escaped) = (String::with_capacity(source.len() + 4), false);
+    for c in source.chars() {
+        if c == '/' && !is_escaped {
+            out.push('\\');
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        out.push(c);
+    }
+    out.into()
 }
 
 /// The regular expression that a value is.
@@ -67,14 +86,21 @@ fn this_regex(machine: &mut Machine<'_>, this: &Value) -> Run<(ObjectId, RegexOb
 }
 
 /// The first match at or after a byte. It costs as much as the expression is large and the text is long.
-pub(super) fn find(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text, start: usize) -> Run<Option<Groups>> {
+pub(super) fn find(
+    machine: &mut Machine<'_>,
+    regex: &RegexObject,
+    text: &Text,
+    start: usize,
+) -> Run<Option<Groups>> {
     let length = text.as_str().len().saturating_sub(start) + 16;
     // Counted before, for the worst case: what is read of a long text shows only after.
     let worst = length.saturating_mul(regex.regex.weight()) / 64;
     machine.steps(worst.min(1_000) + 1)?;
     let found = regex.regex.find(text.as_str(), start);
     let read = match &found {
-        Some(groups) => groups.first().copied().flatten().map_or(0, |(_, end)| end.saturating_sub(start)) + 16,
+        Some(groups) => {
+            groups.first().copied().flatten().map_or(0, |(_, end)| end.saturating_sub(start)) + 16
+        }
         None => length,
     };
     machine.steps(read.saturating_mul(regex.regex.weight()) / 64)?;
@@ -99,13 +125,13 @@ fn advance(machine: &mut Machine<'_>, id: ObjectId, regex: &RegexObject, text: &
 
 fn test(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, regex) = this_regex(machine, this)?;
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     Ok(advance(machine, id, &regex, &text)?.is_some().into())
 }
 
 fn exec(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, regex) = this_regex(machine, this)?;
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     match advance(machine, id, &regex, &text)? {
         Some(groups) => match_object(machine, &regex, &text, &groups),
         None => Ok(Value::Null),
@@ -138,7 +164,12 @@ pub(super) fn named(machine: &mut Machine<'_>, regex: &RegexObject, texts: &[Val
 }
 
 /// What `exec` and `match` return: the groups by number, and `index`, `input` and `groups` beside them.
-pub(super) fn match_object(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text, groups: &Groups) -> Run {
+pub(super) fn match_object(
+    machine: &mut Machine<'_>,
+    regex: &RegexObject,
+    text: &Text,
+    groups: &Groups,
+) -> Run {
     let texts = texts(machine, text, groups)?;
     let named = named(machine, regex, &texts)?;
     let start = groups.first().copied().flatten().map_or(0, |(start, _)| text.units_before(start));

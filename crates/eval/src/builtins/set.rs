@@ -129,7 +129,10 @@ fn union(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 fn symmetric_difference(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
     let only = |one: &Members, two: &Members| -> Vec<(MapKey, Value)> {
-        one.iter().filter(|(key, _)| !two.contains_key(*key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+        one.iter()
+            .filter(|(key, _)| !two.contains_key(*key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     };
     let members = only(&own, &other).into_iter().chain(only(&other, &own)).collect();
     machine.add(Content::Set(members)).map(Value::Object)

@@ -11,10 +11,8 @@ use crate::machine::{Machine, Run};
 use crate::text::Text;
 use crate::value::Value;
 
-pub(super) static STATICS: &[Method] = &[
-    method_row("fromCharCode", 1, from_char_code),
-    method_row("fromCodePoint", 1, from_code_point),
-];
+pub(super) static STATICS: &[Method] =
+    &[method_row("fromCharCode", 1, from_char_code), method_row("fromCodePoint", 1, from_code_point)];
 
 pub(crate) static METHODS: &[Method] = &[
     method_row("at", 1, at),
@@ -33,8 +31,12 @@ pub(crate) static METHODS: &[Method] = &[
     method_row("padEnd", 2, |machine, this, arguments| pad(machine, this, arguments, Side::End)),
     method_row("padStart", 2, |machine, this, arguments| pad(machine, this, arguments, Side::Start)),
     method_row("repeat", 1, repeat),
-    method_row("replace", 2, |machine, this, arguments| replace::replace(machine, this, arguments, replace::Which::First)),
-    method_row("replaceAll", 2, |machine, this, arguments| replace::replace(machine, this, arguments, replace::Which::All)),
+    method_row("replace", 2, |machine, this, arguments| {
+        replace::replace(machine, this, arguments, replace::Which::First)
+    }),
+    method_row("replaceAll", 2, |machine, this, arguments| {
+        replace::replace(machine, this, arguments, replace::Which::All)
+    }),
     method_row("search", 1, search),
     method_row("slice", 2, slice),
     method_row("split", 2, split),
@@ -47,8 +49,12 @@ pub(crate) static METHODS: &[Method] = &[
     method_row("toString", 0, |machine, this, _| this_text(machine, this).map(Value::Text)),
     method_row("toUpperCase", 0, |machine, this, _| cased(machine, this, str::to_uppercase)),
     method_row("trim", 0, |machine, this, _| trimmed(machine, this, |text| text.trim_matches(is_space))),
-    method_row("trimEnd", 0, |machine, this, _| trimmed(machine, this, |text| text.trim_end_matches(is_space))),
-    method_row("trimStart", 0, |machine, this, _| trimmed(machine, this, |text| text.trim_start_matches(is_space))),
+    method_row("trimEnd", 0, |machine, this, _| {
+        trimmed(machine, this, |text| text.trim_end_matches(is_space))
+    }),
+    method_row("trimStart", 0, |machine, this, _| {
+        trimmed(machine, this, |text| text.trim_start_matches(is_space))
+    }),
     method_row("valueOf", 0, |machine, this, _| this_text(machine, this).map(Value::Text)),
 ];
 
@@ -62,7 +68,7 @@ pub(super) fn convert(machine: &mut Machine<'_>, _: &Value, arguments: &[Value])
     if arguments.is_empty() {
         return Ok("".into());
     }
-    machine.to_text(argument(arguments, 0)).map(Value::Text)
+    machine.text_of(argument(arguments, 0)).map(Value::Text)
 }
 
 /// The text that a function was called on. It costs what it is long.
@@ -70,7 +76,7 @@ fn this_text(machine: &mut Machine<'_>, this: &Value) -> Run<Text> {
     if this.is_nothing() {
         return Err(machine.type_error("there is no text: it is undefined or null"));
     }
-    let text = machine.to_text(this)?;
+    let text = machine.text_of(this)?;
     machine.steps(text.as_str().len() / 64)?;
     Ok(text)
 }
@@ -87,7 +93,7 @@ fn part(machine: &mut Machine<'_>, text: &Text, start: usize, end: usize) -> Run
 fn from_char_code(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let mut units = Vec::with_capacity(arguments.len());
     for value in arguments {
-        units.push((machine.to_int32(value)? & 0xffff) as u16);
+        units.push((machine.int32_of(value)? & 0xffff) as u16);
     }
     machine.new_text(String::from_utf16_lossy(&units))
 }
@@ -95,9 +101,11 @@ fn from_char_code(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> 
 fn from_code_point(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let mut text = String::new();
     for value in arguments {
-        let code = machine.to_number(value)?;
+        let code = machine.number_of(value)?;
         if code.fract() != 0.0 || !(0.0..=1_114_111.0).contains(&code) {
-            return Err(machine.range_error(format!("Invalid code point {}", crate::convert::number_text(code))));
+            return Err(
+                machine.range_error(format!("Invalid code point {}", crate::convert::number_text(code)))
+            );
         }
         text.push(char::from_u32(code as u32).unwrap_or('\u{fffd}'));
     }
@@ -106,7 +114,7 @@ fn from_code_point(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
 
 fn at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
-    let at = machine.to_integer(argument(arguments, 0))?;
+    let at = machine.integer_of(argument(arguments, 0))?;
     let at = if at < 0.0 { text.units() as f64 + at } else { at };
     if at < 0.0 || at >= text.units() as f64 {
         return Ok(Value::Undefined);
@@ -116,7 +124,7 @@ fn at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 
 fn char_at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
-    let at = machine.to_integer(argument(arguments, 0))?;
+    let at = machine.integer_of(argument(arguments, 0))?;
     if at < 0.0 || at >= text.units() as f64 {
         return Ok("".into());
     }
@@ -125,7 +133,7 @@ fn char_at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run 
 
 /// The place that an argument names, where it is within the text.
 fn within(machine: &mut Machine<'_>, text: &Text, value: &Value) -> Run<Option<usize>> {
-    let at = machine.to_integer(value)?;
+    let at = machine.integer_of(value)?;
     if !text.is_ascii() {
         machine.steps(text.units() / 16)?;
     }
@@ -150,7 +158,7 @@ fn code_point_at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
 fn concat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let mut out = this_text(machine, this)?.as_str().to_owned();
     for value in arguments {
-        let text = machine.to_text(value)?;
+        let text = machine.text_of(value)?;
         machine.bytes(text.as_str().len())?;
         out.push_str(text.as_str());
     }
@@ -165,7 +173,7 @@ fn needle(machine: &mut Machine<'_>, value: &Value, method: &str) -> Run<Text> {
             "use /…/.test(text)",
         ));
     }
-    machine.to_text(value)
+    machine.text_of(value)
 }
 
 fn includes(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -180,17 +188,17 @@ fn from(machine: &mut Machine<'_>, text: &Text, value: &Value, otherwise: usize)
     if matches!(value, Value::Undefined) {
         return Ok(otherwise);
     }
-    Ok(machine.to_integer(value)?.clamp(0.0, text.units() as f64) as usize)
+    Ok(machine.integer_of(value)?.clamp(0.0, text.units() as f64) as usize)
 }
 
 fn index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (text, wanted) = (this_text(machine, this)?, machine.to_text(argument(arguments, 0))?);
+    let (text, wanted) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
     let start = from(machine, &text, argument(arguments, 1), 0)?;
     Ok(text.find(&wanted, start).map_or(-1.0, |at| at as f64).into())
 }
 
 fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (text, wanted) = (this_text(machine, this)?, machine.to_text(argument(arguments, 0))?);
+    let (text, wanted) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
     let until = from(machine, &text, argument(arguments, 1), text.units())?;
     Ok(text.find_last(&wanted, until).map_or(-1.0, |at| at as f64).into())
 }
@@ -211,11 +219,15 @@ fn ends_with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
 
 /// As people sort: letters without regard to case first, then the small one before the capital.
 fn locale_compare(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (one, two) = (this_text(machine, this)?, machine.to_text(argument(arguments, 0))?);
+    let (one, two) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
     machine.bytes(2 * (one.as_str().len() + two.as_str().len()))?;
     machine.steps((one.as_str().len() + two.as_str().len()) / 8)?;
     let base = |text: &Text| -> String {
-        text.as_str().nfd().filter(|c| !unicode_normalization::char::is_combining_mark(*c)).collect::<String>().to_lowercase()
+        text.as_str()
+            .nfd()
+            .filter(|c| !unicode_normalization::char::is_combining_mark(*c))
+            .collect::<String>()
+            .to_lowercase()
     };
     let order = base(&one).cmp(&base(&two)).then_with(|| two.as_str().cmp(one.as_str()));
     Ok(f64::from(order as i8).into())
@@ -225,7 +237,7 @@ fn normalize(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
     let text = this_text(machine, this)?;
     let form = match argument(arguments, 0) {
         Value::Undefined => Text::new("NFC"),
-        form => machine.to_text(form)?,
+        form => machine.text_of(form)?,
     };
     machine.steps(text.as_str().len() / 4)?;
     // One character can become eighteen.
@@ -242,10 +254,10 @@ fn normalize(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
 
 fn pad(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], side: Side) -> Run {
     let text = this_text(machine, this)?;
-    let length = machine.to_integer(argument(arguments, 0))?;
+    let length = machine.integer_of(argument(arguments, 0))?;
     let filler = match argument(arguments, 1) {
         Value::Undefined => Text::new(" "),
-        filler => machine.to_text(filler)?,
+        filler => machine.text_of(filler)?,
     };
     let missing = (length - text.units() as f64).max(0.0);
     if missing == 0.0 || filler.units() == 0 {
@@ -270,9 +282,11 @@ fn room_for(machine: &mut Machine<'_>, times: f64, bytes: usize) -> Run<()> {
 
 fn repeat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
-    let times = machine.to_integer(argument(arguments, 0))?;
+    let times = machine.integer_of(argument(arguments, 0))?;
     if times < 0.0 || times.is_infinite() {
-        return Err(machine.range_error(format!("Invalid count value: {}", crate::convert::number_text(times))));
+        return Err(
+            machine.range_error(format!("Invalid count value: {}", crate::convert::number_text(times)))
+        );
     }
     room_for(machine, times, text.as_str().len())?;
     Ok(if text.units() == 0 { "".into() } else { Value::text(text.as_str().repeat(times as usize)) })
@@ -317,7 +331,7 @@ fn split(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
     let most = match argument(arguments, 1) {
         Value::Undefined => usize::MAX,
-        most => crate::convert::uint32(machine.to_number(most)?) as usize,
+        most => crate::convert::uint32(machine.number_of(most)?) as usize,
     };
     let separator = argument(arguments, 0);
     machine.steps(text.as_str().len() / 8)?;
@@ -325,7 +339,7 @@ fn split(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
         Some(regex) => replace::split_by(machine, &text, &regex)?,
         None if matches!(separator, Value::Undefined) => vec![Value::Text(text)],
         None => {
-            let separator = machine.to_text(separator)?;
+            let separator = machine.text_of(separator)?;
             pieces(machine, &text, separator.as_str())?
         }
     };
@@ -334,13 +348,17 @@ fn split(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 }
 
 fn pieces(machine: &mut Machine<'_>, text: &Text, separator: &str) -> Run<Vec<Value>> {
-    let most = if separator.is_empty() { text.as_str().len() } else { text.as_str().matches(separator).count() + 1 };
+    let most =
+        if separator.is_empty() { text.as_str().len() } else { text.as_str().matches(separator).count() + 1 };
     machine.bytes(text.as_str().len() + most * 2 * size_of::<Value>())?;
     if separator.is_empty() {
-        return Ok((0..text.units()).map(|at| text.unit(at)).map(|unit| {
-            let unit = unit.unwrap_or_default();
-            Value::text(String::from_utf16_lossy(&[unit]))
-        }).collect());
+        return Ok((0..text.units())
+            .map(|at| text.unit(at))
+            .map(|unit| {
+                let unit = unit.unwrap_or_default();
+                Value::text(String::from_utf16_lossy(&[unit]))
+            })
+            .collect());
     }
     Ok(text.as_str().split(separator).map(Value::text).collect())
 }

@@ -18,7 +18,7 @@ pub(super) fn encode_whole(machine: &mut Machine<'_>, _: &Value, arguments: &[Va
 }
 
 fn encode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     machine.bytes(text.as_str().len() * 3)?;
     machine.steps(text.as_str().len() / 8)?;
     let mut out = String::with_capacity(text.as_str().len());
@@ -41,7 +41,7 @@ pub(super) fn decode_whole(machine: &mut Machine<'_>, _: &Value, arguments: &[Va
 }
 
 fn decode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     machine.bytes(text.as_str().len())?;
     machine.steps(text.as_str().len() / 8)?;
     let mut bytes = Vec::with_capacity(text.as_str().len());

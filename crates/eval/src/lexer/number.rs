@@ -18,9 +18,9 @@ impl Lexer<'_> {
             None => self.decimal()?,
         };
         match self.peek() {
-            Some('n') => {
-                Err(self.wrong("BigInt does not exist here").fix("leave out the n: numbers are exact up to 2**53"))
-            }
+            Some('n') => Err(self
+                .wrong("BigInt does not exist here")
+                .fix("leave out the n: numbers are exact up to 2**53")),
             Some(c) if is_name_part(c) => Err(self.wrong("a name cannot begin right after a number")),
             _ => Ok(Token::Number(number)),
         }
@@ -73,5 +73,7 @@ pub(crate) fn from_digits(digits: &str, radix: u32) -> Option<f64> {
     if let Ok(number) = u64::from_str_radix(digits, radix) {
         return Some(number as f64);
     }
-    digits.chars().try_fold(0.0, |sum, digit| Some(sum * f64::from(radix) + f64::from(digit.to_digit(radix)?)))
+    digits
+        .chars()
+        .try_fold(0.0, |sum, digit| Some(sum * f64::from(radix) + f64::from(digit.to_digit(radix)?)))
 }

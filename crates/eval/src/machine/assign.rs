@@ -52,7 +52,7 @@ impl Machine<'_> {
     pub(super) fn update(&mut self, target: PatternId, delta: f64, is_prefix: bool) -> Run {
         let mut before = 0.0;
         let after = self.change(target, |machine, old| {
-            before = machine.to_number(old)?;
+            before = machine.number_of(old)?;
             Ok(Some(Value::Number(before + delta)))
         })?;
         Ok(if is_prefix { after } else { Value::Number(before) })
@@ -110,8 +110,12 @@ impl Machine<'_> {
                 let (base, key) = self.place(*place)?;
                 self.set(&base, &key, value)
             }
-            Pattern::Array(items, rest) => self.deeper(|machine| machine.bind_list(items, *rest, &value, into)),
-            Pattern::Object(fields, rest) => self.deeper(|machine| machine.bind_fields(fields, *rest, &value, into)),
+            Pattern::Array(items, rest) => {
+                self.deeper(|machine| machine.bind_list(items, *rest, &value, into))
+            }
+            Pattern::Object(fields, rest) => {
+                self.deeper(|machine| machine.bind_fields(fields, *rest, &value, into))
+            }
         }
     }
 
@@ -157,7 +161,7 @@ impl Machine<'_> {
         into: Binding,
     ) -> Run<()> {
         if value.is_nothing() {
-            let what = self.to_text(value)?;
+            let what = self.text_of(value)?;
             return Err(self.type_error(format!("cannot take {} apart", what.as_str())));
         }
         let mut taken = Vec::new();

@@ -113,9 +113,9 @@ impl Machine<'_> {
         self.at = self.program.span(id);
         Ok(match op {
             UnaryOp::Not => Value::Bool(!value.is_truthy()),
-            UnaryOp::Minus => Value::Number(-self.to_number(&value)?),
-            UnaryOp::Plus => Value::Number(self.to_number(&value)?),
-            UnaryOp::BitNot => Value::Number(f64::from(!self.to_int32(&value)?)),
+            UnaryOp::Minus => Value::Number(-self.number_of(&value)?),
+            UnaryOp::Plus => Value::Number(self.number_of(&value)?),
+            UnaryOp::BitNot => Value::Number(f64::from(!self.int32_of(&value)?)),
             UnaryOp::Void | UnaryOp::TypeOf | UnaryOp::Delete => Value::Undefined,
         })
     }
@@ -150,7 +150,7 @@ impl Machine<'_> {
             out.push_str(text.as_str());
             if let Some(&expr) = exprs.next() {
                 let value = self.eval(expr)?;
-                let text = self.to_text(&value)?;
+                let text = self.text_of(&value)?;
                 self.bytes(text.as_str().len())?;
                 out.push_str(text.as_str());
             }

@@ -40,7 +40,11 @@ fn place(name: &str) -> Option<usize> {
     let is_place = name.len() <= 10
         && name.bytes().all(|byte| byte.is_ascii_digit())
         && (name.len() == 1 || !name.starts_with('0'));
-    if !is_place { None } else { name.parse::<u32>().ok().filter(|place| *place < u32::MAX).map(|place| place as usize) }
+    if !is_place {
+        None
+    } else {
+        name.parse::<u32>().ok().filter(|place| *place < u32::MAX).map(|place| place as usize)
+    }
 }
 
 impl Machine<'_> {
@@ -53,7 +57,7 @@ impl Machine<'_> {
         {
             return Ok(Key::Index(*number as usize));
         }
-        let text = self.to_text(value)?;
+        let text = self.text_of(value)?;
         Ok(Key::of(&text.shared()))
     }
 
@@ -76,7 +80,7 @@ impl Machine<'_> {
                     Ok(unit.map_or(Value::Undefined, Value::Text))
                 }
                 Key::Name(name) if **name == *"length" => Ok(text.units().into()),
-                Key::Name(name) => Ok(builtins::method(builtins::STRING, name)),
+                key @ Key::Name(_) => Ok(named(builtins::STRING, key)),
             },
             Value::Number(_) => Ok(named(builtins::NUMBER, key)),
             Value::Bool(_) => Ok(named(builtins::BOOLEAN, key)),
@@ -119,9 +123,11 @@ impl Machine<'_> {
             },
             Content::Map(map) if key.is("size") => Some(map.len().into()),
             Content::Set(set) if key.is("size") => Some(set.len().into()),
-            Content::Map(_) | Content::Set(_) | Content::Date(_) | Content::Promise(_) | Content::Settler { .. } => {
-                None
-            }
+            Content::Map(_)
+            | Content::Set(_)
+            | Content::Date(_)
+            | Content::Promise(_)
+            | Content::Settler { .. } => None,
         };
         own.unwrap_or_else(|| match key {
             Key::Name(name) => match builtins::method(builtins::methods_of(content), name) {
@@ -139,7 +145,8 @@ impl Machine<'_> {
             let name = function.name.map(|symbol| self.program.name(symbol).into());
             return Some(Value::text(name.or_else(|| closure.name.clone()).unwrap_or_else(|| "".into())));
         }
-        key.is("length").then(|| function.parameters.iter().take_while(|one| one.default.is_none()).count().into())
+        key.is("length")
+            .then(|| function.parameters.iter().take_while(|one| one.default.is_none()).count().into())
     }
 
     fn nothing_to_read(&mut self, base: &Value, key: &Key) -> super::Stop {
@@ -165,11 +172,15 @@ impl Machine<'_> {
         }
         match base {
             Value::Object(id) => self.set_of_object(*id, key, value),
-            Value::Method(_) | Value::Global(_) => {
-                Err(self.forbidden(format!("`{}` cannot be set: what is built in never changes", key.shared()), None))
-            }
+            Value::Method(_) | Value::Global(_) => Err(self.forbidden(
+                format!("`{}` cannot be set: what is built in never changes", key.shared()),
+                None,
+            )),
             Value::Undefined | Value::Null => Err(self.nothing_to_set(base, key)),
-            _ => Err(self.type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared()))),
+            _ => {
+                Err(self
+                    .type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared())))
+            }
         }
     }
 
@@ -195,13 +206,16 @@ impl Machine<'_> {
                 Ok(())
             }
             Some(Content::Regex(_)) if key.is("lastIndex") => {
-                let index = self.to_integer(&value)?.max(0.0) as usize;
+                let index = self.integer_of(&value)?.max(0.0) as usize;
                 if let Some(Content::Regex(regex)) = self.content_mut(id) {
                     regex.last_index = index;
                 }
                 Ok(())
             }
-            _ => Err(self.type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared()))),
+            _ => {
+                Err(self
+                    .type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared())))
+            }
         }
     }
 
@@ -212,8 +226,10 @@ impl Machine<'_> {
         };
         let (place, new_len) = match key {
             Key::Index(at) => (Some(*at), len.max(at + 1)),
-            key if key.is("length") => (None, self.to_length(&value)?),
-            key => return Err(self.type_error(format!("cannot set `{}` of a list", key.shared()))),
+            key @ Key::Name(_) if key.is("length") => (None, self.length_of(&value)?),
+            key @ Key::Name(_) => {
+                return Err(self.type_error(format!("cannot set `{}` of a list", key.shared())));
+            }
         };
         self.bytes(new_len.saturating_sub(len).saturating_mul(size_of::<Value>()))?;
         self.steps(new_len.saturating_sub(len) / 8)?;
@@ -227,8 +243,8 @@ impl Machine<'_> {
     }
 
     /// A length that a list can have.
-    pub(crate) fn to_length(&mut self, value: &Value) -> Run<usize> {
-        let length = self.to_number(value)?;
+    pub(crate) fn length_of(&mut self, value: &Value) -> Run<usize> {
+        let length = self.number_of(value)?;
         if length < 0.0 || length.fract() != 0.0 || length >= f64::from(u32::MAX) {
             return Err(self.range_error("Invalid array length"));
         }
@@ -267,14 +283,14 @@ impl Machine<'_> {
         match base {
             Value::Text(text) => match key {
                 Key::Index(at) => *at < text.units(),
-                key => key.is("length"),
+                key @ Key::Name(_) => key.is("length"),
             },
             Value::Object(id) => match self.content(*id) {
                 Some(Content::Plain(fields)) => fields.contains_key(&*key.shared()),
                 Some(Content::Error(error)) => error.fields.contains_key(&*key.shared()),
                 Some(Content::Array(items)) => match key {
                     Key::Index(at) => *at < items.len(),
-                    key => key.is("length"),
+                    key @ Key::Name(_) => key.is("length"),
                 },
                 _ => false,
             },

@@ -97,7 +97,13 @@ impl Machine<'_> {
     }
 
     /// Says of a list that it is what a regular expression has found.
-    pub(crate) fn describe_match(&mut self, list: &Value, index: usize, input: &Text, groups: Value) -> Run<()> {
+    pub(crate) fn describe_match(
+        &mut self,
+        list: &Value,
+        index: usize,
+        input: &Text,
+        groups: Value,
+    ) -> Run<()> {
         self.bytes(64)?;
         if let Value::Object(id) = list {
             self.matches.insert(*id, (index, input.clone(), groups));

@@ -8,7 +8,12 @@ use crate::value::{Content, Value};
 
 impl Machine<'_> {
     /// `while` tests first, `do` last.
-    pub(super) fn while_loop(&mut self, first: Option<ExprId>, body: StatementId, test: Option<ExprId>) -> Run<Flow> {
+    pub(super) fn while_loop(
+        &mut self,
+        first: Option<ExprId>,
+        body: StatementId,
+        test: Option<ExprId>,
+    ) -> Run<Flow> {
         if let Some(first) = first
             && !self.eval(first)?.is_truthy()
         {

@@ -13,7 +13,9 @@ impl Machine<'_> {
         match self.program.expr(id) {
             Expr::Member { object, key, is_optional } => self.member(id, *object, key, *is_optional),
             Expr::Index { object, index, is_optional } => self.index(id, *object, *index, *is_optional),
-            Expr::Call { callee, arguments, is_optional } => self.call_link(id, *callee, arguments, *is_optional),
+            Expr::Call { callee, arguments, is_optional } => {
+                self.call_link(id, *callee, arguments, *is_optional)
+            }
             _ => self.eval(id).map(Some),
         }
     }
@@ -57,7 +59,13 @@ impl Machine<'_> {
         self.get(&base, &key).map(Some)
     }
 
-    fn call_link(&mut self, id: ExprId, callee: ExprId, arguments: &[Item], is_optional: bool) -> Run<Option<Value>> {
+    fn call_link(
+        &mut self,
+        id: ExprId,
+        callee: ExprId,
+        arguments: &[Item],
+        is_optional: bool,
+    ) -> Run<Option<Value>> {
         let Some((this, function)) = self.callee(callee)? else { return Ok(None) };
         if is_optional && function.is_nothing() {
             return Ok(None);
@@ -137,7 +145,9 @@ impl Machine<'_> {
             _ => &[],
         };
         match builtins::nearest(methods, &name) {
-            Some(near) => self.type_error_fix(format!("`{name}` is not a function"), &format!("did you mean `{near}`?")),
+            Some(near) => {
+                self.type_error_fix(format!("`{name}` is not a function"), &format!("did you mean `{near}`?"))
+            }
             None => self.type_error(format!("`{name}` is not a function")),
         }
     }

@@ -1,5 +1,7 @@
 //! Operators and the conversions that they ask for.
 
+use std::cmp::Ordering;
+
 use super::{Machine, Run};
 use crate::ast::BinaryOp;
 use crate::builtins;
@@ -28,25 +30,25 @@ impl Machine<'_> {
             BinaryOp::NotSame => Ok((!left.is_same(right)).into()),
             BinaryOp::Equal => Ok(self.is_equal(left, right)?.into()),
             BinaryOp::NotEqual => Ok((!self.is_equal(left, right)?).into()),
-            BinaryOp::Less => self.compare(left, right, |order| order.is_lt()),
-            BinaryOp::LessOrEqual => self.compare(left, right, |order| order.is_le()),
-            BinaryOp::Greater => self.compare(left, right, |order| order.is_gt()),
-            BinaryOp::GreaterOrEqual => self.compare(left, right, |order| order.is_ge()),
+            BinaryOp::Less => self.compare(left, right, Ordering::is_lt),
+            BinaryOp::LessOrEqual => self.compare(left, right, Ordering::is_le),
+            BinaryOp::Greater => self.compare(left, right, Ordering::is_gt),
+            BinaryOp::GreaterOrEqual => self.compare(left, right, Ordering::is_ge),
             BinaryOp::In => self.is_in(left, right),
             BinaryOp::InstanceOf => self.is_instance(left, right),
             BinaryOp::And | BinaryOp::Or | BinaryOp::Coalesce => Ok(right.clone()),
             _ => {
-                let (left, right) = (self.to_number(left)?, self.to_number(right)?);
+                let (left, right) = (self.number_of(left)?, self.number_of(right)?);
                 Ok(on_numbers(op, left, right).unwrap_or(Value::Undefined))
             }
         }
     }
 
     fn sum(&mut self, left: &Value, right: &Value) -> Run {
-        let left = self.to_primitive(left, Hint::Default)?;
-        let right = self.to_primitive(right, Hint::Default)?;
+        let left = self.simplify(left, Hint::Default)?;
+        let right = self.simplify(right, Hint::Default)?;
         if matches!(left, Value::Text(_)) || matches!(right, Value::Text(_)) {
-            let (left, right) = (self.to_text(&left)?, self.to_text(&right)?);
+            let (left, right) = (self.text_of(&left)?, self.text_of(&right)?);
             self.bytes(left.as_str().len() + right.as_str().len())?;
             self.steps((left.as_str().len() + right.as_str().len()) / 256)?;
             let mut text = String::with_capacity(left.as_str().len() + right.as_str().len());
@@ -54,44 +56,49 @@ impl Machine<'_> {
             text.push_str(right.as_str());
             return Ok(Value::text(text));
         }
-        Ok(Value::Number(self.to_number(&left)? + self.to_number(&right)?))
+        Ok(Value::Number(self.number_of(&left)? + self.number_of(&right)?))
     }
 
     /// `==`.
     fn is_equal(&mut self, left: &Value, right: &Value) -> Run<bool> {
-        let is_object = |value: &Value| matches!(value, Value::Object(_) | Value::Method(_) | Value::Global(_));
+        let is_object =
+            |value: &Value| matches!(value, Value::Object(_) | Value::Method(_) | Value::Global(_));
         if left.is_nothing() || right.is_nothing() {
             return Ok(left.is_nothing() && right.is_nothing());
         }
-        if std::mem::discriminant(left) == std::mem::discriminant(right) || (is_object(left) && is_object(right)) {
+        if std::mem::discriminant(left) == std::mem::discriminant(right)
+            || (is_object(left) && is_object(right))
+        {
             return Ok(left.is_same(right));
         }
-        let left = self.to_primitive(left, Hint::Default)?;
-        let right = self.to_primitive(right, Hint::Default)?;
+        let left = self.simplify(left, Hint::Default)?;
+        let right = self.simplify(right, Hint::Default)?;
         if let (Value::Text(left), Value::Text(right)) = (&left, &right) {
             return Ok(left == right);
         }
-        Ok(self.to_number(&left)? == self.to_number(&right)?)
+        Ok(self.number_of(&left)? == self.number_of(&right)?)
     }
 
-    fn compare(&mut self, left: &Value, right: &Value, holds: fn(std::cmp::Ordering) -> bool) -> Run {
-        let left = self.to_primitive(left, Hint::Number)?;
-        let right = self.to_primitive(right, Hint::Number)?;
+    fn compare(&mut self, left: &Value, right: &Value, holds: fn(Ordering) -> bool) -> Run {
+        let left = self.simplify(left, Hint::Number)?;
+        let right = self.simplify(right, Hint::Number)?;
         if let (Value::Text(left), Value::Text(right)) = (&left, &right) {
             let order = match (left == right, left.is_before(right)) {
-                (true, _) => std::cmp::Ordering::Equal,
-                (_, true) => std::cmp::Ordering::Less,
-                _ => std::cmp::Ordering::Greater,
+                (true, _) => Ordering::Equal,
+                (_, true) => Ordering::Less,
+                _ => Ordering::Greater,
             };
             return Ok(holds(order).into());
         }
-        let (left, right) = (self.to_number(&left)?, self.to_number(&right)?);
+        let (left, right) = (self.number_of(&left)?, self.number_of(&right)?);
         Ok(left.partial_cmp(&right).is_some_and(holds).into())
     }
 
     fn is_in(&mut self, left: &Value, right: &Value) -> Run {
         if !matches!(right, Value::Object(_) | Value::Global(_) | Value::Method(_)) {
-            return Err(self.type_error_fix("`in` asks objects and lists", "for texts and items, use includes"));
+            return Err(
+                self.type_error_fix("`in` asks objects and lists", "for texts and items, use includes")
+            );
         }
         let key = self.key(left)?;
         if let super::Key::Name(name) = &key
@@ -107,7 +114,9 @@ impl Machine<'_> {
 
     fn is_instance(&mut self, left: &Value, right: &Value) -> Run {
         match right {
-            Value::Global(global) if global.is_function() => Ok(builtins::is_instance(self, left, global.name).into()),
+            Value::Global(global) if global.is_function() => {
+                Ok(builtins::is_instance(self, left, global.name).into())
+            }
             value if self.is_callable(value) => Ok(Value::Bool(false)),
             _ => Err(self.type_error("the right side of instanceof is not a kind, like Array or Date")),
         }
@@ -127,7 +136,7 @@ impl Machine<'_> {
     }
 
     /// A value that is no object.
-    pub(crate) fn to_primitive(&mut self, value: &Value, hint: Hint) -> Run {
+    pub(crate) fn simplify(&mut self, value: &Value, hint: Hint) -> Run {
         let Value::Object(id) = value else {
             return Ok(match value {
                 Value::Method(method) => convert::function_text(method.name).into(),
@@ -152,7 +161,7 @@ impl Machine<'_> {
         Err(self.type_error("an object cannot be turned into a simple value"))
     }
 
-    pub(crate) fn to_number(&mut self, value: &Value) -> Run<f64> {
+    pub(crate) fn number_of(&mut self, value: &Value) -> Run<f64> {
         Ok(match value {
             Value::Undefined => f64::NAN,
             Value::Null => 0.0,
@@ -164,23 +173,23 @@ impl Machine<'_> {
             }
             Value::Method(_) | Value::Global(_) => f64::NAN,
             Value::Object(_) => {
-                let simpler = self.to_primitive(value, Hint::Number)?;
-                return self.to_number(&simpler);
+                let simpler = self.simplify(value, Hint::Number)?;
+                return self.number_of(&simpler);
             }
         })
     }
 
     /// A number without its fraction; what is none is 0.
-    pub(crate) fn to_integer(&mut self, value: &Value) -> Run<f64> {
-        let number = self.to_number(value)?;
+    pub(crate) fn integer_of(&mut self, value: &Value) -> Run<f64> {
+        let number = self.number_of(value)?;
         Ok(if number.is_nan() { 0.0 } else { number.trunc() })
     }
 
-    pub(crate) fn to_int32(&mut self, value: &Value) -> Run<i32> {
-        Ok(convert::int32(self.to_number(value)?))
+    pub(crate) fn int32_of(&mut self, value: &Value) -> Run<i32> {
+        Ok(convert::int32(self.number_of(value)?))
     }
 
-    pub(crate) fn to_text(&mut self, value: &Value) -> Run<Text> {
+    pub(crate) fn text_of(&mut self, value: &Value) -> Run<Text> {
         Ok(match value {
             Value::Undefined => Text::new("undefined"),
             Value::Null => Text::new("null"),
@@ -193,8 +202,8 @@ impl Machine<'_> {
             }
             Value::Text(text) => text.clone(),
             Value::Object(_) | Value::Method(_) | Value::Global(_) => {
-                let simpler = self.to_primitive(value, Hint::Text)?;
-                return self.to_text(&simpler);
+                let simpler = self.simplify(value, Hint::Text)?;
+                return self.text_of(&simpler);
             }
         })
     }

@@ -58,7 +58,7 @@ impl Machine<'_> {
         match outcome {
             Ok(value) => self.resolve(promise, value)?,
             Err(Stop::Throw(thrown)) => self.settle(promise, Outcome::Rejected, thrown)?,
-            Err(refusal) => return Err(refusal),
+            Err(refusal @ Stop::Refuse(_)) => return Err(refusal),
         }
         Ok(Value::Object(promise))
     }
@@ -92,7 +92,7 @@ impl Machine<'_> {
     pub(crate) fn reject_with(&mut self, promise: ObjectId, error: Stop) -> Run<()> {
         match error {
             Stop::Throw(thrown) => self.settle(promise, Outcome::Rejected, thrown),
-            refusal => Err(refusal),
+            refusal @ Stop::Refuse(_) => Err(refusal),
         }
     }
 
@@ -105,6 +105,7 @@ impl Machine<'_> {
     }
 
     /// Ends the waiting for a promise, the first time.
+    #[expect(clippy::needless_pass_by_value, reason = "the promise keeps it")]
     pub(crate) fn settle(&mut self, promise: ObjectId, outcome: Outcome, value: Value) -> Run<()> {
         let Some(Content::Promise(state)) = self.content_mut(promise) else { return Ok(()) };
         let Promise::Pending(reactions) = state else { return Ok(()) };
@@ -161,9 +162,12 @@ impl Machine<'_> {
     }
 
     fn never_settles(&self) -> Stop {
-        EvalError::new(ErrorKind::Timeout, "the promise never settles: nothing that could settle it is left to run")
-            .at(self.at)
-            .into()
+        EvalError::new(
+            ErrorKind::Timeout,
+            "the promise never settles: nothing that could settle it is left to run",
+        )
+        .at(self.at)
+        .into()
     }
 
     fn run_job(&mut self, job: Job) -> Run<()> {
@@ -194,7 +198,7 @@ impl Machine<'_> {
     /// One promise for many.
     pub(crate) fn group(&mut self, gathering: Gathering, values: &[Value]) -> Run {
         let result = self.new_promise()?;
-        self.bytes(values.len() * size_of::<Value>())?;
+        self.bytes(size_of_val(values))?;
         let group = self.groups.len();
         let left = values.len();
         self.groups.push(Group { gathering, values: vec![Value::Undefined; left], left, result });
@@ -209,7 +213,8 @@ impl Machine<'_> {
     }
 
     fn gather(&mut self, group: usize, place: usize, outcome: Outcome, value: Value) -> Run<()> {
-        let Some((gathering, result)) = self.groups.get(group).map(|group| (group.gathering, group.result)) else {
+        let Some((gathering, result)) = self.groups.get(group).map(|group| (group.gathering, group.result))
+        else {
             return Ok(());
         };
         let ends_it = match gathering {

@@ -87,7 +87,8 @@ impl Machine<'_> {
     /// Declares the `var`s of a function; what has a value keeps it.
     pub(super) fn declare_vars(&mut self, vars: &[Symbol]) -> Run<()> {
         for &var in vars {
-            let is_there = self.scope_mut().is_some_and(|scope| scope.names.iter().any(|slot| slot.name == var));
+            let is_there =
+                self.scope_mut().is_some_and(|scope| scope.names.iter().any(|slot| slot.name == var));
             if !is_there {
                 self.declare(var, Some(Value::Undefined), Kind::Var)?;
             }
@@ -157,9 +158,8 @@ impl Machine<'_> {
         };
         let text = self.program.name(name);
         match outcome {
-            Assigned::Const => {
-                Err(self.type_error_fix(format!("`{text}` is a const and keeps its value"), "declare it with let"))
-            }
+            Assigned::Const => Err(self
+                .type_error_fix(format!("`{text}` is a const and keeps its value"), "declare it with let")),
             Assigned::TooEarly => Err(self.too_early(name)),
             Assigned::New if builtins::global(text).is_some() || super::is_forbidden(text) => {
                 Err(self.forbidden(format!("`{text}` cannot be replaced"), Some("use another name")))

@@ -109,11 +109,13 @@ impl Machine<'_> {
             // What a program throws may be anything; to show it must not run it, nor take long.
             error.message = match &thrown {
                 Value::Text(text) => format!("thrown: {}", text.as_str()),
-                other => self.to_data(other).map_or_else(|_| "thrown".to_owned(), |data| format!("thrown: {data}")),
+                other => self
+                    .plain_data(other)
+                    .map_or_else(|_| "thrown".to_owned(), |data| format!("thrown: {data}")),
             };
         }
         if error.kind == ErrorKind::Thrown {
-            error.thrown = self.to_data(&thrown).ok();
+            error.thrown = self.plain_data(&thrown).ok();
         }
         error.message = shortened(error.message);
         error

@@ -32,7 +32,7 @@ impl Parser<'_> {
         }
         let Token::Mark(mark) = self.token else { return Ok(left) };
         let Some(op) = find(ASSIGN, mark) else { return Ok(left) };
-        let target = if op.is_none() { self.to_pattern(left)? } else { self.to_place(left)? };
+        let target = if op.is_none() { self.assigned_pattern(left)? } else { self.assigned_place(left)? };
         self.advance()?;
         let value = self.assignment()?;
         Ok(self.add(Expr::Assign(op, target, value), start))
@@ -57,7 +57,9 @@ impl Parser<'_> {
         let mut left = self.unary()?;
         while let Some(Binary { op, power }) = self.operator().filter(|found| found.power >= least.max(1)) {
             if power == POWER && self.is_bare_unary(left) {
-                return Err(self.error_here("the sign before ** needs brackets").fix("write (-a) ** b or -(a ** b)"));
+                return Err(self
+                    .error_here("the sign before ** needs brackets")
+                    .fix("write (-a) ** b or -(a ** b)"));
             }
             self.advance()?;
             // The right side of ** holds further ones; that of all others only what binds tighter.
@@ -84,9 +86,7 @@ impl Parser<'_> {
 
     /// `a ?? b || c` could mean two things.
     fn check_mix(&self, op: BinaryOp, left: ExprId, right: ExprId) -> Parsed<()> {
-        let is = |expr: ExprId, wanted: fn(BinaryOp) -> bool| {
-            matches!(self.program.expr(expr), Expr::Binary(op, ..) if wanted(*op))
-        };
+        let is = |expr: ExprId, wanted: fn(BinaryOp) -> bool| matches!(self.program.expr(expr), Expr::Binary(op, ..) if wanted(*op));
         let and_or = |op| matches!(op, BinaryOp::And | BinaryOp::Or);
         let mixed = match op {
             BinaryOp::Coalesce => is(left, and_or) || is(right, and_or),
@@ -112,7 +112,7 @@ impl Parser<'_> {
             let delta = if mark == "++" { 1.0 } else { -1.0 };
             self.advance()?;
             let operand = self.nested(Self::unary)?;
-            let target = self.to_place(operand)?;
+            let target = self.assigned_place(operand)?;
             return Ok(self.add(Expr::Update { target, delta, is_prefix: true }, start));
         }
         let Some(op) = find(UNARY, mark) else { return self.postfix() };
@@ -136,7 +136,7 @@ impl Parser<'_> {
             Token::Mark("--") if !self.after_line => -1.0,
             _ => return Ok(operand),
         };
-        let target = self.to_place(operand)?;
+        let target = self.assigned_place(operand)?;
         self.advance()?;
         Ok(self.add(Expr::Update { target, delta, is_prefix: false }, start))
     }
@@ -219,11 +219,11 @@ impl Parser<'_> {
     }
 
     /// A place that has a value already: a name or a member.
-    fn to_place(&mut self, expr: ExprId) -> Parsed<crate::ast::PatternId> {
+    fn assigned_place(&mut self, expr: ExprId) -> Parsed<crate::ast::PatternId> {
         let pattern = match *self.program.expr(expr) {
             Expr::Name(symbol) => Pattern::Name(symbol),
             Expr::Member { .. } | Expr::Index { .. } => Pattern::Place(expr),
-            Expr::Group(inner) => return self.to_place(inner),
+            Expr::Group(inner) => return self.assigned_place(inner),
             _ => return Err(self.error_here("only a name or a member can be assigned to")),
         };
         Ok(self.program.add_pattern(pattern))

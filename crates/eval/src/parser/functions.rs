@@ -46,7 +46,14 @@ impl Parser<'_> {
             let body = Body::Block(block);
             let is_arrow = false;
             Ok(parser.program.add_function(Function {
-                name, parameters, rest, own, vars, body, is_arrow, is_async,
+                name,
+                parameters,
+                rest,
+                own,
+                vars,
+                body,
+                is_arrow,
+                is_async,
             }))
         })
     }
@@ -123,7 +130,14 @@ impl Parser<'_> {
         };
         self.leave(outer);
         let function = Function {
-            name: None, parameters: parameters.into(), rest, own, vars, body, is_arrow: true, is_async,
+            name: None,
+            parameters: parameters.into(),
+            rest,
+            own,
+            vars,
+            body,
+            is_arrow: true,
+            is_async,
         };
         let function = self.program.add_function(function);
         Ok(self.add(Expr::Function(function), start))
@@ -134,11 +148,11 @@ impl Parser<'_> {
         for (at, item) in items.iter().enumerate() {
             let Some(value) = item.value else { return Err(self.unexpected()) };
             if item.is_spread && at + 1 == items.len() {
-                rest = Some(self.to_binding(value)?);
+                rest = Some(self.bound_pattern(value)?);
             } else if item.is_spread {
                 return Err(self.error_here("a rest parameter is the last"));
             } else {
-                parameters.push(self.to_binding_element(value)?);
+                parameters.push(self.bound_element(value)?);
             }
         }
         Ok((parameters, rest))

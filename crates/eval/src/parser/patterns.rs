@@ -1,9 +1,7 @@
 //! Patterns: read as such where something is declared, and made from expressions where an `=` or `=>` comes only after them.
 
 use super::{Parsed, Parser};
-use crate::ast::{
-    Element, Expr, ExprId, Item, Kind, Pattern, PatternId, Property, PropertyKey, Symbol,
-};
+use crate::ast::{Element, Expr, ExprId, Item, Kind, Pattern, PatternId, Property, PropertyKey, Symbol};
 use crate::lexer::Token;
 
 impl Parser<'_> {
@@ -81,16 +79,16 @@ impl Parser<'_> {
     }
 
     /// An expression that is assigned to.
-    pub(super) fn to_pattern(&mut self, expr: ExprId) -> Parsed<PatternId> {
+    pub(super) fn assigned_pattern(&mut self, expr: ExprId) -> Parsed<PatternId> {
         self.convert(expr, Targets::Places)
     }
 
     /// An expression that turned out to be a parameter.
-    pub(super) fn to_binding(&mut self, expr: ExprId) -> Parsed<PatternId> {
+    pub(super) fn bound_pattern(&mut self, expr: ExprId) -> Parsed<PatternId> {
         self.convert(expr, Targets::Names)
     }
 
-    pub(super) fn to_binding_element(&mut self, expr: ExprId) -> Parsed<Element> {
+    pub(super) fn bound_element(&mut self, expr: ExprId) -> Parsed<Element> {
         self.convert_element(expr, Targets::Names)
     }
 

@@ -18,6 +18,9 @@ struct Names {
     functions: Vec<(Symbol, FunctionId)>,
 }
 
+/// Names, and how they are declared.
+pub(super) type Lexical = Box<[(Symbol, Kind)]>;
+
 impl Parser<'_> {
     /// Reads the body of a function, and returns its `var`s too.
     pub(super) fn function_scope(
@@ -40,18 +43,14 @@ impl Parser<'_> {
         self.scopes.blocks.push(Names::default());
         let body = read(self);
         let names = self.scopes.blocks.pop().unwrap_or_default();
-        Ok(Block {
-            body: body?.into(),
-            lexical: names.lexical.into(),
-            functions: names.functions.into(),
-        })
+        Ok(Block { body: body?.into(), lexical: names.lexical.into(), functions: names.functions.into() })
     }
 
     /// Reads something that declares names around it, as the head of a loop does.
     pub(super) fn names_scope<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Parsed<T>,
-    ) -> Parsed<(T, Box<[(Symbol, Kind)]>)> {
+    ) -> Parsed<(T, Lexical)> {
         self.scopes.blocks.push(Names::default());
         let outcome = read(self);
         let names = self.scopes.blocks.pop().unwrap_or_default();

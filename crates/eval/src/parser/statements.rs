@@ -57,7 +57,9 @@ impl Parser<'_> {
         let expr = self.expression()?;
         if let Expr::Name(symbol) = *self.program.expr(expr) {
             if self.is(":") {
-                return Err(self.error_here("labels do not exist here").fix("put an object in brackets: ({…})"));
+                return Err(self
+                    .error_here("labels do not exist here")
+                    .fix("put an object in brackets: ({…})"));
             }
             if self.lexer.name(symbol) == "async" && self.is_word("function") && !self.after_line {
                 return self.function_statement(true);
@@ -99,7 +101,11 @@ impl Parser<'_> {
         }
     }
 
-    fn declarator(&mut self, kind: Kind, pattern: PatternId) -> Parsed<(PatternId, Option<crate::ast::ExprId>)> {
+    fn declarator(
+        &mut self,
+        kind: Kind,
+        pattern: PatternId,
+    ) -> Parsed<(PatternId, Option<crate::ast::ExprId>)> {
         let value = if self.eat("=")? { Some(self.assignment()?) } else { None };
         if value.is_none() && kind == Kind::Const {
             return Err(self.error_here("a const needs a value").fix("write = and the value, or use let"));
@@ -177,7 +183,7 @@ impl Parser<'_> {
             None => {
                 let expr = self.without_in(Self::expression)?;
                 if self.is_word("of") || self.is_word("in") {
-                    let pattern = self.to_pattern(expr)?;
+                    let pattern = self.assigned_pattern(expr)?;
                     return self.each(None, pattern, is_awaited);
                 }
                 Statement::Expr(expr)
@@ -263,7 +269,9 @@ impl Parser<'_> {
 
     fn end_jump(&mut self) -> Parsed<()> {
         if self.word().is_some() && !self.after_line {
-            return Err(self.error_here("labels do not exist here").fix("put the loops into a function and return"));
+            return Err(self
+                .error_here("labels do not exist here")
+                .fix("put the loops into a function and return"));
         }
         self.end_statement()
     }

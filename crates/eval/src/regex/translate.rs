@@ -7,7 +7,8 @@ use crate::{ErrorKind, EvalError};
 
 const DIGIT: &str = "0-9";
 const WORD: &str = "0-9A-Za-z_";
-const SPACE: &str = r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
+const SPACE: &str =
+    r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
 const LINE_ENDS: &str = r"\n\r\u{2028}\u{2029}";
 /// What never matches.
 const NEVER: &str = r"[^\s\S]";
@@ -43,6 +44,7 @@ pub(super) fn translate(
         is_unicode,
         dot_is_all,
         is_multi_line,
+        can_repeat: false,
     };
     translator.run()?;
     Ok(translator.out)
@@ -54,22 +56,30 @@ struct Translator<'s> {
     is_unicode: bool,
     dot_is_all: bool,
     is_multi_line: bool,
+    /// Whether something stands before that may be repeated.
+    can_repeat: bool,
 }
 
 impl Translator<'_> {
     fn run(&mut self) -> Result<(), EvalError> {
         while let Some(c) = self.rest.next() {
+            let could_repeat = std::mem::replace(&mut self.can_repeat, !matches!(c, '^' | '|' | '('));
             match c {
+                '*' | '+' | '?' | '{' if self.is_quantifier(c) => {
+                    if !could_repeat {
+                        return Err(wrong("there is nothing to repeat"));
+                    }
+                    self.quantifier(c);
+                }
                 '\\' => self.escape(false)?,
                 '[' => self.class()?,
                 '(' => self.group()?,
-                '{' => self.brace(),
                 '}' | ']' => self.literal(c),
                 '.' if self.dot_is_all => self.out.push_str("(?s:.)"),
                 '.' => self.out.push_str(&format!("[^{LINE_ENDS}]")),
                 '^' if !self.is_multi_line => self.out.push_str(r"\A"),
                 '$' if !self.is_multi_line => self.out.push_str(r"\z"),
-                '^' | '$' | '|' | ')' | '*' | '+' | '?' => self.out.push(c),
+                '^' | '$' | '|' | ')' => self.out.push(c),
                 c => self.literal(c),
             }
         }
@@ -119,20 +129,35 @@ impl Translator<'_> {
         Err(wrong("the name of a group is made of letters, digits and _"))
     }
 
-    /// A repetition, or a brace that stands for itself.
-    fn brace(&mut self) {
+    /// Whether a character begins a repetition; a brace may stand for itself.
+    fn is_quantifier(&self, c: char) -> bool {
+        c != '{' || self.bounds().is_some()
+    }
+
+    /// What stands in the braces of a repetition.
+    fn bounds(&self) -> Option<String> {
         let inside: String = self.rest.clone().take_while(|&c| c != '}').take(24).collect();
         let is_closed = self.rest.clone().nth(inside.chars().count()) == Some('}');
         let (least, most) = inside.split_once(',').unwrap_or((&inside, "0"));
         let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_closed && !least.is_empty() && are_digits(least) && are_digits(most) {
-            self.out.push('{');
+        let fits = is_closed && !least.is_empty() && are_digits(least) && are_digits(most);
+        fits.then_some(inside)
+    }
+
+    /// Copies a repetition, and the `?` that makes it reluctant.
+    fn quantifier(&mut self, c: char) {
+        self.out.push(c);
+        if c == '{'
+            && let Some(inside) = self.bounds()
+        {
             self.out.push_str(&inside);
             self.out.push('}');
             self.rest.by_ref().take(inside.chars().count() + 1).for_each(drop);
-        } else {
-            self.literal('{');
         }
+        if self.rest.next_if_eq(&'?').is_some() {
+            self.out.push('?');
+        }
+        self.can_repeat = false;
     }
 
     fn class(&mut self) -> Result<(), EvalError> {
@@ -156,7 +181,8 @@ impl Translator<'_> {
                     let next = self.rest();
                     let class_follows = next.strip_prefix('\\').and_then(|rest| rest.chars().next());
                     let class_follows = class_follows.is_some_and(|c| CLASSES.iter().any(|row| row.0 == c));
-                    let stands_alone = self.out.ends_with('[') || self.out.ends_with("[^") || next.starts_with(']');
+                    let stands_alone =
+                        self.out.ends_with('[') || self.out.ends_with("[^") || next.starts_with(']');
                     if was_class || class_follows || stands_alone {
                         self.out.push('\\');
                     }
@@ -194,7 +220,9 @@ impl Translator<'_> {
             }
             'u' => self.unicode()?,
             'p' | 'P' if self.is_unicode => self.property(c)?,
-            c if c.is_ascii_alphanumeric() && self.is_unicode => return Err(wrong("there is no such escape")),
+            c if c.is_ascii_alphanumeric() && self.is_unicode => {
+                return Err(wrong("there is no such escape"));
+            }
             c => self.literal(c),
         }
         Ok(())
@@ -255,8 +283,11 @@ fn wrong(message: &str) -> EvalError {
 }
 
 fn refused(what: &str) -> EvalError {
-    EvalError::new(ErrorKind::Forbidden, format!("{what} does not exist in regular expressions here: it takes too long"))
-        .fix("use a plainer expression, and look at the rest with includes, startsWith or slice")
+    EvalError::new(
+        ErrorKind::Forbidden,
+        format!("{what} does not exist in regular expressions here: it takes too long"),
+    )
+    .fix("use a plainer expression, and look at the rest with includes, startsWith or slice")
 }
 
 #[cfg(test)]
@@ -283,7 +314,11 @@ mod tests {
     #[test]
     fn what_backtracks_is_refused() {
         for source in ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", r"(a)\1", r"(?<n>a)\k<n>"] {
-            assert_eq!(translate(source, false, false, false).unwrap_err().kind, ErrorKind::Forbidden, "{source}");
+            assert_eq!(
+                translate(source, false, false, false).unwrap_err().kind,
+                ErrorKind::Forbidden,
+                "{source}"
+            );
         }
     }
 }

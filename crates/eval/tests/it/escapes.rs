@@ -101,7 +101,8 @@ const HARMLESS: &[(&str, &str)] = &[
 #[test]
 fn what_is_harmless_comes_to_plain_data() {
     for (source, expected) in HARMLESS {
-        let value = eval(source, &vars(), &Options::default()).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let value =
+            eval(source, &vars(), &Options::default()).unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(value.to_string(), *expected, "{source}");
     }
 }

@@ -46,7 +46,10 @@ const REFUSED: &[(&str, ErrorKind)] = &[
     ("/(((a{1,100}){1,100}){1,100})/.test('a')", ErrorKind::Memory),
     ("'a'.repeat(1e6).match(/(a?){50}b/)", ErrorKind::Timeout),
     ("const s = 'é'.repeat(1e5); for (let i = 0; i < s.length; i++) s[i]", ErrorKind::Timeout),
-    ("const m = new Map(); for (let i = 0; i < 2e5; i++) m.set(i, i); for (let i = 0; i < 1e5; i++) m.delete(i)", ErrorKind::Timeout),
+    (
+        "const m = new Map(); for (let i = 0; i < 2e5; i++) m.set(i, i); for (let i = 0; i < 1e5; i++) m.delete(i)",
+        ErrorKind::Timeout,
+    ),
     ("const a = Array(1e5).fill(1); while (a.length) a.shift()", ErrorKind::Timeout),
     ("const a = Array(1e5).fill(1); while (true) a.includes(2)", ErrorKind::Timeout),
 ];
@@ -65,7 +68,22 @@ fn what_goes_over_a_limit_is_refused() {
 fn the_source_is_bounded() {
     let long = "1+".repeat(40_000) + "1";
     assert_eq!(eval(&long, &[], &Options::default()).unwrap_err().kind, ErrorKind::Memory);
-    for (open, close) in [("(", ")"), ("[", "]"), ("{a:", "}"), ("-", ""), ("!", ""), ("x=>", ""), ("`${", "}`"), ("a?", ":b"), ("f(", ")"), ("{", "}"), ("new ", ""), ("if(1)", ""), ("[...", "]"), ("2**", "")] {
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{a:", "}"),
+        ("-", ""),
+        ("!", ""),
+        ("x=>", ""),
+        ("`${", "}`"),
+        ("a?", ":b"),
+        ("f(", ")"),
+        ("{", "}"),
+        ("new ", ""),
+        ("if(1)", ""),
+        ("[...", "]"),
+        ("2**", ""),
+    ] {
         for inside in ["1", ""] {
             let deep = open.repeat(5_000) + inside + &close.repeat(5_000);
             let error = eval(&deep, &[], &Options::default()).unwrap_err();
@@ -88,7 +106,8 @@ fn the_deepest_fits_on_a_small_stack() {
     #![expect(clippy::disallowed_methods, reason = "a thread with a stack of a known size")]
     let sources = [
         "let n = 0; const f = () => { n++; try { f() } finally { n } }; f()".to_owned(),
-        "(function f() { return [1].map(() => { if (true) { for (const x of [1]) { return f() } } }) })()".to_owned(),
+        "(function f() { return [1].map(() => { if (true) { for (const x of [1]) { return f() } } }) })()"
+            .to_owned(),
         "const f = () => `${{toString: () => f()}}`; f()".to_owned(),
         "const f = ([{a = f([{}])}]) => a; f([{}])".to_owned(),
         "const f = async () => await f(); f()".to_owned(),
@@ -103,10 +122,10 @@ fn the_deepest_fits_on_a_small_stack() {
         "let f = x => x; for (let i = 0; i < 1000; i++) f = f.bind(null); f(1)".to_owned(),
         format!("a{}", ".b".repeat(5_000)),
         format!("a{}", "?.b()".repeat(5_000)),
-        "(".repeat(90) + "1" + &")".repeat(90),
-        "[".repeat(90) + "1" + &"]".repeat(90),
-        "{".repeat(90) + "1" + &"}".repeat(90),
-        "x=>".repeat(90) + "1",
+        "(".repeat(150) + "1" + &")".repeat(150),
+        "[".repeat(150) + "1" + &"]".repeat(150),
+        "{".repeat(150) + "1" + &"}".repeat(150),
+        "x=>".repeat(150) + "1",
         "(".repeat(60_000),
     ];
     for source in sources {

@@ -33,7 +33,8 @@ const VALUES: &[(&str, &str)] = &[
 #[test]
 fn promises_are_settled() {
     for (source, expected) in VALUES {
-        let value = eval_async(source, &[], &Options::default()).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let value =
+            eval_async(source, &[], &Options::default()).unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(value.to_string(), *expected, "{source}");
     }
 }
@@ -56,6 +57,10 @@ fn await_needs_an_async_place() {
 #[test]
 fn what_nothing_settles_is_a_timeout() {
     for source in ["await new Promise(() => {})", "await {then() {}}", "await Promise.race([])"] {
-        assert_eq!(eval_async(source, &[], &Options::default()).unwrap_err().kind, ErrorKind::Timeout, "{source}");
+        assert_eq!(
+            eval_async(source, &[], &Options::default()).unwrap_err().kind,
+            ErrorKind::Timeout,
+            "{source}"
+        );
     }
 }

@@ -44,7 +44,11 @@ fn vars() -> Vec<(&'static str, Data)> {
 #[test]
 fn templates_are_filled_in() {
     for (template, expected) in TEXTS {
-        assert_eq!(interpolate(template, &vars(), &Options::default()).as_deref(), Ok(*expected), "{template}");
+        assert_eq!(
+            interpolate(template, &vars(), &Options::default()).as_deref(),
+            Ok(*expected),
+            "{template}"
+        );
     }
 }
 
@@ -52,7 +56,11 @@ fn templates_are_filled_in() {
 fn a_limit_gives_no_text() {
     let limits = Limits { max_steps: 10_000, ..Limits::default() };
     let options = Options { limits, ..Options::default() };
-    for template in ["{{'x'.repeat(1e8)}}", "{{((f)=>f(f))(f=>f(f))}}", &"{{xs.concat(xs).concat(xs).length}}".repeat(2_000)] {
+    for template in [
+        "{{'x'.repeat(1e8)}}",
+        "{{((f)=>f(f))(f=>f(f))}}",
+        &"{{xs.concat(xs).concat(xs).length}}".repeat(2_000),
+    ] {
         let error = interpolate(template, &vars(), &options).expect_err(template);
         assert!(error.kind.is_limit(), "{template}: {error}");
     }

@@ -45,7 +45,8 @@ impl Moment {
 
     /// Year, month, day, hour, minute, second, millisecond.
     pub(super) fn parts(&self) -> [f64; 7] {
-        [self.year, self.month, self.day, self.hour, self.minute, self.second, self.millisecond].map(|part| part as f64)
+        [self.year, self.month, self.day, self.hour, self.minute, self.second, self.millisecond]
+            .map(|part| part as f64)
     }
 }
 

@@ -29,7 +29,8 @@ fn iso(text: &str) -> Option<f64> {
     let day = parts.next().map_or(Some(1.0), |part| number(part, 2))?;
     let fits = parts.next().is_none() && (1.0..=12.0).contains(&month) && (1.0..=31.0).contains(&day);
     let (hour, minute, second, offset) = time.map_or(Some((0.0, 0.0, 0.0, 0.0)), clock)?;
-    let time = time_of(&[year, month - 1.0, day, hour, minute, 0.0, 0.0]) + (second * 1000.0).trunc() - offset;
+    let time =
+        time_of(&[year, month - 1.0, day, hour, minute, 0.0, 0.0]) + (second * 1000.0).trunc() - offset;
     fits.then_some(time)
 }
 

@@ -7,7 +7,7 @@ use crate::machine::{Key, Machine, Run, Stop};
 use crate::value::{Fields, Value};
 
 pub(super) fn parse(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
-    let text = machine.to_text(argument(arguments, 0))?;
+    let text = machine.text_of(argument(arguments, 0))?;
     machine.steps(text.as_str().len() / 8)?;
     let mut reader = Reader { text: text.as_str(), at: 0 };
     let value = reader.value(machine)?;
@@ -151,9 +151,14 @@ impl Reader<'_> {
         let len = rest.bytes().take_while(|byte| b"+-.eE0123456789".contains(byte)).count();
         let text = rest.get(..len).unwrap_or_default();
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let has_needless_zero = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") && !digits.starts_with("0e") && !digits.starts_with("0E");
+        let has_needless_zero = digits.len() > 1
+            && digits.starts_with('0')
+            && !digits.starts_with("0.")
+            && !digits.starts_with("0e")
+            && !digits.starts_with("0E");
         let mantissa = digits.split(['e', 'E']).next().unwrap_or_default();
-        let is_odd = !digits.starts_with(|c: char| c.is_ascii_digit()) || mantissa.ends_with('.') || has_needless_zero;
+        let is_odd =
+            !digits.starts_with(|c: char| c.is_ascii_digit()) || mantissa.ends_with('.') || has_needless_zero;
         match text.parse::<f64>() {
             Ok(number) if !is_odd => {
                 self.at += len;

@@ -20,7 +20,8 @@ pub(super) fn pattern(machine: &mut Machine<'_>, value: &Value, flags: &str) -> 
     if let Some(regex) = as_regex(machine, value) {
         return Ok(regex);
     }
-    let source = if matches!(value, Value::Undefined) { "(?:)".into() } else { machine.to_text(value)?.shared() };
+    let source =
+        if matches!(value, Value::Undefined) { "(?:)".into() } else { machine.text_of(value)?.shared() };
     let regex = machine.compile(&source, flags)?;
     Ok(RegexObject { source, flags: flags.into(), regex, last_index: 0 })
 }
@@ -50,15 +51,21 @@ pub(super) fn replace(machine: &mut Machine<'_>, this: &Value, arguments: &[Valu
     let found = match &regex {
         Some(regex) if regex.is_global() => all(machine, regex, &text)?,
         Some(_) if which == Which::All => {
-            return Err(machine.type_error_fix("replaceAll must be called with a global RegExp", "add the flag g"));
+            return Err(
+                machine.type_error_fix("replaceAll must be called with a global RegExp", "add the flag g")
+            );
         }
         Some(regex) => find(machine, regex, &text, 0)?.into_iter().collect(),
         None => {
-            let wanted = machine.to_text(wanted)?;
+            let wanted = machine.text_of(wanted)?;
             places_of(machine, &text, wanted.as_str(), which)?
         }
     };
-    let with = if machine.is_callable(with) { With::Function(with.clone()) } else { With::Text(machine.to_text(with)?) };
+    let with = if machine.is_callable(with) {
+        With::Function(with.clone())
+    } else {
+        With::Text(machine.text_of(with)?)
+    };
     let mut out = String::new();
     let mut done = 0;
     for groups in &found {
@@ -114,7 +121,7 @@ fn replacement(
                 arguments.push(names);
             }
             let new = machine.call(function, &Value::Undefined, &arguments)?;
-            Ok(machine.to_text(&new)?.as_str().to_owned())
+            Ok(machine.text_of(&new)?.as_str().to_owned())
         }
     }
 }
@@ -160,7 +167,8 @@ fn numbered(machine: &mut Machine<'_>, after: &str, parts: &[Value]) -> Run<(Opt
         let number = after.get(..digits).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let number = number.and_then(|text| text.parse::<usize>().ok()).filter(|number| *number > 0);
         if let Some(part) = number.and_then(|number| parts.get(number)) {
-            let text = if part.is_nothing() { String::new() } else { machine.to_text(part)?.as_str().to_owned() };
+            let text =
+                if part.is_nothing() { String::new() } else { machine.text_of(part)?.as_str().to_owned() };
             return Ok((Some(text), digits));
         }
     }
@@ -170,7 +178,7 @@ fn numbered(machine: &mut Machine<'_>, after: &str, parts: &[Value]) -> Run<(Opt
 fn by_name(machine: &mut Machine<'_>, after: &str, names: &Value) -> Run<(Option<String>, usize)> {
     let Some((name, _)) = after.get(1..).unwrap_or_default().split_once('>') else { return Ok((None, 0)) };
     let part = machine.get(names, &crate::machine::Key::Name(name.into()))?;
-    let text = if part.is_nothing() { String::new() } else { machine.to_text(&part)?.as_str().to_owned() };
+    let text = if part.is_nothing() { String::new() } else { machine.text_of(&part)?.as_str().to_owned() };
     Ok((Some(text), name.len() + 2))
 }
 
