@@ -39,10 +39,8 @@ impl Parser<'_> {
     /// The parameters and the body of a function.
     pub(super) fn function_rest(&mut self, name: Option<Symbol>, is_async: bool) -> Parsed<FunctionId> {
         self.nested(|parser| {
-            let outer = parser.enter(is_async);
-            let (parameters, rest, own) = parser.parameters()?;
-            let (block, vars) = parser.braced_body()?;
-            parser.leave(outer);
+            let ((parameters, rest, own), (block, vars)) =
+                parser.inside(is_async, |parser| Ok((parser.parameters()?, parser.braced_body()?)))?;
             let body = Body::Block(block);
             let is_arrow = false;
             Ok(parser.program.add_function(Function {
@@ -121,14 +119,13 @@ impl Parser<'_> {
         let ((parameters, rest), own) = self.names_scope(|parser| parser.items_to_parameters(items))?;
         let own = own.iter().map(|(symbol, _)| *symbol).collect();
         self.expect("=>")?;
-        let outer = self.enter(is_async);
-        let (body, vars) = if self.is("{") {
-            let (block, vars) = self.braced_body()?;
-            (Body::Block(block), vars)
-        } else {
-            (Body::Expr(self.assignment()?), Box::default())
-        };
-        self.leave(outer);
+        let (body, vars) = self.inside(is_async, |parser| {
+            if !parser.is("{") {
+                return Ok((Body::Expr(parser.assignment()?), Box::default()));
+            }
+            let (block, vars) = parser.braced_body()?;
+            Ok((Body::Block(block), vars))
+        })?;
         let function = Function {
             name: None,
             parameters: parameters.into(),
@@ -158,14 +155,12 @@ impl Parser<'_> {
         Ok((parameters, rest))
     }
 
-    /// Goes into a function: loops around it do not count, and it may wait or not. Returns what to come back to.
-    fn enter(&mut self, is_async: bool) -> (usize, usize, bool, bool) {
+    /// Reads what is inside a function: loops around it do not count, and it may wait or not.
+    fn inside<T>(&mut self, is_async: bool, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = (self.loops, self.switches, self.may_await, self.in_is_operator);
         (self.loops, self.switches, self.may_await) = (0, 0, is_async);
-        outer
-    }
-
-    fn leave(&mut self, outer: (usize, usize, bool, bool)) {
+        let outcome = read(self);
         (self.loops, self.switches, self.may_await, self.in_is_operator) = outer;
+        outcome
     }
 }

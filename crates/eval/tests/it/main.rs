@@ -1,5 +1,12 @@
 //! Evaluation from outside: the language, its limits, what must not exist, and Node as a second opinion.
-#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test may panic, and says what it skips"
+)]
 
 mod auto_traits;
 mod escapes;
