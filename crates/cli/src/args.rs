@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use stockade_guard::config::Config;
 
 use crate::commands::{
-    audit, check, completions, config, init, limits, policy, rules, sanitize, scan, skill,
+    audit, check, completions, config, eval, init, limits, policy, rules, sanitize, scan, skill,
 };
 #[cfg(target_os = "linux")]
 use crate::commands::{doctor, exec, run, serve};
@@ -137,6 +137,7 @@ pub(crate) enum Command {
     Rules(rules::RulesArgs),
     Limits(limits::LimitsArgs),
     Check(check::CheckArgs),
+    Eval(eval::EvalArgs),
     #[cfg(target_os = "linux")]
     Exec(exec::ExecArgs),
     #[cfg(target_os = "linux")]

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 #[cfg(target_os = "linux")]
 pub(crate) mod doctor;
+pub(crate) mod eval;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod init;

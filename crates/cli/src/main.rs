@@ -5,6 +5,7 @@ mod args;
 mod bug;
 mod command_rules;
 mod commands;
+mod evaluation;
 mod exit;
 mod failure;
 #[cfg(target_os = "linux")]
@@ -48,6 +49,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         Command::Limits(limits) => commands::limits::run(limits, args.color),
+        Command::Eval(eval) => commands::eval::run(eval),
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),

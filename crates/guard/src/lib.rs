@@ -99,6 +99,7 @@ pub use skill::{
     Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest,
     SkillPermissions, SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind, find_skills,
 };
+pub use stockade_eval as eval;
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;

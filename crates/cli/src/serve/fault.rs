@@ -24,6 +24,9 @@ pub(super) const EXHAUSTED: i32 = -32002;
 /// There is no sandbox that could do it.
 pub(super) const NO_SANDBOX: i32 = -32003;
 
+/// It took too long.
+pub(super) const TIMED_OUT: i32 = -32004;
+
 /// The codes and what they mean, for the documentation.
 pub(super) const CODES: &[(i32, &str)] = &[
     (PARSE, "the line is no JSON"),
@@ -38,6 +41,7 @@ pub(super) const CODES: &[(i32, &str)] = &[
     (REFUSED, "refused by policy; `data` has the verdict"),
     (EXHAUSTED, "a limit is exhausted; `data` says which"),
     (NO_SANDBOX, "no sandbox can do it; `data` has the fix"),
+    (TIMED_OUT, "the evaluation took too long, or waits for what never comes"),
 ];
 
 /// Why a request has no result: the `error` of a response.

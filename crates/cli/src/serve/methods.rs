@@ -4,6 +4,7 @@ mod audit;
 #[cfg(debug_assertions)]
 mod broken;
 mod command;
+mod eval;
 mod exec;
 mod limits;
 mod path;
@@ -44,6 +45,9 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<limits::Settle>(),
     Method::of::<source::Resolve>(),
     Method::of::<source::Apply>(),
+    Method::of::<eval::Eval>(),
+    Method::of::<eval::EvalCondition>(),
+    Method::of::<eval::EvalInterpolate>(),
     Method::of::<sandbox::PlanSandbox>(),
     Method::of::<exec::Exec>(),
     Method::of::<audit::Query>(),

@@ -62,6 +62,13 @@ const PROTOCOL: &[Row] = &[
     ("source.resolve", "tool overrides?", "maxResponseBytes maxChars extractionStrategy stripHidden"),
     ("source.apply", "tool text? textBase64? contentType? overrides?", "text truncated originalBytes"),
     (
+        "eval",
+        "expr vars? limits? limits.maxSteps? limits.maxBytes? limits.maxDepth? limits.maxOutput? limits.timeoutMs? fn?",
+        "value",
+    ),
+    ("eval.condition", "expr vars? limits?", "value"),
+    ("eval.interpolate", "template vars? limits?", "text"),
+    (
         "sandbox.plan",
         "spec spec.workspace? spec.sharedPaths? spec.readOnlyPaths? spec.cwd? spec.tempDir? spec.home? spec.network? \
          spec.secureCredentialHome? spec.env? spec.limits? hostFacts? hostFacts.platform? hostFacts.exists? \
@@ -80,11 +87,11 @@ const PROTOCOL: &[Row] = &[
 ];
 
 /// What belongs to layers that are still to come. Until then it is told as an unknown method.
-const LATER: &[&str] = &["container.manifest", "eval", "eval.condition", "eval.interpolate"];
+const LATER: &[&str] = &["container.manifest"];
 
-/// The error codes of the protocol. -32004, timed out, comes with the evaluation of expressions: a command that takes too
-/// long has a result, with what it printed until then and `timedOut`.
-const ERRORS: &[i32] = &[-32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003];
+/// The error codes of the protocol. -32004, timed out, is for evaluations: a command that takes too long has a result, with
+/// what it printed until then and `timedOut`.
+const ERRORS: &[i32] = &[-32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003, -32004];
 
 /// The schema of what stands at a place of another, and whether it must be there.
 fn at<'s>(root: &'s Value, schema: &'s Value, place: &str) -> Option<(&'s Value, bool)> {

@@ -1,0 +1,223 @@
+//! `stockade eval`: the value of an expression.
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+use stockade_guard::eval::{Data, ErrorKind, EvalError, Limits};
+use stockade_guard::{FileOptions, Source, read_text};
+
+use crate::args::{Format, HELP};
+use crate::evaluation::{Ask, Question, answer};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::escape::{escape, escape_lines, escape_path};
+use crate::render::json::to_json;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade eval 'xs.map(x => x * 2)' --vars '{\"xs\": [1, 2]}'      the value, as JSON
+  stockade eval --condition 'score > 5' --vars @vars.json && ...  whether it holds, as the exit code
+  stockade eval --template 'Hello {{name}}' --vars -              a text with {{...}} filled in";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  there is a value; with --condition: it holds
+  1  the expression failed or reached for what does not exist; with --condition: it does not hold
+  2  the command line, the variables or the expression cannot be read
+  3  a limit was hit, or the variables could not be read: nobody knows the value
+
+An expression of JavaScript, or statements of which the last expression is the value, sees its variables and nothing else:
+no files, no network, no processes, no prototypes. In a template, what fails keeps its marker.";
+
+/// Evaluate an expression of JavaScript over plain data, with nothing else in reach
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct EvalArgs {
+    /// The expression, or with --template the text; - is standard input
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    expr: String,
+
+    /// The variables, as a JSON object; @FILE reads a file, - standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    vars: Option<String>,
+
+    /// Only say whether it holds; whatever fails does not
+    #[arg(long, conflicts_with_all = ["template", "asynchronous"])]
+    condition: bool,
+
+    /// Fill in each {{expression}} of a text
+    #[arg(long, conflicts_with = "asynchronous")]
+    template: bool,
+
+    /// Let `await` and `return` stand at the top
+    #[arg(long = "async")]
+    asynchronous: bool,
+
+    /// How to print; json holds the value or the error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    bounds: Bounds,
+}
+
+/// What an evaluation may spend, and what it gets to know.
+#[derive(Debug, clap::Args)]
+struct Bounds {
+    /// Steps at most
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_steps)]
+    max_steps: u64,
+
+    /// Bytes of all values at most
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_bytes)]
+    max_bytes: usize,
+
+    /// Bytes of the result at most
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_output)]
+    max_output: usize,
+
+    /// Milliseconds at most
+    #[arg(long, value_name = "MS", default_value_t = 5000)]
+    timeout: u64,
+
+    /// Let Math.random() begin here; without it, it is refused
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// What Date.now() says, in milliseconds since 1970; this machine's time by default
+    #[arg(long, value_name = "MS", allow_hyphen_values = true)]
+    now: Option<f64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
+    let takes_stdin = |text: &str| text == "-";
+    if takes_stdin(&args.expr) && args.vars.as_deref().is_some_and(takes_stdin) {
+        return Err(Failure::usage("standard input cannot be both the expression and the variables")
+            .with_help("put one of them into a file: --vars @FILE"));
+    }
+    let source = if takes_stdin(&args.expr) { read(None)? } else { args.expr.clone() };
+    let vars = args.vars.as_deref().map_or(Ok(Vec::new()), variables)?;
+    let outcome = answer(&Question {
+        ask: args.ask(),
+        source: &source,
+        vars: &vars,
+        limits: args.bounds.limits(&source),
+        timeout: Duration::from_millis(args.bounds.timeout),
+        now_ms: args.bounds.now,
+        seed: args.bounds.seed,
+    });
+    let exit = exit(args, &outcome);
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&printed(args, &outcome));
+    if let (Err(error), Format::Text) = (&outcome, args.format) {
+        io::stderr().write_all(report(args, &source, error).as_bytes()).ok();
+    }
+    output.finish(exit)
+}
+
+impl EvalArgs {
+    fn ask(&self) -> Ask {
+        match (self.condition, self.template, self.asynchronous) {
+            (true, ..) => Ask::Condition,
+            (_, true, _) => Ask::Template,
+            (.., true) => Ask::Awaited,
+            _ => Ask::Value,
+        }
+    }
+}
+
+impl Bounds {
+    fn limits(&self, source: &str) -> Limits {
+        Limits {
+            max_steps: self.max_steps,
+            max_bytes: self.max_bytes,
+            // A template is as long as its output: what was given is not what was made.
+            max_output: self.max_output.max(source.len().min(self.max_bytes)),
+            ..Limits::default()
+        }
+    }
+}
+
+fn exit(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> Exit {
+    match outcome {
+        Ok(value) if args.condition && !value.is_truthy() => Exit::Found,
+        Ok(_) => Exit::Clean,
+        Err(_) if args.condition => Exit::Found,
+        Err(error) if error.kind.is_limit() => Exit::Incomplete,
+        Err(error) if error.kind == ErrorKind::Syntax => Exit::Usage,
+        Err(_) => Exit::Found,
+    }
+}
+
+/// Returns what goes to standard output.
+fn printed(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> String {
+    match (args.format, outcome) {
+        (Format::Json, Ok(value)) => format!("{}\n", to_json(&json!({"value": value}))),
+        (Format::Json, Err(error)) if args.condition => {
+            format!("{}\n", to_json(&json!({"value": false, "error": error})))
+        }
+        (Format::Json, Err(error)) => format!("{}\n", to_json(&json!({"error": error}))),
+        (Format::Text, Ok(Data::Undefined)) => "undefined\n".to_owned(),
+        (Format::Text, Ok(Data::Text(text))) => format!("{}\n", escape_lines(text)),
+        (Format::Text, Ok(value)) => format!("{}\n", to_json(value)),
+        (Format::Text, Err(_)) if args.condition => "false\n".to_owned(),
+        (Format::Text, Err(_)) => String::new(),
+    }
+}
+
+/// Says why there is no value: what, where, and how to mend it.
+fn report(args: &EvalArgs, source: &str, error: &EvalError) -> String {
+    let label = if args.condition { "it does not hold" } else { "error" };
+    let mut text = format!("{label}: {}: {}\n", error.kind, escape(&error.message));
+    let place = error.span.filter(|_| args.ask() != Ask::Template);
+    if let Some(part) =
+        place.and_then(|span| source.get(span.start..span.end)).filter(|part| !part.is_empty())
+    {
+        let line: String = part.lines().next().unwrap_or_default().chars().take(60).collect();
+        text.push_str(&format!("   at: {}\n", escape(&line)));
+    }
+    if let Some(fix) = &error.fix {
+        text.push_str(&format!("  help: {}\n", escape(fix)));
+    }
+    text
+}
+
+/// Reads the variables.
+fn variables(given: &str) -> Result<Vec<(String, Data)>, Failure> {
+    let text = match (given, given.strip_prefix('@')) {
+        ("-", _) => read(None)?,
+        (_, Some(path)) => read(Some(Path::new(path)))?,
+        (text, None) => text.to_owned(),
+    };
+    let wrong = |why: &dyn std::fmt::Display| {
+        Failure::usage(format_args!("the variables are no JSON object: {why}"))
+            .with_help("write --vars '{\"name\": \"value\"}', or --vars @FILE")
+    };
+    match serde_json::from_str::<Data>(&text) {
+        Ok(Data::Object(fields)) => Ok(fields),
+        Ok(_) => Err(wrong(&"they are another value")),
+        Err(error) => Err(wrong(&error)),
+    }
+}
+
+/// Reads a file, or standard input.
+fn read(path: Option<&Path>) -> Result<String, Failure> {
+    let source = match path {
+        Some(path) => Source::Path(path.to_path_buf()),
+        None => Source::Stdin { name: "stdin".into() },
+    };
+    let name = match &source {
+        Source::Path(path) | Source::Stdin { name: path } => escape_path(path),
+    };
+    let options = FileOptions { max_file_bytes: 16 << 20, ..FileOptions::default() };
+    match read_text(&source, &options) {
+        Ok(file) => Ok(file.text),
+        Err(gap) => Err(Failure::incomplete(format_args!("{name}: {gap}"))),
+    }
+}

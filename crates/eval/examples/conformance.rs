@@ -1,0 +1,103 @@
+//! Runs the test vectors in `FOLDER/vectors` that concern evaluation and prints one score a file.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command that reads vectors and reports to a person"
+)]
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::Value;
+use stockade_eval::{Data, EvalError, Options, condition, eval, eval_async, interpolate};
+
+/// Rows that this crate decides otherwise.
+const DECIDED_OTHERWISE: &[(&str, &str)] = &[
+    ("se-142", "the expression that explodes elsewhere is answered at once: nothing backtracks here"),
+    ("se-150", "BigInt does not exist here: it is refused before any work is done"),
+];
+
+fn main() -> ExitCode {
+    let Some(folder) = std::env::args_os().nth(1) else {
+        eprintln!("usage: conformance FOLDER");
+        return ExitCode::from(2);
+    };
+    let path = Path::new(&folder).join("vectors/cb-safe-eval.json");
+    let rows = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+    let rows = rows.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string()));
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => {
+            eprintln!("{}: {error}", path.display());
+            return ExitCode::FAILURE;
+        }
+    };
+    let (mut passed, mut total) = (0, 0);
+    for row in rows.as_array().into_iter().flatten() {
+        let id = row["id"].as_str().unwrap_or("?");
+        if let Some((_, reason)) = DECIDED_OTHERWISE.iter().find(|(other, _)| *other == id) {
+            eprintln!("{id}: decided otherwise: {reason}");
+            continue;
+        }
+        total += 1;
+        match check(row) {
+            Ok(()) => passed += 1,
+            Err(why) => eprintln!("{id}: {why}"),
+        }
+    }
+    println!("cb-safe-eval  {passed}/{total}");
+    if passed == total { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn check(row: &Value) -> Result<(), String> {
+    let outcome = run(row);
+    if let Some(wanted) = row.get("expect") {
+        let found = outcome.map_err(|error| format!("expected {wanted}, failed: {error}"))?;
+        return if agrees(wanted, &found) { Ok(()) } else { Err(format!("expected {wanted}, got {found}")) };
+    }
+    match (row["error"].as_str(), outcome) {
+        (Some("limit" | "timeout"), Err(error)) if error.kind.is_limit() => Ok(()),
+        (Some("throws"), Err(_)) => Ok(()),
+        (Some(wanted), outcome) => Err(format!("expected {wanted}, got {outcome:?}")),
+        // Whatever it answers, there is no host that it could have touched.
+        (None, _) => Ok(()),
+    }
+}
+
+fn run(row: &Value) -> Result<Value, EvalError> {
+    let source = row["expr"].as_str().unwrap_or_default();
+    let vars: Vec<(&str, Data)> = row["vars"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.as_str(), serde_json::from_value(value.clone()).unwrap_or_default()))
+        .collect();
+    let options = Options::default();
+    let data = match row["fn"].as_str() {
+        Some("condition") => Data::Bool(condition(source, &vars, &options)),
+        Some("interpolate") => Data::Text(interpolate(source, &vars, &options)?),
+        Some("eval_async") => eval_async(source, &vars, &options)?,
+        _ => eval(source, &vars, &options)?,
+    };
+    Ok(serde_json::to_value(data).unwrap_or_default())
+}
+
+/// Numbers are the same however they are written.
+fn agrees(wanted: &Value, found: &Value) -> bool {
+    match (wanted, found) {
+        (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),
+        (Value::Array(wanted), Value::Array(found)) => {
+            wanted.len() == found.len()
+                && wanted.iter().zip(found).all(|(wanted, found)| agrees(wanted, found))
+        }
+        (Value::Object(wanted), Value::Object(found)) => {
+            wanted.len() == found.len()
+                && wanted
+                    .iter()
+                    .all(|(key, wanted)| found.get(key).is_some_and(|found| agrees(wanted, found)))
+        }
+        _ => wanted == found,
+    }
+}

@@ -1,0 +1,154 @@
+//! `Set`.
+
+use indexmap::IndexMap;
+
+use super::{Method, argument, method_row};
+use crate::machine::{Machine, Run};
+use crate::value::{Content, MapKey, Value};
+
+pub(super) static METHODS: &[Method] = &[
+    method_row("add", 1, add),
+    method_row("clear", 0, clear),
+    method_row("delete", 1, delete),
+    method_row("difference", 1, |machine, this, arguments| combine(machine, this, arguments, Keep::Own)),
+    method_row("entries", 0, entries),
+    method_row("forEach", 1, for_each),
+    method_row("has", 1, has),
+    method_row("intersection", 1, |machine, this, arguments| combine(machine, this, arguments, Keep::Common)),
+    method_row("isDisjointFrom", 1, is_disjoint_from),
+    method_row("isSubsetOf", 1, is_subset_of),
+    method_row("isSupersetOf", 1, is_superset_of),
+    method_row("keys", 0, values),
+    method_row("symmetricDifference", 1, symmetric_difference),
+    method_row("union", 1, union),
+    method_row("values", 0, values),
+];
+
+type Members = IndexMap<MapKey, Value>;
+
+/// Which members of the first set stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Own,
+    Common,
+}
+
+pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    let from = argument(arguments, 0);
+    let values = if from.is_nothing() { Vec::new() } else { machine.spread(from)? };
+    of(machine, values)
+}
+
+fn of(machine: &mut Machine<'_>, values: Vec<Value>) -> Run {
+    machine.bytes(values.len() * BYTES_OF_MEMBER)?;
+    let members: Members = values.into_iter().map(|value| (MapKey::from(&value), value)).collect();
+    machine.add(Content::Set(members)).map(Value::Object)
+}
+
+const BYTES_OF_MEMBER: usize = size_of::<(MapKey, Value)>() + 16;
+
+fn members_of<'m>(machine: &'m mut Machine<'_>, this: &Value) -> Run<&'m mut Members> {
+    let id = match this {
+        Value::Object(id) if matches!(machine.content(*id), Some(Content::Set(_))) => *id,
+        _ => return Err(machine.type_error("this is no Set")),
+    };
+    match machine.content_mut(id) {
+        Some(Content::Set(members)) => Ok(members),
+        _ => Err(crate::machine::Stop::Throw(Value::Undefined)),
+    }
+}
+
+fn copy(machine: &mut Machine<'_>, this: &Value) -> Run<Members> {
+    let members = members_of(machine, this)?.clone();
+    machine.steps(members.len())?;
+    machine.bytes(members.len() * BYTES_OF_MEMBER)?;
+    Ok(members)
+}
+
+fn add(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    machine.bytes(BYTES_OF_MEMBER)?;
+    let value = argument(arguments, 0).clone();
+    members_of(machine, this)?.entry(MapKey::from(&value)).or_insert(value);
+    Ok(this.clone())
+}
+
+fn has(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let key = MapKey::from(argument(arguments, 0));
+    Ok(members_of(machine, this)?.contains_key(&key).into())
+}
+
+fn delete(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let key = MapKey::from(argument(arguments, 0));
+    let members = members_of(machine, this)?;
+    let (size, found) = (members.len(), members.shift_remove(&key).is_some());
+    machine.steps(size / 8)?;
+    Ok(found.into())
+}
+
+fn clear(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
+    members_of(machine, this)?.clear();
+    Ok(Value::Undefined)
+}
+
+fn values(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
+    let values = copy(machine, this)?.into_values().collect();
+    machine.array(values)
+}
+
+fn entries(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
+    let values = copy(machine, this)?.into_values();
+    let pairs = values.map(|value| machine.array(vec![value.clone(), value])).collect::<Run<_>>()?;
+    machine.array(pairs)
+}
+
+fn for_each(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let function = argument(arguments, 0);
+    machine.callback(function)?;
+    let mut at = 0;
+    while let Some(value) = members_of(machine, this)?.get_index(at).map(|(_, value)| value.clone()) {
+        machine.call(function, argument(arguments, 1), &[value.clone(), value, this.clone()])?;
+        at += 1;
+    }
+    Ok(Value::Undefined)
+}
+
+fn combine(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], keep: Keep) -> Run {
+    let (mut own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    own.retain(|key, _| other.contains_key(key) == (keep == Keep::Common));
+    machine.add(Content::Set(own)).map(Value::Object)
+}
+
+fn union(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let (mut own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    for (key, value) in other {
+        own.entry(key).or_insert(value);
+    }
+    machine.add(Content::Set(own)).map(Value::Object)
+}
+
+fn symmetric_difference(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    let only = |one: &Members, two: &Members| -> Vec<(MapKey, Value)> {
+        one.iter()
+            .filter(|(key, _)| !two.contains_key(*key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    };
+    let members = only(&own, &other).into_iter().chain(only(&other, &own)).collect();
+    machine.add(Content::Set(members)).map(Value::Object)
+}
+
+fn is_subset_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    Ok(own.keys().all(|key| other.contains_key(key)).into())
+}
+
+fn is_superset_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    Ok(other.keys().all(|key| own.contains_key(key)).into())
+}
+
+fn is_disjoint_from(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    Ok(Value::Bool(!own.keys().any(|key| other.contains_key(key))))
+}

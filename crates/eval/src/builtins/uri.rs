@@ -1,0 +1,71 @@
+//! `encodeURIComponent` and its kin.
+
+use super::argument;
+use crate::machine::{Machine, Run};
+use crate::value::Value;
+
+/// What stays as it is in a part of an address.
+const PLAIN: &[u8] = b"-_.!~*'()";
+/// What stays as it is in a whole address besides.
+const RESERVED: &[u8] = b";/?:@&=+$,#";
+
+pub(super) fn encode_component(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    encode(machine, arguments, &[])
+}
+
+pub(super) fn encode_whole(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    encode(machine, arguments, RESERVED)
+}
+
+fn encode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
+    let text = machine.text_of(argument(arguments, 0))?;
+    machine.bytes(text.as_str().len() * 3)?;
+    machine.steps(text.as_str().len() / 8)?;
+    let mut out = String::with_capacity(text.as_str().len());
+    for byte in text.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) || kept.contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    Ok(Value::text(out))
+}
+
+pub(super) fn decode_component(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    decode(machine, arguments, &[])
+}
+
+pub(super) fn decode_whole(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    decode(machine, arguments, RESERVED)
+}
+
+fn decode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
+    let text = machine.text_of(argument(arguments, 0))?;
+    machine.bytes(text.as_str().len())?;
+    machine.steps(text.as_str().len() / 8)?;
+    let mut bytes = Vec::with_capacity(text.as_str().len());
+    let mut rest = text.as_str().as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let Some(decoded) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
+            return Err(machine.other_error("URIError", "URI malformed"));
+        };
+        if kept.contains(&decoded) {
+            bytes.push(b'%');
+            continue;
+        }
+        bytes.push(decoded);
+        rest = rest.get(2..).unwrap_or_default();
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Value::text(text)),
+        Err(_) => Err(machine.other_error("URIError", "URI malformed")),
+    }
+}

@@ -1,0 +1,139 @@
+//! Plain data: what goes in and what comes out.
+
+use std::fmt;
+
+/// A plain value. An object keeps its keys in order.
+///
+/// The names `__proto__`, `constructor` and `prototype` never occur as keys of a result.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Data {
+    /// No value at all; as JSON it is `null`, and an object leaves it out.
+    #[default]
+    Undefined,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number; as JSON, what is not finite is `null`.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    Array(Vec<Data>),
+    /// Fields by name.
+    Object(Vec<(String, Data)>),
+}
+
+impl Data {
+    /// Whether JavaScript takes it for true.
+    #[must_use]
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Undefined | Self::Null => false,
+            Self::Bool(value) => *value,
+            Self::Number(number) => *number != 0.0 && !number.is_nan(),
+            Self::Text(text) => !text.is_empty(),
+            Self::Array(_) | Self::Object(_) => true,
+        }
+    }
+
+    /// The field of an object.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Self> {
+        let Self::Object(fields) = self else { return None };
+        fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+impl fmt::Display for Data {
+    /// Writes JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undefined | Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(number) if number.is_finite() => {
+                f.write_str(ryu_js::Buffer::new().format_finite(*number))
+            }
+            Self::Number(_) => f.write_str("null"),
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Array(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at == 0 { "" } else { "," })?;
+                }
+                f.write_str("]")
+            }
+            Self::Object(fields) => {
+                f.write_str("{")?;
+                let there = fields.iter().filter(|(_, value)| *value != Self::Undefined);
+                for (at, (key, value)) in there.enumerate() {
+                    write!(f, "{}{}:{value}", if at == 0 { "" } else { "," }, quoted(key))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// A text in JSON's quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+impl From<bool> for Data {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<f64> for Data {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<i32> for Data {
+    fn from(number: i32) -> Self {
+        Self::Number(f64::from(number))
+    }
+}
+
+impl From<&str> for Data {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Data {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Data {
+    fn from(items: Vec<T>) -> Self {
+        Self::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<K: Into<String>, const N: usize> From<[(K, Self); N]> for Data {
+    fn from(fields: [(K, Self); N]) -> Self {
+        Self::Object(fields.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+}

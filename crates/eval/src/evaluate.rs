@@ -1,0 +1,87 @@
+//! The ways to ask for a value.
+
+use crate::ast::Program;
+use crate::machine::Machine;
+use crate::parser::{self, Mode};
+use crate::{Data, ErrorKind, EvalError, Options};
+
+/// Evaluates an expression, or statements of which the last expression is the value.
+///
+/// A promise is waited for: nothing outside ever settles one, so what is waiting is run until it is settled. The names
+/// `__proto__`, `constructor` and `prototype` are no variables.
+///
+/// ```
+/// use stockade_eval::{Data, Options, eval};
+///
+/// let vars = [("xs", Data::from(vec![1, 2, 3]))];
+/// let sum = eval("xs.map(x => x * 2).reduce((a, b) => a + b, 0)", &vars, &Options::default())?;
+/// assert_eq!(sum, Data::from(12));
+/// # Ok::<(), stockade_eval::EvalError>(())
+/// ```
+///
+/// # Errors
+///
+/// When the source is wrong, when it throws, when it reaches for what does not exist, and when a limit is hit.
+pub fn eval(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<Data, EvalError> {
+    run(source, vars, options, Mode::Plain)
+}
+
+/// As [`eval`], where `await` may stand at the top.
+///
+/// ```
+/// use stockade_eval::{Data, Options, eval_async};
+///
+/// let source = "const [a, b] = await Promise.all([1, Promise.resolve(2)]); return a + b";
+/// assert_eq!(eval_async(source, &[], &Options::default())?, Data::from(3));
+/// # Ok::<(), stockade_eval::EvalError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`eval`], and when a promise is waited for that nothing settles.
+pub fn eval_async(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<Data, EvalError> {
+    run(source, vars, options, Mode::Async)
+}
+
+/// Whether an expression holds. Whatever fails does not.
+///
+/// ```
+/// use stockade_eval::{Data, Options, condition};
+///
+/// let vars = [("output", Data::from([("score", Data::from(10))]))];
+/// assert!(condition("output.score > 5", &vars, &Options::default()));
+/// assert!(!condition("output.nope.score > 5", &vars, &Options::default()));
+/// ```
+#[must_use]
+pub fn condition(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> bool {
+    try_condition(source, vars, options).unwrap_or(false)
+}
+
+/// As [`condition`], for those who want to know why it does not hold.
+///
+/// # Errors
+///
+/// As [`eval`].
+pub fn try_condition(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<bool, EvalError> {
+    let program = prepare(source, Mode::Plain, options)?;
+    Machine::new(&program, *options).run_to_bool(&borrowed(vars))
+}
+
+fn run(source: &str, vars: &[(&str, Data)], options: &Options<'_>, mode: Mode) -> Result<Data, EvalError> {
+    let program = prepare(source, mode, options)?;
+    Machine::new(&program, *options).run(&borrowed(vars))
+}
+
+fn borrowed<'v>(vars: &'v [(&'v str, Data)]) -> Vec<(&'v str, &'v Data)> {
+    vars.iter().map(|(name, data)| (*name, data)).collect()
+}
+
+/// Reads a source that is not too long.
+pub(crate) fn prepare(source: &str, mode: Mode, options: &Options<'_>) -> Result<Program, EvalError> {
+    let limit = options.limits.max_source;
+    if source.len() > limit {
+        let message = format!("the source has {} bytes, more than {limit}, the limit", source.len());
+        return Err(EvalError::new(ErrorKind::Memory, message).fix("pass long texts as variables"));
+    }
+    parser::parse(source, mode, options.limits.max_depth)
+}

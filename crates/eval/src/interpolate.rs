@@ -1,0 +1,120 @@
+//! Templates: `{{expression}}` in a text.
+
+use crate::ast::Program;
+use crate::evaluate::prepare;
+use crate::machine::{Machine, too_long};
+use crate::parser::Mode;
+use crate::{Data, EvalError, Options};
+
+/// Replaces each `{{expression}}` by the text of its value.
+///
+/// An expression holds no `}`. What a value shows is never read as a template again. Where an expression fails, its marker
+/// stays as it is; where a limit is hit, there is no text, since it would be half an answer. All expressions share one budget
+/// of steps and bytes.
+///
+/// ```
+/// use stockade_eval::{Data, Options, interpolate};
+///
+/// let vars = [("user", Data::from([("name", Data::from("Ada"))]))];
+/// let text = interpolate("Hello {{user.name}}, {{user.nope.x}}", &vars, &Options::default())?;
+/// assert_eq!(text, "Hello Ada, {{user.nope.x}}");
+/// # Ok::<(), stockade_eval::EvalError>(())
+/// ```
+///
+/// # Errors
+///
+/// When a limit is hit.
+pub fn interpolate(
+    template: &str,
+    vars: &[(&str, Data)],
+    options: &Options<'_>,
+) -> Result<String, EvalError> {
+    let mut left = *options;
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some(marker) = Marker::first(rest) {
+        out.push_str(marker.before);
+        out.push_str(&shown(&marker, vars, &mut left)?);
+        rest = marker.after;
+        if out.len() > options.limits.max_output {
+            return Err(too_long(options.limits.max_output));
+        }
+    }
+    out.push_str(rest);
+    if out.len() > options.limits.max_output.max(template.len()) {
+        return Err(too_long(options.limits.max_output));
+    }
+    Ok(out)
+}
+
+/// The text of a marker's value, or the marker itself.
+fn shown(marker: &Marker<'_>, vars: &[(&str, Data)], left: &mut Options<'_>) -> Result<String, EvalError> {
+    let outcome = value(marker.body.trim(), vars, left);
+    match outcome {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind.is_limit() => Err(error),
+        Err(_) => Ok(marker.whole.to_owned()),
+    }
+}
+
+fn value(source: &str, vars: &[(&str, Data)], left: &mut Options<'_>) -> Result<String, EvalError> {
+    let program: Program = prepare(source, Mode::Plain, left)?;
+    let mut machine = Machine::new(&program, *left);
+    let vars: Vec<(&str, &Data)> = vars.iter().map(|(name, data)| (*name, data)).collect();
+    let outcome = machine.run_to_text(&vars);
+    let (steps, bytes) = machine.spent();
+    left.limits.max_steps = left.limits.max_steps.saturating_sub(steps);
+    left.limits.max_bytes = left.limits.max_bytes.saturating_sub(bytes);
+    outcome
+}
+
+/// A marker in a text.
+struct Marker<'t> {
+    before: &'t str,
+    whole: &'t str,
+    body: &'t str,
+    after: &'t str,
+}
+
+impl<'t> Marker<'t> {
+    /// The first marker: `{{`, at least one character other than `}`, `}}`.
+    fn first(text: &'t str) -> Option<Self> {
+        let mut from = 0;
+        loop {
+            let start = from + text.get(from..)?.find("{{")?;
+            let rest = text.get(start + 2..)?;
+            let end = rest.find('}')?;
+            if end > 0 && rest.get(end..).is_some_and(|rest| rest.starts_with("}}")) {
+                return Some(Self {
+                    before: text.get(..start)?,
+                    whole: text.get(start..start + end + 4)?,
+                    body: rest.get(..end)?,
+                    after: rest.get(end + 2..)?,
+                });
+            }
+            // No marker begins before the brace that this one stumbled over.
+            from = start + 2 + end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_are_found() {
+        for (text, expected) in [
+            ("a {{b}} c", Some(("a ", "b", " c"))),
+            ("{{{a}}}", Some(("", "{a", "}"))),
+            ("{{}} {{x}}", Some(("{{}} ", "x", ""))),
+            ("{{a}b}} {{c}}", Some(("{{a}b}} ", "c", ""))),
+            ("{{a", None),
+            ("{{a}", None),
+            ("{a}}", None),
+        ] {
+            let found = Marker::first(text);
+            assert_eq!(found.map(|found| (found.before, found.body, found.after)), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Cuts a source into tokens, one at a time: the parser knows whether a `/` divides or begins a regular expression.
+
+mod escape;
+mod number;
+
+pub(crate) use number::from_digits;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::ast::Symbol;
+use crate::text::Text;
+use crate::{ErrorKind, EvalError, Span};
+
+/// A token.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Token {
+    End,
+    /// A name or a word of the language.
+    Word(Symbol),
+    Number(f64),
+    Text(Text),
+    /// The mark that begins a template.
+    Template,
+    Mark(&'static str),
+}
+
+/// The longest first: the first that fits is it.
+const MARKS: &[&str] = &[
+    ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
+    ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
+    "**", "{", "}", "(", ")", "[", "]", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~",
+    "?", ":", "=", ".",
+];
+
+/// The tokens of a source.
+#[derive(Debug)]
+pub(crate) struct Lexer<'s> {
+    source: &'s str,
+    at: usize,
+    symbols: HashMap<&'s str, Symbol>,
+    names: Vec<Rc<str>>,
+    /// Whether a line ended before the last token.
+    pub(crate) after_line: bool,
+}
+
+impl<'s> Lexer<'s> {
+    pub(crate) fn new(source: &'s str) -> Self {
+        Self { source, at: 0, symbols: HashMap::new(), names: Vec::new(), after_line: false }
+    }
+
+    pub(crate) fn name(&self, symbol: Symbol) -> &str {
+        self.names.get(symbol.0 as usize).map_or("", |name| name)
+    }
+
+    pub(crate) fn shared_name(&self, symbol: Symbol) -> Rc<str> {
+        self.names.get(symbol.0 as usize).map_or_else(|| "".into(), Rc::clone)
+    }
+
+    pub(crate) fn into_names(self) -> Vec<Rc<str>> {
+        self.names
+    }
+
+    fn rest(&self) -> &'s str {
+        self.source.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// Where the next token would begin, were there no space.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The next token, and where it stands.
+    pub(crate) fn next(&mut self) -> Result<(Token, Span), EvalError> {
+        self.skip_space()?;
+        let start = self.at;
+        let token = self.token()?;
+        Ok((token, Span { start, end: self.at }))
+    }
+
+    fn token(&mut self) -> Result<Token, EvalError> {
+        let Some(c) = self.peek() else { return Ok(Token::End) };
+        if is_name_start(c) {
+            return Ok(Token::Word(self.word()));
+        }
+        let digit_follows = self.rest().as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        if c.is_ascii_digit() || (c == '.' && digit_follows) {
+            return self.number();
+        }
+        if c == '"' || c == '\'' {
+            self.bump();
+            return self.quoted(c).map(|text| Token::Text(Text::new(text)));
+        }
+        if c == '`' {
+            self.bump();
+            return Ok(Token::Template);
+        }
+        self.mark(c)
+    }
+
+    fn mark(&mut self, c: char) -> Result<Token, EvalError> {
+        let rest = self.rest();
+        // `a?.5:b` is a choice, not a chain.
+        let is_choice = rest.starts_with("?.") && rest.as_bytes().get(2).is_some_and(u8::is_ascii_digit);
+        let found = MARKS.iter().find(|mark| rest.starts_with(**mark) && !(is_choice && **mark == "?."));
+        let Some(mark) = found else { return Err(self.unknown(c)) };
+        self.at += mark.len();
+        Ok(Token::Mark(mark))
+    }
+
+    fn unknown(&self, c: char) -> EvalError {
+        let span = Span { start: self.at, end: self.at + c.len_utf8() };
+        match c {
+            '#' => self.wrong("private members do not exist here: there are no classes"),
+            '@' => self.wrong("decorators do not exist here"),
+            '\\' => self.wrong("a name is written without escapes"),
+            c => self.wrong(format!("the character {c:?} means nothing here")),
+        }
+        .at(span)
+    }
+
+    /// A syntax error where the lexer is.
+    fn wrong(&self, message: impl Into<String>) -> EvalError {
+        EvalError::new(ErrorKind::Syntax, message).at(Span { start: self.at, end: self.at })
+    }
+
+    fn word(&mut self) -> Symbol {
+        let rest = self.rest();
+        let len = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
+        let name = rest.get(..len).unwrap_or_default();
+        self.at += len;
+        self.symbol(name)
+    }
+
+    fn symbol(&mut self, name: &'s str) -> Symbol {
+        let names = &mut self.names;
+        *self.symbols.entry(name).or_insert_with(|| {
+            names.push(name.into());
+            Symbol(u32::try_from(names.len() - 1).unwrap_or(u32::MAX))
+        })
+    }
+
+    fn skip_space(&mut self) -> Result<(), EvalError> {
+        self.after_line = false;
+        loop {
+            let rest = self.rest();
+            if rest.starts_with("//") {
+                self.at += rest.find(is_line_end).unwrap_or(rest.len());
+            } else if rest.starts_with("/*") {
+                let Some(len) = rest.find("*/") else {
+                    return Err(self.wrong("the comment never ends").fix("close it with */"));
+                };
+                self.after_line |= rest.get(..len).is_some_and(|text| text.contains(is_line_end));
+                self.at += len + 2;
+            } else {
+                match self.peek() {
+                    Some(c) if is_line_end(c) => self.after_line = true,
+                    Some(c) if c.is_whitespace() || c == '\u{feff}' => {}
+                    _ => return Ok(()),
+                }
+                self.bump();
+            }
+        }
+    }
+
+    /// The body and the flags of a regular expression, after its first `/` at `start`.
+    pub(crate) fn regex(&mut self, start: usize) -> Result<(Rc<str>, Rc<str>), EvalError> {
+        self.at = start + 1;
+        let mut in_class = false;
+        let body_start = self.at;
+        loop {
+            match self.bump() {
+                None => return Err(self.wrong("the regular expression never ends")),
+                Some(c) if is_line_end(c) => return Err(self.wrong("the regular expression never ends")),
+                Some('\\') => {
+                    self.bump();
+                }
+                Some('[') => in_class = true,
+                Some(']') => in_class = false,
+                Some('/') if !in_class => break,
+                Some(_) => {}
+            }
+        }
+        let body = self.source.get(body_start..self.at - 1).unwrap_or_default();
+        let rest = self.rest();
+        let len = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
+        let flags = rest.get(..len).unwrap_or_default();
+        self.at += len;
+        Ok((body.into(), flags.into()))
+    }
+
+    /// The next text of a template, and whether an expression follows it.
+    pub(crate) fn template_text(&mut self) -> Result<(Text, bool), EvalError> {
+        let mut text = String::new();
+        loop {
+            match self.bump() {
+                None => return Err(self.wrong("the template never ends").fix("close it with `")),
+                Some('`') => return Ok((Text::new(text), false)),
+                Some('$') if self.peek() == Some('{') => {
+                    self.bump();
+                    return Ok((Text::new(text), true));
+                }
+                Some('\\') => self.escape(&mut text)?,
+                Some('\r') => {
+                    if self.peek() == Some('\n') {
+                        self.bump();
+                    }
+                    text.push('\n');
+                }
+                Some(c) => text.push(c),
+            }
+        }
+    }
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || c == '$' || (!c.is_ascii() && c.is_alphabetic())
+}
+
+fn is_name_part(c: char) -> bool {
+    is_name_start(c) || c.is_ascii_digit() || (!c.is_ascii() && (c.is_alphanumeric() || c == '\u{200d}'))
+}

@@ -1,0 +1,56 @@
+//! Evaluates expressions of JavaScript over plain data, with bounds, and without a way to anything else.
+//!
+//! - [`eval`]: an expression, or statements of which the last is the value. [`eval_async`]: the same with `await`.
+//! - [`condition`]: whether an expression holds; whatever fails does not.
+//! - [`interpolate`]: `{{expression}}` in a text.
+//!
+//! [`Data`] goes in and comes out. There is no host behind it: no prototypes, no constructors to climb, no code from text,
+//! no getters, no files, no network, no clock and no chance but what [`Options`] give. [`Limits`] bound steps, bytes, depth
+//! and the result, and what hits one is refused whatever the expression catches.
+//!
+//! It does **not** keep secret what it was given: an expression may return any of its variables. It is an interpreter for
+//! short expressions and knows most of the language that they use; classes, generators, getters, BigInt and the parts of
+//! regular expressions that need backtracking do not exist. Time is UTC, and letters are sorted without a locale.
+//!
+//! ```
+//! use stockade_eval::{Data, ErrorKind, Options, eval};
+//!
+//! let vars = [("order", Data::from([("items", Data::from(vec![3, 4])), ("vip", Data::from(true))]))];
+//! let total = "order.items.reduce((sum, price) => sum + price, 0) * (order.vip ? 0.9 : 1)";
+//! assert_eq!(eval(total, &vars, &Options::default())?, Data::from(6.3));
+//!
+//! let escape = "order.constructor.constructor('return process')().exit()";
+//! assert_eq!(eval(escape, &vars, &Options::default()).unwrap_err().kind, ErrorKind::Forbidden);
+//! # Ok::<(), stockade_eval::EvalError>(())
+//! ```
+//!
+//! Features: `serde` reads and writes [`Data`] in any format.
+#![forbid(unsafe_code)]
+
+mod ast;
+mod builtins;
+mod convert;
+mod data;
+mod error;
+mod evaluate;
+mod interpolate;
+mod lexer;
+mod limits;
+mod machine;
+mod parser;
+mod regex;
+#[cfg(feature = "serde")]
+mod serde;
+mod text;
+mod value;
+
+pub use data::Data;
+pub use error::{ErrorKind, EvalError, Span};
+pub use evaluate::{condition, eval, eval_async, try_condition};
+pub use interpolate::interpolate;
+pub use limits::{Limits, Options};
+
+/// The README's example is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

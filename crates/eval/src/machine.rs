@@ -1,0 +1,181 @@
+//! Runs a program over data. Whatever it makes, it counts first.
+
+mod assign;
+mod calls;
+mod data;
+mod expressions;
+mod fields;
+mod heap;
+mod loops;
+mod members;
+mod operators;
+mod promises;
+mod scopes;
+mod statements;
+mod stop;
+
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use crate::ast::{ExprId, Program};
+use crate::limits::{Meter, Options};
+use crate::regex::Regex;
+use crate::text::Text;
+use crate::value::{Object, ObjectId, ScopeId, Value};
+use crate::{Data, EvalError, Span};
+
+pub(crate) use data::too_long;
+pub(crate) use fields::Key;
+pub(crate) use operators::Hint;
+pub(crate) use promises::Gathering;
+pub(crate) use scopes::Scope;
+pub(crate) use stop::{Run, Stop};
+
+/// One evaluation.
+pub(crate) struct Machine<'p> {
+    program: &'p Program,
+    meter: Meter<'p>,
+    objects: Vec<Object>,
+    scopes: Vec<Scope>,
+    /// How many functions were made: scopes that none of them can know may go.
+    closures: usize,
+    scope: ScopeId,
+    this: Value,
+    /// How many calls are under way.
+    calls: usize,
+    /// What the last statement at the top came to.
+    last: Value,
+    /// Where the source is read now, for errors.
+    at: Span,
+    jobs: VecDeque<promises::Job>,
+    groups: Vec<promises::Group>,
+    regexes: HashMap<ExprId, Rc<Regex>>,
+    /// What regular expressions have found, beside the items: where, in what, and the named groups.
+    matches: HashMap<ObjectId, (usize, Text, Value)>,
+    /// The lists that are being written as text.
+    written: Vec<ObjectId>,
+    random: Option<u64>,
+}
+
+impl<'p> Machine<'p> {
+    pub(crate) fn new(program: &'p Program, options: Options<'p>) -> Self {
+        Self {
+            program,
+            meter: Meter::new(options),
+            objects: Vec::new(),
+            scopes: vec![Scope::default()],
+            closures: 0,
+            scope: ScopeId(0),
+            this: Value::Undefined,
+            calls: 0,
+            last: Value::Undefined,
+            at: Span::default(),
+            jobs: VecDeque::new(),
+            groups: Vec::new(),
+            regexes: HashMap::new(),
+            matches: HashMap::new(),
+            written: Vec::new(),
+            random: options.seed,
+        }
+    }
+
+    /// Runs the program over variables, and returns what it comes to as plain data.
+    pub(crate) fn run(&mut self, vars: &[(&str, &Data)]) -> Result<Data, EvalError> {
+        let outcome = self.bring_in(vars).and_then(|()| self.value());
+        match outcome.and_then(|value| self.plain_data(&value)) {
+            Ok(data) => Ok(data),
+            Err(stop) => Err(self.explain(stop)),
+        }
+    }
+
+    /// As [`Machine::run`], but as the text that a template shows.
+    pub(crate) fn run_to_text(&mut self, vars: &[(&str, &Data)]) -> Result<String, EvalError> {
+        let outcome = self.bring_in(vars).and_then(|()| self.value());
+        match outcome.and_then(|value| self.text_of(&value)) {
+            Ok(text) => Ok(text.as_str().to_owned()),
+            Err(stop) => Err(self.explain(stop)),
+        }
+    }
+
+    /// As [`Machine::run`], but whether it is taken for true.
+    pub(crate) fn run_to_bool(&mut self, vars: &[(&str, &Data)]) -> Result<bool, EvalError> {
+        match self.bring_in(vars).and_then(|()| self.value()) {
+            Ok(value) => Ok(value.is_truthy()),
+            Err(stop) => Err(self.explain(stop)),
+        }
+    }
+
+    /// Makes variables of those that the program names.
+    fn bring_in(&mut self, vars: &[(&str, &Data)]) -> Run<()> {
+        if vars.is_empty() {
+            return Ok(());
+        }
+        for (symbol, name) in self.program.names() {
+            if is_forbidden(name) {
+                continue;
+            }
+            if let Some((_, data)) = vars.iter().rev().find(|(var, _)| *var == name) {
+                let value = self.value_from(data)?;
+                self.declare_global(symbol, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self) -> Run {
+        let program = self.program;
+        self.declare_vars(&program.vars)?;
+        let value = match self.body(&program.body)? {
+            Some(returned) => returned,
+            None => std::mem::replace(&mut self.last, Value::Undefined),
+        };
+        self.wait_for(&value)
+    }
+
+    /// The steps and bytes that were spent.
+    pub(crate) fn spent(&self) -> (u64, usize) {
+        self.meter.spent()
+    }
+
+    pub(crate) fn options(&self) -> &Options<'p> {
+        self.meter.options()
+    }
+
+    /// Counts work of a built-in function.
+    pub(crate) fn steps(&mut self, steps: usize) -> Run<()> {
+        Ok(self.meter.steps(steps)?)
+    }
+
+    /// Counts bytes, before they are taken.
+    pub(crate) fn bytes(&mut self, bytes: usize) -> Run<()> {
+        Ok(self.meter.bytes(bytes)?)
+    }
+
+    /// Does something one level deeper.
+    pub(crate) fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
+        if let Err(refusal) = self.meter.descend() {
+            self.meter.ascend();
+            return Err(refusal.into());
+        }
+        let outcome = run(self);
+        self.meter.ascend();
+        outcome
+    }
+
+    /// The next number by chance, at least 0 and less than 1; none without a seed.
+    pub(crate) fn chance(&mut self) -> Option<f64> {
+        let state = self.random.as_mut()?;
+        // SplitMix64.
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = *state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        Some((mixed >> 11) as f64 / (1_u64 << 53) as f64)
+    }
+}
+
+/// Names through which JavaScript reaches what stands behind an object. There is nothing behind an object here.
+pub(crate) fn is_forbidden(name: &str) -> bool {
+    matches!(name, "__proto__" | "constructor" | "prototype")
+}

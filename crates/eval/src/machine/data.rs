@@ -1,0 +1,170 @@
+//! Plain data on its way in and out.
+
+use std::rc::Rc;
+
+use super::{Machine, Run, is_forbidden};
+use crate::builtins;
+use crate::limits::{Limits, too_deep};
+use crate::value::{Content, Fields, ObjectId, Promise, Value};
+use crate::{Data, ErrorKind, EvalError};
+
+impl Machine<'_> {
+    /// Makes values of data.
+    pub(super) fn value_from(&mut self, data: &Data) -> Run {
+        self.value_of(data, Limits::MAX_DATA_DEPTH)
+    }
+
+    /// Makes a value of data. Names that reach behind objects in other engines are left out.
+    fn value_of(&mut self, data: &Data, levels: usize) -> Run {
+        self.steps(1)?;
+        let inner = levels.checked_sub(1);
+        match data {
+            Data::Undefined => Ok(Value::Undefined),
+            Data::Null => Ok(Value::Null),
+            Data::Bool(value) => Ok(Value::Bool(*value)),
+            Data::Number(number) => Ok(Value::Number(*number)),
+            Data::Text(text) => {
+                self.bytes(text.len())?;
+                Ok(Value::text(text.as_str()))
+            }
+            Data::Array(_) | Data::Object(_) if inner.is_none() => {
+                Err(too_deep(Limits::MAX_DATA_DEPTH).into())
+            }
+            Data::Array(items) => self.deeper(|machine| {
+                let items = items
+                    .iter()
+                    .map(|item| machine.value_of(item, inner.unwrap_or(0)))
+                    .collect::<Run<Vec<_>>>()?;
+                machine.array(items)
+            }),
+            Data::Object(fields) => self.deeper(|machine| {
+                let mut own = Fields::with_capacity(fields.len());
+                for (key, value) in fields.iter().filter(|(key, _)| !is_forbidden(key)) {
+                    machine.bytes(key.len())?;
+                    let value = machine.value_of(value, inner.unwrap_or(0))?;
+                    own.insert(Rc::from(key.as_str()), value);
+                }
+                machine.plain(own)
+            }),
+        }
+    }
+
+    /// Makes data of a value. What is no data is left out: functions become `undefined`.
+    pub(super) fn plain_data(&mut self, value: &Value) -> Run<Data> {
+        let mut room = Room { bytes: self.options().limits.max_output, levels: Limits::MAX_DATA_DEPTH };
+        self.data_of(value, &mut room)
+    }
+
+    fn data_of(&mut self, value: &Value, room: &mut Room) -> Run<Data> {
+        self.steps(1)?;
+        self.take(room, 8)?;
+        Ok(match value {
+            Value::Undefined | Value::Method(_) | Value::Global(_) => Data::Undefined,
+            Value::Null => Data::Null,
+            Value::Bool(value) => Data::Bool(*value),
+            Value::Number(number) => Data::Number(*number),
+            Value::Text(text) => {
+                self.take(room, text.as_str().len())?;
+                Data::Text(text.as_str().to_owned())
+            }
+            Value::Object(id) => {
+                let Some(levels) = room.levels.checked_sub(1) else {
+                    return Err(too_deep(Limits::MAX_DATA_DEPTH).into());
+                };
+                room.levels = levels;
+                let data = self.deeper(|machine| machine.data_of_object(*id, room));
+                room.levels += 1;
+                return data;
+            }
+        })
+    }
+
+    fn data_of_object(&mut self, id: ObjectId, room: &mut Room) -> Run<Data> {
+        let Some(content) = self.content(id) else { return Ok(Data::Undefined) };
+        let items: Vec<Value> = match content {
+            Content::Array(items) => items.clone(),
+            Content::Set(set) => set.values().cloned().collect(),
+            Content::Map(map) => {
+                let pairs: Vec<_> = map.values().cloned().collect();
+                let pairs = pairs.into_iter().map(|(key, value)| {
+                    Ok(Data::Array(vec![self.data_of(&key, room)?, self.data_of(&value, room)?]))
+                });
+                return Ok(Data::Array(pairs.collect::<Run<_>>()?));
+            }
+            Content::Plain(fields) => {
+                let fields: Vec<_> =
+                    fields.iter().map(|(key, value)| (Rc::clone(key), value.clone())).collect();
+                return self.data_of_fields(&fields, room);
+            }
+            Content::Error(error) => {
+                let name = error.fields.get("name").cloned().unwrap_or_else(|| error.class.into());
+                let mut fields = vec![("name".into(), name)];
+                let others = error.fields.iter().filter(|(key, _)| ***key != *"name");
+                fields.extend(others.map(|(key, value)| (Rc::clone(key), value.clone())));
+                return self.data_of_fields(&fields, room);
+            }
+            Content::Date(time) => return Ok(builtins::iso_text(*time).map_or(Data::Null, Data::Text)),
+            Content::Regex(regex) => {
+                let text = format!("/{}/{}", regex.source, regex.flags);
+                self.take(room, text.len())?;
+                return Ok(Data::Text(text));
+            }
+            Content::Promise(Promise::Settled(_, value)) => {
+                let value = value.clone();
+                return self.data_of(&value, room);
+            }
+            Content::Promise(Promise::Pending(_))
+            | Content::Closure(_)
+            | Content::Bound { .. }
+            | Content::Settler { .. } => return Ok(Data::Undefined),
+        };
+        self.steps(items.len())?;
+        Ok(Data::Array(items.iter().map(|item| self.data_of(item, room)).collect::<Run<_>>()?))
+    }
+
+    fn data_of_fields(&mut self, fields: &[(Rc<str>, Value)], room: &mut Room) -> Run<Data> {
+        let mut own: Vec<(String, Data)> = Vec::with_capacity(fields.len());
+        for key in self.in_order(fields) {
+            let Some((name, value)) = fields.get(key) else { continue };
+            self.take(room, name.len())?;
+            let value = self.data_of(value, room)?;
+            if value != Data::Undefined {
+                own.push((name.to_string(), value));
+            }
+        }
+        Ok(Data::Object(own))
+    }
+
+    /// Places first, as JavaScript lists them.
+    fn in_order(&self, fields: &[(Rc<str>, Value)]) -> Vec<usize> {
+        let place = |at: &usize| match fields.get(*at).map(|(name, _)| super::Key::of(name)) {
+            Some(super::Key::Index(place)) => place,
+            _ => usize::MAX,
+        };
+        let mut order: Vec<usize> = (0..fields.len()).collect();
+        order.sort_by_key(place);
+        order
+    }
+
+    fn take(&self, room: &mut Room, bytes: usize) -> Run<()> {
+        match room.bytes.checked_sub(bytes) {
+            Some(rest) => {
+                room.bytes = rest;
+                Ok(())
+            }
+            None => Err(too_long(self.options().limits.max_output).into()),
+        }
+    }
+}
+
+/// What is left of what a result may take.
+struct Room {
+    bytes: usize,
+    levels: usize,
+}
+
+/// The refusal of a result that is too long.
+pub(crate) fn too_long(limit: usize) -> EvalError {
+    EvalError::new(ErrorKind::Memory, format!("the result takes more than {limit} bytes, the limit"))
+        .fix("return less, or raise the limit of the output")
+}

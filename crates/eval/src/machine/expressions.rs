@@ -1,0 +1,266 @@
+//! Expressions.
+
+use std::rc::Rc;
+
+use super::{Machine, Run};
+use crate::ast::{BinaryOp, Expr, ExprId, FunctionId, Item, Property, PropertyKey, UnaryOp};
+use crate::regex::Regex;
+use crate::text::Text;
+use crate::value::{Closure, Content, Fields, RegexObject, Value};
+
+impl Machine<'_> {
+    /// The value of an expression.
+    pub(super) fn eval(&mut self, id: ExprId) -> Run {
+        self.meter.steps(1)?;
+        match self.program.expr(id) {
+            Expr::Undefined => Ok(Value::Undefined),
+            Expr::Null => Ok(Value::Null),
+            Expr::Bool(value) => Ok(Value::Bool(*value)),
+            Expr::Number(number) => Ok(Value::Number(*number)),
+            Expr::Text(text) => Ok(Value::Text(text.clone())),
+            Expr::This => Ok(self.this.clone()),
+            Expr::Name(symbol) => {
+                self.at = self.program.span(id);
+                self.name(*symbol)
+            }
+            _ => self.eval_deeper(id),
+        }
+    }
+
+    /// What has parts.
+    fn eval_deeper(&mut self, id: ExprId) -> Run {
+        if let Err(refusal) = self.meter.descend() {
+            self.meter.ascend();
+            return Err(refusal.at(self.program.span(id)).into());
+        }
+        let outcome = self.eval_parts(id);
+        self.meter.ascend();
+        outcome
+    }
+
+    fn eval_parts(&mut self, id: ExprId) -> Run {
+        match self.program.expr(id) {
+            Expr::Binary(..) => self.binary(id),
+            Expr::Member { .. } | Expr::Index { .. } | Expr::Call { .. } => self.whole_chain(id),
+            Expr::Chain(inner) | Expr::Group(inner) => self.whole_chain(*inner),
+            Expr::Conditional(test, yes, no) => {
+                let chosen = if self.eval(*test)?.is_truthy() { yes } else { no };
+                self.eval(*chosen)
+            }
+            Expr::Template(texts, exprs) => self.template(texts, exprs),
+            Expr::Array(items) => self.list(items),
+            Expr::Object(properties) => self.object_literal(properties),
+            Expr::Function(function) => self.function(*function, None),
+            Expr::Unary(op, operand) => self.unary(id, *op, *operand),
+            Expr::Update { target, delta, is_prefix } => self.update(*target, *delta, *is_prefix),
+            Expr::Assign(op, target, value) => self.assign(*op, *target, *value),
+            Expr::New(callee, arguments) => self.new_object(id, *callee, arguments),
+            Expr::Await(operand) => {
+                let value = self.eval(*operand)?;
+                self.wait_for(&value)
+            }
+            Expr::Sequence(all) => self.sequence(all),
+            Expr::Regex(source, flags) => self.regex_literal(id, source, flags),
+            _ => Ok(Value::Undefined),
+        }
+    }
+
+    fn whole_chain(&mut self, id: ExprId) -> Run {
+        Ok(self.link(id)?.unwrap_or(Value::Undefined))
+    }
+
+    fn sequence(&mut self, all: &[ExprId]) -> Run {
+        let mut last = Value::Undefined;
+        for &expr in all {
+            last = self.eval(expr)?;
+        }
+        Ok(last)
+    }
+
+    /// Operators that group to the left lie inside each other to the left: they are gone through without recursion, so
+    /// that a long sum is not a deep one.
+    fn binary(&mut self, id: ExprId) -> Run {
+        let mut spine = Vec::new();
+        let mut first = id;
+        while let Expr::Binary(op, left, right) = self.program.expr(first) {
+            spine.push((*op, *right, first));
+            first = *left;
+        }
+        let mut value = self.eval(first)?;
+        while let Some((op, right, id)) = spine.pop() {
+            self.meter.steps(1)?;
+            value = self.apply(op, value, right, id)?;
+        }
+        Ok(value)
+    }
+
+    fn apply(&mut self, op: BinaryOp, left: Value, right: ExprId, id: ExprId) -> Run {
+        if op.is_logical() {
+            return if needs_right(op, &left) { self.eval(right) } else { Ok(left) };
+        }
+        let right = self.eval(right)?;
+        self.at = self.program.span(id);
+        self.operate(op, &left, &right)
+    }
+
+    fn unary(&mut self, id: ExprId, op: UnaryOp, operand: ExprId) -> Run {
+        match op {
+            UnaryOp::TypeOf => return self.type_of(operand),
+            UnaryOp::Delete => return self.delete_member(operand),
+            _ => {}
+        }
+        let value = self.eval(operand)?;
+        self.at = self.program.span(id);
+        Ok(match op {
+            UnaryOp::Not => Value::Bool(!value.is_truthy()),
+            UnaryOp::Minus => Value::Number(-self.number_of(&value)?),
+            UnaryOp::Plus => Value::Number(self.number_of(&value)?),
+            UnaryOp::BitNot => Value::Number(f64::from(!self.int32_of(&value)?)),
+            UnaryOp::Void | UnaryOp::TypeOf | UnaryOp::Delete => Value::Undefined,
+        })
+    }
+
+    /// `typeof` alone may name what there is not.
+    fn type_of(&mut self, operand: ExprId) -> Run {
+        let value = match self.program.expr(operand) {
+            Expr::Name(symbol) => self.look_up(*symbol)?.unwrap_or(Value::Undefined),
+            _ => self.eval(operand)?,
+        };
+        Ok(self.type_name(&value).into())
+    }
+
+    fn delete_member(&mut self, operand: ExprId) -> Run {
+        let (object, key) = match self.program.expr(operand) {
+            Expr::Member { object, key, .. } => (*object, super::Key::of(key)),
+            Expr::Index { object, index, .. } => {
+                let index = self.eval(*index)?;
+                (*object, self.key(&index)?)
+            }
+            _ => return Ok(Value::Bool(true)),
+        };
+        let base = self.eval(object)?;
+        self.delete(&base, &key)?;
+        Ok(Value::Bool(true))
+    }
+
+    fn template(&mut self, texts: &[Text], exprs: &[ExprId]) -> Run {
+        let mut out = String::new();
+        let mut exprs = exprs.iter();
+        for text in texts {
+            out.push_str(text.as_str());
+            if let Some(&expr) = exprs.next() {
+                let value = self.eval(expr)?;
+                let text = self.text_of(&value)?;
+                self.bytes(text.as_str().len())?;
+                out.push_str(text.as_str());
+            }
+        }
+        self.new_text(out)
+    }
+
+    fn list(&mut self, items: &[Item]) -> Run {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            let Some(expr) = item.value else {
+                values.push(Value::Undefined);
+                continue;
+            };
+            let value = self.eval(expr)?;
+            if item.is_spread {
+                let more = self.spread(&value)?;
+                values.extend(more);
+            } else {
+                values.push(value);
+            }
+        }
+        self.array(values)
+    }
+
+    fn object_literal(&mut self, properties: &[Property]) -> Run {
+        let object = self.plain(Fields::with_capacity(properties.len()))?;
+        for property in properties {
+            match property {
+                Property::Field(key, value) => {
+                    let key = self.property_key(key)?;
+                    let value = self.named(*value, &key)?;
+                    self.set(&object, &key, value)?;
+                }
+                Property::Spread(from) => {
+                    let from = self.eval(*from)?;
+                    self.copy_fields(&from, &object)?;
+                }
+                Property::Default(..) => {}
+            }
+        }
+        Ok(object)
+    }
+
+    pub(super) fn property_key(&mut self, key: &PropertyKey) -> Run<super::Key> {
+        match key {
+            PropertyKey::Fixed(name) => Ok(super::Key::of(name)),
+            PropertyKey::Computed(expr) => {
+                let value = self.eval(*expr)?;
+                self.key(&value)
+            }
+        }
+    }
+
+    /// The value of an expression; a function without a name is called by that of its place.
+    pub(super) fn named(&mut self, expr: ExprId, key: &super::Key) -> Run {
+        match self.program.expr(expr) {
+            Expr::Function(function) => self.function(*function, Some(key.shared())),
+            _ => self.eval(expr),
+        }
+    }
+
+    /// Copies the fields of one object to another.
+    pub(crate) fn copy_fields(&mut self, from: &Value, to: &Value) -> Run<()> {
+        for key in self.own_keys(from)? {
+            let key = super::Key::of(&key);
+            let value = self.get(from, &key)?;
+            self.set(to, &key, value)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn function(&mut self, function: FunctionId, name: Option<Rc<str>>) -> Run {
+        let is_arrow = self.program.function(function).is_arrow;
+        let this = if is_arrow { self.this.clone() } else { Value::Undefined };
+        self.closure(Closure { function, scope: self.scope, this, name })
+    }
+
+    fn regex_literal(&mut self, id: ExprId, source: &Rc<str>, flags: &Rc<str>) -> Run {
+        self.at = self.program.span(id);
+        let regex = match self.regexes.get(&id) {
+            Some(regex) => Rc::clone(regex),
+            None => {
+                let regex = self.compile(source, flags)?;
+                self.regexes.insert(id, Rc::clone(&regex));
+                regex
+            }
+        };
+        self.new_regex(Rc::clone(source), Rc::clone(flags), regex)
+    }
+
+    pub(crate) fn new_regex(&mut self, source: Rc<str>, flags: Rc<str>, regex: Rc<Regex>) -> Run {
+        self.add(Content::Regex(RegexObject { source, flags, regex, last_index: 0 })).map(Value::Object)
+    }
+
+    /// Compiles a regular expression, which costs as much as it is large.
+    pub(crate) fn compile(&mut self, source: &str, flags: &str) -> Run<Rc<Regex>> {
+        self.steps(100 + source.len())?;
+        let regex = Regex::new(source, flags).map_err(|error| super::Stop::from(error.at(self.at)))?;
+        self.steps(regex.weight())?;
+        self.bytes(regex.weight() * 16)?;
+        Ok(Rc::new(regex))
+    }
+}
+
+/// Whether a logical operator looks at its right side.
+pub(super) fn needs_right(op: BinaryOp, left: &Value) -> bool {
+    match op {
+        BinaryOp::And => left.is_truthy(),
+        BinaryOp::Or => !left.is_truthy(),
+        _ => left.is_nothing(),
+    }
+}

@@ -1,0 +1,166 @@
+//! Functions and arrows.
+
+use super::{Parsed, Parser};
+use crate::ast::{Body, Element, Expr, ExprId, Function, FunctionId, Item, Kind, PatternId, Symbol};
+
+/// Parameters: the plain ones, the one that takes the rest, and the names that they declare.
+type Parameters = (Box<[Element]>, Option<PatternId>, Box<[Symbol]>);
+
+impl Parser<'_> {
+    pub(super) fn function_name(&mut self) -> Parsed<Symbol> {
+        if self.is("*") {
+            return Err(self.error_here("generators do not exist here").fix("build a list"));
+        }
+        self.name()
+    }
+
+    /// After `function`, which is the token.
+    pub(super) fn function_expression(&mut self, is_async: bool) -> Parsed<ExprId> {
+        let start = self.span.start;
+        self.advance()?;
+        let name = if self.is("(") { None } else { Some(self.function_name()?) };
+        let function = self.function_rest(name, is_async)?;
+        Ok(self.add(Expr::Function(function), start))
+    }
+
+    /// After `async`, at `function`. As a statement of its own it declares a name: the statement sees to that.
+    pub(super) fn async_function(&mut self, symbol: Symbol, start: usize) -> Parsed<ExprId> {
+        if self.is_statement_start(start) {
+            return Ok(self.add(Expr::Name(symbol), start));
+        }
+        self.function_expression(true)
+    }
+
+    /// Whether nothing but the end of a statement stands before this place.
+    fn is_statement_start(&self, start: usize) -> bool {
+        self.statement_start == Some(start)
+    }
+
+    /// The parameters and the body of a function.
+    pub(super) fn function_rest(&mut self, name: Option<Symbol>, is_async: bool) -> Parsed<FunctionId> {
+        self.nested(|parser| {
+            let ((parameters, rest, own), (block, vars)) =
+                parser.inside(is_async, |parser| Ok((parser.parameters()?, parser.braced_body()?)))?;
+            let body = Body::Block(block);
+            let is_arrow = false;
+            Ok(parser.program.add_function(Function {
+                name,
+                parameters,
+                rest,
+                own,
+                vars,
+                body,
+                is_arrow,
+                is_async,
+            }))
+        })
+    }
+
+    fn braced_body(&mut self) -> Parsed<(crate::ast::Block, Box<[Symbol]>)> {
+        self.in_is_operator = true;
+        self.expect("{")?;
+        let outcome = self.function_scope(Self::statements_to_brace)?;
+        self.expect("}")?;
+        Ok(outcome)
+    }
+
+    fn parameters(&mut self) -> Parsed<Parameters> {
+        self.expect("(")?;
+        let ((all, rest), own) = self.names_scope(|parser| {
+            let (mut all, mut rest) = (Vec::new(), None);
+            while !parser.is(")") && rest.is_none() {
+                if parser.eat("...")? {
+                    rest = Some(parser.binding(Kind::Let)?);
+                } else {
+                    all.push(parser.binding_element(Kind::Let)?);
+                }
+                if !parser.is(")") {
+                    parser.expect(",")?;
+                }
+            }
+            parser.expect(")")?;
+            Ok((all, rest))
+        })?;
+        Ok((all.into(), rest, own.iter().map(|(symbol, _)| *symbol).collect()))
+    }
+
+    /// `a => …` and the rest of an arrow whose left side was read as an expression.
+    pub(super) fn arrow(&mut self, left: ExprId, start: usize) -> Parsed<Option<ExprId>> {
+        if !self.is("=>") || self.after_line {
+            return Ok(None);
+        }
+        let Expr::Name(_) = self.program.expr(left) else { return Err(self.unexpected()) };
+        let items = [Item { value: Some(left), is_spread: false }];
+        self.arrow_from(&items, start, false).map(Some)
+    }
+
+    /// After `async`: an arrow, or the name.
+    pub(super) fn async_arrow_or_name(&mut self, symbol: Symbol, start: usize) -> Parsed<ExprId> {
+        let has_parameter = self.word().is_some_and(|word| !super::RESERVED.contains(&word));
+        if has_parameter && !self.after_line {
+            let at = self.span.start;
+            let name = self.name()?;
+            let value = self.add(Expr::Name(name), at);
+            return self.arrow_from(&[Item { value: Some(value), is_spread: false }], start, true);
+        }
+        if self.is("(") && !self.after_line {
+            let items = self.arguments()?;
+            if self.is("=>") {
+                return self.arrow_from(&items, start, true);
+            }
+            let callee = self.add(Expr::Name(symbol), start);
+            return Ok(self.add(Expr::Call { callee, arguments: items, is_optional: false }, start));
+        }
+        Ok(self.add(Expr::Name(symbol), start))
+    }
+
+    /// An arrow whose parameters were read as items of a list.
+    pub(super) fn arrow_from(&mut self, items: &[Item], start: usize, is_async: bool) -> Parsed<ExprId> {
+        let ((parameters, rest), own) = self.names_scope(|parser| parser.items_to_parameters(items))?;
+        let own = own.iter().map(|(symbol, _)| *symbol).collect();
+        self.expect("=>")?;
+        let (body, vars) = self.inside(is_async, |parser| {
+            if !parser.is("{") {
+                return Ok((Body::Expr(parser.assignment()?), Box::default()));
+            }
+            let (block, vars) = parser.braced_body()?;
+            Ok((Body::Block(block), vars))
+        })?;
+        let function = Function {
+            name: None,
+            parameters: parameters.into(),
+            rest,
+            own,
+            vars,
+            body,
+            is_arrow: true,
+            is_async,
+        };
+        let function = self.program.add_function(function);
+        Ok(self.add(Expr::Function(function), start))
+    }
+
+    fn items_to_parameters(&mut self, items: &[Item]) -> Parsed<(Vec<Element>, Option<PatternId>)> {
+        let (mut parameters, mut rest) = (Vec::new(), None);
+        for (at, item) in items.iter().enumerate() {
+            let Some(value) = item.value else { return Err(self.unexpected()) };
+            if item.is_spread && at + 1 == items.len() {
+                rest = Some(self.bound_pattern(value)?);
+            } else if item.is_spread {
+                return Err(self.error_here("a rest parameter is the last"));
+            } else {
+                parameters.push(self.bound_element(value)?);
+            }
+        }
+        Ok((parameters, rest))
+    }
+
+    /// Reads what is inside a function: loops around it do not count, and it may wait or not.
+    fn inside<T>(&mut self, is_async: bool, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let outer = (self.loops, self.switches, self.may_await, self.in_is_operator);
+        (self.loops, self.switches, self.may_await) = (0, 0, is_async);
+        let outcome = read(self);
+        (self.loops, self.switches, self.may_await, self.in_is_operator) = outer;
+        outcome
+    }
+}

@@ -1,0 +1,227 @@
+//! Values during an evaluation. Objects live in one list and refer to each other by number: nothing is freed before the
+//! evaluation ends, and no chain of them is ever taken down by recursion.
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use crate::ErrorKind;
+use crate::ast::FunctionId;
+use crate::builtins::{Global, Method};
+use crate::regex::Regex;
+use crate::text::Text;
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Undefined,
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(Text),
+    Object(ObjectId),
+    /// A function of ours.
+    Method(&'static Method),
+    /// A name that is always there: `Math`, `Array`, `parseInt`.
+    Global(&'static Global),
+}
+
+impl Value {
+    pub(crate) fn text(text: impl Into<Rc<str>>) -> Self {
+        Self::Text(Text::new(text))
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self, Self::Undefined | Self::Null)
+    }
+
+    pub(crate) fn is_truthy(&self) -> bool {
+        match self {
+            Self::Undefined | Self::Null => false,
+            Self::Bool(value) => *value,
+            Self::Number(number) => *number != 0.0 && !number.is_nan(),
+            Self::Text(text) => text.units() > 0,
+            Self::Object(_) | Self::Method(_) | Self::Global(_) => true,
+        }
+    }
+
+    /// `===`.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,
+            (Self::Bool(one), Self::Bool(two)) => one == two,
+            (Self::Number(one), Self::Number(two)) => one == two,
+            (Self::Text(one), Self::Text(two)) => one == two,
+            (Self::Object(one), Self::Object(two)) => one == two,
+            (Self::Method(one), Self::Method(two)) => std::ptr::eq(*one, *two),
+            (Self::Global(one), Self::Global(two)) => std::ptr::eq(*one, *two),
+            _ => false,
+        }
+    }
+
+    /// As `includes` and `Map` compare: NaN is itself.
+    pub(crate) fn is_same_or_nan(&self, other: &Self) -> bool {
+        let is_nan = |value: &Self| matches!(value, Self::Number(number) if number.is_nan());
+        self.is_same(other) || (is_nan(self) && is_nan(other))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+/// The place of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ObjectId(pub(crate) u32);
+
+/// The place of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScopeId(pub(crate) u32);
+
+/// The fields of an object, in the order in which they were added.
+pub(crate) type Fields = IndexMap<Rc<str>, Value>;
+
+/// An object.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) is_frozen: bool,
+    pub(crate) content: Content,
+}
+
+/// What an object is.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Plain(Fields),
+    Array(Vec<Value>),
+    Closure(Closure),
+    Bound {
+        target: Value,
+        this: Value,
+        arguments: Vec<Value>,
+    },
+    Error(ErrorObject),
+    /// Milliseconds since 1970.
+    Date(f64),
+    Regex(RegexObject),
+    Map(IndexMap<MapKey, (Value, Value)>),
+    Set(IndexMap<MapKey, Value>),
+    Promise(Promise),
+    /// What settles a promise when it is called.
+    Settler {
+        promise: ObjectId,
+        outcome: Outcome,
+    },
+}
+
+/// A function of the source, with the names around it.
+#[derive(Debug, Clone)]
+pub(crate) struct Closure {
+    pub(crate) function: FunctionId,
+    pub(crate) scope: ScopeId,
+    /// What `this` is in an arrow.
+    pub(crate) this: Value,
+    /// The name that it got where it was made.
+    pub(crate) name: Option<Rc<str>>,
+}
+
+/// An error.
+#[derive(Debug)]
+pub(crate) struct ErrorObject {
+    pub(crate) class: &'static str,
+    /// The kind of failure, where the evaluation made it and not the source.
+    pub(crate) origin: Option<ErrorKind>,
+    pub(crate) fix: Option<String>,
+    pub(crate) fields: Fields,
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub(crate) struct RegexObject {
+    pub(crate) source: Rc<str>,
+    pub(crate) flags: Rc<str>,
+    pub(crate) regex: Rc<Regex>,
+    pub(crate) last_index: usize,
+}
+
+/// A promise.
+#[derive(Debug)]
+pub(crate) enum Promise {
+    Pending(Vec<Reaction>),
+    Settled(Outcome, Value),
+}
+
+/// How a promise ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Fulfilled,
+    Rejected,
+}
+
+/// What happens when a promise is settled.
+#[derive(Debug, Clone)]
+pub(crate) enum Reaction {
+    /// `then`: the functions, and the promise of what they return.
+    Then { fulfilled: Value, rejected: Value, result: ObjectId },
+    /// `finally`.
+    Finally { run: Value, result: ObjectId },
+    /// The result follows.
+    Follow { result: ObjectId },
+    /// One of the promises of `Promise.all` and its like.
+    Member { group: usize, place: usize },
+}
+
+/// A key of a map: equal where `Map` takes values for equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum MapKey {
+    Undefined,
+    Null,
+    Bool(bool),
+    Number(u64),
+    Text(Rc<str>),
+    Object(ObjectId),
+    BuiltIn(usize),
+}
+
+impl From<&Value> for MapKey {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Undefined => Self::Undefined,
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(*value),
+            // There is one zero, and one NaN.
+            Value::Number(number) if *number == 0.0 => Self::Number(0),
+            Value::Number(number) if number.is_nan() => Self::Number(f64::NAN.to_bits()),
+            Value::Number(number) => Self::Number(number.to_bits()),
+            Value::Text(text) => Self::Text(text.shared()),
+            Value::Object(id) => Self::Object(*id),
+            Value::Method(method) => Self::BuiltIn(std::ptr::from_ref(*method).addr()),
+            Value::Global(global) => Self::BuiltIn(std::ptr::from_ref(*global).addr()),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Every limit, the inputs that go for it, and that nothing catches it.
+
+use stockade_eval::{Data, ErrorKind, Limits, Options, condition, eval};
+
+const REFUSED: &[(&str, ErrorKind)] = &[
+    ("while (true) {}", ErrorKind::Timeout),
+    ("for (;;);", ErrorKind::Timeout),
+    ("do {} while (true)", ErrorKind::Timeout),
+    ("try { while (true); } catch (e) { 1 }", ErrorKind::Timeout),
+    ("try { while (true); } finally { 'x' }", ErrorKind::Timeout),
+    ("Promise.resolve().then(() => { while (true); })", ErrorKind::Timeout),
+    ("new Promise(() => {})", ErrorKind::Timeout),
+    ("({then() {}})", ErrorKind::Timeout),
+    ("const f = () => Promise.resolve().then(f); f()", ErrorKind::Timeout),
+    ("(function f() { f() })()", ErrorKind::Depth),
+    ("const f = n => [n].map(f); f(1)", ErrorKind::Depth),
+    ("const o = {toString: () => `${o}`}; `${o}`", ErrorKind::Depth),
+    ("const o = {toJSON: () => JSON.stringify(o)}; JSON.stringify(o)", ErrorKind::Depth),
+    ("let o = {}; for (let i = 0; i < 1000; i++) o = {o}; JSON.stringify(o)", ErrorKind::Depth),
+    ("let o = []; for (let i = 0; i < 1000; i++) o = [o]; o", ErrorKind::Depth),
+    ("let o = []; for (let i = 0; i < 1000; i++) o = [o]; `${o}`", ErrorKind::Depth),
+    ("let o = []; for (let i = 0; i < 1000; i++) o = [o]; o.flat(Infinity)", ErrorKind::Depth),
+    ("const a = []; a.push(a); a", ErrorKind::Depth),
+    ("let f = x => x; for (let i = 0; i < 1000; i++) f = f.bind(null); f(1)", ErrorKind::Depth),
+    ("JSON.parse('['.repeat(1000))", ErrorKind::Depth),
+    ("'x'.repeat(1e9)", ErrorKind::Memory),
+    ("'x'.padStart(1e9)", ErrorKind::Memory),
+    ("'x'.padEnd(1e9, 'ab').length", ErrorKind::Memory),
+    ("Array(1e9).fill(0).length", ErrorKind::Memory),
+    ("const a = []; a[4e9] = 1", ErrorKind::Memory),
+    ("const a = []; a.length = 4e9", ErrorKind::Memory),
+    ("Array.from({length: 1e8}, (_, i) => i).sort(() => -1)", ErrorKind::Memory),
+    ("let s = 'x'; for (;;) s += s", ErrorKind::Memory),
+    ("let s = 'x'; for (;;) s = `${s}${s}`", ErrorKind::Memory),
+    ("let a = [1]; for (;;) a = [...a, ...a]", ErrorKind::Memory),
+    ("let a = [1]; for (;;) a = a.concat(a)", ErrorKind::Memory),
+    ("let a = [1]; for (;;) a.push(...a)", ErrorKind::Memory),
+    ("let s = 'aa'; for (;;) s = s.replace(/a/g, '$&$&')", ErrorKind::Memory),
+    ("let s = 'aa'; for (;;) s = s.replaceAll('a', \"$`$'\")", ErrorKind::Memory),
+    ("let s = 'aa'; for (;;) s = [s, s].join(s)", ErrorKind::Memory),
+    ("let s = '\\n'; for (;;) s = JSON.stringify(s)", ErrorKind::Memory),
+    ("[].concat(...Array(1e6).fill([1]))", ErrorKind::Memory),
+    ("Math.max(...Array(1e5).fill(1))", ErrorKind::Memory),
+    ("'x'.repeat(2e6)", ErrorKind::Memory),
+    ("Array(1e6).fill(1)", ErrorKind::Memory),
+    ("/(((a{1,100}){1,100}){1,100})/.test('a')", ErrorKind::Memory),
+    ("'a'.repeat(1e6).match(/(a?){50}b/)", ErrorKind::Timeout),
+    ("const s = 'é'.repeat(1e5); for (let i = 0; i < s.length; i++) s[i]", ErrorKind::Timeout),
+    (
+        "const m = new Map(); for (let i = 0; i < 2e5; i++) m.set(i, i); for (let i = 0; i < 1e5; i++) m.delete(i)",
+        ErrorKind::Timeout,
+    ),
+    ("const a = Array(1e5).fill(1); while (a.length) a.shift()", ErrorKind::Timeout),
+    ("const a = Array(1e5).fill(1); while (true) a.includes(2)", ErrorKind::Timeout),
+];
+
+#[test]
+fn what_goes_over_a_limit_is_refused() {
+    for (source, kind) in REFUSED {
+        let error = eval(source, &[], &Options::default()).expect_err(source);
+        // Which of two limits comes first is no promise; that one does is.
+        assert!(error.kind.is_limit(), "{source}: {} {error}", error.kind);
+        assert!(error.kind == *kind || *kind != ErrorKind::Depth, "{source}: {} {error}", error.kind);
+    }
+}
+
+#[test]
+fn the_source_is_bounded() {
+    let long = "1+".repeat(40_000) + "1";
+    assert_eq!(eval(&long, &[], &Options::default()).unwrap_err().kind, ErrorKind::Memory);
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{a:", "}"),
+        ("-", ""),
+        ("!", ""),
+        ("x=>", ""),
+        ("`${", "}`"),
+        ("a?", ":b"),
+        ("f(", ")"),
+        ("{", "}"),
+        ("new ", ""),
+        ("if(1)", ""),
+        ("[...", "]"),
+        ("2**", ""),
+    ] {
+        for inside in ["1", ""] {
+            let deep = open.repeat(5_000) + inside + &close.repeat(5_000);
+            let error = eval(&deep, &[], &Options::default()).unwrap_err();
+            assert!(matches!(error.kind, ErrorKind::Depth | ErrorKind::Syntax), "{open}: {error}");
+        }
+    }
+}
+
+/// A long sum is not a deep one, and neither is a long list of choices.
+#[test]
+fn long_is_not_deep() {
+    let options = Options::default();
+    assert_eq!(eval(&("1+".repeat(20_000) + "1"), &[], &options), Ok(Data::from(20_001)));
+    assert_eq!(eval(&("0||".repeat(20_000) + "7"), &[], &options), Ok(Data::from(7)));
+}
+
+/// The deepest that the limits allow fits on the stack of an ordinary thread, in a debug build too.
+#[test]
+fn the_deepest_fits_on_a_small_stack() {
+    #![expect(clippy::disallowed_methods, reason = "a thread with a stack of a known size")]
+    let sources = [
+        "let n = 0; const f = () => { n++; try { f() } finally { n } }; f()".to_owned(),
+        "(function f() { return [1].map(() => { if (true) { for (const x of [1]) { return f() } } }) })()"
+            .to_owned(),
+        "const f = () => `${{toString: () => f()}}`; f()".to_owned(),
+        "const f = ([{a = f([{}])}]) => a; f([{}])".to_owned(),
+        "const f = async () => await f(); f()".to_owned(),
+        "const f = () => Promise.resolve().then(async () => { await f() }); f()".to_owned(),
+        "const o = {toJSON: () => JSON.parse(JSON.stringify({o}))}; JSON.stringify(o)".to_owned(),
+        "const f = x => 'a'.replace(/a/, f); f()".to_owned(),
+        "const f = x => [1, 2].sort(f); f()".to_owned(),
+        "const f = x => Object.groupBy([1], f); f()".to_owned(),
+        "const f = x => new Map([[1, 2]]).forEach(f); f()".to_owned(),
+        "let o = []; for (let i = 0; i < 1000; i++) o = [o]; `${o}`".to_owned(),
+        "let o = []; for (let i = 0; i < 1000; i++) o = [o]; o".to_owned(),
+        "let f = x => x; for (let i = 0; i < 1000; i++) f = f.bind(null); f(1)".to_owned(),
+        format!("a{}", ".b".repeat(5_000)),
+        format!("a{}", "?.b()".repeat(5_000)),
+        "(".repeat(150) + "1" + &")".repeat(150),
+        "[".repeat(150) + "1" + &"]".repeat(150),
+        "{".repeat(150) + "1" + &"}".repeat(150),
+        "x=>".repeat(150) + "1",
+        "(".repeat(60_000),
+    ];
+    for source in sources {
+        let run = move || {
+            let vars = [("a", Data::from([("b", Data::Null)]))];
+            eval(&source, &vars, &Options::default()).map_or_else(|error| error.kind.name(), |_| "value")
+        };
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
+        let outcome = thread.join().unwrap();
+        assert_ne!(outcome, "forbidden");
+    }
+}
+
+#[test]
+fn limits_can_be_lowered() {
+    let limits = Limits { max_steps: 10, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    assert_eq!(eval("[1, 2, 3].map(x => x * 2)", &[], &options).unwrap_err().kind, ErrorKind::Timeout);
+    let limits = Limits { max_output: 10, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    assert_eq!(eval("'12345678901'", &[], &options).unwrap_err().kind, ErrorKind::Memory);
+    let limits = Limits { max_depth: 5, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    assert_eq!(eval("((((((1))))))", &[], &options).unwrap_err().kind, ErrorKind::Depth);
+    let limits = Limits { max_source: 3, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    assert_eq!(eval("1+11", &[], &options).unwrap_err().kind, ErrorKind::Memory);
+}
+
+#[test]
+fn the_deadline_is_asked() {
+    let asked = std::cell::Cell::new(0);
+    let deadline = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    };
+    let options = Options { deadline: Some(&deadline), ..Options::default() };
+    let error = eval("while (true);", &[], &options).unwrap_err();
+    assert_eq!((error.kind, error.to_string().as_str()), (ErrorKind::Timeout, "stopped at the deadline"));
+    assert!(!condition("while (true);", &[], &options));
+}
+
+#[test]
+fn input_may_be_deep() {
+    let mut data = Data::Null;
+    for _ in 0..5_000 {
+        data = Data::Array(vec![data]);
+    }
+    let error = eval("x", &[("x", data)], &Options::default()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Depth);
+}

@@ -1,0 +1,19 @@
+//! Evaluation from outside: the language, its limits, what must not exist, and Node as a second opinion.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test may panic, and says what it skips"
+)]
+
+mod auto_traits;
+mod escapes;
+mod language;
+mod limits;
+mod node;
+mod promises;
+mod properties;
+mod seeds;
+mod templates;

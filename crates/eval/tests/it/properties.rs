@@ -1,0 +1,111 @@
+//! What must hold for any bytes. Fuzz targets and ordinary tests both run these.
+
+use stockade_eval::{Data, Limits, Options, condition, eval, eval_async, interpolate};
+
+/// Little of everything, so that each run is quick.
+fn options() -> Options<'static> {
+    let limits = Limits { max_steps: 20_000, max_bytes: 1 << 20, max_output: 10_000, ..Limits::default() };
+    Options { limits, now_ms: Some(1_700_000_000_000.0), seed: Some(7), ..Options::default() }
+}
+
+fn vars() -> [(&'static str, Data); 4] {
+    [
+        ("a", Data::from(1)),
+        ("s", Data::from("aé😀b, a")),
+        ("xs", Data::from(vec![3, 1, 2])),
+        ("o", Data::from([("a", Data::from([("b", Data::from("c"))])), ("1", Data::Null)])),
+    ]
+}
+
+/// Any source: it ends, says the same each time, stays within its limits, and names nothing that does not exist.
+pub(crate) fn source(data: &[u8]) {
+    let Ok(source) = std::str::from_utf8(data) else { return };
+    let vars = vars();
+    let value = eval(source, &vars, &options());
+    match &value {
+        Ok(value) => {
+            assert!(size_of_data(value) <= 10_000, "{source}");
+            assert!(is_clean(value), "{source}");
+        }
+        Err(error) => {
+            assert!(error.message.chars().count() <= 600, "{source}: {}", error.message.len());
+            assert!(
+                error.span.is_none_or(|span| span.start <= span.end && span.end <= source.len()),
+                "{source}"
+            );
+        }
+    }
+    assert_eq!(text(&value), text(&eval(source, &vars, &options())), "{source}");
+    let holds = condition(source, &vars, &options());
+    assert!(!holds || value.as_ref().map_or_else(|error| error.kind.is_limit(), |_| true), "{source}");
+    if let (Ok(value), Ok(waited)) = (&value, eval_async(source, &vars, &options())) {
+        assert_eq!(value.to_string(), waited.to_string(), "{source}");
+    }
+}
+
+fn text(value: &Result<Data, stockade_eval::EvalError>) -> String {
+    match value {
+        Ok(value) => value.to_string(),
+        Err(error) => format!("{:?} {}", error.kind, error.message),
+    }
+}
+
+/// Any template: what is outside of markers stays as it is, and no result is read again.
+pub(crate) fn template(data: &[u8]) {
+    let Ok(template) = std::str::from_utf8(data) else { return };
+    let Ok(text) = interpolate(template, &vars(), &options()) else { return };
+    if !template.contains("{{") {
+        assert_eq!(text, template);
+    }
+    let escaped = [("x", Data::from(template))];
+    if template.len() < 10_000 {
+        assert_eq!(interpolate("<{{x}}>", &escaped, &options()).unwrap(), format!("<{template}>"));
+    }
+}
+
+/// Any regular expression, and any text: it is refused or answers, in time.
+pub(crate) fn regex(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (pattern, text) = text.split_once('\n').unwrap_or((text, "aé😀b, a"));
+    let vars = [("p", Data::from(pattern)), ("t", Data::from(text))];
+    let source = "const r = new RegExp(p, 'g'); [t.replace(r, ''), t.split(r).length, t.match(r)?.join('')]";
+    let Ok(Data::Array(all)) = eval(source, &vars, &options()) else { return };
+    let [Data::Text(rest), _, matched] = all.as_slice() else { panic!("{all:?}") };
+    let matched = if let Data::Text(matched) = matched { matched.as_str() } else { "" };
+    assert_eq!(rest.len() + matched.len(), text.len(), "/{pattern}/ on {text:?}");
+}
+
+/// Any JSON: through `JSON.parse` and `JSON.stringify` it stays what it is.
+pub(crate) fn json(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let vars = [("t", Data::from(text))];
+    let Ok(once) = eval("JSON.stringify(JSON.parse(t))", &vars, &options()) else { return };
+    // JavaScript takes a number beyond all numbers for infinite.
+    if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
+        assert!(error.to_string().contains("out of range"), "{text:?}: {error}");
+        return;
+    }
+    let vars = [("t", once.clone())];
+    assert_eq!(eval("JSON.stringify(JSON.parse(t))", &vars, &options()), Ok(once.clone()), "{text:?}");
+    let Ok(value) = eval("JSON.parse(t)", &vars, &options()) else { return };
+    assert_eq!(Data::Text(value.to_string()), once, "{text:?}");
+}
+
+fn size_of_data(data: &Data) -> usize {
+    match data {
+        Data::Text(text) => text.len(),
+        Data::Array(items) => items.iter().map(size_of_data).sum(),
+        Data::Object(fields) => fields.iter().map(|(key, value)| key.len() + size_of_data(value)).sum(),
+        _ => 0,
+    }
+}
+
+fn is_clean(data: &Data) -> bool {
+    match data {
+        Data::Array(items) => items.iter().all(is_clean),
+        Data::Object(fields) => fields.iter().all(|(key, value)| {
+            !["__proto__", "constructor", "prototype"].contains(&key.as_str()) && is_clean(value)
+        }),
+        _ => true,
+    }
+}
