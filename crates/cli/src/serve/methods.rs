@@ -4,6 +4,7 @@ mod audit;
 #[cfg(debug_assertions)]
 mod broken;
 mod command;
+mod container;
 mod exec;
 mod limits;
 mod path;
@@ -44,6 +45,7 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<limits::Settle>(),
     Method::of::<source::Resolve>(),
     Method::of::<source::Apply>(),
+    Method::of::<container::Manifest>(),
     Method::of::<sandbox::PlanSandbox>(),
     Method::of::<exec::Exec>(),
     Method::of::<audit::Query>(),

@@ -58,6 +58,11 @@ const PROTOCOL: &[Row] = &[
         "command? argv? rules? rulesToml? config? config.defaultAction? config.detectDangerous? cwd? available?",
         "mode backend? reason",
     ),
+    (
+        "container.manifest",
+        "manifest",
+        "valid errors errors[].path errors[].message errors[].line errors[].fix dockerArgs?",
+    ),
     ("limits.script", "component config? script script[].atMs? script[].op script[].args?", "results"),
     ("source.resolve", "tool overrides?", "maxResponseBytes maxChars extractionStrategy stripHidden"),
     ("source.apply", "tool text? textBase64? contentType? overrides?", "text truncated originalBytes"),
@@ -80,7 +85,7 @@ const PROTOCOL: &[Row] = &[
 ];
 
 /// What belongs to layers that are still to come. Until then it is told as an unknown method.
-const LATER: &[&str] = &["container.manifest", "eval", "eval.condition", "eval.interpolate"];
+const LATER: &[&str] = &["eval", "eval.condition", "eval.interpolate"];
 
 /// The error codes of the protocol. -32004, timed out, comes with the evaluation of expressions: a command that takes too
 /// long has a result, with what it printed until then and `timedOut`.
