@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use stockade_guard::config::Config;
 
 use crate::commands::{
-    audit, check, completions, config, eval, init, limits, policy, rules, sanitize, scan, skill,
+    audit, check, completions, config, container, eval, init, limits, policy, rules, sanitize, scan, skill,
 };
 #[cfg(target_os = "linux")]
 use crate::commands::{doctor, exec, run, serve};
@@ -134,6 +134,7 @@ pub(crate) enum Command {
     Scan(scan::ScanArgs),
     Sanitize(sanitize::SanitizeArgs),
     Skill(skill::SkillArgs),
+    Container(container::ContainerArgs),
     Rules(rules::RulesArgs),
     Limits(limits::LimitsArgs),
     Check(check::CheckArgs),

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod check_command;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod container;
 #[cfg(target_os = "linux")]
 pub(crate) mod doctor;
 pub(crate) mod eval;

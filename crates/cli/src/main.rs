@@ -54,6 +54,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
+        Command::Container(container) => commands::container::run(container, args.color),
         Command::Config(config) => commands::config::run(config, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@ pub(crate) mod audit_text;
 pub(crate) mod check_text;
 pub(crate) mod command_text;
 pub(crate) mod config_text;
+pub(crate) mod container_text;
 pub(crate) mod escape;
 pub(crate) mod invisible;
 pub(crate) mod json;

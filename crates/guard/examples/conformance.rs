@@ -2,11 +2,13 @@
 //!
 //! `comma-guard.json` runs here, every row in a folder of its own, once by the kernel's resolver and once by the walk;
 //! of `comis-safepath.json` only the rows with links do, the others run in `stockade-policy`. `comis-manifest.json` needs
-//! no disk, and the crate that reads heads of skills.
+//! no disk, and the crate that reads heads of skills. The packages of `iscl-manifest.json` are laid out and signed here.
 
 #![expect(clippy::disallowed_methods, reason = "reads the vectors and lays out what they describe")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints the scores")]
 
+#[path = "conformance/container.rs"]
+mod container;
 #[path = "conformance/manifest.rs"]
 mod manifest;
 
@@ -24,10 +26,13 @@ use stockade_guard::policy::{
 use stockade_guard::{Authorization, Granted, PathGuard, PathRequest, Resolver};
 
 /// Rows that are decided otherwise, with the reason.
-const DECIDED_OTHERWISE: &[(&str, &str)] = &[(
-    "four dashes close the block too",
-    "readers differ on where such a head ends, so it is refused as unclosed; Comis was only observed here",
-)];
+const DECIDED_OTHERWISE: &[(&str, &str)] = &[
+    (
+        "four dashes close the block too",
+        "readers differ on where such a head ends, so it is refused as unclosed; Comis was only observed here",
+    ),
+    ("im-089", "the same manifest as im-092, which is stricter: a signature has 65 bytes"),
+];
 
 fn main() -> ExitCode {
     let Some(folder) = std::env::args().nth(1) else {
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
         ("comma-guard.json", guard_row as fn(&Value) -> Option<Checked>),
         ("comis-safepath.json", safe_path_row),
         ("comis-manifest.json", manifest::row),
+        ("iscl-manifest.json", container::row),
     ] {
         let rows = fs::read_to_string(vectors.join(name))
             .ok()

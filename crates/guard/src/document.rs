@@ -2,7 +2,11 @@
 
 use std::fmt;
 
+#[cfg(any(feature = "config", feature = "container"))]
+mod json;
 mod nearest;
+#[cfg(any(feature = "config", feature = "container"))]
+mod places;
 #[cfg(feature = "config")]
 mod toml;
 mod yaml;
@@ -52,7 +56,7 @@ pub(crate) enum Format {
     #[cfg(feature = "config")]
     Toml,
     Yaml,
-    #[cfg(feature = "config")]
+    #[cfg(any(feature = "config", feature = "container"))]
     Json,
 }
 
@@ -138,15 +142,8 @@ pub(crate) fn parse(text: &str, format: Format) -> Result<Node, Broken> {
         #[cfg(feature = "config")]
         Format::Toml => toml::parse(text),
         Format::Yaml => yaml::parse(text),
-        #[cfg(feature = "config")]
-        Format::Json => {
-            // JSON is YAML too, whose parser knows where things stand. What YAML allows beyond JSON is refused first.
-            serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
-                let at = At { line: error.line().max(1), column: error.column().max(1) };
-                broken(at, &error.to_string())
-            })?;
-            yaml::parse(text)
-        }
+        #[cfg(any(feature = "config", feature = "container"))]
+        Format::Json => json::parse(text),
     }
 }
 

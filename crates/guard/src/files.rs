@@ -15,6 +15,8 @@ mod text;
 mod walk;
 
 pub(crate) use find::folders_with;
+#[cfg(feature = "container")]
+pub(crate) use folder::{Entry as FolderEntry, Folder};
 pub(crate) use folder::{Named, open_named};
 pub(crate) use read::Reader;
 pub(crate) use text::{Nature, Readings};

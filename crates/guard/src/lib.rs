@@ -16,6 +16,9 @@
 //! A `Guard` is all of this for one agent, built from a [`config`]: it decides on skills, tools, calls, paths and
 //! commands in one form, runs commands in a sandbox, and puts every decision on record before it is acted upon.
 //!
+//! A package that is to run in a container is read by the `container` module: its manifest, who signed it, and whether
+//! its files are those that were signed.
+//!
 //! It reads with care, since a skill folder comes from a stranger: links are not followed, pipes and devices are not
 //! opened, sizes are bounded, and whatever could not be looked at is a [`Gap`] that the caller sees. It does **not**
 //! look into archives, images or other compressed data, and does not judge what a link outside the folder leads to.
@@ -55,6 +58,8 @@ mod agent_commands;
 pub mod audit;
 #[cfg(feature = "config")]
 pub mod config;
+#[cfg(feature = "container")]
+pub mod container;
 #[cfg(feature = "sqlite")]
 mod database;
 mod document;

@@ -21,6 +21,7 @@ const IMPURE_PACKAGES: &[&str] =
 const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/audit/", "keeps the audit trail in a file"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
+    ("crates/guard/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/database.rs", "opens databases in files, and waits for who uses them"),
     ("crates/guard/src/guard/graph.rs", "makes the folder that the nodes of a graph share"),

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "asks where standard streams lead, and prints")]
 
 mod document;
+mod hosts;
 mod report;
 mod units;
 mod wish;
@@ -15,10 +16,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use hosts::{Record, WayOut};
 use stockade_guard::audit::{AuditError, AuditOptions, AuditTrail, AuditedRun};
 use stockade_guard::exec::{
-    End, Input, Outcome, Plan, Property, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
-    plan, plan_and_run, probe,
+    End, Input, Outcome, Plan, Property, Refusal, RunError, SandboxSpec, Signals, Stream, Streams, Terminal,
+    TerminalSize, plan, plan_and_run, probe,
 };
 use units::{duration, memory, size};
 
@@ -30,6 +32,8 @@ const EXAMPLES: &str = "\
 Examples:
   stockade exec -- make test                      no network, and of the disk only this folder is writable
   stockade exec --ro ~/data -- ./run.sh           it may read one folder more
+  stockade exec --allow-host registry.npmjs.org:443 -- npm ci
+                                                  it may talk to this host, and to no other
   stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
                                                   one socket leads out, and its broker decides
   stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
@@ -75,6 +79,13 @@ pub(crate) struct ExecArgs {
     /// The socket of the broker, for --network broker
     #[arg(long, value_name = "PATH", requires = "network")]
     broker: Option<PathBuf>,
+
+    /// A host that the command may talk to, over a proxy that judges every connection; may be repeated
+    ///
+    /// A name, `*.NAME` for all names below one, or an address, each perhaps with a port. Programs are told of the proxy by the
+    /// usual variables, such as HTTPS_PROXY.
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["network", "broker"])]
+    allow_host: Vec<String>,
 
     /// What the command sees of your home
     #[arg(long, value_name = "WHAT", default_value = "tools")]
@@ -211,24 +222,44 @@ fn properties() -> impl clap::builder::TypedValueParser<Value = Property> {
 
 /// Runs the command and ends as it ends.
 pub(crate) fn run(args: &ExecArgs) -> ExitCode {
-    let spec = match wish::wish(args) {
+    let mut spec = match wish::wish(args) {
         Ok(spec) => spec,
         Err(error) => return failed(args, &format_args!("cannot find what the command is to see: {error}")),
     };
     if args.dry_run {
+        let _way_out = match let_out(args, &mut spec, None) {
+            Ok(way_out) => way_out,
+            Err(error) => return failed(args, &error),
+        };
         return match plan(&spec, &probe(&spec)).map(|plan| print(&escape_lines(&plan.to_string()))) {
             Ok(Ok(())) => ExitCode::SUCCESS,
             Ok(Err(error)) => failed(args, &format_args!("cannot write the plan: {error}")),
             Err(refusal) => refused(args, &refusal),
         };
     }
-    let record = match begin(args) {
-        Ok(record) => record,
+    let begun = match begin(args) {
+        Ok(begun) => begun,
         Err(error) => {
             return failed(args, &format_args!("nothing runs that cannot be put on record: {error}"));
         }
     };
+    let (trail, record) = begun.unzip();
+    let named = |trail| (trail, record.as_ref().and_then(|record| record.name().map(str::to_owned)));
+    let way_out = match let_out(args, &mut spec, trail.map(named)) {
+        Ok(way_out) => way_out,
+        Err(error) => {
+            if let Some(record) = record
+                && let Err(unkept) = record::failed(record, &error)
+            {
+                report::say(&format!("the end of the command is not on record: {unkept}"));
+            }
+            return failed(args, &error);
+        }
+    };
     let ran = plan_and_run(&spec, streams(args));
+    if let Some(way_out) = way_out {
+        way_out.end();
+    }
     if let Some(record) = record {
         end(record, &ran);
     }
@@ -239,8 +270,17 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     }
 }
 
+/// Lets the command out to the hosts that it may talk to, if any were named.
+fn let_out(args: &ExecArgs, spec: &mut SandboxSpec, record: Record) -> Result<Option<WayOut>, String> {
+    let way_out = WayOut::open(&args.allow_host, record)?;
+    if let Some(way_out) = &way_out {
+        spec.network = way_out.network();
+    }
+    Ok(way_out)
+}
+
 /// Puts on record that the command begins, if that is asked for.
-fn begin(args: &ExecArgs) -> Result<Option<AuditedRun>, AuditError> {
+fn begin(args: &ExecArgs) -> Result<Option<(AuditTrail, AuditedRun)>, AuditError> {
     let Some(file) = &args.audit else { return Ok(None) };
     let options = AuditOptions::default();
     let trail = match file {
@@ -248,7 +288,8 @@ fn begin(args: &ExecArgs) -> Result<Option<AuditedRun>, AuditError> {
         None => AuditTrail::open_default(options)?,
     };
     let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
-    record::start(&trail, &words.join(" ")).map(Some)
+    let run = record::start(&trail, &words.join(" "))?;
+    Ok(Some((trail, run)))
 }
 
 /// Puts on record how it ended. What cannot be written now is ended as interrupted when the trail is opened next.

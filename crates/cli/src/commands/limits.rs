@@ -6,7 +6,8 @@ mod status;
 
 pub(crate) use status::Agent;
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use stockade_guard::SqliteStore;
@@ -70,20 +71,47 @@ pub(crate) fn run(args: &LimitsArgs, color: ColorChoice) -> Result<Exit, Failure
 
 impl Kept {
     /// Returns the file, which is there.
-    #[expect(clippy::disallowed_methods, reason = "looks whether there is such a file")]
     fn path(&self) -> Result<PathBuf, Failure> {
-        let path = self.file.clone().or_else(SqliteStore::default_path).ok_or_else(|| {
+        let path = self.named()?;
+        if is_there(&path)? { Ok(path) } else { Err(missing(&path)) }
+    }
+
+    /// Returns the file, or nothing if no program has begun that of this user yet. A file that somebody names should be
+    /// there.
+    fn begun(&self) -> Result<Option<PathBuf>, Failure> {
+        let path = self.named()?;
+        match is_there(&path)? {
+            true => Ok(Some(path)),
+            false if self.file.is_some() => Err(missing(&path)),
+            false => Ok(None),
+        }
+    }
+
+    fn named(&self) -> Result<PathBuf, Failure> {
+        self.file.clone().or_else(SqliteStore::default_path).ok_or_else(|| {
             Failure::usage("neither XDG_STATE_HOME nor HOME says where your limits are kept")
                 .with_help("name the file with --file")
-        })?;
-        if path.exists() {
-            return Ok(path);
-        }
-        let nothing = format!("no limits are kept in {}", escape_path(&path));
-        Err(Failure::incomplete(nothing).with_help(
-            "a program begins the file when it counts its calls with SqliteStore; name another with --file",
-        ))
+        })
     }
+}
+
+/// Whether there is a file, or a link that should lead to one. Where nobody can look, that is not known.
+#[expect(clippy::disallowed_methods, reason = "looks whether there is such a file")]
+fn is_there(path: &Path) -> Result<bool, Failure> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => {
+            Err(Failure::incomplete(format_args!("cannot look for {}: {error}", escape_path(path)))
+                .with_help("let its folder be read, or name another file with --file"))
+        }
+    }
+}
+
+fn missing(path: &Path) -> Failure {
+    Failure::incomplete(format_args!("no limits are kept in {}", escape_path(path))).with_help(
+        "a program begins the file when it counts its calls with SqliteStore; name another with --file",
+    )
 }
 
 /// The configuration that holds in this folder.
@@ -95,7 +123,10 @@ fn configuration() -> Result<Config, Failure> {
 
 /// Those that were named, each of which must be known; all, where none was.
 fn chosen(store: &SqliteStore, named: &[String]) -> Result<Vec<String>, Failure> {
-    let known = store.agents().map_err(|error| unreadable(&error))?;
+    of_known(store.agents().map_err(|error| unreadable(&error))?, named)
+}
+
+fn of_known(known: Vec<String>, named: &[String]) -> Result<Vec<String>, Failure> {
     for name in named {
         if !known.contains(name) {
             let hint = match crate::nearest::nearest(name, known.iter().map(String::as_str)) {

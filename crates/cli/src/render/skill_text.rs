@@ -105,7 +105,8 @@ fn push_more(out: &mut String, count: usize, what: &str) {
     }
 }
 
-fn push_finding(out: &mut String, finding: &SkillFinding, styles: Styles) {
+/// Adds a finding of the scanner.
+pub(crate) fn push_finding(out: &mut String, finding: &SkillFinding, styles: Styles) {
     let Styles { strong, frame, reset, .. } = styles;
     let severity = severity_style(finding.severity, styles);
     let (rule, description) = (escape(&finding.rule_id), escape(&finding.description));

@@ -4,6 +4,7 @@ mod audit;
 #[cfg(debug_assertions)]
 mod broken;
 mod command;
+mod container;
 mod eval;
 mod exec;
 mod limits;
@@ -45,6 +46,7 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<limits::Settle>(),
     Method::of::<source::Resolve>(),
     Method::of::<source::Apply>(),
+    Method::of::<container::Manifest>(),
     Method::of::<eval::Eval>(),
     Method::of::<eval::EvalCondition>(),
     Method::of::<eval::EvalInterpolate>(),

@@ -14,6 +14,7 @@ const COMMANDS: &[&[&str]] = &[
     &["rules", "show", "NET_REVERSE_SHELL"],
     &["check", "command", "ls"],
     &["check", "tool", "read"],
+    &["container", "check", "SKILL.md"],
     &["completions", "bash"],
     &["serve"],
 ];

@@ -11,6 +11,9 @@ mod broker;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod config;
+#[cfg(feature = "container")]
+#[cfg(test)]
+mod container;
 mod disguises;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]

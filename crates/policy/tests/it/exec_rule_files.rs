@@ -153,6 +153,25 @@ fn a_file_is_refused_where_it_is_wrong() {
 }
 
 #[test]
+fn expressions_are_bounded_together() {
+    let file = |count: usize, expression: &str| {
+        let rule =
+            |number| format!("[[rule]]\nid = \"r{number}\"\nregex = '{expression}'\ndecision = \"deny\"\n");
+        std::iter::once("version = 1\n".to_owned()).chain((0..count).map(rule)).collect::<String>()
+    };
+    let parse = |text: &str| CommandRuleFile::parse(text, CommandRuleFormat::Toml, Layer::User);
+    // As many as a layer may have, of those that people write.
+    assert!(parse(&file(10_000, "rm .*-rf")).is_ok());
+    // Ten thousand of these would take three quarters of an hour to compile.
+    let error = parse(&file(10_000, r"x(\w{1,50}){3}")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 32, column 9: rule `r7`: with it, the expressions of the rules take more than 64 MiB: repeat no large class so \
+         often, as `\\w{1,40}` does, or use `prefix`"
+    );
+}
+
+#[test]
 fn custom_rules_survive_being_written() {
     let mut custom = CustomRules::default();
     let mut rule = CommandRule::prefix("git-push", &["git", "push"], Effect::Allow);

@@ -100,7 +100,7 @@ pub(super) fn denied(denial: &Denial) -> String {
         Denial::Reach(host) => {
             let host = host.as_deref().unwrap_or("other machines");
             format!(
-                "the command does not reach {host}; --network broker with --broker lets a broker decide, --network open lets it reach everything"
+                "the command does not reach {host}; --allow-host HOST lets it reach that host, --network open everything"
             )
         }
         Denial::Processes => "the command had too many processes; --processes gives it more".to_owned(),

@@ -1,12 +1,14 @@
 //! `stockade limits status`: what each agent used and may still use, and whether its service works.
 
 use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 use stockade_guard::SqliteStore;
 use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
 
-use super::{Kept, chosen, configuration, unreadable, with_causes};
+use super::{Kept, chosen, configuration, of_known, unreadable, with_causes};
 use crate::args::{ColorChoice, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -36,17 +38,11 @@ pub(crate) struct Agent {
 }
 
 pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
-    let store = SqliteStore::open_to_read(&args.kept.path()?).map_err(|error| unreadable(&error))?;
-    let config = configuration()?;
-    let now = store.now();
-    let agents: Vec<Agent> = chosen(&store, &args.agents)?
-        .into_iter()
-        .map(|name| {
-            let limits = config.agent(&name).limits;
-            let status = store.state(&name).map(|state| state.status(&limits, now));
-            Agent { name, limits, status: status.map_err(|error| with_causes(&error)) }
-        })
-        .collect();
+    let (agents, now) = match args.kept.begun()? {
+        Some(file) => kept(&file, &args.agents)?,
+        // Before the first call of a program, nothing was used, and of no agent anything is kept.
+        None => of_known(Vec::new(), &args.agents).map(|_| (Vec::new(), Duration::ZERO))?,
+    };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match format {
         Format::Text => limits_text::agents(&agents, now, styles(color)),
@@ -56,6 +52,19 @@ pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Resu
         }
     });
     output.finish(exit(&agents))
+}
+
+/// The agents of whom something is kept, and the time at which that was looked at.
+fn kept(file: &Path, named: &[String]) -> Result<(Vec<Agent>, Duration), Failure> {
+    let store = SqliteStore::open_to_read(file).map_err(|error| unreadable(&error))?;
+    let config = configuration()?;
+    let now = store.now();
+    let agents = chosen(&store, named)?.into_iter().map(|name| {
+        let limits = config.agent(&name).limits;
+        let status = store.state(&name).map(|state| state.status(&limits, now));
+        Agent { name, limits, status: status.map_err(|error| with_causes(&error)) }
+    });
+    Ok((agents.collect(), now))
 }
 
 /// What was found goes before what could not be looked at, as everywhere.
@@ -128,8 +137,8 @@ struct Breaker {
 }
 
 impl<'a> Row<'a> {
-    fn of(agent: &'a Agent, now: std::time::Duration) -> Self {
-        let until = |at: Option<std::time::Duration>| {
+    fn of(agent: &'a Agent, now: Duration) -> Self {
+        let until = |at: Option<Duration>| {
             at.map(|at| u64::try_from(at.saturating_sub(now).as_millis()).unwrap_or(u64::MAX))
         };
         let account = |balance: &Balance, allowance: Allowance| Account {

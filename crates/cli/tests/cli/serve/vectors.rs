@@ -13,7 +13,7 @@ use crate::support::repository;
 /// Rows that a layer decides otherwise: see `DECIDED_OTHERWISE` in `crates/*/examples/conformance.rs`.
 const DECIDED_OTHERWISE: &[&str] = &[
     "bud66", "bud67", "bud71", "src-p29", "xp-054", "pol-p28", "pol-p29", "sv-258", "bw3", "bw6", "bw8",
-    "bw12", "bw14", "bw16", "bw27", "bw29", "bw30", "bw31", "bw32", "bw34", "bw43",
+    "bw12", "bw14", "bw16", "bw27", "bw29", "bw30", "bw31", "bw32", "bw34", "bw43", "im-089",
 ];
 
 fn vectors(name: &str) -> Option<Value> {
@@ -89,6 +89,24 @@ fn camel(object: &Value) -> Value {
         Value::Object(fields) => fields.iter().map(|(key, value)| (rename(key), value.clone())).collect(),
         other => other.clone(),
     }
+}
+
+#[test]
+fn manifests_of_containers() {
+    let Some(file) = vectors("iscl-manifest.json") else { return };
+    let mut serving = Serving::start(&[]);
+    // What is no value of JSON cannot be asked, and packages are for the command line.
+    let asked = |row: &&Value| row.get("kind").is_none() && row.get("manifest_text").is_none();
+    each("iscl-manifest.json", rows(&file).filter(asked), |row| {
+        let answer =
+            serving.call("container.manifest", &json!({ "manifest": row["manifest"] }))["result"].clone();
+        let wanted = json!({ "valid": row["valid"] });
+        expect(&wanted, &answer)?;
+        match answer["dockerArgs"].is_array() == (row["valid"] == true) {
+            true => Ok(()),
+            false => Err(format!("arguments of docker for what is not valid, or none for what is: {answer}")),
+        }
+    });
 }
 
 #[test]

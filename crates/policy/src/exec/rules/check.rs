@@ -20,6 +20,8 @@ const LONGEST_WORD: usize = 200;
 /// The most rules of a layer, and examples of a rule.
 const MOST_RULES: usize = 10_000;
 const MOST_EXAMPLES: usize = 200;
+/// The most memory that all expressions may take once they are compiled, which takes as long as it takes memory.
+const HEAVIEST: usize = 64 << 20;
 
 /// A rule that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,6 +84,12 @@ pub enum CommandRuleProblem {
         /// What is wrong with it.
         message: String,
     },
+    /// The expressions of this rule and those before it are too large together.
+    #[error(
+        "with it, the expressions of the rules take more than {} MiB: repeat no large class so often, as `\\w{{1,40}}` does, or use `prefix`",
+        HEAVIEST >> 20
+    )]
+    TooHeavy,
     /// An expression would allow.
     #[error(
         "a rule with a regex can only make a decision stricter, because a text can always be written otherwise: use `prefix` or `glob`"
@@ -135,6 +143,7 @@ type Result<T = ()> = std::result::Result<T, CommandRuleProblem>;
 /// Checks all layers.
 pub(crate) fn layers(layers: &[RuleLayer]) -> std::result::Result<(), CommandRuleError> {
     let mut taken: HashSet<(Layer, &str)> = HashSet::new();
+    let mut weight: usize = 0;
     for one in layers {
         if one.layer != Layer::Admin
             && let Some(first) = one.overrides.first()
@@ -152,17 +161,21 @@ pub(crate) fn layers(layers: &[RuleLayer]) -> std::result::Result<(), CommandRul
             if !taken.insert((one.layer, &rule.id)) {
                 return Err(fail(CommandRuleProblem::DuplicateId));
             }
-            self::rule(rule).map_err(fail)?;
+            weight = weight.saturating_add(self::rule(rule).map_err(fail)?);
+            if weight > HEAVIEST {
+                return Err(fail(CommandRuleProblem::TooHeavy));
+            }
         }
     }
     Ok(())
 }
 
-/// Checks a rule by itself, and runs its examples.
-pub(crate) fn rule(rule: &CommandRule) -> Result {
-    shape(rule)?;
+/// Checks a rule by itself, and runs its examples. Returns the bytes that its expression takes.
+pub(crate) fn rule(rule: &CommandRule) -> Result<usize> {
+    let weight = shape(rule)?;
     broad(rule)?;
-    examples(rule)
+    examples(rule)?;
+    Ok(weight)
 }
 
 /// Checks a built-in rule, which may be as broad as it needs to be.
@@ -172,13 +185,17 @@ pub(crate) fn builtin(rule: &CommandRule) -> Result {
     examples(rule)
 }
 
-fn shape(rule: &CommandRule) -> Result {
+/// Checks what a rule is made of, and returns the bytes that its expression takes.
+fn shape(rule: &CommandRule) -> Result<usize> {
     let is_plain = |character: char| character.is_alphanumeric() || "-_.:/".contains(character);
     if rule.id.is_empty() || rule.id.len() > 100 || !rule.id.chars().all(is_plain) {
         return Err(CommandRuleProblem::Id);
     }
-    match &rule.pattern {
-        CommandPattern::Prefix(words) | CommandPattern::Exact(words) => self::words(words)?,
+    let weight = match &rule.pattern {
+        CommandPattern::Prefix(words) | CommandPattern::Exact(words) => {
+            self::words(words)?;
+            0
+        }
         CommandPattern::Regex { pattern, .. } => {
             if rule.effect == Effect::Allow {
                 return Err(CommandRuleProblem::ExpressionAllows);
@@ -186,9 +203,10 @@ fn shape(rule: &CommandRule) -> Result {
             if pattern.is_empty() || pattern.len() > 4096 {
                 return Err(CommandRuleProblem::Expression { message: "it has 1 to 4096 bytes".to_owned() });
             }
-            expressions::build(&[pattern]).map_err(|message| CommandRuleProblem::Expression { message })?;
+            let built = expressions::build(&[pattern]);
+            built.map_err(|message| CommandRuleProblem::Expression { message })?.memory_usage()
         }
-    }
+    };
     for folder in rule.guards.cwd.iter().chain(&rule.guards.not_cwd) {
         if folder != "workspace" && !folder.starts_with('/') {
             return Err(CommandRuleProblem::Folder { folder: folder.clone() });
@@ -204,7 +222,7 @@ fn shape(rule: &CommandRule) -> Result {
     if rule.matches.len() + rule.not_matches.len() > MOST_EXAMPLES {
         return Err(CommandRuleProblem::TooMany { what: "examples", most: MOST_EXAMPLES });
     }
-    Ok(())
+    Ok(weight)
 }
 
 fn words(words: &[Vec<String>]) -> Result {

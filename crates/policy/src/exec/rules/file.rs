@@ -175,6 +175,7 @@ impl Places {
             CommandRuleProblem::TooBroad { .. }
             | CommandRuleProblem::AnyProgram
             | CommandRuleProblem::Expression { .. }
+            | CommandRuleProblem::TooHeavy
             | CommandRuleProblem::ExpressionAllows => Some(self.pattern),
             _ => None,
         }

@@ -1,0 +1,258 @@
+//! `stockade container`: whether a package for containers is what its publisher signed, and how Docker runs it.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use serde::Serialize;
+use stockade_guard::container::{
+    ContainerManifest, ContainerOptions, ManifestProblem, PackageError, PackageOptions, PackageProblem,
+    PackageReport, check_package,
+};
+use stockade_guard::{FileOptions, SkillFinding, Source, TextFile, read_text};
+
+use crate::args::{ColorChoice, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::container_text;
+use crate::render::escape::escape_path;
+use crate::render::json::to_json;
+use crate::rule_files::Rules;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade container check packages/swap                     is every file the one that was signed?
+  stockade container check packages/swap --copy-to build     and write what was checked, to build an image from
+  stockade container args packages/swap --image sha256:… | xargs -d '\\n' docker
+                                                             run it as its manifest says";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  signed by its publisher, every file is the one that was signed, and nothing in them attacks
+  1  refused
+  2  the command line or a rule file is wrong
+  3  something could not be read or written
+
+A package is a folder with a manifest.json. It lists every other file with its SHA-256, and the publisher's key signs it.
+What refuses a package: a manifest that the schema does not permit, a signature of somebody else, a file that differs, is
+missing, is not listed or is no plain file, and a critical finding of the scanner. A signature says whose key it was;
+whether to trust that publisher is for you to say. Of a file, or of - for standard input, the manifest alone is looked at.
+Nothing of a package is run.";
+
+/// Say whether packages for containers are what was signed, and how to run them
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct ContainerArgs {
+    #[command(subcommand)]
+    command: ContainerCommand,
+
+    /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
+    #[arg(long, global = true, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ContainerCommand {
+    /// Say whether a package is what its publisher signed, and why not
+    #[command(after_help = EXIT_CODES)]
+    Check {
+        /// A folder with a manifest.json; or a manifest alone
+        #[arg(value_name = "PATH")]
+        path: PathBuf,
+
+        /// Write the files that were checked into a new folder, to build an image from
+        #[arg(long, value_name = "FOLDER")]
+        copy_to: Option<PathBuf>,
+
+        /// How to print
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+    /// Print the arguments of docker that run a package, one a line
+    #[command(after_help = EXIT_CODES)]
+    Args {
+        /// A folder with a manifest.json
+        #[arg(value_name = "FOLDER")]
+        path: PathBuf,
+
+        /// The image by its digest: sha256:… or NAME@sha256:…
+        #[arg(long, value_name = "IMAGE")]
+        image: Option<String>,
+
+        /// A unix socket of the API, the only way out of the container
+        #[arg(long, value_name = "SOCKET")]
+        api_socket: Option<PathBuf>,
+
+        /// A word that tells this run from others of the package at the same time
+        #[arg(long, value_name = "WORD")]
+        run: Option<String>,
+    },
+}
+
+/// What was found out about a package, or about a manifest alone.
+#[derive(Debug)]
+pub(crate) enum Checked {
+    /// The manifest is none.
+    Refused(Vec<ManifestProblem>),
+    /// The manifest alone was looked at.
+    Manifest(Box<ContainerManifest>),
+    /// A package with all its files.
+    Package(Box<PackageReport>),
+}
+
+/// The answer, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    path: &'a str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manifest_hash: Option<String>,
+    /// The publisher's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature_problem: Option<String>,
+    errors: &'a [ManifestProblem],
+    files: &'a [PackageProblem],
+    findings: &'a [SkillFinding],
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let rules = Rules::load(&args.rules)?;
+    match &args.command {
+        ContainerCommand::Check { path, copy_to, format } => {
+            let checked = look(path, &rules)?;
+            if let Some(folder) = copy_to {
+                copy(&checked, folder)?;
+            }
+            let shown = escape_path(path);
+            let text = match format {
+                Format::Text => container_text::report(&shown, &checked, styles(color)),
+                Format::Json => format!("{}\n", to_json(&checked.row(&shown))),
+            };
+            let mut output = Output::new();
+            let _: ControlFlow<()> = output.write(&text);
+            output.finish(if checked.passed() { Exit::Clean } else { Exit::Found })
+        }
+        ContainerCommand::Args { path, image, api_socket, run } => {
+            let options =
+                ContainerOptions { image: image.clone(), api_socket: api_socket.clone(), run: run.clone() };
+            arguments(path, &rules, &options)
+        }
+    }
+}
+
+/// Prints the arguments of a package that passes.
+fn arguments(path: &Path, rules: &Rules, options: &ContainerOptions) -> Result<Exit, Failure> {
+    let checked = look(path, rules)?;
+    let Checked::Package(report) = &checked else {
+        return Err(Failure::found(format_args!("{} is no package", escape_path(path))).with_help(
+            "name a folder with a manifest.json; `stockade container check` says what is wrong with it",
+        ));
+    };
+    let Some(package) = report.verified() else {
+        return Err(Failure::found(format_args!("{} is refused", escape_path(path)))
+            .with_help("`stockade container check` says why"));
+    };
+    let args = package.manifest().docker_args(options).map_err(Failure::usage)?;
+    let mut output = Output::new();
+    for argument in &args.docker {
+        let _: ControlFlow<()> = output.write(&format!("{argument}\n"));
+    }
+    container_text::tell_missing(&args);
+    output.finish(Exit::Clean)
+}
+
+fn look(path: &Path, rules: &Rules) -> Result<Checked, Failure> {
+    let source = match path == Path::new("-") {
+        true => Source::Stdin { name: "stdin".into() },
+        false => Source::Path(path.to_owned()),
+    };
+    let is_folder = matches!(&source, Source::Path(path) if is_folder(path));
+    let checked = if is_folder {
+        check_package(path, rules.scanner(), &PackageOptions::default())
+            .map(|report| Checked::Package(report.into()))
+    } else {
+        let TextFile { text, .. } = read_text(&source, &FileOptions::default()).map_err(|gap| {
+            Failure::incomplete(format_args!("cannot read {}: {gap}", escape_path(path)))
+                .with_help("name a folder with a manifest.json, or the manifest itself")
+        })?;
+        ContainerManifest::parse(&text).map(|manifest| Checked::Manifest(manifest.into())).map_err(Into::into)
+    };
+    match checked {
+        Ok(checked) => Ok(checked),
+        Err(PackageError::Manifest(errors)) => Ok(Checked::Refused(errors.problems)),
+        Err(error) => Err(Failure::incomplete(error)
+            .with_help("a package is a folder with a manifest.json, both readable to you")),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "asks whether a folder was named")]
+fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
+fn copy(checked: &Checked, folder: &Path) -> Result<(), Failure> {
+    let Checked::Package(report) = checked else {
+        return Err(Failure::usage("of a manifest alone there are no files to copy")
+            .with_help("name the folder of the package"));
+    };
+    // What is refused is not copied; the report says why.
+    let Some(package) = report.verified() else { return Ok(()) };
+    package.write_to(folder).map_err(|error| {
+        Failure::incomplete(format_args!("cannot write to {}: {error}", escape_path(folder)))
+            .with_help("name a folder that is not there yet, in one that is")
+    })
+}
+
+impl Checked {
+    /// Whether nothing is wrong with what was looked at.
+    pub(crate) fn passed(&self) -> bool {
+        match self {
+            Self::Refused(_) => false,
+            Self::Manifest(manifest) => manifest.signer().is_ok(),
+            Self::Package(report) => report.passed(),
+        }
+    }
+
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self {
+            Self::Manifest(_) if self.passed() => "signed",
+            Self::Package(_) if self.passed() => "verified",
+            _ => "refused",
+        }
+    }
+
+    pub(crate) fn manifest(&self) -> Option<&ContainerManifest> {
+        match self {
+            Self::Refused(_) => None,
+            Self::Manifest(manifest) => Some(manifest),
+            Self::Package(report) => Some(&report.manifest),
+        }
+    }
+
+    fn row<'a>(&'a self, path: &'a str) -> Row<'a> {
+        let signer = self.manifest().map(ContainerManifest::signer);
+        let (errors, report) = match self {
+            Self::Refused(problems) => (problems.as_slice(), None),
+            Self::Manifest(_) => ([].as_slice(), None),
+            Self::Package(report) => ([].as_slice(), Some(report)),
+        };
+        Row {
+            path,
+            verdict: self.verdict(),
+            name: self.manifest().map(ContainerManifest::name),
+            manifest_hash: self.manifest().map(|manifest| manifest.hash().to_string()),
+            signer: signer.and_then(Result::ok).map(|address| address.to_string()),
+            signature_problem: signer.and_then(Result::err).map(|error| error.to_string()),
+            errors,
+            files: report.map_or(&[], |report| &report.problems),
+            findings: report.map_or(&[], |report| &report.findings),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What was found out about a package for containers, for people.
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use stockade_guard::container::{ContainerArgs, ContainerManifest, PackageReport};
+
+use super::escape::escape;
+use super::skill_text::push_finding;
+use super::style::Styles;
+use crate::commands::container::Checked;
+
+/// Returns the verdict, and below it what it rests on.
+pub(crate) fn report(path: &str, checked: &Checked, styles: Styles) -> String {
+    let Styles { critical, good, strong, reset, .. } = styles;
+    let color = if checked.passed() { good } else { critical };
+    let name = checked.manifest().map(|manifest| format!(" {strong}{}{reset}", manifest.name()));
+    let mut out = format!("{color}{}{reset}{} ({path})\n", checked.verdict(), name.unwrap_or_default());
+    if let Checked::Refused(problems) = checked {
+        for problem in problems {
+            push_error(
+                &mut out,
+                &problem.message,
+                &problem.fix,
+                Some((problem.line, problem.column)),
+                styles,
+            );
+        }
+    }
+    if let Some(manifest) = checked.manifest() {
+        push_signer(&mut out, manifest, styles);
+    }
+    match checked {
+        Checked::Refused(_) => {}
+        Checked::Manifest(_) => out.push_str("  files: not looked at; name their folder\n"),
+        Checked::Package(report) => push_files(&mut out, report, styles),
+    }
+    out
+}
+
+/// Tells a person what the arguments of `docker` do not give.
+pub(crate) fn tell_missing(args: &ContainerArgs) {
+    for missing in &args.not_enforced {
+        writeln!(io::stderr(), "note: {}: {}", missing.name(), missing.message()).ok();
+    }
+}
+
+fn push_signer(out: &mut String, manifest: &ContainerManifest, styles: Styles) {
+    let publisher = manifest.publisher();
+    match manifest.signer() {
+        Ok(address) => {
+            let (name, contact) = (escape(&publisher.name), escape(&publisher.contact));
+            writeln!(out, "  signed by {address}, which calls itself {name} <{contact}>").ok();
+        }
+        Err(error) => {
+            let fix = "have the publisher sign the manifest as it is; do not run it before";
+            push_error(out, &error.to_string(), fix, None, styles);
+        }
+    }
+}
+
+fn push_files(out: &mut String, report: &PackageReport, styles: Styles) {
+    for problem in &report.problems {
+        let place = if problem.path.is_empty() { "the folder" } else { &problem.path };
+        push_error(out, &format!("{place}: {}", problem.message), problem.fix, None, styles);
+    }
+    for finding in &report.findings {
+        push_finding(out, finding, styles);
+    }
+    if report.truncated {
+        out.push_str("  error: there are more findings than are kept\n");
+    }
+    if report.problems.is_empty() {
+        let count = report.manifest.files().len();
+        let (s, are) = if count == 1 { ("", "is") } else { ("s", "are") };
+        writeln!(out, "  {count} file{s}, which {are} what was signed").ok();
+    }
+}
+
+fn push_error(out: &mut String, message: &str, fix: &str, at: Option<(usize, usize)>, styles: Styles) {
+    let Styles { critical, frame, reset, .. } = styles;
+    writeln!(out, "  {critical}error{reset}: {}", escape(message)).ok();
+    if let Some((line, column)) = at {
+        writeln!(out, "    {frame}-->{reset} {line}:{column}").ok();
+    }
+    writeln!(out, "    {frame}={reset} fix: {}", escape(fix)).ok();
+}

@@ -1,0 +1,180 @@
+//! JSON, read by `serde_json`, whose raw values stand in the text and so tell their place.
+//!
+//! A key that is given twice is refused, since two readers may take a different one of them.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::places::Places;
+use super::{At, Broken, Entry, Node, Value, broken};
+
+/// Lists and tables within each other. Each level reads what is in it once more.
+const DEEPEST: usize = 32;
+
+pub(super) fn parse(text: &str) -> Result<Node, Broken> {
+    let whole: &RawValue = serde_json::from_str(text).map_err(|error| {
+        let at = At { line: error.line().max(1), column: error.column().max(1) };
+        broken(at, &error.to_string())
+    })?;
+    Reader { text, places: Places::new(text) }.node(whole, DEEPEST)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    places: Places<'t>,
+}
+
+impl<'t> Reader<'t> {
+    fn node(&self, raw: &'t RawValue, depth: usize) -> Result<Node, Broken> {
+        let at = self.places.at(self.offset(raw.get()));
+        let value = match raw.get().as_bytes().first() {
+            Some(b'{' | b'[') if depth == 0 => {
+                let reason = format!("lists and tables stand more than {DEEPEST} deep in each other");
+                return Err(Broken { at, reason });
+            }
+            Some(b'{') => self.table(raw, depth - 1)?,
+            Some(b'[') => {
+                let items: Vec<&RawValue> = read(raw, at)?;
+                let nodes = items.into_iter().map(|item| self.node(item, depth - 1));
+                Value::List(nodes.collect::<Result<_, _>>()?)
+            }
+            Some(b'"') => Value::Text(read(raw, at)?),
+            Some(b't') => Value::Flag(true),
+            Some(b'f') => Value::Flag(false),
+            Some(b'n') | None => Value::Nothing,
+            Some(_) => Value::Number(raw.get().to_owned()),
+        };
+        Ok(Node { at, value })
+    }
+
+    fn table(&self, raw: &'t RawValue, depth: usize) -> Result<Value, Broken> {
+        let start = self.offset(raw.get());
+        let Members(members) = read(raw, self.places.at(start))?;
+        let mut seen = HashSet::new();
+        let mut entries = Vec::with_capacity(members.len());
+        let mut from = start;
+        for (key, value) in members {
+            // Between two values stands nothing but the key, which begins with the first quote.
+            let quote = self.text.get(from..).and_then(|rest| rest.find('"')).unwrap_or(0);
+            let at = self.places.at(from + quote);
+            from = self.offset(value.get()) + value.get().len();
+            if !seen.insert(key.clone()) {
+                return Err(Broken { at, reason: format!("duplicate key `{key}`") });
+            }
+            entries.push(Entry { at, key: key.into_owned(), node: self.node(value, depth)? });
+        }
+        Ok(Value::Table(entries))
+    }
+
+    /// Where a part of the text begins.
+    fn offset(&self, part: &str) -> usize {
+        part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
+    }
+}
+
+/// Reads one level of a value. Of a text that is JSON, only escapes can still be wrong.
+fn read<'t, T: Deserialize<'t>>(raw: &'t RawValue, at: At) -> Result<T, Broken> {
+    serde_json::from_str(raw.get()).map_err(|error| broken(at, &error.to_string()))
+}
+
+/// The keys and values of a table, in their order.
+struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
+
+impl<'t> Deserialize<'t> for Members<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EachMember)
+    }
+}
+
+struct EachMember;
+
+impl<'t> Visitor<'t> for EachMember {
+    type Value = Members<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            members.push((key, map.next_value()?));
+        }
+        Ok(Members(members))
+    }
+}
+
+/// A key, borrowed where it has no escapes.
+struct Key<'t>(Cow<'t, str>);
+
+impl<'t> Deserialize<'t> for Key<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(AsKey)
+    }
+}
+
+struct AsKey;
+
+impl<'t> Visitor<'t> for AsKey {
+    type Value = Key<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'t str) -> Result<Key<'t>, E> {
+        Ok(Key(Cow::Borrowed(key)))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Key<'t>, E> {
+        Ok(Key(Cow::Owned(key.to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::document::Value;
+
+    #[test]
+    fn everything_has_its_place_and_keeps_its_spelling() {
+        let node = parse("{\"a\": 1e2,\n \"b\\u0063\" : [\"\\ud83d\\ude00\", {\"d\": null}]}").unwrap();
+        let Value::Table(entries) = &node.value else { panic!("{node:?}") };
+        let places: Vec<_> = entries
+            .iter()
+            .map(|one| (one.key.as_str(), one.at.to_string(), one.node.at.to_string()))
+            .collect();
+        assert_eq!(
+            places,
+            [("a", "1:2".into(), "1:7".into()), ("bc", "2:2".into(), "2:14".into())]
+                as [(&str, String, String); 2]
+        );
+        assert_eq!(entries[0].node.value.words(), Some("1e2"));
+        let Value::List(list) = &entries[1].node.value else { panic!("{node:?}") };
+        assert_eq!(list[0].value.words(), Some("😀"));
+        assert_eq!(list[1].value.get("d").unwrap().at.to_string(), "2:32");
+    }
+
+    #[test]
+    fn what_is_hostile_is_refused_with_its_place() {
+        let deep = format!("{{\"a\": {}1{}}}", "[".repeat(32), "]".repeat(32));
+        for (text, place, why) in [
+            ("", "1:1", "EOF while parsing a value"),
+            ("{\"a\": 1,\n \"\\u0061\": 2}", "2:2", "duplicate key `a`"),
+            ("[\"\\ud83d\"]", "1:2", "unexpected end of hex escape"),
+            ("{\"a\": 1,}", "1:9", "key must be a string"),
+            ("{'a': 1}", "1:2", "key must be a string"),
+            ("[01]", "1:3", "invalid number"),
+            ("{} {}", "1:4", "trailing characters"),
+            (deep.as_str(), "1:38", "lists and tables stand more than 32 deep in each other"),
+        ] {
+            let broken = parse(text).unwrap_err();
+            assert_eq!((broken.at.to_string().as_str(), broken.reason.as_str()), (place, why), "{text}");
+        }
+        assert!(parse(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))).is_err());
+    }
+}
