@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    Backend, End, Limit, Network, Outcome, Property, Provider, Rule, SandboxSpec, Streams, Unavailable, plan,
-    plan_and_run, probe, run,
+    Backend, End, Explain, Limit, Network, Outcome, Property, Provider, Rule, SandboxSpec, Streams,
+    Unavailable, plan, plan_and_run, probe, run,
 };
 
 use crate::live::{BACKENDS, Live, SPENDER, each, read, spent};
@@ -174,13 +174,19 @@ fn beater() {
                   setsid sh -c 'while :; do echo x >> beat; sleep 0.02; done' & wait";
     let mut spec = SandboxSpec::new(workspace, ["sh", "-c", script]);
     spec.backend = BACKENDS.iter().copied().find(|it| format!("{it:?}") == backend).unwrap();
+    if std::env::var_os("STOCKADE_TEST_ASKED").is_some() {
+        spec.explain = Explain::Asked;
+    }
     let outcome = run(&plan(&spec, &probe(&spec)).unwrap(), Streams::default()).unwrap();
     panic!("it was to be killed: {outcome:?}");
 }
 
 #[test]
 fn a_killed_launcher_leaves_nothing_with_any() {
-    for backend in each() {
+    // Whoever looks on is killed with it.
+    for (backend, asked) in
+        each().flat_map(|backend| [(backend, None), (backend, Some(("STOCKADE_TEST_ASKED", "1")))])
+    {
         let live = Live::bare();
         let beat = live.workspace().join("beat");
         let temporary = live.outside().join("temporary");
@@ -189,6 +195,7 @@ fn a_killed_launcher_leaves_nothing_with_any() {
             .args(["--exact", "providers::beater"])
             .env("STOCKADE_TEST_BEATER", live.workspace())
             .env("STOCKADE_TEST_BACKEND", format!("{backend:?}"))
+            .envs(asked)
             .env("TMPDIR", &temporary)
             .stdout(Stdio::null())
             .spawn()
