@@ -221,10 +221,13 @@ impl Config {
         ConfigKey::of(path)
     }
 
-    /// Returns the key whose path is most like a mistyped one.
+    /// Returns the key whose path is most like a mistyped one, or one that a part of the path is the last word of.
     #[must_use]
     pub fn nearest_key(path: &str) -> Option<&'static str> {
-        crate::document::nearest(path, KEYS.iter().map(|key| key.path))
+        let paths = || KEYS.iter().map(|key| key.path);
+        let ends = |key: &&str| key.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case(path));
+        let holds = |key: &&str| key.split('.').any(|word| word.eq_ignore_ascii_case(path));
+        crate::document::nearest(path, paths()).or_else(|| paths().find(ends)).or_else(|| paths().find(holds))
     }
 }
 

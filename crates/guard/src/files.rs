@@ -137,7 +137,7 @@ impl fmt::Display for Gap {
             Self::Special => f.write_str("a pipe, socket or device, never opened"),
             Self::LinkOutside { target } => write!(f, "links out of the scanned folder, to {target:?}"),
             Self::TooLarge { max_file_bytes } => {
-                write!(f, "larger than {max_file_bytes} bytes, only the beginning was scanned")
+                write!(f, "larger than {max_file_bytes} bytes, only the beginning was read")
             }
             Self::TooDeep { max_depth } => write!(f, "more than {max_depth} folders deep, not entered"),
             Self::TooMany { max_entries } => {

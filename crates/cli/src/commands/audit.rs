@@ -16,7 +16,7 @@ use stockade_guard::audit::{
 
 use crate::args::{ColorChoice, Format, HELP};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::audit_text;
 use crate::render::json::to_json;
@@ -156,8 +156,7 @@ fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
 }
 
 fn unreadable(error: &AuditError) -> Failure {
-    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
-    Failure::incomplete(format_args!("{error}{cause}"))
+    Failure::incomplete(with_causes(error))
 }
 
 fn query(trail: &AuditTrail, filter: &Filter, format: Format, color: ColorChoice) -> Result<Exit, Failure> {

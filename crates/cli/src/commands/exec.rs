@@ -22,6 +22,7 @@ use stockade_guard::exec::{
     End, Input, Outcome, Plan, Property, Refusal, RunError, SandboxSpec, Signals, Stream, Streams, Terminal,
     TerminalSize, plan, plan_and_run, probe,
 };
+use stockade_guard::net::Brokered;
 use units::{duration, memory, size};
 
 use crate::args::{Format, HELP};
@@ -257,14 +258,12 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         }
     };
     let ran = plan_and_run(&spec, streams(args));
-    if let Some(way_out) = way_out {
-        way_out.end();
-    }
+    let unreached = way_out.map(WayOut::end).unwrap_or_default();
     if let Some(record) = record {
         end(record, &ran);
     }
     match ran {
-        Ok((plan, outcome)) => ended(args, &plan, &outcome),
+        Ok((plan, outcome)) => ended(args, &plan, &outcome, &unreached),
         Err(RunError::Refused(refusal)) => refused(args, &refusal),
         Err(error) => failed(args, &error),
     }
@@ -331,10 +330,10 @@ fn streams(args: &ExecArgs) -> Streams {
     }
 }
 
-fn ended(args: &ExecArgs, plan: &Plan, outcome: &Outcome) -> ExitCode {
+fn ended(args: &ExecArgs, plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) -> ExitCode {
     let code = code(outcome.end);
     match args.format {
-        Format::Json => match print(&format!("{}\n", document::ran(plan, outcome, code))) {
+        Format::Json => match print(&format!("{}\n", document::ran(plan, outcome, code, unreached))) {
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },
@@ -342,7 +341,7 @@ fn ended(args: &ExecArgs, plan: &Plan, outcome: &Outcome) -> ExitCode {
             report::ended(plan, outcome);
         }
         Format::Text if args.quiet => {}
-        Format::Text => report::outcome(plan, outcome),
+        Format::Text => report::outcome(plan, outcome, unreached),
     }
     ExitCode::from(code)
 }

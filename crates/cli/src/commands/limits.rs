@@ -16,7 +16,7 @@ use stockade_guard::limits::StoreError;
 
 use crate::args::{ColorChoice, Format, HELP};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::render::escape::escape_path;
 
 const EXAMPLES: &str = "\
@@ -144,13 +144,4 @@ fn of_known(known: Vec<String>, named: &[String]) -> Result<Vec<String>, Failure
 
 fn unreadable(error: &StoreError) -> Failure {
     Failure::incomplete(with_causes(error))
-}
-
-/// An error and its causes, as one sentence; some errors say their cause themselves.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.map(ToString::to_string).fold(error.to_string(), |text, cause| match text.ends_with(&cause) {
-        true => text,
-        false => format!("{text}: {cause}"),
-    })
 }

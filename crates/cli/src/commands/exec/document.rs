@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use stockade_guard::exec::{Denial, End, Enforcement, Network, Outcome, Plan, Refusal};
+use stockade_guard::net::Brokered;
 
 use crate::render::json::to_json;
 
@@ -23,6 +24,8 @@ struct Ran<'a> {
     enforced: Vec<Held>,
     gaps: Vec<Gap>,
     denials: Vec<Denied<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts_refused: Vec<Unreached<'a>>,
     quarantine: Vec<Moved<'a>>,
 }
 
@@ -84,6 +87,21 @@ impl<'a> Denied<'a> {
     }
 }
 
+/// A host that the command was not let through to.
+#[derive(Serialize)]
+struct Unreached<'a> {
+    target: &'a str,
+    rule: &'a str,
+    reason: &'a str,
+    fix: Option<&'a str>,
+}
+
+impl<'a> Unreached<'a> {
+    fn new(asked: &'a Brokered) -> Self {
+        Self { target: &asked.target, rule: asked.rule, reason: &asked.reason, fix: asked.fix.as_deref() }
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Moved<'a> {
@@ -102,7 +120,7 @@ struct NotRun<'a> {
 }
 
 /// A command that ran.
-pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
+pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Brokered]) -> String {
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
         path: found.path.to_string_lossy(),
@@ -129,6 +147,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8) -> String {
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
         denials: outcome.denials.iter().map(Denied::new).collect(),
+        hosts_refused: unreached.iter().map(Unreached::new).collect(),
         quarantine: moved.collect(),
     })
 }

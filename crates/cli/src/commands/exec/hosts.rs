@@ -6,8 +6,6 @@ use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind};
 use stockade_guard::exec::Network;
 use stockade_guard::net::{Broker, BrokerOptions, Brokered, HostList};
 
-use super::report;
-
 /// What the list of hosts is called in what mends a refusal.
 const LIST: &str = "what it may reach with --allow-host";
 
@@ -54,13 +52,10 @@ impl WayOut {
         self.broker.network()
     }
 
-    /// Cuts what is still connected, and tells what the command was not let through to.
-    pub(super) fn end(self) {
+    /// Cuts what is still connected, and returns what the command was not let through to.
+    pub(super) fn end(self) -> Vec<Brokered> {
         drop(self.broker);
-        for asked in self.refused.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            let fix = asked.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
-            report::say(&format!("the command does not reach {}: {}{fix}", asked.target, asked.reason));
-        }
+        std::mem::take(&mut self.refused.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -6,11 +6,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use stockade_guard::exec::{Denial, End, Explain, Network, Outcome, Plan, Provider, Refusal};
+use stockade_guard::net::{Brokered, HostList};
 
 use crate::render::escape::{escape, escape_path};
 
 /// What a person would wonder about, and what was enforced.
-pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
+pub(super) fn outcome(plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) {
     ended(plan, outcome);
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
     if dropped > 0 {
@@ -20,6 +21,10 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome) {
         say(&format!("{untaken} bytes of output could not be written where they were to go"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
+    for asked in unreached {
+        let fix = asked.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
+        say(&format!("the command does not reach {}: {}{fix}", asked.target, asked.reason));
+    }
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);
     }
@@ -71,6 +76,9 @@ pub(super) fn option(denial: &Denial) -> Option<String> {
         Denial::Read(path) => format!("--ro {}", shown(path)),
         Denial::Write(path) => format!("--rw {}", shown(folder(path))),
         Denial::Socket(path) => format!("--network broker --broker {}", shown(path)),
+        Denial::Reach(Some(host)) if HostList::compile(std::slice::from_ref(host)).is_ok() => {
+            format!("--allow-host {host}")
+        }
         Denial::Reach(_) => "--network open".to_owned(),
         Denial::Processes => "--processes".to_owned(),
         Denial::Memory => "--memory".to_owned(),
@@ -98,9 +106,10 @@ pub(super) fn denied(denial: &Denial) -> String {
             )
         }
         Denial::Reach(host) => {
-            let host = host.as_deref().unwrap_or("other machines");
+            let (host, named) = (host.as_deref().unwrap_or("other machines"), "--allow-host HOST");
+            let one = if option.starts_with("--allow-host") { &option } else { named };
             format!(
-                "the command does not reach {host}; --allow-host HOST lets it reach that host, --network open everything"
+                "the command does not reach {host}; {one} lets it reach one host, --network open everything"
             )
         }
         Denial::Processes => "the command had too many processes; --processes gives it more".to_owned(),

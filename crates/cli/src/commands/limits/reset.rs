@@ -10,10 +10,10 @@ use stockade_guard::SqliteStore;
 use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded};
 use stockade_guard::limits::{AgentState, LimitReset, LimitStore as _, StoreError};
 
-use super::{Kept, chosen, configuration, unreadable, with_causes};
+use super::{Kept, chosen, configuration, unreadable};
 use crate::args::Format;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::output::Output;
 use crate::render::escape::escape;
 use crate::render::json::to_json;

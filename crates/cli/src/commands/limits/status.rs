@@ -8,10 +8,10 @@ use serde::Serialize;
 use stockade_guard::SqliteStore;
 use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
 
-use super::{Kept, chosen, configuration, of_known, unreadable, with_causes};
+use super::{Kept, chosen, configuration, of_known, unreadable};
 use crate::args::{ColorChoice, Format};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::json::to_json;
 use crate::render::limits_text;
