@@ -57,7 +57,7 @@ const LINES: &[(&str, Option<i64>, &str)] = &[
     (r#"{"jsonrpc":"2.0","id":true,"method":"sanitize"}"#, Some(-32600), "null"),
     (r#"{"jsonrpc":"2.0","id":1,"method":"sanitize","parms":{}}"#, Some(-32600), "1"),
     (r#"{"jsonrpc":"2.0","id":1,"method":"sanitise","params":{}}"#, Some(-32601), "1"),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"container.manifest","params":{}}"#, Some(-32601), "1"),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"container.start","params":{}}"#, Some(-32601), "1"),
     (r#"{"jsonrpc":"2.0","id":1,"method":"sanitize"}"#, Some(-32602), "1"),
     (r#"{"jsonrpc":"2.0","id":1,"method":"sanitize","params":null}"#, Some(-32602), "1"),
     (r#"{"jsonrpc":"2.0","id":1,"method":"sanitize","params":["a"]}"#, Some(-32602), "1"),
