@@ -387,6 +387,20 @@ fn a_project_brings_few_expressions() {
 }
 
 #[test]
+fn a_file_whose_end_nobody_has_read_is_refused() {
+    let comment = |length: usize| "#".repeat(length) + "\n";
+    let rows = [
+        (comment(1000), true),
+        (comment((256 << 10) - 2), true),
+        (comment(300 << 10) + "[agents.bot]\nmaxSteps = 5\n", false),
+    ];
+    for (text, taken) in rows {
+        let loaded = Site::new(&[("home/config.toml", &text)]).load();
+        assert_eq!(loaded.is_ok(), taken, "{} bytes", text.len());
+    }
+}
+
+#[test]
 fn every_key_is_in_the_schema() {
     let schema = config_schema().to_string();
     for key in Config::keys() {
