@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 use stockade_guard::config::Config;
 
@@ -92,7 +93,10 @@ impl Args {
             Err(error) => error,
         };
         // What was typed is repeated in the message, and may have come from somewhere else than a keyboard.
-        let message = escape_lines(&error.render().to_string());
+        let mut message = escape_lines(&error.render().to_string());
+        if runs_a_command(&typed) && is_a_word_too_many(&error) {
+            message.push_str("\n  tip: write `--` before the command that is to run\n");
+        }
         if error.use_stderr() {
             let exit = Failure::print(&message, Exit::Usage);
             return Err(if runs_a_command(&typed) { NOTHING_RAN.into() } else { exit.into() });
@@ -111,6 +115,12 @@ fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
         typed.push("--help".into());
     }
     typed
+}
+
+/// Whether something was typed where no word is expected: most often the command itself, without `--` before it.
+fn is_a_word_too_many(error: &clap::Error) -> bool {
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-')
 }
 
 /// Any other code could be one of the command that did not run.
