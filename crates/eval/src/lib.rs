@@ -2,7 +2,7 @@
 //!
 //! - [`eval`]: an expression, or statements of which the last is the value. [`eval_async`]: the same with `await`.
 //! - [`condition`]: whether an expression holds; whatever fails does not.
-//! - [`interpolate`]: `{{expression}}` in a text.
+//! - [`interpolate()`]: `{{expression}}` in a text.
 //!
 //! [`Data`] goes in and comes out. There is no host behind it: no prototypes, no constructors to climb, no code from text,
 //! no getters, no files, no network, no clock and no chance but what [`Options`] give. [`Limits`] bound steps, bytes, depth

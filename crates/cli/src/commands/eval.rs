@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
+use serde::Serialize;
 use stockade_guard::eval::{Data, ErrorKind, EvalError, Limits};
 use stockade_guard::{FileOptions, Source, read_text};
 
@@ -158,17 +158,25 @@ fn exit(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> Exit {
 /// Returns what goes to standard output.
 fn printed(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> String {
     match (args.format, outcome) {
-        (Format::Json, Ok(value)) => format!("{}\n", to_json(&json!({"value": value}))),
-        (Format::Json, Err(error)) if args.condition => {
-            format!("{}\n", to_json(&json!({"value": false, "error": error})))
+        (Format::Json, outcome) => {
+            let value = outcome.as_ref().ok().or(args.condition.then_some(&Data::Bool(false)));
+            format!("{}\n", to_json(&Answer { value, error: outcome.as_ref().err() }))
         }
-        (Format::Json, Err(error)) => format!("{}\n", to_json(&json!({"error": error}))),
         (Format::Text, Ok(Data::Undefined)) => "undefined\n".to_owned(),
         (Format::Text, Ok(Data::Text(text))) => format!("{}\n", escape_lines(text)),
         (Format::Text, Ok(value)) => format!("{}\n", to_json(value)),
         (Format::Text, Err(_)) if args.condition => "false\n".to_owned(),
         (Format::Text, Err(_)) => String::new(),
     }
+}
+
+/// The answer as programs read it.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Data>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a EvalError>,
 }
 
 /// Says why there is no value: what, where, and how to mend it.

@@ -54,6 +54,12 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
         "container.manifest",
         r#"{"manifest": {"version": "1", "name": "my-skill", "publisher": {"name": "Me", "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "contact": "me@example.com"}, "permissions": {"txActions": [], "chains": [1], "networkAccess": false, "filesystemAccess": false}, "sandbox": {"memoryMb": 128, "timeoutMs": 30000, "allowSpawn": true}, "files": [{"path": "main.js", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}], "signature": "0xecebf1a2a5d32f2d7098035450ae348d693b4ad1e47b388d98cc578fd37899367aa0a6b4a4747ce890831b55cb9a9b4e5114ad44976fabdae3b576b3b50a6ecc1b"}}"#,
     ),
+    ("eval", r#"{"expr": "xs.filter(x => x > 1).map(x => x * 2)", "vars": {"xs": [1, 2, 3]}}"#),
+    ("eval.condition", r#"{"expr": "output.score > 5", "vars": {"output": {"score": 10}}}"#),
+    (
+        "eval.interpolate",
+        r#"{"template": "Dear {{user.name}}, {{nope}}", "vars": {"user": {"name": "Ada"}}}"#,
+    ),
     (
         "sandbox.plan",
         r#"{"spec": {"workspace": "/srv/work", "network": {"mode": "none"}, "secureCredentialHome": true}, "hostFacts": {"exists": ["/usr"], "home": "/home/me", "bwrap": {"path": "/usr/bin/bwrap"}}}"#,

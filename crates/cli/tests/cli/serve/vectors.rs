@@ -13,7 +13,8 @@ use crate::support::repository;
 /// Rows that a layer decides otherwise: see `DECIDED_OTHERWISE` in `crates/*/examples/conformance.rs`.
 const DECIDED_OTHERWISE: &[&str] = &[
     "bud66", "bud67", "bud71", "src-p29", "xp-054", "pol-p28", "pol-p29", "sv-258", "bw3", "bw6", "bw8",
-    "bw12", "bw14", "bw16", "bw27", "bw29", "bw30", "bw31", "bw32", "bw34", "bw43", "im-089",
+    "se-142", "se-150", "bw12", "bw14", "bw16", "bw27", "bw29", "bw30", "bw31", "bw32", "bw34", "bw43",
+    "im-089",
 ];
 
 fn vectors(name: &str) -> Option<Value> {
@@ -420,4 +421,29 @@ fn path(serving: &mut Serving, row: &Value, site: &Site) -> Result<(), String> {
         Some(count) if count != asked => Err(format!("wanted {count} questions, found {asked}")),
         _ => Ok(()),
     }
+}
+
+#[test]
+fn evaluations() {
+    let Some(file) = vectors("cb-safe-eval.json") else { return };
+    let mut serving = Serving::start(&[]);
+    each("cb-safe-eval.json", rows(&file), |row| {
+        let function = match row["fn"].as_str() {
+            Some("eval_async") => "evalAsync",
+            other => other.unwrap(),
+        };
+        let params = json!({"fn": function, "expr": row["expr"], "vars": row["vars"]});
+        let answer = serving.call("eval", &params);
+        if let Some(wanted) = row.get("expect") {
+            return expect(wanted, &answer["result"]["value"]);
+        }
+        match (row["error"].as_str(), answer["error"]["data"]["kind"].as_str()) {
+            (Some("limit" | "timeout"), Some("timeout" | "memory" | "depth")) | (Some("throws"), Some(_)) => {
+                Ok(())
+            }
+            (Some(wanted), _) => Err(format!("wanted {wanted}, found {answer}")),
+            // Whatever it answers, there is no host that it could have touched.
+            (None, _) => Ok(()),
+        }
+    });
 }
