@@ -113,14 +113,18 @@ impl<'a> Meter<'a> {
         if self.steps < self.ask_at { Ok(()) } else { self.look() }
     }
 
+    /// Refuses work that would be over the limit, before it is begun; it is counted when it is done.
+    pub(crate) fn affords(&self, steps: usize) -> Result<(), EvalError> {
+        let limit = self.options.limits.max_steps;
+        if self.steps.saturating_add(steps as u64) <= limit { Ok(()) } else { Err(too_many_steps(limit)) }
+    }
+
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> Result<(), EvalError> {
         let limit = self.options.limits.max_steps;
         if self.steps > limit {
-            let message = format!("stopped after {limit} steps, the limit");
-            return Err(EvalError::new(ErrorKind::Timeout, message)
-                .fix("make the loops shorter, or raise the limit of steps"));
+            return Err(too_many_steps(limit));
         }
         if self.options.deadline.is_some_and(|is_over| is_over()) {
             return Err(EvalError::new(ErrorKind::Timeout, "stopped at the deadline"));
@@ -160,6 +164,12 @@ impl<'a> Meter<'a> {
     pub(crate) fn ascend(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
+}
+
+#[cold]
+fn too_many_steps(limit: u64) -> EvalError {
+    EvalError::new(ErrorKind::Timeout, format!("stopped after {limit} steps, the limit"))
+        .fix("make the loops shorter, or raise the limit of steps")
 }
 
 /// The refusal of what nests too deeply.

@@ -146,6 +146,11 @@ impl<'p> Machine<'p> {
         Ok(self.meter.steps(steps)?)
     }
 
+    /// Refuses work that would be over the limit, before it is begun.
+    pub(crate) fn affords(&self, steps: usize) -> Run<()> {
+        Ok(self.meter.affords(steps)?)
+    }
+
     /// Counts bytes, before they are taken.
     pub(crate) fn bytes(&mut self, bytes: usize) -> Run<()> {
         Ok(self.meter.bytes(bytes)?)

@@ -208,6 +208,16 @@ pub(crate) enum MapKey {
     BuiltIn(usize),
 }
 
+impl Value {
+    /// What it costs to find it among the keys of a map.
+    pub(crate) fn cost_as_key(&self) -> usize {
+        match self {
+            Self::Text(text) => text.as_str().len() / 64,
+            _ => 0,
+        }
+    }
+}
+
 impl From<&Value> for MapKey {
     fn from(value: &Value) -> Self {
         match value {

@@ -276,6 +276,7 @@ fn includes(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
     let len = len_of(machine, this)?;
     let start = place(machine, argument(arguments, 1), len, 0)?;
     let wanted = argument(arguments, 0);
+    machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
     let items = machine.items(this).and_then(|items| items.get(start..)).unwrap_or_default();
     Ok(items.iter().any(|item| item.is_same_or_nan(wanted)).into())
 }
@@ -284,6 +285,7 @@ fn index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
     let len = len_of(machine, this)?;
     let start = place(machine, argument(arguments, 1), len, 0)?;
     let wanted = argument(arguments, 0);
+    machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
     let items = machine.items(this).and_then(|items| items.get(start..)).unwrap_or_default();
     Ok(items.iter().position(|item| item.is_same(wanted)).map_or(-1.0, |at| (start + at) as f64).into())
 }
@@ -298,6 +300,7 @@ fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
         }
     };
     let wanted = argument(arguments, 0);
+    machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
     let items = machine.items(this).and_then(|items| items.get(..end)).unwrap_or_default();
     Ok(items.iter().rposition(|item| item.is_same(wanted)).map_or(-1.0, |at| at as f64).into())
 }
@@ -480,7 +483,8 @@ fn sorted(machine: &mut Machine<'_>, items: Vec<Value>, function: &Value) -> Run
         for value in there {
             keyed.push((machine.text_of(&value)?, value));
         }
-        machine.steps(keyed.len() * (keyed.len().max(2).ilog2() as usize))?;
+        let looked_at: usize = keyed.iter().map(|(text, _)| 1 + text.as_str().len() / 16).sum();
+        machine.steps(looked_at.saturating_mul(keyed.len().max(2).ilog2() as usize))?;
         keyed.sort_by(|(one, _), (two, _)| match (one == two, one.is_before(two)) {
             (true, _) => Ordering::Equal,
             (_, true) => Ordering::Less,

@@ -42,6 +42,7 @@ fn group_by(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let map = Value::Object(machine.add(Content::Map(IndexMap::new()))?);
     for (at, item) in machine.spread(argument(arguments, 0))?.into_iter().enumerate() {
         let key = machine.call(function, &Value::Undefined, &[item.clone(), at.into()])?;
+        machine.steps(key.cost_as_key())?;
         let group = match entries_of(machine, &map)?.get(&MapKey::from(&key)) {
             Some((_, group)) => group.clone(),
             None => {
@@ -73,16 +74,19 @@ fn entries_of<'m>(machine: &'m mut Machine<'_>, this: &Value) -> Run<&'m mut Ent
 
 fn insert(machine: &mut Machine<'_>, map: &Value, key: Value, value: Value) -> Run<()> {
     machine.bytes(size_of::<(MapKey, Value, Value)>() + 16)?;
+    machine.steps(key.cost_as_key())?;
     entries_of(machine, map)?.insert(MapKey::from(&key), (key, value));
     Ok(())
 }
 
 fn get(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
     Ok(entries_of(machine, this)?.get(&key).map_or(Value::Undefined, |(_, value)| value.clone()))
 }
 
 fn has(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
     Ok(entries_of(machine, this)?.contains_key(&key).into())
 }
@@ -93,6 +97,7 @@ fn set(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 }
 
 fn delete(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
     let entries = entries_of(machine, this)?;
     let (size, found) = (entries.len(), entries.shift_remove(&key).is_some());

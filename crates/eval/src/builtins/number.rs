@@ -70,6 +70,7 @@ fn digits(machine: &mut Machine<'_>, value: &Value, least: u8, method: &str) -> 
             machine.range_error(format!("{method}() digits argument must be between {least} and 100"))
         );
     }
+    machine.steps(8 * digits as usize)?;
     Ok(digits as usize)
 }
 

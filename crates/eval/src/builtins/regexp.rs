@@ -93,9 +93,8 @@ pub(super) fn find(
     start: usize,
 ) -> Run<Option<Groups>> {
     let length = text.as_str().len().saturating_sub(start) + 16;
-    // Counted before, for the worst case: what is read of a long text shows only after.
-    let worst = length.saturating_mul(regex.regex.weight()) / 64;
-    machine.steps(worst.min(1_000) + 1)?;
+    // How much of a long text is read shows only afterwards, but the worst must be within the limit.
+    machine.affords(length.saturating_mul(regex.regex.weight()) / 16)?;
     let found = regex.regex.find(text.as_str(), start);
     let read = match &found {
         Some(groups) => {
@@ -103,7 +102,7 @@ pub(super) fn find(
         }
         None => length,
     };
-    machine.steps(read.saturating_mul(regex.regex.weight()) / 64)?;
+    machine.steps(read.saturating_mul(regex.regex.weight()) / 16)?;
     machine.bytes(found.as_ref().map_or(0, |groups| groups.len() * 32))?;
     Ok(found)
 }

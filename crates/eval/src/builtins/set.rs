@@ -41,6 +41,7 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
 
 fn of(machine: &mut Machine<'_>, values: Vec<Value>) -> Run {
     machine.bytes(values.len() * BYTES_OF_MEMBER)?;
+    machine.steps(values.iter().map(Value::cost_as_key).sum())?;
     let members: Members = values.into_iter().map(|value| (MapKey::from(&value), value)).collect();
     machine.add(Content::Set(members)).map(Value::Object)
 }
@@ -60,7 +61,8 @@ fn members_of<'m>(machine: &'m mut Machine<'_>, this: &Value) -> Run<&'m mut Mem
 
 fn copy(machine: &mut Machine<'_>, this: &Value) -> Run<Members> {
     let members = members_of(machine, this)?.clone();
-    machine.steps(members.len())?;
+    // They are looked up in each other.
+    machine.steps(members.len() + members.values().map(Value::cost_as_key).sum::<usize>())?;
     machine.bytes(members.len() * BYTES_OF_MEMBER)?;
     Ok(members)
 }
@@ -68,16 +70,19 @@ fn copy(machine: &mut Machine<'_>, this: &Value) -> Run<Members> {
 fn add(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.bytes(BYTES_OF_MEMBER)?;
     let value = argument(arguments, 0).clone();
+    machine.steps(value.cost_as_key())?;
     members_of(machine, this)?.entry(MapKey::from(&value)).or_insert(value);
     Ok(this.clone())
 }
 
 fn has(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
     Ok(members_of(machine, this)?.contains_key(&key).into())
 }
 
 fn delete(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
     let members = members_of(machine, this)?;
     let (size, found) = (members.len(), members.shift_remove(&key).is_some());

@@ -221,7 +221,7 @@ fn ends_with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
 fn locale_compare(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (one, two) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
     machine.bytes(2 * (one.as_str().len() + two.as_str().len()))?;
-    machine.steps((one.as_str().len() + two.as_str().len()) / 8)?;
+    machine.steps(one.as_str().len() + two.as_str().len())?;
     let base = |text: &Text| -> String {
         text.as_str()
             .nfd()

@@ -58,6 +58,7 @@ impl Machine<'_> {
             return Ok(Key::Index(*number as usize));
         }
         let text = self.text_of(value)?;
+        self.steps(text.as_str().len() / 64)?;
         Ok(Key::of(&text.shared()))
     }
 

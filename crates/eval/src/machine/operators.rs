@@ -24,6 +24,7 @@ impl Machine<'_> {
         {
             return Ok(value);
         }
+        self.compared(left, right)?;
         match op {
             BinaryOp::Add => self.sum(left, right),
             BinaryOp::Same => Ok(left.is_same(right).into()),
@@ -41,6 +42,16 @@ impl Machine<'_> {
                 let (left, right) = (self.number_of(left)?, self.number_of(right)?);
                 Ok(on_numbers(op, left, right).unwrap_or(Value::Undefined))
             }
+        }
+    }
+
+    /// Counts what it takes to compare two values: texts are looked through.
+    pub(crate) fn compared(&mut self, left: &Value, right: &Value) -> Run<()> {
+        match (left, right) {
+            (Value::Text(left), Value::Text(right)) => {
+                self.steps(left.as_str().len().min(right.as_str().len()) / 64)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -83,6 +94,8 @@ impl Machine<'_> {
         let left = self.simplify(left, Hint::Number)?;
         let right = self.simplify(right, Hint::Number)?;
         if let (Value::Text(left), Value::Text(right)) = (&left, &right) {
+            let is_slow = !left.is_ascii() || !right.is_ascii();
+            self.steps(left.as_str().len().min(right.as_str().len()) / if is_slow { 8 } else { 64 })?;
             let order = match (left == right, left.is_before(right)) {
                 (true, _) => Ordering::Equal,
                 (_, true) => Ordering::Less,

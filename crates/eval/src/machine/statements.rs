@@ -148,7 +148,9 @@ impl Machine<'_> {
             let mut start = None;
             for (test, at) in &switch.cases {
                 let Some(test) = test else { continue };
-                if machine.eval(*test)?.is_same(&value) {
+                let test = machine.eval(*test)?;
+                machine.compared(&test, &value)?;
+                if test.is_same(&value) {
                     start = Some(*at);
                     break;
                 }

@@ -51,6 +51,11 @@ const REFUSED: &[(&str, ErrorKind)] = &[
         ErrorKind::Timeout,
     ),
     ("const a = Array(1e5).fill(1); while (a.length) a.shift()", ErrorKind::Timeout),
+    ("const s = 'a'.repeat(1e6), t = 'a'.repeat(1e6); for (;;) s < t", ErrorKind::Timeout),
+    ("const s = 'a'.repeat(1e6), t = 'a'.repeat(1e6); for (;;) s === t", ErrorKind::Timeout),
+    ("const s = 'a'.repeat(1e6), m = new Map([[s, 1]]); for (;;) m.get(s)", ErrorKind::Timeout),
+    ("const s = 'a'.repeat(1e6), o = {[s]: 1}; for (;;) o[s]", ErrorKind::Timeout),
+    ("for (;;) (1e-300).toPrecision(100)", ErrorKind::Timeout),
     ("const a = Array(1e5).fill(1); while (true) a.includes(2)", ErrorKind::Timeout),
 ];
 
