@@ -1,0 +1,104 @@
+//! What an evaluation costs, beside Node.js evaluating the same in a context of its own. Run with `cargo xtask bench eval`.
+//!
+//! Both read the source anew each time, as a harness does that gets its conditions as text. They take turns, a round each,
+//! and count their own processor time; the table shows medians, and how often ours allocates.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a bench runs Node and reports"
+)]
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use stockade_eval::{Data, EvalError, Options, eval};
+
+const ROUNDS: usize = 9;
+
+/// How often an expression is evaluated in a round.
+const TIMES: u32 = 300;
+
+/// What a harness knows when it asks.
+const VARS: &str = r#"{"output": {"score": 7, "status": "approved", "tags": ["a", "b"]},
+    "items": [{"name": "x", "price": 3}, {"name": "y", "price": 4}, {"name": "z", "price": 5}]}"#;
+
+const EXPRESSIONS: [&str; 5] = [
+    "output.score > 5",
+    "output.status === 'approved' && output.tags.includes('b')",
+    "items.filter(item => item.price > 3).map(item => item.name).join(', ')",
+    "items.reduce((sum, item) => sum + item.price, 0) * 1.2",
+    "let n = 0; for (let i = 0; i < 1000; i++) n += i % 7; n",
+];
+
+/// Evaluates one expression as often as asked, and prints the nanoseconds of processor time.
+const NODE: &str = "
+const [expression, vars, times] = process.argv.slice(1);
+const vm = require('vm');
+const once = () => vm.runInNewContext(expression, JSON.parse(vars), { timeout: 5000 });
+once();
+const start = process.cpuUsage();
+for (let i = 0; i < Number(times); i++) once();
+const { user, system } = process.cpuUsage(start);
+console.log((user + system) * 1000);
+";
+
+fn main() {
+    let vars: BTreeMap<&str, Data> = serde_json::from_str(VARS).expect("variables");
+    let vars: Vec<(&str, Data)> = vars.into_iter().collect();
+    println!("{:>9} {:>7} {:>9} {:>6}", "ours", "allocs", "Node", "ratio");
+    for expression in EXPRESSIONS {
+        let allocations = allocation_counter::measure(|| drop(once(expression, &vars))).count_total;
+        let (mut ours, mut nodes) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            ours.push(our_round(expression, &vars));
+            nodes.extend(node_round(expression));
+        }
+        let ours = median(ours).expect("rounds");
+        let node = median(nodes).map_or_else(
+            || format!("{:>9} {:>6}", "no node", ""),
+            |node| format!("{:>9} {:>6.1}", micros(node), node.as_secs_f64() / ours.as_secs_f64()),
+        );
+        println!("{:>9} {allocations:>7} {node}  {expression}", micros(ours));
+    }
+}
+
+fn once(expression: &str, vars: &[(&str, Data)]) -> Result<Data, EvalError> {
+    eval(black_box(expression), vars, &Options::default())
+}
+
+/// The time of one evaluation of ours.
+fn our_round(expression: &str, vars: &[(&str, Data)]) -> Duration {
+    let start = processor_time();
+    for _ in 0..TIMES {
+        black_box(once(expression, vars)).expect("a value");
+    }
+    processor_time().saturating_sub(start) / TIMES
+}
+
+/// The time of one evaluation of Node's, where it is installed.
+fn node_round(expression: &str) -> Option<Duration> {
+    let output =
+        Command::new("node").args(["-e", NODE, expression, VARS, &TIMES.to_string()]).output().ok()?;
+    let nanos: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
+    Some(Duration::from_nanos(nanos as u64) / TIMES)
+}
+
+fn median(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort();
+    times.get(times.len() / 2).copied()
+}
+
+fn micros(time: Duration) -> String {
+    format!("{:.1} µs", time.as_secs_f64() * 1e6)
+}
+
+/// Returns the time that this thread was computing, so that other work on the machine does not count.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
