@@ -1,5 +1,7 @@
 //! What is probably not meant, in rules that can be used.
 
+use std::collections::HashMap;
+
 use super::check::LAUNCHERS;
 use super::effect::{Effect, Layer};
 use super::matcher::{Compiled, base};
@@ -24,9 +26,10 @@ pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
     let compiled: Vec<Compiled> = rules.iter().map(|rule| Compiled::new(rule.clone(), Layer::User)).collect();
     let known: Vec<String> =
         super::builtin::rules().flat_map(|rule| names(&Compiled::new(rule, Layer::BuiltIn))).collect();
+    let strongest = strongest(&compiled);
     let mut lints = Vec::new();
     for rule in &compiled {
-        let messages = alone(rule).into_iter().chain(shadowed(rule, &compiled)).chain(unknown(rule, &known));
+        let messages = alone(rule).into_iter().chain(shadowed(rule, &strongest)).chain(unknown(rule, &known));
         lints.extend(messages.map(|message| Lint { rule: rule.rule.id.clone(), message }));
     }
     lints
@@ -103,18 +106,32 @@ fn hazardous(rule: &Compiled) -> Vec<String> {
     messages
 }
 
+/// Of the rules with the same words, without conditions, the one that is preferred to all others.
+fn strongest(all: &[Compiled]) -> HashMap<String, &Compiled> {
+    let mut strongest: HashMap<String, &Compiled> = HashMap::new();
+    let matches_whenever_words_do = |one: &&Compiled| {
+        one.rule.enabled
+            && one.rule.guards == Default::default()
+            && !matches!(one.rule.pattern, CommandPattern::Regex { .. })
+    };
+    for rule in all.iter().filter(matches_whenever_words_do) {
+        let known = strongest.entry(words(rule)).or_insert(rule);
+        if rule.specificity() > known.specificity() {
+            *known = rule;
+        }
+    }
+    strongest
+}
+
+fn words(rule: &Compiled) -> String {
+    format!("{:?}", rule.rule.pattern)
+}
+
 /// A rule never decides when a rule that matches whenever it does is always preferred to it.
-fn shadowed(rule: &Compiled, all: &[Compiled]) -> Option<String> {
-    let by = all.iter().find(|other| {
-        other.rule.id != rule.rule.id
-            && other.rule.enabled
-            && other.rule.guards.count() == 0
-            && other.rule.guards == Default::default()
-            && other.rule.pattern == rule.rule.pattern
-            && !matches!(other.rule.pattern, CommandPattern::Regex { .. })
-            && rule.rule.guards.count() == 0
-            && other.specificity() > rule.specificity()
-    })?;
+fn shadowed(rule: &Compiled, strongest: &HashMap<String, &Compiled>) -> Option<String> {
+    let by = strongest
+        .get(&words(rule))
+        .filter(|by| rule.rule.guards.count() == 0 && by.specificity() > rule.specificity())?;
     Some(format!(
         "it never decides: `{}` has the same words and {}",
         Shown(&by.rule.id),
