@@ -29,6 +29,8 @@ struct Mapping {
     code: bool,
     /// Whether it shows a file.
     file: bool,
+    /// Whether others write to it as well.
+    shared: bool,
     field: Field,
 }
 
@@ -56,15 +58,14 @@ pub(super) unsafe fn forget() {
     let mut text = [0u8; 1024];
     let needed = [&raw const text as usize, raw::place_of_the_last_error()];
     let mut line = Mapping::default();
-    // What lies right behind what a file says is static as well: the file only says that it begins as zeros.
-    let mut end_of_file = 0;
+    let mut end_of_image = 0;
     while let Ok(length @ 1..) = raw::read(maps.as_raw_fd(), &mut text) {
         for byte in text.iter().take(length) {
             if *byte != b'\n' {
                 line.read(*byte);
                 continue;
             }
-            if line.writable && !line.file && line.start != end_of_file {
+            if line.writable && !line.file && line.start != end_of_image {
                 for (start, end) in gaps((line.start, line.end), needed.map(around)) {
                     if start < end {
                         // SAFETY: nothing in it is needed, see above; the caller promises the rest.
@@ -76,7 +77,7 @@ pub(super) unsafe fn forget() {
                 // SAFETY: code is as in its file. What a debugger put there was for the program that this is a copy of.
                 unsafe { raw::give_back(line.start, line.end - line.start) };
             }
-            end_of_file = if line.file { line.end } else { 0 };
+            end_of_image = line.end_of_image();
             line = Mapping::default();
         }
     }
@@ -96,6 +97,12 @@ fn gaps((start, end): Range, mut kept: [Range; 2]) -> [Range; 3] {
 }
 
 impl Mapping {
+    /// Where what is static may go on: what lies right behind what the file of a program says is static as well, and the
+    /// file only says that it begins as zeros. Memory that is shared only looks like a file, and anything may lie behind it.
+    const fn end_of_image(&self) -> usize {
+        if self.file && !self.shared { self.end } else { 0 }
+    }
+
     /// Takes the next character of `7f00-7fff rw-p 00000000 00:00 0   [name]`.
     fn read(&mut self, byte: u8) {
         use Field::{Access, Device, End, File, Name, Offset, Start};
@@ -115,6 +122,7 @@ impl Mapping {
             Access => {
                 self.writable |= byte == b'w';
                 self.code |= byte == b'x';
+                self.shared |= byte == b's';
             }
             File => self.file |= matches!(byte, b'1'..=b'9'),
             End | Offset | Device | Name => {}
@@ -162,6 +170,21 @@ mod tests {
             let mut line = Mapping::default();
             text.bytes().for_each(|byte| line.read(byte));
             assert_eq!((line.start, line.end, line.writable, line.code, line.file), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_static_goes_on_behind_a_program_and_behind_nothing_else() {
+        let rows = [
+            ("1000-2000 rw-p 00003000 fe:00 10 /lib/w w", 0x2000),
+            ("1000-2000 r--p 00003000 fe:00 10 /lib/w w", 0x2000),
+            ("1000-2000 rw-s 00000000 00:01 2050 /dev/zero (deleted)", 0),
+            ("1000-2000 rw-p 00000000 00:00 0 ", 0),
+        ];
+        for (text, expected) in rows {
+            let mut line = Mapping::default();
+            text.bytes().for_each(|byte| line.read(byte));
+            assert_eq!(line.end_of_image(), expected, "{text}");
         }
     }
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::name::new_name;
 use crate::private::create_private_folder;
@@ -32,10 +33,12 @@ impl Writer {
             let path = folder.join(&name);
             let mut options = OpenOptions::new();
             let file = options.write(true).create_new(true).mode(0o600).open(&path)?;
-            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            // Somebody may have taken the file for one that was left behind, before it was locked.
-            if is_still_there(&file, &path) {
-                return Ok(Self { name, path, _file: file });
+            // Before it is locked, somebody may take the file for one that was left behind, and lock or remove it.
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) if is_still_there(&file, &path) => return Ok(Self { name, path, _file: file }),
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => drop(fs::remove_file(&path)),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -98,6 +101,23 @@ mod tests {
         let name = one.name.clone();
         drop(one);
         assert!(!is_alive(folder.path(), &name) && is_alive(folder.path(), &other.name));
+    }
+
+    #[test]
+    fn whoever_comes_while_others_clear_takes_a_place_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let come_and_go = || {
+            for _ in 0..300 {
+                let writer = Writer::enter(folder.path()).unwrap();
+                clear(folder.path()).unwrap();
+                assert!(is_alive(folder.path(), &writer.name));
+            }
+        };
+        std::thread::scope(|threads| {
+            let all: Vec<_> = (0..8).map(|_| threads.spawn(come_and_go)).collect();
+            assert!(all.into_iter().all(|one| one.join().is_ok()));
+        });
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
