@@ -28,9 +28,17 @@ pub(crate) fn skill(data: &[u8]) {
     assert_eq!(skill.listing().matches("<skill>").count(), 1);
     if let Ok(prompt) = skill.prompt(arguments, scanner) {
         assert_eq!(prompt.matches("</skill_content>").count(), 1);
-        assert_eq!(prompt.matches("<skill_content").count(), 1);
+        assert_eq!(tags(&prompt, "<skill_content"), 1);
         assert!(prompt.ends_with("</skill_content>\n"));
     }
+}
+
+/// How often a tag is opened. `<skill_contents>` is another one, which frames nothing.
+fn tags(text: &str, opening: &str) -> usize {
+    text.split(opening)
+        .skip(1)
+        .filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "_-.:".contains(c)))
+        .count()
 }
 
 /// Every text is a manifest, or is refused with what is wrong. What is one is read the same from its canonical text, and
