@@ -104,12 +104,12 @@ impl Slot {
         places: &Places,
     ) -> bool {
         let Some((outline, wanted)) = self.outline else { return false };
-        let text = regions.text().as_bytes();
+        let mut look = outline.over(regions.text().as_bytes());
         let mut may_match = |within: Range<usize>| {
             // To tell regions apart costs more than to look twice.
-            outline.may_match(text, within.clone(), steps, |_| true)
+            look.may_match(within.clone(), steps, |_| true)
                 && (wanted == Regions::ANY
-                    || outline.may_match(text, within, steps, |at| wanted.contains(regions.at(at))))
+                    || look.may_match(within, steps, |at| wanted.contains(regions.at(at))))
         };
         !places.iter().any(&mut may_match)
     }

@@ -21,13 +21,14 @@
 
 #[cfg(test)]
 mod pack;
+mod walk;
 
 use std::ops::Range;
 
 use regex_automata::util::look::{LookMatcher, LookSet};
 
 use super::byte_set::ByteSet;
-use super::graph::Graph;
+use walk::{Memory, Walk};
 
 const HEAD_WORDS: usize = 3;
 const SHAPE_WORDS: usize = 2;
@@ -58,17 +59,33 @@ impl Outline {
         Self { words, shape }
     }
 
-    /// Whether the shape can match `within` this stretch of a text, if its matches begin only where `may_begin` says. To
+    /// Begins to look at a text, whose matches are asked for in one stretch after the other.
+    pub(crate) fn over(self, text: &[u8]) -> Look<'_> {
+        Look { graph: Packed::new(self.words, self.shape), text, memory: Memory::default() }
+    }
+}
+
+/// A look at a text, which remembers the ways that it went.
+#[derive(Debug)]
+pub(crate) struct Look<'t> {
+    /// Nothing where it cannot be read.
+    graph: Option<Packed>,
+    text: &'t [u8],
+    memory: Memory,
+}
+
+impl Look<'_> {
+    /// Whether the shape can match `within` this stretch of the text, if its matches begin only where `may_begin` says. To
     /// look costs steps, and when they are spent it can.
     pub(crate) fn may_match(
-        self,
-        text: &[u8],
+        &mut self,
         within: Range<usize>,
         steps: &mut usize,
         may_begin: impl FnMut(usize) -> bool,
     ) -> bool {
-        let Some(graph) = Packed::new(self.words, self.shape) else { return true };
-        let mut walk = Walk { graph, text, end: within.end, may_begin, steps: *steps };
+        let Some(graph) = self.graph else { return true };
+        let (text, memory) = (self.text, &mut self.memory);
+        let mut walk = Walk { graph, text, end: within.end, may_begin, steps: *steps, memory };
         let matches = walk.comes_to_an_end(within.start);
         *steps = if matches.is_none() { 0 } else { walk.steps };
         matches.unwrap_or(true)
@@ -155,135 +172,4 @@ impl Packed {
 /// Two bytes as one: five bits of the first, which tell letters apart and not their case, and three of the second.
 const fn pair(first: u8, second: u8) -> u8 {
     first << 3 | second & 7
-}
-
-/// A walk through a graph, over a text.
-#[derive(Debug)]
-struct Walk<'w, B> {
-    graph: Packed,
-    text: &'w [u8],
-    /// Where a match ends at the latest.
-    end: usize,
-    /// Whether a match may begin at a place.
-    may_begin: B,
-    /// How many steps it may still take.
-    steps: usize,
-}
-
-impl<B: FnMut(usize) -> bool> Walk<'_, B> {
-    /// Whether some match begins at `at` or later.
-    fn comes_to_an_end(&mut self, mut at: usize) -> Option<bool> {
-        let (mut now, mut next) = (&mut Nodes::default(), &mut Nodes::default());
-        loop {
-            if now.is_empty() {
-                // Most bytes begin nothing.
-                at = match (at..self.end).find(|&at| self.begins_with_pair(at)) {
-                    Some(next) => next,
-                    None => return Some(false),
-                };
-            }
-            if self.begins(at) {
-                now.insert(Graph::BEFORE);
-            }
-            let byte = self.text.get(at).copied().filter(|_| at < self.end);
-            for from in now.iter() {
-                if self.step(from, at, byte, next)? {
-                    return Some(true);
-                }
-            }
-            if byte.is_none() {
-                return Some(false);
-            }
-            std::mem::swap(&mut now, &mut next);
-            next.clear();
-            at += 1;
-        }
-    }
-
-    /// Whether a match can begin at `at`.
-    #[inline]
-    fn begins(&mut self, at: usize) -> bool {
-        at < self.end
-            && self.begins_with_pair(at)
-            && self.graph.holds(self.graph.begins, self.text, at)
-            && (self.may_begin)(at)
-    }
-
-    #[inline]
-    fn begins_with_pair(&self, at: usize) -> bool {
-        let byte = |at: usize| self.text.get(at).copied().unwrap_or(b'\n');
-        self.graph.pairs.contains(pair(byte(at), byte(at + 1)))
-    }
-
-    /// Adds to `next` the nodes after `from` that take the byte at `at`, and says whether a match ends before it.
-    #[inline]
-    fn step(&mut self, from: usize, at: usize, byte: Option<u8>, next: &mut Nodes) -> Option<bool> {
-        let edges = self.graph.edges(from)?;
-        self.steps = self.steps.checked_sub(1 + edges.len())?;
-        for edge in edges {
-            let (to, look) = (edge % MOST_NODES, edge / MOST_NODES);
-            let leads_on = to == Graph::AFTER || byte.is_some_and(|byte| self.graph.takes(to, byte));
-            if leads_on && (look == 0 || self.graph.holds(look, self.text, at)) {
-                if to == Graph::AFTER {
-                    return Some(true);
-                }
-                next.insert(to);
-            }
-        }
-        Some(false)
-    }
-}
-
-/// A set of nodes.
-#[derive(Debug, Default)]
-struct Nodes {
-    words: [u64; MOST_NODES / 64],
-    /// Which of those hold any.
-    used: u16,
-}
-
-impl Nodes {
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.used == 0
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        for (index, word) in self.words.iter_mut().enumerate() {
-            if self.used >> index == 0 {
-                break;
-            }
-            *word = 0;
-        }
-        self.used = 0;
-    }
-
-    #[inline]
-    fn insert(&mut self, node: usize) {
-        if let Some(word) = self.words.get_mut(node / 64) {
-            *word |= 1 << (node % 64);
-            self.used |= 1 << (node / 64);
-        }
-    }
-
-    #[inline]
-    fn iter(&self) -> impl Iterator<Item = usize> {
-        let used = self.words.iter().enumerate().take_while(|(index, _)| self.used >> index != 0);
-        used.flat_map(|(index, &word)| Ones(word).map(move |bit| index * 64 + bit))
-    }
-}
-
-/// The places of the ones in a word.
-struct Ones(u64);
-
-impl Iterator for Ones {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        let place = self.0.trailing_zeros() as usize;
-        self.0 &= self.0.checked_sub(1)?;
-        Some(place)
-    }
 }
