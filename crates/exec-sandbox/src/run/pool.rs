@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::begin::{Running, Speaks, copy};
 use super::pump::Pump;
@@ -54,6 +55,7 @@ impl Pool {
             wanted,
             glance: Arc::new(glance),
             ready: VecDeque::new(),
+            taken: None,
             stale: Vec::new(),
             ended: Vec::new(),
             fails: false,
@@ -133,6 +135,10 @@ impl Drop for Pool {
     }
 }
 
+/// How long the next sandbox waits to be made when one was taken and others are left. To make one while a command starts
+/// holds the command up, since both change what this process and the kernel have mapped.
+const AFTER_ONE_IS_TAKEN: Duration = Duration::from_millis(4);
+
 /// What the pool and the thread that makes sandboxes both see.
 #[derive(Debug)]
 struct Shared {
@@ -147,6 +153,8 @@ struct State {
     /// What this machine was like when that was found out.
     glance: Arc<Glance>,
     ready: VecDeque<Ready>,
+    /// When the last one was taken.
+    taken: Option<Instant>,
     /// What is to be thrown away, which takes time.
     stale: Vec<Ready>,
     /// First processes whose command has ended, and which the kernel takes down.
@@ -154,6 +162,21 @@ struct State {
     /// Whether the last one could not be made. Whoever runs a command is told why by the one that is made for it.
     fails: bool,
     ends: bool,
+}
+
+impl State {
+    fn pop(&mut self) -> Option<Ready> {
+        self.taken = Some(Instant::now());
+        self.ready.pop_front()
+    }
+
+    /// How long the command in the last one that was taken is still left alone.
+    fn pause(&self) -> Option<Duration> {
+        if self.ready.is_empty() {
+            return None;
+        }
+        AFTER_ONE_IS_TAKEN.checked_sub(self.taken?.elapsed())
+    }
 }
 
 impl Shared {
@@ -165,7 +188,7 @@ impl Shared {
     fn take_same(&self, kind: &Arc<Kind>) -> Option<Ready> {
         let mut state = self.lock();
         let is_wanted = state.wanted.as_ref().is_some_and(|wanted| Arc::ptr_eq(wanted, kind));
-        let ready = if is_wanted { state.ready.pop_front() } else { None };
+        let ready = if is_wanted { state.pop() } else { None };
         drop(state);
         self.changed.notify_all();
         ready
@@ -176,7 +199,7 @@ impl Shared {
         let mut state = self.lock();
         state.glance = Arc::new(glance);
         let ready = if state.wanted.as_deref() == Some(&kind) {
-            state.ready.pop_front()
+            state.pop()
         } else {
             let stale: Vec<Ready> = state.ready.drain(..).collect();
             state.stale.extend(stale);
@@ -211,10 +234,14 @@ impl Shared {
             if state.ends {
                 return None;
             }
-            match &state.wanted {
-                Some(kind) if state.ready.len() < size && !state.fails => return Some(Arc::clone(kind)),
-                _ => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            }
+            let kind = state.wanted.as_ref().filter(|_| state.ready.len() < size && !state.fails);
+            state = match (kind, state.pause()) {
+                (Some(kind), None) => return Some(Arc::clone(kind)),
+                (Some(_), Some(pause)) => {
+                    self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0
+                }
+                (None, _) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 
