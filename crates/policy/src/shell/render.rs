@@ -45,7 +45,8 @@ pub(super) fn argv(simple: &Simple<'_>, shell: Shell) -> Option<Vec<String>> {
         }
         argv.extend(known(word, shell)?);
     }
-    Some(argv)
+    // `{,}` is no words at all.
+    (!argv.is_empty()).then_some(argv)
 }
 
 fn pipeline(pipeline: &Pipeline<'_>, shell: Shell) -> Option<String> {
@@ -102,7 +103,9 @@ fn simple(simple: &Simple<'_>, shell: Shell) -> Option<String> {
     }
     let mut text = words.join(" ");
     redirects(&simple.redirects, shell, &mut text)?;
-    Some(text.trim_start().to_owned())
+    let text = text.trim_start();
+    // A command of which nothing is left cannot be written down.
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn assignment(assigned: &Assigned<'_>) -> Option<String> {
@@ -210,6 +213,8 @@ mod tests {
             ("ls *", None),
             ("dd if=~/x", None),
             ("cat <<E\nE", None),
+            ("ls; {,}", None),
+            ("X=1 {,}", Some("X=1")),
         ];
         for (text, expected) in rows {
             let script = Script::read(text, &ReadOptions::default()).unwrap();
@@ -225,5 +230,6 @@ mod tests {
         assert_eq!(argv("ls >f"), None);
         assert_eq!(argv("ls; ls"), None);
         assert_eq!(argv("X=1 ls"), None);
+        assert_eq!(argv("{,}"), None);
     }
 }
