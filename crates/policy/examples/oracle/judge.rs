@@ -86,7 +86,7 @@ impl Report {
         let distinct: BTreeSet<&Vec<String>> = ran.iter().collect();
         for argv in distinct {
             let undashed = without_dash(shell, argv);
-            let is_foreseen = |ran: &[String]| is_foreseen(ran, &actions);
+            let is_foreseen = |ran: &[String]| is_foreseen(shell, ran, &actions);
             if !is_foreseen(argv) && !undashed.is_some_and(|ran| is_foreseen(&ran)) {
                 let foreseen: Vec<String> = actions.runs.iter().map(shown).collect();
                 self.missed.push(format!("MISSED {argv:?}\n  in {text:?}\n  of {}", foreseen.join(", ")));
@@ -107,18 +107,30 @@ fn without_dash(shell: Shell, ran: &[String]) -> Option<Vec<String>> {
     Some(std::iter::once(name).chain(rest.iter().cloned()).collect())
 }
 
-fn is_foreseen(ran: &[String], actions: &Actions<'_>) -> bool {
+fn is_foreseen(shell: Shell, ran: &[String], actions: &Actions<'_>) -> bool {
     let programs = actions.runs.iter().filter(|run| run.called != Called::Function);
-    programs.into_iter().any(|run| {
-        // A program of which not even the name is certain may run its words.
-        let wraps = run.program().is_none();
-        if wraps && run.alongside {
-            // In a pipeline it may also be a shell that runs what it reads.
-            return true;
-        }
-        let starts = if wraps { 0..run.argv.len() } else { 0..1 };
-        starts.into_iter().any(|start| fits(run.argv.get(start..).unwrap_or_default(), run.open_ended, ran))
+    programs.into_iter().any(|run| match run.program() {
+        Some(_) => fits(&run.argv, run.open_ended, ran),
+        None => may_run(shell, ran, run),
     })
+}
+
+/// Whether a program of which not even the name is certain, and which nothing allows for that, may have run this.
+fn may_run(shell: Shell, ran: &[String], run: &Run<'_>) -> bool {
+    // In a pipeline it may be a shell that runs what it reads; several words may be any command, with others in it.
+    let is_anything =
+        !matches!(run.argv.first(), Some(Arg::Known(_) | Arg::Unknown { count: WordCount::One, .. }));
+    // It may run its words, as `nice` does, or read one of them, as `trap` does.
+    let reads = |word: &Arg<'_>| {
+        let text = word.known().unwrap_or_default();
+        Script::read(text, &ReadOptions::for_shell(shell))
+            .map_or(true, |script| is_foreseen(shell, ran, &script.actions()))
+    };
+    let words = || (0..run.argv.len()).map(|start| run.argv.get(start..).unwrap_or_default());
+    run.alongside
+        || is_anything
+        || words().any(|words| fits(words, run.open_ended, ran))
+        || run.argv.iter().skip(1).any(reads)
 }
 
 /// Whether a run is the one that was foreseen. A word that is not known stands for what it may become.
@@ -190,6 +202,14 @@ mod tests {
         assert_eq!(missed("ls ~/x", &[&["ls", "/home/me/x"]]), 0);
         assert_eq!(missed("cat f | xargs ls", &[&["ls", "any", "thing"]]), 0);
         assert_eq!(missed("'", &[&["rm"]]), 0, "what is refused is never allowed");
+    }
+
+    #[test]
+    fn a_program_without_a_certain_name_may_run_its_words() {
+        assert_eq!(missed("tr\"$x\"ap 'rm a; ls b' 0", &[&["rm", "a"], &["ls", "b"]]), 0);
+        assert_eq!(missed("n\"$x\" ls b", &[&["nice", "ls", "b"], &["ls", "b"]]), 0);
+        assert_eq!(missed("tr\"$x\"ap 'rm a' 0", &[&["ls", "b"]]), 1);
+        assert_eq!(missed("${x:-find . -exec rm {} ';'", &[&["rm", "{"]]), 0);
     }
 
     #[test]
