@@ -75,7 +75,8 @@ const ALWAYS: &[&[&str]] = &[
     &["--pull", "never"],
     &["--network", "none"],
     &["--read-only"],
-    &["--tmpfs", "/tmp:rw,noexec,nosuid,nodev,size=64m,nr_inodes=65536"],
+    // Docker gives it the mode of the image's own /tmp, which only its owner may be let write to.
+    &["--tmpfs", "/tmp:rw,noexec,nosuid,nodev,size=64m,nr_inodes=65536,uid=65534,gid=65534"],
     // Without shared memory, /tmp is the only place to write.
     &["--ipc", "none"],
     &["--cpus", "0.5"],
@@ -233,7 +234,7 @@ mod tests {
             --env ISCL_API_URL=unix:///run/iscl.sock --env ISCL_SKILL_NAME=example-transfer-skill \
             --env HTTP_PROXY= --env http_proxy= --env HTTPS_PROXY= --env https_proxy= --env FTP_PROXY= --env ftp_proxy= \
             --env ALL_PROXY= --env all_proxy= --env NO_PROXY= --env no_proxy= \
-            --rm --pull never --network none --read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=64m,nr_inodes=65536 \
+            --rm --pull never --network none --read-only --tmpfs /tmp:rw,noexec,nosuid,nodev,size=64m,nr_inodes=65536,uid=65534,gid=65534 \
             --ipc none --cpus 0.5 --pids-limit 64 --ulimit core=0 --ulimit nofile=1024 --cap-drop ALL \
             --security-opt no-new-privileges --user 65534:65534 --log-driver none --env HOME=/tmp";
         let mut wanted: Vec<&str> = wanted.split_whitespace().collect();

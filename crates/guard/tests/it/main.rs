@@ -15,6 +15,9 @@ mod config;
 #[cfg(test)]
 mod container;
 mod disguises;
+#[cfg(all(feature = "container", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod docker;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod examples;
