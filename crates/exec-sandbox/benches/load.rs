@@ -17,10 +17,10 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Pool, SandboxSpec, bwrap_arguments, run};
+use stockade_exec_sandbox::{Pool, SandboxSpec, run};
 
 mod support;
-use support::{command, native, planned, pooled, streams, wish};
+use support::{command, native, planned, pooled, same_mounts, streams, wish};
 
 /// How long each rate is measured, and how often.
 const SPAN: Duration = Duration::from_millis(700);
@@ -49,7 +49,7 @@ fn main() {
 
 fn rates(workspace: &Path) {
     let plan = planned(&wish(workspace));
-    let words = bwrap_arguments(&plan);
+    let words = same_mounts(&plan);
     let pool = Pool::new(wish(workspace), streams(), 8).unwrap();
     let runners: [(&str, &(dyn Fn() + Sync)); 3] = [
         ("native", &|| native(&plan)),

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use stockade_exec_sandbox::{End, Input, Plan, Pool, SandboxSpec, Stream, Streams, plan, probe, run};
+use stockade_exec_sandbox::{
+    End, Input, Plan, Pool, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run,
+};
 
 /// The command that takes no time itself.
 pub(crate) const TRUE: &str = "/bin/true";
@@ -33,6 +35,31 @@ pub(crate) fn native(plan: &Plan) {
 pub(crate) fn pooled(pool: &Pool) {
     assert_eq!(pool.run([TRUE]).unwrap().1.end, End::Exited(0));
 }
+
+/// The arguments of bubblewrap for the mounts of a sandbox of ours: those that are documented, and what covers the parts of
+/// `/proc` that concern the whole machine.
+pub(crate) fn same_mounts(plan: &Plan) -> Vec<OsString> {
+    let is_there = |path: &&&str| Path::new(path).exists();
+    let files = FILES.iter().filter(is_there).flat_map(|path| ["--ro-bind", "/dev/null", path]);
+    let folders = FOLDERS.iter().filter(is_there).flat_map(|path| ["--tmpfs", path]);
+    files.chain(folders).map(OsString::from).fold(bwrap_arguments(plan), |mut words, word| {
+        let before_the_command = words.iter().position(|word| word == "--").unwrap();
+        words.insert(before_the_command, word);
+        words
+    })
+}
+
+const FILES: &[&str] = &[
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/key-users",
+    "/proc/kallsyms",
+    "/proc/sysrq-trigger",
+    "/proc/timer_list",
+    "/proc/config.gz",
+];
+
+const FOLDERS: &[&str] = &["/dev/shm", "/proc/acpi", "/proc/scsi"];
 
 /// Runs a program without any sandbox of ours.
 pub(crate) fn command(program: &str, arguments: &[OsString]) {
