@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use regex_automata::meta::Regex;
+
 use crate::error::{RuleError, RuleProblem};
 use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
 use crate::fold::{Folded, fold};
 use crate::regions::{RegionMap, Syntax};
-use crate::rule::{RuleBuf, ShapeBuf, UnlessBuf};
+use crate::rule::{Rule, RuleBuf, ShapeBuf, UnlessBuf};
 
 /// The most characters of an id.
 pub(crate) const LONGEST_ID: usize = 64;
@@ -20,19 +22,41 @@ const LONGEST_EXAMPLE: usize = 16384;
 const MOST_SHAPES: usize = 64;
 /// The most examples of each kind.
 const MOST_EXAMPLES: usize = 256;
+/// The most memory that the patterns of all rules may take once they are compiled, which takes as long as it takes memory.
+const HEAVIEST: usize = 32 << 20;
 
-/// Checks a rule and compiles its shapes. `taken` holds the ids of the rules before it and receives its own.
-pub(crate) fn check(rule: &RuleBuf, taken: &mut HashSet<String>) -> Result<Vec<Compiled>, RuleError> {
+/// What the rules before one have taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    ids: HashSet<String>,
+    /// The memory of their patterns.
+    bytes: usize,
+}
+
+impl Taken {
+    /// Returns what is taken beside these rules: their ids.
+    pub(crate) fn by<'r>(rules: impl Iterator<Item = &'r Rule<'r>>) -> Self {
+        Self { ids: rules.map(|rule| rule.id.to_owned()).collect(), bytes: 0 }
+    }
+
+    fn memory(&mut self, regex: &Regex) -> Result<(), RuleProblem> {
+        self.bytes += regex.memory_usage();
+        if self.bytes > HEAVIEST { Err(RuleProblem::TooHeavy { max: HEAVIEST }) } else { Ok(()) }
+    }
+}
+
+/// Checks a rule and compiles its shapes. `taken` receives what it takes.
+pub(crate) fn check(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleError> {
     check_all(rule, taken).map_err(|problem| RuleError { rule: rule.id.clone(), problem })
 }
 
-fn check_all(rule: &RuleBuf, taken: &mut HashSet<String>) -> Result<Vec<Compiled>, RuleProblem> {
+fn check_all(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleProblem> {
     check_id(&rule.id)?;
-    if !taken.insert(rule.id.clone()) {
+    if !taken.ids.insert(rule.id.clone()) {
         return Err(RuleProblem::DuplicateId);
     }
     check_texts(rule)?;
-    let shapes = (1..).zip(&rule.shapes).map(|(number, shape)| check_shape(number, shape));
+    let shapes = (1..).zip(&rule.shapes).map(|(number, shape)| check_shape(number, shape, taken));
     let compiled = shapes.collect::<Result<Vec<_>, _>>()?;
     check_examples(rule, &compiled)?;
     Ok(compiled)
@@ -77,7 +101,7 @@ fn check_count(field: &'static str, count: usize, max: usize) -> Result<(), Rule
     if count > max { Err(RuleProblem::TooMany { field, count, max }) } else { Ok(()) }
 }
 
-fn check_shape(number: usize, shape: &ShapeBuf) -> Result<Compiled, RuleProblem> {
+fn check_shape(number: usize, shape: &ShapeBuf, taken: &mut Taken) -> Result<Compiled, RuleProblem> {
     check_length("note", shape.note.chars().count(), LONGEST_PROSE)?;
     check_length("pattern", shape.pattern.len(), LONGEST_PATTERN)?;
     check_count("conditions in `unless`", shape.unless.len(), MOST_SHAPES)?;
@@ -85,10 +109,14 @@ fn check_shape(number: usize, shape: &ShapeBuf) -> Result<Compiled, RuleProblem>
     for unless in &shape.unless {
         let (UnlessBuf::Match(pattern) | UnlessBuf::Before(pattern) | UnlessBuf::After(pattern)) = unless;
         check_length("pattern", pattern.len(), LONGEST_PATTERN)?;
-        compile(pattern).map_err(|error| RuleProblem::Unless { number, reason: error.to_string() })?;
+        let condition = compile(pattern);
+        let condition =
+            condition.map_err(|error| RuleProblem::Unless { number, reason: error.to_string() })?;
+        taken.memory(&condition)?;
     }
     let unless = shape.unless.iter().map(UnlessBuf::as_unless);
     let compiled = Compiled::from_parts(&shape.pattern, shape.regions, unless).map_err(wrong)?;
+    taken.memory(compiled.regex())?;
     if compiled.regex().is_match("") {
         return Err(RuleProblem::MatchesEmpty { number });
     }

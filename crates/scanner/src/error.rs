@@ -50,6 +50,14 @@ pub enum RuleProblem {
         /// How many there may be.
         max: usize,
     },
+    /// The patterns of all rules take more memory than is given to them.
+    #[error(
+        "with it, the compiled patterns of all rules take more than {max} bytes, the most: shorten repetitions and classes, or leave rules out"
+    )]
+    TooHeavy {
+        /// How much they may take.
+        max: usize,
+    },
     /// There is nothing to look for.
     #[error("it has no pattern: give at least one")]
     NoShapes,

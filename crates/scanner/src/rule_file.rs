@@ -9,11 +9,9 @@ mod node;
 mod schema;
 mod syntax;
 
-use std::collections::HashSet;
-
 pub use error::{RuleFileError, RuleFileProblem};
 
-use crate::check;
+use crate::check::{self, Taken};
 use crate::error::{RuleError, RuleProblem};
 use crate::rule::RuleBuf;
 use crate::rules;
@@ -79,7 +77,7 @@ impl RuleFile {
     }
 
     /// Says where in the file an error stands that [`Scanner::with_rules`](crate::Scanner::with_rules) reports for one of
-    /// its rules; `None` if it is none of its rules. That can only be an id that another file has taken.
+    /// its rules; `None` if it is none of its rules. That can only be about what other files have taken: an id, or memory.
     #[must_use]
     pub fn locate(&self, error: &RuleError) -> Option<RuleFileError> {
         let index = self.rules.iter().position(|rule| rule.id == error.rule)?;
@@ -87,7 +85,7 @@ impl RuleFile {
     }
 
     fn check(&self) -> Result<(), RuleFileError> {
-        let mut taken: HashSet<String> = rules::all().map(|rule| rule.id.to_owned()).collect();
+        let mut taken = Taken::by(rules::all());
         for (rule, places) in self.rules.iter().zip(&self.places) {
             check::check(rule, &mut taken)
                 .map_err(|error| places.of(&error.problem).refuse(RuleFileProblem::Rule(error)))?;
@@ -114,7 +112,10 @@ impl Places {
             RuleProblem::Unless { number, .. } => nth(&self.unless, number),
             RuleProblem::Silent { number, .. } => nth(&self.matches, number),
             RuleProblem::Fires { number, .. } => nth(&self.clean, number),
-            RuleProblem::TooMany { .. } | RuleProblem::NoShapes | RuleProblem::NoExample => None,
+            RuleProblem::TooMany { .. }
+            | RuleProblem::TooHeavy { .. }
+            | RuleProblem::NoShapes
+            | RuleProblem::NoExample => None,
         }
         .unwrap_or(self.rule)
     }

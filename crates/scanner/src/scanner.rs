@@ -1,10 +1,9 @@
 //! The scanner: a set of rules, and what they say about a text.
 
-use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 use crate::candidates::Candidates;
-use crate::check::check;
+use crate::check::{Taken, check};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
 use crate::fold::fold;
@@ -103,7 +102,7 @@ impl Scanner {
     {
         let user: Vec<RuleBuf> = rules.into_iter().map(Into::into).collect();
         let mut exact = Exact::of_table(&builtin);
-        let mut taken: HashSet<String> = builtin.iter().map(|rule| rule.id.to_owned()).collect();
+        let mut taken = Taken::by(builtin.iter().copied());
         for (index, rule) in (builtin.len()..).zip(&user) {
             exact.add_rule(index, check(rule, &mut taken)?);
         }

@@ -41,12 +41,12 @@ fn candidates_that_turn_out_innocent_cost_next_to_nothing() {
         ("base64 -d file.txt\n", 0),
         ("Pipe it: `curl -s https://api.example.com | jq .`\n", 2),
     ];
-    // A scanner of its own, since the tests beside this one compile what they need.
+    // A scanner of its own: what the tests beside this one compile, their threads and this one have memory for.
     let scanner = Scanner::with_rules::<RuleBuf>([]).unwrap();
     for (text, most) in rows {
-        assert!(Scanner::builtin().scan(text).clean(), "{text}");
-        assert!(allocations(text) <= most, "{text}");
-        let first = measure(|| drop(scanner.scan(text))).count_total;
-        assert!(first <= most, "to compile a shape takes hundreds; {text} took {first}");
+        for scan in 1..=3 {
+            let count = measure(|| assert!(scanner.scan(text).clean(), "{text}")).count_total;
+            assert!(count <= most, "to compile a shape takes hundreds; {text} took {count}, scan {scan}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in rules keep what they promise.
 
-use stockade_scanner::{Scanner, Severity};
+use stockade_scanner::{RuleProblem, Scanner, Severity, UnlessBuf};
 
 #[test]
 fn every_builtin_rule_passes_the_checks_of_a_users_own() {
@@ -52,4 +52,26 @@ fn the_eighteen_documented_rules_are_there() {
             ("XML_SYSTEM_TAG", "xml_breakout", critical),
         ]
     );
+}
+
+#[test]
+fn rules_are_refused_when_their_patterns_take_too_much_together() {
+    // Conditions are compiled twice: alone, for what is wrong with one, and with their like.
+    let heavy = || "[ab]{8000}".to_owned();
+    let rule = |shapes: usize| {
+        let mut rule = Scanner::builtin().rules().first().unwrap().clone();
+        rule.id = "HEAVY".to_owned();
+        (rule.matches, rule.clean) = (vec!["needle".to_owned()], Vec::new());
+        rule.shapes.truncate(1);
+        for shape in &mut rule.shapes {
+            shape.pattern = "needle".to_owned();
+            shape.unless =
+                [UnlessBuf::Match, UnlessBuf::Before, UnlessBuf::After].map(|kind| kind(heavy())).into();
+        }
+        rule.shapes = rule.shapes.iter().cycle().take(shapes).cloned().collect();
+        rule
+    };
+    assert!(Scanner::only([rule(2)]).is_ok());
+    let error = Scanner::only([rule(64)]).unwrap_err();
+    assert!(matches!(error.problem, RuleProblem::TooHeavy { .. }), "{error}");
 }

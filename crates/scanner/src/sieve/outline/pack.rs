@@ -144,7 +144,8 @@ fn a_walk_through_more_than_it_remembers_goes_the_same_way() {
     let letters: String = (0..600_u32).map(|i| if (i * i / 7) % 3 == 0 { 'a' } else { 'b' }).collect();
     let regex = regex::Regex::new("a[ab]{9}c").unwrap();
     for end in 0..letters.len() {
-        let text = format!("{}c{}", &letters[..end], &letters[end..]);
+        let (before, after) = letters.split_at(end);
+        let text = format!("{before}c{after}");
         assert_eq!(may_match(outline, &text), regex.is_match(&text), "{text}");
     }
 }
