@@ -31,7 +31,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A manifest of these files, signed.
-fn manifest(files: &[(&str, &str)]) -> Value {
+pub(crate) fn manifest(files: &[(&str, &str)]) -> Value {
     let files: Vec<Value> = files
         .iter()
         .map(|(path, text)| json!({ "path": path, "sha256": hex(&Sha256::digest(text.as_bytes())) }))

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
 use stockade_guard::container::{ContainerManifest, ContainerOptions};
 use tempfile::TempDir;
 
@@ -160,20 +159,7 @@ fn copy(from: &Path, root: &Path) {
 }
 
 fn manifest() -> ContainerManifest {
-    let manifest = json!({
-        "version": "1",
-        "name": "demo",
-        "publisher": {
-            "name": "Demo",
-            "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
-            "contact": "demo@example.com",
-        },
-        "permissions": { "txActions": [], "chains": [1], "networkAccess": false, "filesystemAccess": false },
-        "sandbox": { "memoryMb": 64, "timeoutMs": 10000, "allowSpawn": true },
-        "files": [{ "path": "script", "sha256": "0".repeat(64) }],
-        "signature": format!("0x{}", "00".repeat(65)),
-    });
-    ContainerManifest::parse(&manifest.to_string()).unwrap()
+    ContainerManifest::parse(&crate::container::manifest(&[("script", "")]).to_string()).unwrap()
 }
 
 fn options(image: String, run: &str) -> ContainerOptions {
