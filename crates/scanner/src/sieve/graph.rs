@@ -84,6 +84,16 @@ impl Graph {
         &self.nodes[index]
     }
 
+    /// The nodes that take just these bytes; where there are none, those that take some of them and no others.
+    pub(super) fn taking(&self, bytes: ByteSet) -> Vec<usize> {
+        let those = |takes: &dyn Fn(ByteSet) -> bool| -> Vec<usize> {
+            let nodes = (0..self.len()).skip(Self::AFTER + 1);
+            nodes.filter(|&node| takes(self.node(node).bytes)).collect()
+        };
+        let exactly = those(&|taken| taken == bytes);
+        if exactly.is_empty() { those(&|taken| taken.is_subset(bytes)) } else { exactly }
+    }
+
     fn connect(&mut self, from: usize, to: usize, looks: LookSet) {
         if let Some(node) = self.nodes.get_mut(from) {
             node.next.push(Edge { to, looks });

@@ -55,9 +55,9 @@ impl Quarry {
         let rare = cuts.first().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
         let run = if rare { None } else { parse(pattern).as_ref().and_then(run::of) };
         match (graph, run) {
-            (_, Some(run)) => {
+            (Some(graph), Some(run)) => {
                 self.runs.push((goal, run));
-                reaches = [Some(run.reach), None];
+                reaches = [Some(Reach::around(&graph, &graph.taking(run.bytes))), None];
             }
             (Some(graph), None) if !cuts.is_empty() => {
                 for (part, (cut, reach)) in cuts.into_iter().take(parts).zip(&mut reaches).enumerate() {

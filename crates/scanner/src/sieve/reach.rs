@@ -7,6 +7,7 @@ use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
 use super::frequency::frequency;
 use super::graph::{Edge, Graph, Node};
+use super::loops::on_loops;
 
 /// How many bytes are looked at, around a sighting, for a sign that must be there.
 const PATIENCE: usize = 256;
@@ -34,8 +35,10 @@ pub(crate) struct Side {
     /// The only bytes that it extends over, but for the last one: a match of `` `[^`]*sh `` begins at the first backtick before
     /// its `sh`.
     pub(crate) over: ByteSet,
-    /// The bytes after which it extends over a line end too: often just the backslash that continues a line.
+    /// The bytes after which it extends over any number of line ends too: often just the backslash that continues a line.
     pub(crate) breaks: ByteSet,
+    /// Over how many more line ends it extends.
+    pub(crate) line_ends: u32,
     /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if there
     /// are no such signs.
     pub(crate) mark: ByteSet,
@@ -43,6 +46,7 @@ pub(crate) struct Side {
 
 impl Reach {
     /// Returns a reach of so many bytes of any kind.
+    #[cfg(test)]
     pub(super) const fn bytes(before: u32, after: u32) -> Self {
         Self { before: Side::bytes(before), after: Side::bytes(after) }
     }
@@ -75,8 +79,9 @@ impl Reach {
 
 impl Side {
     /// Returns a reach over so many bytes of any kind.
+    #[cfg(test)]
     pub(super) const fn bytes(most: u32) -> Self {
-        Self { most, over: ByteSet::ANY, breaks: ByteSet::ANY, mark: ByteSet::ANY }
+        Self { most, over: ByteSet::ANY, breaks: ByteSet::ANY, line_ends: 0, mark: ByteSet::ANY }
     }
 
     /// The reach from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
@@ -98,10 +103,16 @@ impl Side {
                 }
             }
         }
+        // What lies on no loop is passed once.
         let passed = (0..graph.len()).filter(|&node| seen.get(node) == Some(&true));
-        let breaks = before_line_ends(graph, passed);
+        let line_ends = passed.filter(|&node| graph.node(node).bytes.contains(b'\n'));
+        let looped = on_loops(graph);
+        let (again, once): (Vec<usize>, Vec<usize>) =
+            line_ends.partition(|&node| looped.get(node) != Some(&false));
+        let breaks = before(graph, &again);
+        let line_ends = u32::try_from(once.len()).unwrap_or(u32::MAX);
         let mark = mark(graph, nodes, end, &edges).unwrap_or(ByteSet::ANY);
-        Self { most, over, breaks, mark }
+        Self { most, over, breaks, line_ends, mark }
     }
 
     /// Whether no byte can end the reach.
@@ -109,49 +120,78 @@ impl Side {
         self.over == ByteSet::ANY && self.breaks == ByteSet::ANY
     }
 
-    /// Whether it ends with the byte at this place, at the latest.
-    fn ends_at(&self, text: &[u8], at: usize) -> bool {
-        let byte = |at: usize| text.get(at).copied().unwrap_or(b'\n');
-        !self.over.contains(byte(at))
-            || byte(at) == b'\n'
-                && at.checked_sub(1).is_some_and(|before| !self.breaks.contains(byte(before)))
+    /// Whether it ends with the byte at this place, if it may extend over so many more line ends.
+    fn ends_at(&self, text: &[u8], at: usize, line_ends: &mut u32) -> bool {
+        if holds(text, at, ByteSet::LINE_END)
+            && at.checked_sub(1).is_some_and(|before| !holds(text, before, self.breaks))
+        {
+            let Some(left) = line_ends.checked_sub(1) else { return true };
+            *line_ends = left;
+        }
+        !holds(text, at, self.over)
+    }
+
+    /// The bytes at which it can end.
+    fn borders(&self) -> ByteSet {
+        self.over.not() | ByteSet::LINE_END
     }
 
     /// Whether a mark is at one of these places or can be behind them, and at how many was looked.
-    fn is_marked(&self, text: &[u8], places: impl Iterator<Item = usize>) -> (bool, usize) {
+    #[inline]
+    fn is_marked(&self, text: &[u8], places: impl ExactSizeIterator<Item = usize>) -> (bool, usize) {
         if self.mark == ByteSet::ANY || self.is_open() {
             return (true, 0);
         }
-        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
-        let mut steps = 0;
-        for at in places.take(most) {
-            steps += 1;
-            if steps == PATIENCE || text.get(at).is_none_or(|&byte| self.mark.contains(byte)) {
+        let near = self.most(&places).min(PATIENCE);
+        let mut places = places.take(near);
+        let mut line_ends = self.line_ends;
+        let signs = self.mark | self.borders();
+        while let Some(at) = places.find(|&at| holds(text, at, signs)) {
+            let steps = near - places.len();
+            if holds(text, at, self.mark) {
                 return (true, steps);
             }
-            if self.ends_at(text, at) {
-                break;
+            if self.ends_at(text, at, &mut line_ends) {
+                return (false, steps);
             }
         }
-        (false, steps)
+        (near == PATIENCE, near)
     }
 
     /// How far it extends over these places.
     fn length(&self, text: &[u8], places: impl ExactSizeIterator<Item = usize>) -> usize {
-        let most = places.len().min(usize::try_from(self.most).unwrap_or(usize::MAX));
-        let end = if self.is_open() {
-            None
-        } else {
-            places.take(most.min(WIDE_PATIENCE)).position(|at| self.ends_at(text, at))
-        };
-        end.map_or(most, |end| end + 1)
+        let most = self.most(&places);
+        if self.is_open() {
+            return most;
+        }
+        let near = most.min(WIDE_PATIENCE);
+        let mut places = places.take(near);
+        let mut line_ends = self.line_ends;
+        let borders = self.borders();
+        while let Some(at) = places.find(|&at| holds(text, at, borders)) {
+            if self.ends_at(text, at, &mut line_ends) {
+                return near - places.len();
+            }
+        }
+        most
+    }
+
+    /// Over how many of these places it extends at most.
+    fn most(&self, places: &impl ExactSizeIterator) -> usize {
+        places.len().min(usize::try_from(self.most).unwrap_or(usize::MAX))
     }
 }
 
-/// The bytes that can stand before a line end which one of these nodes takes.
-fn before_line_ends(graph: &Graph, nodes: impl Iterator<Item = usize>) -> ByteSet {
-    let ends = nodes.map(|node| graph.node(node)).filter(|node| node.bytes.contains(b'\n'));
-    ends.flat_map(|node| &node.previous).fold(ByteSet::default(), |all, edge| all | graph.node(edge.to).bytes)
+/// Whether one of these bytes is at a place of the text.
+#[inline]
+fn holds(text: &[u8], at: usize, bytes: ByteSet) -> bool {
+    text.get(at).is_some_and(|&byte| bytes.contains(byte))
+}
+
+/// The bytes that can stand before what one of these nodes takes.
+fn before(graph: &Graph, nodes: &[usize]) -> ByteSet {
+    let edges = nodes.iter().flat_map(|&node| &graph.node(node).previous);
+    edges.fold(ByteSet::default(), |all, edge| all | graph.node(edge.to).bytes)
 }
 
 /// The rarest signs of which every walk between `end` and `nodes` passes one.
@@ -206,4 +246,35 @@ fn longest_walks(graph: &Graph, start: usize, edges: &impl Fn(&Node) -> (&[Edge]
         }
     }
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quarry::compile;
+    use super::*;
+
+    /// What a match can extend over around the first place of a byte.
+    fn reached(pattern: &str, sign: u8, text: &str) -> String {
+        let graph = compile(pattern).unwrap();
+        let reach = Reach::around(&graph, &graph.taking(ByteSet::range(sign, sign)));
+        let seen = text.bytes().position(|byte| byte == sign).unwrap();
+        text.get(reach.widen(text.as_bytes(), seen..seen + 1)).unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_reach_ends_with_the_line_or_as_many_lines_later_as_the_pattern_has_line_ends() {
+        // pattern, text, what is reached around the Z
+        let cases = [
+            (r"[^\n]*Z[^\n]*", "a\nb Z c\nd", "\nb Z c\n"),
+            (r"Z[^\n]*\n[^\n]*", "a\nb Z c\nd\ne", "Z c\nd\n"),
+            (r"Z[^\n]*(?:;|\n)[^\n]*(?:;|\n)x", "Z a\nb\nc\nd", "Z a\nb\nc\n"),
+            (r"Z(?:[^\\\n]|\\\n)*", "Z a\\\nb\\\nc\nd", "Z a\\\nb\\\nc\n"),
+            (r"Z(?:[^\\\n]|\\\n)*\n[^\n]*", "Z a\\\nb\nc\nd", "Z a\\\nb\nc\n"),
+            (r"Z[^x]*x", "Z\n\n\nx\nx", "Z\n\n\nx"),
+            (r"[a-c]{3}Z[0-9]*", "abcZ0123\n", "abcZ0123\n"),
+        ];
+        for (pattern, text, expected) in cases {
+            assert_eq!(reached(pattern, b'Z', text), expected, "{pattern} in {text:?}");
+        }
+    }
 }

@@ -5,13 +5,9 @@ use std::ops::Range;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::byte_set::ByteSet;
-use super::reach::Reach;
 
 /// A shorter run than this is everywhere.
 const SHORTEST: u32 = 32;
-
-/// How many bytes are looked at together.
-const LAST: usize = 8;
 
 /// A run which every match of a pattern contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +15,6 @@ pub(crate) struct Run {
     pub(crate) bytes: ByteSet,
     /// The fewest bytes of it.
     pub(crate) shortest: u32,
-    /// How far a match can extend around the run.
-    pub(crate) reach: Reach,
 }
 
 /// Returns the longest run which every match of a pattern contains, if it is long enough to be rare.
@@ -28,7 +22,7 @@ pub(super) fn of(hir: &Hir) -> Option<Run> {
     match hir.kind() {
         HirKind::Capture(capture) => of(&capture.sub),
         HirKind::Repetition(repetition) => of_repetition(repetition),
-        HirKind::Concat(parts) => of_concat(parts),
+        HirKind::Concat(parts) => parts.iter().filter_map(of).max_by_key(|run| run.shortest),
         _ => None,
     }
 }
@@ -39,44 +33,26 @@ fn of_repetition(repetition: &Repetition) -> Option<Run> {
     {
         let ranges = class.ranges().iter().map(|range| ByteSet::range(range.start(), range.end()));
         let bytes = ranges.fold(ByteSet::default(), |all, range| all | range);
-        let reach = Reach::bytes(0, 0);
-        return Some(Run { bytes, shortest: repetition.min, reach });
+        return Some(Run { bytes, shortest: repetition.min });
     }
-    let run = of(&repetition.sub).filter(|_| repetition.min > 0)?;
-    Some(Run { reach: Reach::bytes(u32::MAX, u32::MAX), ..run })
-}
-
-fn of_concat(parts: &[Hir]) -> Option<Run> {
-    let length = |parts: &[Hir]| {
-        let lengths = parts.iter().map(|part| part.properties().maximum_len());
-        let sum = lengths.sum::<Option<usize>>().and_then(|sum| u32::try_from(sum).ok());
-        sum.unwrap_or(u32::MAX)
-    };
-    let runs = parts.iter().enumerate().filter_map(|(index, part)| {
-        let run = of(part)?;
-        let (before, after) = parts.split_at_checked(index)?;
-        let reach = Reach::bytes(
-            run.reach.before.most.saturating_add(length(before)),
-            run.reach.after.most.saturating_add(length(after.get(1..)?)),
-        );
-        Some(Run { reach, ..run })
-    });
-    runs.max_by_key(|run| run.shortest)
+    of(&repetition.sub).filter(|_| repetition.min > 0)
 }
 
 impl Run {
     /// Returns the first place from `from` on where the run can be, as far as it goes on both sides. It skips most bytes:
     /// if the byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as
-    /// Boyer and Moore do with words. The last few bytes are looked at together, since where words end is hard to
-    /// predict; but for those it looks at no byte twice.
+    /// Boyer and Moore do with words. Nearly always a blank is among the last few bytes, and those are looked at
+    /// together, since where words end is hard to predict. It looks at few bytes twice, and at none three times.
     pub(super) fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         let shortest = self.shortest as usize;
+        let holds_blanks = self.bytes.contains(b' ');
         let (mut start, mut known) = (from, from);
         loop {
             let end = start.checked_add(shortest)?;
-            let outside = self.outside(text.get(end - LAST..end)?.first_chunk()?);
-            if outside != 0 {
-                (start, known) = (end - outside.leading_zeros() as usize, end);
+            let last = text.get(end - BLANKS..end)?.first_chunk()?;
+            if let Some(blank) = last_blank(last).filter(|_| !holds_blanks) {
+                start = end - BLANKS + blank + 1;
+                known = start.max(known);
                 continue;
             }
             let unknown = text.get(known..end)?;
@@ -93,13 +69,18 @@ impl Run {
     }
 }
 
-impl Run {
-    /// Which of these bytes are not of the set, as bits.
-    #[inline]
-    fn outside(&self, bytes: &[u8; LAST]) -> u8 {
-        let bit = |(place, &byte): (usize, &u8)| u8::from(!self.bytes.contains(byte)) << place;
-        bytes.iter().enumerate().map(bit).fold(0, |outside, bit| outside | bit)
-    }
+/// How many bytes are looked at together for a blank.
+const BLANKS: usize = 16;
+
+/// The place of the last blank. What a byte differs from a blank by, and the top bit of what it carries into that, are
+/// all zero for none but a blank.
+#[inline]
+fn last_blank(bytes: &[u8; BLANKS]) -> Option<usize> {
+    const LOW: u128 = u128::from_ne_bytes([0x7f; BLANKS]);
+    let differ = u128::from_le_bytes(*bytes) ^ u128::from_ne_bytes([b' '; BLANKS]);
+    let blanks = !(((differ & LOW) + LOW) | differ | LOW);
+    let after = blanks.leading_zeros() as usize / 8;
+    (BLANKS - 1).checked_sub(after)
 }
 
 #[cfg(test)]
@@ -112,12 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_found_with_how_far_the_rest_extends() {
-        let found = run("data:[a-z]{0,8};([0-9]{40,})={0,2}").unwrap();
-        assert_eq!((found.bytes, found.shortest), (ByteSet::range(b'0', b'9'), 40));
-        assert_eq!((found.reach.before.most, found.reach.after.most), (14, 2));
-        assert_eq!(run("(?:[0-9]{40}\n){2,}").unwrap().reach, Reach::bytes(u32::MAX, u32::MAX));
-        assert_eq!(run("[0-9]{40}.*").unwrap().reach.after.most, u32::MAX);
+    fn the_longest_run_of_a_pattern_is_found() {
+        let digits = |shortest| Some(Run { bytes: ByteSet::range(b'0', b'9'), shortest });
+        assert_eq!(run("data:[a-z]{0,8};([0-9]{40,})={0,2}"), digits(40));
+        assert_eq!(run("(?:[0-9]{33}\n){2,}[0-9]{40}.*"), digits(40));
+    }
+
+    #[test]
+    fn blanks_are_told_from_their_neighbours() {
+        for byte in 0..=u8::MAX {
+            for place in 0..BLANKS {
+                let mut bytes = [0xa0; BLANKS];
+                bytes[place] = byte;
+                assert_eq!(last_blank(&bytes), (byte == b' ').then_some(place), "{byte} at {place}");
+            }
+        }
+        assert_eq!(last_blank(b" a a!!\x1f\x21 aaaaaaa"), Some(8));
     }
 
     #[test]
