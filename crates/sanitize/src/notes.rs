@@ -4,6 +4,7 @@ mod look_alikes;
 mod markup;
 
 pub(crate) use look_alikes::may_look_alike;
+pub(crate) use markup::Markup;
 
 /// Something noteworthy about a text. No note changes the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +73,7 @@ pub(crate) struct Seen {
     /// Whether it is worth looking for letters that pose as others.
     pub(crate) maybe_look_alikes: bool,
     pub(crate) marks_clipped: bool,
+    pub(crate) markup: Markup,
 }
 
 /// Returns the notes on a cleaned text.
@@ -80,8 +82,8 @@ pub(crate) fn take_notes(body: &str, seen: &Seen) -> Vec<Note> {
         (seen.unterminated, Note::UnterminatedComment),
         (seen.bidi, Note::Bidi),
         (seen.maybe_look_alikes && look_alikes::any(body), Note::Confusable),
-        (markup::has_hidden_markdown(body), Note::HiddenMarkdown),
-        (markup::has_hidden_html(body), Note::HiddenHtml),
+        (seen.markup.hidden_markdown, Note::HiddenMarkdown),
+        (seen.markup.hidden_html, Note::HiddenHtml),
         (seen.marks_clipped, Note::CombiningMarks),
     ];
     notes.into_iter().filter_map(|(noted, note)| noted.then_some(note)).collect()

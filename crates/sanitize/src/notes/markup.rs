@@ -1,9 +1,8 @@
 //! Markup that renders as nothing.
 
-use std::sync::LazyLock;
+use memchr::{memchr2, memchr2_iter};
 
-use memchr::memmem::Finder;
-use memchr::{memchr_iter, memchr2};
+use crate::html_comments::OPENER;
 
 /// Declarations that take an element out of sight, without spaces and in lower case.
 const HIDING_STYLES: &[&str] = &[
@@ -23,14 +22,33 @@ const HIDING_STYLES: &[&str] = &[
 /// No honest tag is longer. What is, is read up to here.
 const MAX_TAG: usize = 2048;
 
-static LABEL_ENDS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("]:"));
+/// What a text holds of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Markup {
+    /// A comment begins somewhere.
+    pub(crate) comment: bool,
+    /// A link definition leads nowhere and has a title: `[//]: # (text)`, `[x]: <> "text"`.
+    pub(crate) hidden_markdown: bool,
+    /// A tag has the attribute `hidden` or a style that hides its element.
+    pub(crate) hidden_html: bool,
+}
 
-/// Whether a link definition leads nowhere and has a title: `[//]: # (text)`, `[x]: <> "text"`.
-pub(super) fn has_hidden_markdown(text: &str) -> bool {
-    LABEL_ENDS.find_iter(text.as_bytes()).any(|at| {
-        let after = text.get(at + 2..).unwrap_or_default();
-        leads_nowhere(after) && begins_a_definition(text.get(..at).unwrap_or_default())
-    })
+impl Markup {
+    /// Looks at a text once: all of it begins with one of two bytes.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        for at in memchr2_iter(b'<', b']', text.as_bytes()) {
+            let (before, after) = text.split_at_checked(at).unwrap_or_default();
+            if after.starts_with('<') {
+                found.comment |= after.starts_with(OPENER);
+                found.hidden_html |= is_hidden(attributes(after.as_bytes()));
+            } else {
+                let target = after.strip_prefix("]:");
+                found.hidden_markdown |= target.is_some_and(leads_nowhere) && begins_a_definition(before);
+            }
+        }
+        found
+    }
 }
 
 /// Whether the line up to the closing bracket is a label and nothing else.
@@ -58,16 +76,9 @@ fn skip_spaces_and_line_end(text: &str) -> &str {
     line.strip_prefix('\n').map_or(line, |next| next.trim_start_matches([' ', '\t']))
 }
 
-/// Whether some tag has the attribute `hidden` or a style that hides its element.
-pub(super) fn has_hidden_html(text: &str) -> bool {
-    memchr_iter(b'<', text.as_bytes()).any(|at| {
-        let attributes = attributes(text.as_bytes().get(at + 1..).unwrap_or_default());
-        has_hidden_attribute(attributes) || has_hiding_style(attributes)
-    })
-}
-
 /// Returns what stands between the name of a tag and its end, or the part of it that is read. `<name>` has none.
 fn attributes(tag: &[u8]) -> &[u8] {
+    let tag = tag.get(1..).unwrap_or_default();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':');
     let named = tag.first().is_some_and(u8::is_ascii_alphabetic);
     let window = tag.get(..MAX_TAG).unwrap_or(tag);
@@ -78,6 +89,10 @@ fn attributes(tag: &[u8]) -> &[u8] {
         }
         _ => &[],
     }
+}
+
+fn is_hidden(attributes: &[u8]) -> bool {
+    has_hidden_attribute(attributes) || has_hiding_style(attributes)
 }
 
 fn has_hidden_attribute(attributes: &[u8]) -> bool {
@@ -106,7 +121,15 @@ fn says(declaration: &[u8], style: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_hidden_html, has_hidden_markdown};
+    use super::Markup;
+
+    fn has_hidden_html(text: &str) -> bool {
+        Markup::of(text).hidden_html
+    }
+
+    fn has_hidden_markdown(text: &str) -> bool {
+        Markup::of(text).hidden_markdown
+    }
 
     #[test]
     fn link_definitions_that_lead_nowhere_hide_their_title() {
