@@ -10,6 +10,9 @@ use std::thread;
 /// How many results may wait for an earlier one.
 const WINDOW: usize = 256;
 
+/// How many jobs a thread takes at a time: threads that do small jobs would else mostly wait for each other.
+const BATCH: usize = 8;
+
 /// How many jobs the calling thread does before it looks for help: a few files are done sooner than a thread starts.
 const ALONE: usize = 16;
 
@@ -77,14 +80,17 @@ where
     fn run(&self, limit: usize, mut work: impl FnMut(J) -> R) {
         // If work should panic, the other threads must not wait for its result for ever.
         let _end = EndOnPanic(self);
-        for _ in 0..limit {
-            let Some((number, job)) = self.next_job() else { return };
-            let result = work(job);
-            self.hand_in(number, result);
+        let (mut jobs, mut results) = (Vec::new(), Vec::new());
+        let mut left = limit;
+        while self.next_jobs(left.min(BATCH), &mut jobs) {
+            left -= jobs.len();
+            results.extend(jobs.drain(..).map(|(number, job)| (number, work(job))));
+            self.hand_in(results.drain(..));
         }
     }
 
-    fn next_job(&self) -> Option<(usize, J)> {
+    /// Takes up to `most` jobs, and returns whether there were any.
+    fn next_jobs(&self, most: usize, jobs: &mut Vec<(usize, J)>) -> bool {
         let mut results = self.results();
         // The earliest job not yet done is always in the hands of a thread that does not wait here.
         while !results.ended && results.waiting.len() >= WINDOW {
@@ -92,20 +98,20 @@ where
             results = self.progress.wait(results).unwrap_or_else(PoisonError::into_inner);
             results.blocked -= 1;
         }
-        if results.ended {
-            return None;
+        if results.ended || most == 0 {
+            return false;
         }
         drop(results);
-        let job = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        if job.is_none() {
+        jobs.extend(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(most));
+        if jobs.is_empty() {
             self.end();
         }
-        job
+        !jobs.is_empty()
     }
 
-    fn hand_in(&self, number: usize, result: R) {
+    fn hand_in(&self, done: impl Iterator<Item = (usize, R)>) {
         let mut results = self.results();
-        results.put(number, result);
+        done.for_each(|(number, result)| results.put(number, result));
         results.take_ready();
         let blocked = results.blocked;
         drop(results);
@@ -232,6 +238,6 @@ mod tests {
                 ControlFlow::Continue(())
             },
         );
-        assert!(most <= super::WINDOW + 8, "{most} were ahead");
+        assert!(most <= super::WINDOW + 2 * 4 * super::BATCH, "{most} were ahead");
     }
 }

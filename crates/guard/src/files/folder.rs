@@ -87,14 +87,15 @@ pub(crate) fn open_named<P: Arg + Copy>(path: P) -> io::Result<Named> {
     }
     let fd = openat(CWD, path, CAREFUL, Mode::empty())?;
     // And again after it, in case somebody swapped the file in between.
-    Ok(match kind_of(&fd)? {
+    Ok(match kind_and_size_of(&fd)?.0 {
         FileType::RegularFile => Named::File(fd),
         FileType::Directory => Named::Folder(Folder(Arc::new(fd))),
         _ => Named::Special,
     })
 }
 
-/// Returns the kind of an open file.
-pub(crate) fn kind_of<Fd: AsFd>(fd: Fd) -> io::Result<FileType> {
-    Ok(FileType::from_raw_mode(fstat(fd)?.st_mode))
+/// Returns the kind of an open file, and how many bytes it says it has.
+pub(crate) fn kind_and_size_of<Fd: AsFd>(fd: Fd) -> io::Result<(FileType, u64)> {
+    let stat = fstat(fd)?;
+    Ok((FileType::from_raw_mode(stat.st_mode), stat.st_size.try_into().unwrap_or(0)))
 }

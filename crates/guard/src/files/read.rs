@@ -8,11 +8,11 @@ use std::path::Path;
 use rustix::buffer::spare_capacity;
 use rustix::fs::FileType;
 
-use super::folder::kind_of;
+use super::folder::kind_and_size_of;
 use super::walk::What;
 use super::{FileOptions, Gap};
 
-/// How much room is made at a time, so that a small file takes one read and one to see its end.
+/// How much room is made at a time, so that a small file takes one read.
 const ROOM: usize = 64 << 10;
 
 /// With less room than this, more is made.
@@ -47,13 +47,14 @@ impl Reader {
     fn fill(&mut self, what: What) -> Result<(), Gap> {
         match what {
             What::Gap(gap) => return Err(gap),
-            What::Stdin => self.fill_from(io::stdin()),
-            What::Open(file) => self.fill_from(file),
+            What::Stdin => self.fill_from(io::stdin(), None),
+            What::Open(file) => self.fill_from(file, None),
             What::Entry(folder, entry) => {
                 let file = folder.open(&entry.name).map_err(Gap::Unreadable)?;
                 // Whatever the folder said before, only what is open now counts.
-                match kind_of(&file).map_err(Gap::Unreadable)? {
-                    FileType::RegularFile => self.fill_from(file),
+                let (kind, size) = kind_and_size_of(&file).map_err(Gap::Unreadable)?;
+                match kind {
+                    FileType::RegularFile => self.fill_from(file, Some(size)),
                     FileType::Directory => Err(io::Error::from(io::ErrorKind::IsADirectory)),
                     _ => return Err(Gap::Special),
                 }
@@ -62,20 +63,26 @@ impl Reader {
         .map_err(Gap::Unreadable)
     }
 
-    /// Reads to the end, or one byte past the limit.
-    fn fill_from<Fd: AsFd>(&mut self, file: Fd) -> io::Result<()> {
+    /// Reads to the end, or one byte past the limit. A regular file whose whole size is there, and that gave less than
+    /// there was room for, is not asked again for the end that it has shown.
+    fn fill_from<Fd: AsFd>(&mut self, file: Fd, size: Option<u64>) -> io::Result<()> {
         while self.buffer.len() <= self.max_file_bytes {
             if self.buffer.capacity() - self.buffer.len() < LEAST_ROOM {
                 self.buffer.reserve(ROOM.min(self.max_file_bytes - self.buffer.len() + 1));
             }
             match rustix::io::read(&file, spare_capacity(&mut self.buffer)) {
                 Ok(0) => break,
+                Ok(_) if self.buffer.len() < self.buffer.capacity() && size == Some(self.len()) => break,
                 Ok(_) => {}
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.buffer.len() as u64
     }
 
     /// Forgets what is over the limit.
