@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use arrayvec::ArrayVec;
+
 /// Shapes that are kept without a heap allocation: several times what the built-in rules need.
 const INLINE_BITS: usize = 512;
 const INLINE_WORDS: usize = INLINE_BITS / 64;
@@ -22,12 +24,11 @@ pub(crate) struct Candidates {
     spilled: Vec<u64>,
     fold: bool,
     /// Where the matches of the first few shapes lie; those of others can be anywhere.
-    placed: [Placed; PLACED],
-    placed_len: usize,
+    placed: ArrayVec<Placed, PLACED>,
 }
 
 /// Where the matches of a shape lie.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Placed {
     shape: usize,
     places: Places,
@@ -69,15 +70,13 @@ impl Candidates {
         if self.contains(shape) {
             return self.insert(shape);
         }
-        if let Some(placed) = self.placed.get_mut(self.placed_len) {
-            *placed = Placed { shape, places };
-            self.placed_len += 1;
-        }
+        // Where there is no room, its matches can be anywhere.
+        let _ = self.placed.try_push(Placed { shape, places });
         self.mark(shape);
     }
 
     fn placed(&mut self, shape: usize) -> Option<&mut Placed> {
-        self.placed.iter_mut().take(self.placed_len).find(|placed| placed.shape == shape)
+        self.placed.iter_mut().find(|placed| placed.shape == shape)
     }
 
     fn mark(&mut self, shape: usize) {
@@ -98,7 +97,7 @@ impl Candidates {
     /// Returns the stretches of a text of so many bytes in which the matches of a shape lie.
     #[must_use]
     pub(crate) fn within(&self, shape: usize, len: usize) -> Places {
-        let placed = self.placed.iter().take(self.placed_len).find(|placed| placed.shape == shape);
+        let placed = self.placed.iter().find(|placed| placed.shape == shape);
         placed.map_or(Places::all_of(len), |placed| placed.places.and(&Places::all_of(len)))
     }
 

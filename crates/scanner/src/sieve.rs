@@ -129,11 +129,12 @@ impl Sieve {
         let (tables, text) = (&self.tables, text.as_bytes());
         let mut pass = Pass { tables, text, found, seen: Sightings::none(), work: SieveWork::default() };
         pass.always();
-        pass.runs();
         // The first place is the line end that is thought to stand before the text.
         pass.check(0);
         places::taken(&tables.misses, text, |at| pass.check(at + 1));
         pass.work.bytes = text.len();
+        // Runs are looked for in leaps, so only now, when all of the text has come from memory in its order.
+        pass.runs();
         pass.finish()
     }
 }

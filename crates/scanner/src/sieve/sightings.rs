@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use arrayvec::ArrayVec;
+
 use super::reach::Reach;
 use crate::candidates::Places;
 
@@ -23,8 +25,7 @@ pub(crate) type Reaches = [Option<Reach>; PARTS];
 /// What was seen of some shapes, without an allocation.
 #[derive(Debug)]
 pub(super) struct Sightings {
-    shapes: [Sighting; SHAPES],
-    len: usize,
+    shapes: ArrayVec<Sighting, SHAPES>,
 }
 
 /// What was seen of one shape, for each part.
@@ -51,19 +52,18 @@ struct Stretch {
 
 impl Sightings {
     pub(super) fn none() -> Self {
-        Self { shapes: [Sighting::default(); SHAPES], len: 0 }
+        Self { shapes: ArrayVec::new() }
     }
 
     /// Notes that a part of a shape was seen at `place`, or returns false if there is no room for one more shape.
     pub(super) fn add(&mut self, shape: usize, part: usize, place: Range<usize>) -> bool {
-        let known = self.shapes.iter().take(self.len).position(|known| known.shape == shape);
-        let index = known.unwrap_or(self.len);
-        let Some(sighting) = self.shapes.get_mut(index) else { return false };
-        if known.is_none() {
-            *sighting = Sighting { shape, ..Sighting::default() };
-            self.len += 1;
+        if !self.shapes.iter().any(|known| known.shape == shape)
+            && self.shapes.try_push(Sighting { shape, ..Sighting::default() }).is_err()
+        {
+            return false;
         }
-        if let Some(stretches) = sighting.parts.get_mut(part) {
+        let sighting = self.shapes.iter_mut().find(|known| known.shape == shape);
+        if let Some(stretches) = sighting.and_then(|sighting| sighting.parts.get_mut(part)) {
             stretches.add(place);
         }
         true
@@ -75,7 +75,7 @@ impl Sightings {
         text: &'s [u8],
         reaches: &'s [Reaches],
     ) -> impl Iterator<Item = (usize, Places)> + 's {
-        self.shapes.iter().take(self.len).filter_map(|sighting| {
+        self.shapes.iter().filter_map(|sighting| {
             let places = sighting.within(text, reaches.get(sighting.shape)?);
             (places.len > 0).then_some((sighting.shape, places))
         })
