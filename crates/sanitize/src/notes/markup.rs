@@ -1,6 +1,9 @@
 //! Markup that renders as nothing.
 
-use memchr::{memchr2, memchr2_iter};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use memchr::{memchr_iter, memchr2};
 
 use crate::html_comments::OPENER;
 
@@ -22,6 +25,8 @@ const HIDING_STYLES: &[&str] = &[
 /// No honest tag is longer. What is, is read up to here.
 const MAX_TAG: usize = 2048;
 
+static LABEL_ENDS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("]:"));
+
 /// What a text holds of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Markup {
@@ -34,19 +39,17 @@ pub(crate) struct Markup {
 }
 
 impl Markup {
-    /// Looks at a text once: all of it begins with one of two bytes.
+    /// Looks at a text.
     pub(crate) fn of(text: &str) -> Self {
+        let from = |at: usize| text.get(at..).unwrap_or_default();
         let mut found = Self::default();
-        for at in memchr2_iter(b'<', b']', text.as_bytes()) {
-            let (before, after) = text.split_at_checked(at).unwrap_or_default();
-            if after.starts_with('<') {
-                found.comment |= after.starts_with(OPENER);
-                found.hidden_html |= is_hidden(attributes(after.as_bytes()));
-            } else {
-                let target = after.strip_prefix("]:");
-                found.hidden_markdown |= target.is_some_and(leads_nowhere) && begins_a_definition(before);
-            }
+        for tag in memchr_iter(b'<', text.as_bytes()).map(from) {
+            found.comment |= tag.starts_with(OPENER);
+            found.hidden_html |= is_hidden(attributes(tag.as_bytes()));
         }
+        found.hidden_markdown = LABEL_ENDS.find_iter(text.as_bytes()).any(|at| {
+            leads_nowhere(from(at + 2)) && begins_a_definition(text.get(..at).unwrap_or_default())
+        });
         found
     }
 }
