@@ -51,7 +51,7 @@ pub(crate) fn power(left: f64, right: f64) -> f64 {
     if right.is_nan() || (left.abs() == 1.0 && right.is_infinite()) {
         return f64::NAN;
     }
-    left.powf(right)
+    libm::pow(left, right)
 }
 
 /// The text of a function of ours.

@@ -28,20 +28,20 @@ macro_rules! of_one {
 
 pub(super) static STATICS: &[Method] = &[
     of_one!("abs", f64::abs),
-    of_one!("acos", f64::acos),
-    of_one!("acosh", f64::acosh),
-    of_one!("asin", f64::asin),
-    of_one!("asinh", f64::asinh),
-    of_one!("atan", f64::atan),
-    method_row("atan2", 2, |machine, _, arguments| of_two(machine, arguments, f64::atan2)),
-    of_one!("atanh", f64::atanh),
-    of_one!("cbrt", f64::cbrt),
+    of_one!("acos", libm::acos),
+    of_one!("acosh", libm::acosh),
+    of_one!("asin", libm::asin),
+    of_one!("asinh", libm::asinh),
+    of_one!("atan", libm::atan),
+    method_row("atan2", 2, |machine, _, arguments| of_two(machine, arguments, libm::atan2)),
+    of_one!("atanh", libm::atanh),
+    of_one!("cbrt", libm::cbrt),
     of_one!("ceil", f64::ceil),
     of_one!("clz32", |number| f64::from(convert::uint32(number).leading_zeros())),
-    of_one!("cos", f64::cos),
-    of_one!("cosh", f64::cosh),
-    of_one!("exp", f64::exp),
-    of_one!("expm1", f64::exp_m1),
+    of_one!("cos", libm::cos),
+    of_one!("cosh", libm::cosh),
+    of_one!("exp", libm::exp),
+    of_one!("expm1", libm::expm1),
     of_one!("floor", f64::floor),
     of_one!("fround", |number| f64::from(number as f32)),
     method_row("hypot", 2, hypot),
@@ -50,21 +50,21 @@ pub(super) static STATICS: &[Method] = &[
             f64::from(convert::int32(one).wrapping_mul(convert::int32(two)))
         })
     }),
-    of_one!("log", f64::ln),
-    of_one!("log10", f64::log10),
-    of_one!("log1p", f64::ln_1p),
-    of_one!("log2", f64::log2),
+    of_one!("log", libm::log),
+    of_one!("log10", libm::log10),
+    of_one!("log1p", libm::log1p),
+    of_one!("log2", libm::log2),
     method_row("max", 2, |machine, _, arguments| extreme(machine, arguments, f64::NEG_INFINITY)),
     method_row("min", 2, |machine, _, arguments| extreme(machine, arguments, f64::INFINITY)),
     method_row("pow", 2, |machine, _, arguments| of_two(machine, arguments, convert::power)),
     method_row("random", 0, random),
     of_one!("round", round),
     of_one!("sign", |number| if number == 0.0 || number.is_nan() { number } else { number.signum() }),
-    of_one!("sin", f64::sin),
-    of_one!("sinh", f64::sinh),
+    of_one!("sin", libm::sin),
+    of_one!("sinh", libm::sinh),
     of_one!("sqrt", f64::sqrt),
-    of_one!("tan", f64::tan),
-    of_one!("tanh", f64::tanh),
+    of_one!("tan", libm::tan),
+    of_one!("tanh", libm::tanh),
     of_one!("trunc", f64::trunc),
 ];
 
@@ -103,7 +103,7 @@ fn extreme(machine: &mut Machine<'_>, arguments: &[Value], start: f64) -> Run {
 fn hypot(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let mut length: f64 = 0.0;
     for value in arguments {
-        length = length.hypot(machine.number_of(value)?);
+        length = libm::hypot(length, machine.number_of(value)?);
     }
     machine.steps(arguments.len())?;
     Ok(length.into())
