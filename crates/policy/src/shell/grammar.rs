@@ -1,5 +1,6 @@
 //! Lists and pipelines.
 
+use super::few::Few;
 use super::options::Shell;
 use super::parser::{Parser, Read};
 use super::refusal::Obstacle;
@@ -18,7 +19,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Reads the rest of a list whose first pipeline was read.
     pub(super) fn list_after(&mut self, first: Pipeline<'t>) -> Read<List<'t>> {
-        let mut list = List::default();
+        // Nearly every list has one pipeline.
+        let mut list = List { items: Vec::with_capacity(1) };
         let mut pipeline = first;
         loop {
             let then = self.join()?;
@@ -93,7 +95,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads commands joined by pipes.
     pub(super) fn pipeline(&mut self) -> Read<Pipeline<'t>> {
         let prefixes = self.prefixes()?;
-        let mut pipeline = Pipeline { prefixes, commands: Vec::new(), errors_too: false };
+        let mut pipeline = Pipeline { prefixes, commands: Few::None, errors_too: false };
         if !pipeline.prefixes.is_empty() && self.is_pipeline_end() {
             // `time` and `!` alone are commands of their own in bash only.
             if self.shell() != Shell::Bash {
@@ -226,8 +228,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Returns the reserved word that stands here.
     pub(super) fn keyword(&mut self) -> Option<Keyword> {
-        let first = self.text.peek();
-        if !(first.is_ascii_lowercase() || matches!(first, b'{' | b'}' | b'!' | b'[')) {
+        if !may_begin_keyword(self.text.peek()) {
             return None;
         }
         let mut ahead = self.text;
@@ -316,6 +317,11 @@ pub(super) fn is_reserved(word: &str) -> bool {
     KEYWORDS.iter().any(|(text, _)| *text == word) || IN_ZSH.contains(&word) || word == "]]"
 }
 
+/// Returns whether a reserved word begins with a byte.
+const fn may_begin_keyword(byte: u8) -> bool {
+    matches!(byte, b'!' | b'[' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'u' | b'w')
+}
+
 const LONGEST_KEYWORD: usize = 8;
 
 const KEYWORDS: &[(&str, Keyword)] = &[
@@ -340,3 +346,16 @@ const KEYWORDS: &[(&str, Keyword)] = &[
     ("until", Keyword::Until),
     ("while", Keyword::While),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reserved_word_begins_and_fits() {
+        for (text, _) in KEYWORDS {
+            assert!(text.bytes().next().is_some_and(may_begin_keyword), "{text}");
+            assert!(text.len() <= LONGEST_KEYWORD, "{text}");
+        }
+    }
+}
