@@ -19,18 +19,18 @@ pub(crate) enum Few<T> {
 impl<T> Few<T> {
     /// Adds an element at the end.
     pub(crate) fn push(&mut self, element: T) {
-        if let Self::Many(elements) = self {
-            return elements.push(element);
+        match self {
+            Self::None => *self = Self::One(element),
+            Self::Many(elements) => elements.push(element),
+            Self::One(_) => self.push_second(element),
         }
-        *self = match std::mem::take(self) {
-            Self::One(first) => {
-                let mut elements = Vec::with_capacity(MANY);
-                elements.push(first);
-                elements.push(element);
-                Self::Many(elements)
-            }
-            Self::None | Self::Many(_) => Self::One(element),
-        };
+    }
+
+    fn push_second(&mut self, element: T) {
+        if let Self::One(first) = std::mem::replace(self, Self::Many(Vec::with_capacity(MANY))) {
+            self.push(first);
+        }
+        self.push(element);
     }
 }
 

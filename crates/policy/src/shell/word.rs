@@ -50,7 +50,10 @@ impl<'t> Builder<'t> {
     }
 
     fn into_word(self, span: super::span::Span) -> Option<Word<'t>> {
-        (!self.is_empty()).then_some(Word { span, marks: self.marks, pieces: self.pieces })
+        match self.pieces {
+            Few::None => None,
+            pieces => Some(Word { span, marks: self.marks, pieces }),
+        }
     }
 }
 
