@@ -154,7 +154,7 @@ fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
 /// A variable with a secret in it that is printed or sent.
 fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     let shows = matches!(command.name, "echo" | "printf" | "print" | "tee" | "cat")
-        || network::SENDERS.contains(&command.name);
+        || network::SENDERS.contains(command.name);
     if shows && command.words().any(environment::shows_secret) {
         found.push(Hazard {
             id: "show-secret",

@@ -3,6 +3,7 @@
 use super::Floor::{Ask, Deny};
 use super::command::Command;
 use super::shapes::Shape;
+use crate::names::last_name;
 
 /// Programs, and the options whose value they run or load. Long options also count when abbreviated.
 const RUNNING: &[(&[&str], &str)] = &[
@@ -201,7 +202,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: &["xargs", "gxargs", "parallel"],
         fires: |command| {
             let inner = command.operands().filter_map(|word| word.known());
-            inner.map(|word| word.rsplit('/').next().unwrap_or(word)).take(3).any(|word| {
+            inner.map(last_name).take(3).any(|word| {
                 matches!(
                     word,
                     "rm" | "shred"
