@@ -130,6 +130,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let place = Place { place: self.place, moves };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
+        self.parts.reserve(runs.len());
         for run in runs {
             // The body of a function is judged where it is written.
             if run.called == Called::Function {

@@ -34,7 +34,9 @@ impl Programs {
         match self {
             Self::Exactly { names, globs } => {
                 let short = trusted(name);
-                has(names, short) || has(names, name) || globs.iter().any(|glob| glob.fits(short))
+                has(names, short)
+                    || (short.len() < name.len() && has(names, name))
+                    || globs.iter().any(|glob| glob.fits(short))
             }
             Self::Any { bases, globs } => {
                 let name = base(name);
