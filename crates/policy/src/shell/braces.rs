@@ -59,6 +59,9 @@ pub(super) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
 
 /// Returns the text of pieces, when none of them is replaced.
 fn plain<'t>(pieces: &[Piece<'t>]) -> Option<Cow<'t, str>> {
+    if let [Piece::Bare(text) | Piece::Quoted(text)] = pieces {
+        return Some(text.clone());
+    }
     let mut text = Cow::Borrowed("");
     for piece in pieces {
         match piece {

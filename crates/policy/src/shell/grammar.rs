@@ -21,16 +21,18 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(super) fn list_after(&mut self, first: Pipeline<'t>) -> Read<List<'t>> {
         // Nearly every list has one pipeline.
         let mut list = List { items: Vec::with_capacity(1) };
-        let mut pipeline = first;
+        list.items.push(Item { pipeline: first, then: Join::Sequence });
         loop {
             let then = self.join()?;
-            list.items.push(Item { pipeline, then });
+            if let Some(last) = list.items.last_mut() {
+                last.then = then;
+            }
             self.skip_line_ends()?;
             if self.is_list_end() {
                 let is_complete = !matches!(then, Join::And | Join::Or);
                 return if is_complete { Ok(list) } else { Err(self.refuse_missing_command()) };
             }
-            pipeline = self.pipeline()?;
+            list.items.push(Item { pipeline: self.pipeline()?, then: Join::Sequence });
         }
     }
 
@@ -205,7 +207,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Moves over blanks, escaped line ends and a comment, up to the next word or the end of the line.
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
+        if matches!(self.text.raw(0), b' ' | b'\t' | b'\\' | b'#') {
+            self.skip_blanks_here();
+        }
+    }
+
+    fn skip_blanks_here(&mut self) {
         while matches!(self.text.peek(), b' ' | b'\t') {
             self.text.at += 1;
         }

@@ -42,7 +42,7 @@ pub(super) fn parse<'t>(
         return Err(Unanalysable::new(Obstacle::TooLong, whole));
     }
     let is_plain = admission::is_plain(text);
-    if let (false, Some(refusal)) = (is_plain, not_admitted(text, admission)) {
+    if !is_plain && let Some(refusal) = not_admitted(text, admission) {
         let span = Text::new(text, origin).span(refusal.span.start, refusal.span.end);
         return Err(Unanalysable::new(refusal.reason, span));
     }

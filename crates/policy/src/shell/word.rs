@@ -72,6 +72,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads a word. Returns nothing when none begins here.
     pub(super) fn word(&mut self, place: Place) -> Read<Option<Word<'t>>> {
         self.step();
+        if ends_command(self.text.raw(0)) {
+            return Ok(None);
+        }
         let start = self.text.at;
         let mut builder = Builder::default();
         while self.word_piece(place, &mut builder)? {}
@@ -314,6 +317,11 @@ fn is_harmless_qualifier(text: &str) -> bool {
     }
     let qualifiers = |c: char| "./@=p*%rwxARWXsStLkmMgGhnNoOdDcaFU0123456789-^,[]".contains(c);
     inside.chars().all(qualifiers)
+}
+
+/// Returns whether no word begins with a byte, wherever the word stands.
+const fn ends_command(byte: u8) -> bool {
+    matches!(byte, 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')')
 }
 
 /// A byte that ends unquoted text.

@@ -43,11 +43,7 @@ pub(crate) enum Order {
 
 /// Reads options from the word at `from` on.
 pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &Spec, order: Order) -> Options<'t> {
-    let rest = match order {
-        Order::Strict => Vec::new(),
-        Order::Anywhere => Vec::with_capacity(argv.len().saturating_sub(from)),
-    };
-    let mut options = Options { operands: from, rest, ..Options::default() };
+    let mut options = Options { operands: from, ..Options::default() };
     let mut at = from;
     let mut first_operand = None;
     while let Some(arg) = argv.get(at).filter(|_| !options.ended) {
@@ -64,6 +60,9 @@ pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &Spec, order: Order)
             }
             _ if order == Order::Anywhere => {
                 options.unknown |= arg.known().is_none() && starts_like_option(arg);
+                if options.rest.is_empty() {
+                    options.rest.reserve_exact(argv.len() - at);
+                }
                 options.rest.push(at);
                 first_operand = first_operand.or(Some(at));
                 at += 1;
