@@ -119,8 +119,7 @@ fn decodes(name: &str, run: &Run<'_>) -> bool {
 
 /// Whether a program is a shell that is told what to do by whoever it talks to.
 fn waits_for_commands(name: &str, run: &Run<'_>) -> bool {
-    let is_shell = code::is_interpreter(name) && code::language(name).is_none();
-    is_shell && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
+    code::is_shell(name) && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
 }
 
 /// Whether a program talks to another machine for as long as both like.
