@@ -95,6 +95,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     /// Raises what is dangerous. A hazard of a single program belongs to its part; any other stands by itself.
     fn hazards(&mut self, found: Vec<Hazard>) {
+        if found.is_empty() {
+            return;
+        }
         self.parts.sort_by_key(|part| part.span);
         let mut alone = Vec::new();
         for hazard in found {

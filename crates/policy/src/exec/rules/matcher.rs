@@ -299,14 +299,14 @@ impl Compiled {
     /// Matches the words after the name in their order, with options and their values between them: `git -C x push` is
     /// a `git push`.
     fn in_order<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
-        let mut wanted = self.words.iter().skip(1).peekable();
+        let mut wanted = self.words.get(1..).unwrap_or_default();
         let mut after_option = false;
         let mut last = Mismatch::TooShort;
-        for (index, arg) in run.argv.iter().enumerate().skip(1) {
-            let Some(word) = wanted.peek() else { break };
+        for (index, arg) in (1..).zip(run.argv.get(1..).unwrap_or_default()) {
+            let Some((word, rest)) = wanted.split_first() else { break };
             match arg {
                 Arg::Known(text) if word.iter().any(|token| token.fits(text)) => {
-                    wanted.next();
+                    wanted = rest;
                     after_option = false;
                 }
                 Arg::Known(text) if options::is_option(text) => after_option = !text.contains('='),
@@ -324,7 +324,7 @@ impl Compiled {
                 }
             }
         }
-        if wanted.peek().is_none() {
+        if wanted.is_empty() {
             return match self.rule.effect {
                 Effect::Deny => Match::Yes,
                 // A milder rule that only matches with a gap must not win against a stricter one.
@@ -406,12 +406,18 @@ impl Compiled {
 
 impl Match<'_> {
     /// Both must hold.
+    #[inline]
     fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::No(reason), _) | (_, Self::No(reason)) => Self::No(reason),
-            (Self::Maybe(reason), _) | (_, Self::Maybe(reason)) => Self::Maybe(reason),
-            (Self::Yes, Self::Yes) => Self::Yes,
+            (Self::Yes, other) => other,
+            (one, Self::Yes) => one,
+            (one, other) => one.and_not_certain(other),
         }
+    }
+
+    /// The same where neither matches for certain.
+    fn and_not_certain(self, other: Self) -> Self {
+        if matches!((&self, &other), (Self::Maybe(_), Self::No(_))) { other } else { self }
     }
 }
 

@@ -112,7 +112,7 @@ impl Wanted {
             // The dash and the letter after it tell nearly all words apart.
             Kind::Option { .. } if word.as_bytes().get(..2) != self.text.as_bytes().get(..2) => false,
             Kind::Option { .. } => {
-                let name = word.split_once('=').map_or(word, |(name, _)| name);
+                let name = without_value(word);
                 let is_abbreviated =
                     || self.text.starts_with("--") && name.len() > 2 && self.text.starts_with(name);
                 word == self.text || name == self.text || is_abbreviated()
@@ -139,7 +139,13 @@ fn letters_of(option: &str) -> Option<u128> {
 /// The letters of a word that may be a cluster of short options.
 fn letters_in(word: &str) -> u128 {
     let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
-    cluster.map_or(0, |cluster| bits(cluster.split_once('=').map_or(cluster, |(name, _)| name)))
+    cluster.map_or(0, |cluster| bits(without_value(cluster)))
+}
+
+/// What stands before the `=` of a word.
+fn without_value(word: &str) -> &str {
+    let end = word.bytes().position(|byte| byte == b'=');
+    end.and_then(|end| word.get(..end)).unwrap_or(word)
 }
 
 fn bits(letters: &str) -> u128 {

@@ -114,7 +114,7 @@ impl RuleSet {
         }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
-        for heard in written.iter().rev() {
+        for heard in written.iter().rev().filter(|heard| !heard.is_nothing()) {
             said.hear(*heard);
         }
         if said.winner.is_none() {
@@ -180,6 +180,10 @@ impl About {
 }
 
 impl<'p> Heard<'p> {
+    const fn is_nothing(&self) -> bool {
+        matches!(self, Self { best: None, maybe: [None, None] })
+    }
+
     fn hear(&mut self, rule: &'p Compiled, answer: &Match<'_>) {
         match answer {
             Match::Yes if better(rule, self.best) => self.best = Some(rule),
