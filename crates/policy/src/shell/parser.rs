@@ -195,10 +195,12 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
 
     /// Reads something one level deeper.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        let here = self.text.span(self.text.at, self.text.at);
-        self.state.enter(here)?;
+        if self.state.depth >= self.state.options.max_depth {
+            return Err(self.refuse(Obstacle::TooDeep, self.text.at));
+        }
+        self.state.depth += 1;
         let result = read(self);
-        self.state.leave();
+        self.state.depth -= 1;
         result
     }
 
@@ -250,20 +252,8 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
 }
 
 impl State<'_, '_> {
-    fn enter(&mut self, span: Span) -> Read<()> {
-        self.depth += 1;
-        if self.depth > self.options.max_depth {
-            return Err(Unanalysable::new(Obstacle::TooDeep, span));
-        }
-        Ok(())
-    }
-
     /// Returns whether nothing is nested around what is being read.
     pub(super) const fn is_outermost(&self) -> bool {
         self.depth == 0
-    }
-
-    const fn leave(&mut self) {
-        self.depth -= 1;
     }
 }
