@@ -52,8 +52,9 @@ pub(super) struct Words<'w, 't> {
 impl<'w, 't> Words<'w, 't> {
     /// The words after the name of a command.
     pub(super) fn after_name(run: &'w Run<'t>) -> Self {
-        let first_unseen = first_unseen(&run.argv);
-        Self { first_unseen, ..Self::of(run.argv.get(1..).unwrap_or_default(), run.open_ended) }
+        let mut words = Self::of(run.argv.get(1..).unwrap_or_default(), run.open_ended);
+        words.first_unseen = first_unseen(&run.argv);
+        words
     }
 
     pub(super) fn of(args: &'w [Arg<'t>], open_ended: bool) -> Self {
@@ -84,9 +85,16 @@ impl Wanted {
     }
 
     /// Returns whether it is among the words.
+    #[inline]
     pub(super) fn presence(&self, words: &Words<'_, '_>) -> Presence {
+        match self.kind {
+            Kind::Option { .. } if !words.has_options => Presence::NotThere,
+            _ => self.looked_for(words),
+        }
+    }
+
+    fn looked_for(&self, words: &Words<'_, '_>) -> Presence {
         let is_there = match &self.kind {
-            Kind::Option { .. } if !words.has_options => return Presence::NotThere,
             // Whatever spells a cluster has its letters.
             Kind::Option { letters: Some(letters) } => letters & !words.letters == 0,
             _ => words.args.iter().filter_map(Arg::known).any(|word| self.is_spelled_by(word)),
