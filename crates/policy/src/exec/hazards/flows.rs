@@ -78,10 +78,12 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
             found.push(SEND_SECRET.at(run.span));
         }
     }
-    let mut sources = Sources::default();
-    for flow in &actions.flows {
-        let from = sources.taint(&flow.from, &taints);
-        flows(actions, flow, from, &mut taints, found);
+    if !actions.flows.is_empty() {
+        let mut sources = Sources::default();
+        for flow in &actions.flows {
+            let from = sources.taint(&flow.from, &taints);
+            flows(actions, flow, from, &mut taints, found);
+        }
     }
     sent_by_redirect(actions, &taints, found);
     fetched::run_from_files(actions, &taints, found);
@@ -156,6 +158,9 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
 
 /// What a function writes is what the programs of its body write.
 fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
+    if actions.functions.is_empty() {
+        return;
+    }
     let bodies =
         actions.functions.iter().filter_map(|function| Some((function.name.as_deref()?, &function.runs)));
     let mut written: HashMap<&str, Taint> = HashMap::new();
