@@ -32,6 +32,9 @@ pub(crate) fn last_name(path: &str) -> &str {
     slash.and_then(|slash| path.get(slash + 1..)).unwrap_or(path)
 }
 
+/// A name that goes on is in no table, or told apart when it is compared.
+const LOOKED_AT: usize = 32;
+
 /// FNV-1a, which is quick for short names. Names that collide are easy to find: only for keys that nobody else chooses.
 pub(crate) struct NameHasher(u64);
 
@@ -43,7 +46,7 @@ impl Default for NameHasher {
 
 impl Hasher for NameHasher {
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
+        for byte in bytes.iter().take(LOOKED_AT) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
