@@ -4,6 +4,7 @@
 mod access;
 mod commands;
 mod exec;
+mod names;
 mod nearest;
 mod paths;
 mod shell;

@@ -16,6 +16,7 @@ mod braces;
 mod compound;
 mod evaluated;
 mod expansion;
+mod few;
 mod grammar;
 mod held;
 mod heredoc;

@@ -153,9 +153,9 @@ fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
 
 /// A variable with a secret in it that is printed or sent.
 fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
-    let shows = matches!(command.name, "echo" | "printf" | "print" | "tee" | "cat")
-        || network::SENDERS.contains(&command.name);
-    if shows && command.words().any(environment::shows_secret) {
+    let shows =
+        |name| matches!(name, "echo" | "printf" | "print" | "tee" | "cat") || network::SENDERS.contains(name);
+    if command.words().any(environment::shows_secret) && shows(command.name) {
         found.push(Hazard {
             id: "show-secret",
             floor: Floor::Ask,

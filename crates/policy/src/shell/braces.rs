@@ -38,34 +38,45 @@ pub(super) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
 
 /// Returns what a word without braces becomes.
 fn argument<'t>(word: &Word<'t>) -> Arg<'t> {
-    match word.bare() {
-        Some(text) if !word.marks.has(Marks::GLOB) || !is_pattern(text) => Arg::Known(text.clone()),
-        _ => joined(&units(word.pieces())),
-    }
+    let is_certain = !word.marks.has(Marks::GLOB) || word.bare().is_some_and(|text| !is_pattern(text));
+    let text = if is_certain { plain(word.pieces()) } else { None };
+    text.map_or_else(|| joined(&units(word.pieces())), Arg::Known)
 }
 
 /// Returns what a word becomes where it is neither split nor matched against files: in an assignment, in a
 /// here-document or after a redirection operator.
 pub(super) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
-    if let [Piece::Bare(text) | Piece::Quoted(text)] = pieces {
-        return Arg::Known(text.clone());
+    if let Some(text) = plain(pieces) {
+        return Arg::Known(text);
     }
-    let mut text = String::new();
+    let before = pieces.iter().map_while(|piece| match piece {
+        Piece::Bare(part) | Piece::Quoted(part) => Some(&**part),
+        Piece::Expansion(_) => None,
+    });
+    let spelling = Cow::Owned(spelled(&units(pieces)));
+    Arg::Unknown { prefix: Cow::Owned(before.collect()), count: WordCount::One, spelling }
+}
+
+/// Returns the text of pieces, when none of them is replaced.
+fn plain<'t>(pieces: &[Piece<'t>]) -> Option<Cow<'t, str>> {
+    if let [Piece::Bare(text) | Piece::Quoted(text)] = pieces {
+        return Some(text.clone());
+    }
+    let mut text = Cow::Borrowed("");
     for piece in pieces {
         match piece {
-            Piece::Bare(part) | Piece::Quoted(part) => text.push_str(part),
-            Piece::Expansion(_) => {
-                let spelling = Cow::Owned(spelled(&units(pieces)));
-                return Arg::Unknown { prefix: Cow::Owned(text), count: WordCount::One, spelling };
-            }
+            Piece::Bare(part) | Piece::Quoted(part) if text.is_empty() => text.clone_from(part),
+            Piece::Bare(part) | Piece::Quoted(part) => text.to_mut().push_str(part),
+            Piece::Expansion(_) => return None,
         }
     }
-    Arg::Known(Cow::Owned(text))
+    Some(text)
 }
 
 /// Returns whether unquoted text is matched against file names. Only zsh has parentheses in the words of a command.
 fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '(']) || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
+    text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'('))
+        || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
 }
 
 /// A character of a word, or something that is replaced.

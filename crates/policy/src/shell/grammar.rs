@@ -1,5 +1,6 @@
 //! Lists and pipelines.
 
+use super::few::Few;
 use super::options::Shell;
 use super::parser::{Parser, Read};
 use super::refusal::Obstacle;
@@ -18,17 +19,20 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Reads the rest of a list whose first pipeline was read.
     pub(super) fn list_after(&mut self, first: Pipeline<'t>) -> Read<List<'t>> {
-        let mut list = List::default();
-        let mut pipeline = first;
+        // Nearly every list has one pipeline.
+        let mut list = List { items: Vec::with_capacity(1) };
+        list.items.push(Item { pipeline: first, then: Join::Sequence });
         loop {
             let then = self.join()?;
-            list.items.push(Item { pipeline, then });
+            if let Some(last) = list.items.last_mut() {
+                last.then = then;
+            }
             self.skip_line_ends()?;
             if self.is_list_end() {
                 let is_complete = !matches!(then, Join::And | Join::Or);
                 return if is_complete { Ok(list) } else { Err(self.refuse_missing_command()) };
             }
-            pipeline = self.pipeline()?;
+            list.items.push(Item { pipeline: self.pipeline()?, then: Join::Sequence });
         }
     }
 
@@ -93,7 +97,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads commands joined by pipes.
     pub(super) fn pipeline(&mut self) -> Read<Pipeline<'t>> {
         let prefixes = self.prefixes()?;
-        let mut pipeline = Pipeline { prefixes, commands: Vec::new(), errors_too: false };
+        let mut pipeline = Pipeline { prefixes, commands: Few::None, errors_too: false };
         if !pipeline.prefixes.is_empty() && self.is_pipeline_end() {
             // `time` and `!` alone are commands of their own in bash only.
             if self.shell() != Shell::Bash {
@@ -203,7 +207,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Moves over blanks, escaped line ends and a comment, up to the next word or the end of the line.
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
+        if matches!(self.text.raw(0), b' ' | b'\t' | b'\\' | b'#') {
+            self.skip_blanks_here();
+        }
+    }
+
+    fn skip_blanks_here(&mut self) {
         while matches!(self.text.peek(), b' ' | b'\t') {
             self.text.at += 1;
         }
@@ -226,8 +237,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Returns the reserved word that stands here.
     pub(super) fn keyword(&mut self) -> Option<Keyword> {
-        let first = self.text.peek();
-        if !(first.is_ascii_lowercase() || matches!(first, b'{' | b'}' | b'!' | b'[')) {
+        if !may_begin_keyword(self.text.peek()) {
             return None;
         }
         let mut ahead = self.text;
@@ -316,6 +326,11 @@ pub(super) fn is_reserved(word: &str) -> bool {
     KEYWORDS.iter().any(|(text, _)| *text == word) || IN_ZSH.contains(&word) || word == "]]"
 }
 
+/// Returns whether a reserved word begins with a byte.
+const fn may_begin_keyword(byte: u8) -> bool {
+    matches!(byte, b'!' | b'[' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'u' | b'w')
+}
+
 const LONGEST_KEYWORD: usize = 8;
 
 const KEYWORDS: &[(&str, Keyword)] = &[
@@ -340,3 +355,16 @@ const KEYWORDS: &[(&str, Keyword)] = &[
     ("until", Keyword::Until),
     ("while", Keyword::While),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reserved_word_begins_and_fits() {
+        for (text, _) in KEYWORDS {
+            assert!(text.bytes().next().is_some_and(may_begin_keyword), "{text}");
+            assert!(text.len() <= LONGEST_KEYWORD, "{text}");
+        }
+    }
+}

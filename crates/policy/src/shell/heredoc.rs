@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
+use super::few::Few;
 use super::parser::{Nested, Parser, PendingHeredoc, Read};
 use super::refusal::Obstacle;
 use super::tree::{Heredoc, Piece, Word};
 use super::word::{Builder, Place, Quotes};
 
-/// What begins an expansion in a body, or protects from one.
-const EXPANDED: [char; 3] = ['\\', '$', '`'];
+/// Returns whether a byte begins an expansion in a body, or protects from one.
+const fn expands(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'$' | b'`')
+}
 
 impl<'t, 's> Parser<'t, 's, '_, '_> {
     /// Reads the delimiter of a here-document and remembers that its body is to come.
@@ -117,7 +120,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         line
     }
 
-    fn heredoc_pieces(&mut self, heredoc: &PendingHeredoc, start: usize, end: usize) -> Read<Vec<Piece<'t>>> {
+    fn heredoc_pieces(&mut self, heredoc: &PendingHeredoc, start: usize, end: usize) -> Read<Few<Piece<'t>>> {
         let text = self.text.slice(start, end);
         // Shells remove escaped line ends from the whole body first: also within the quotes of a substitution, and
         // before they remove tabs.
@@ -127,11 +130,11 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         let strips = heredoc.strips_tabs && text.split('\n').any(|line| line.starts_with('\t'));
         if heredoc.quoted {
             let body = if strips { without_tabs(text).into() } else { self.cow(start, end) };
-            return Ok(vec![Piece::Quoted(body)]);
+            return Ok(Few::One(Piece::Quoted(body)));
         }
-        if !strips && !text.contains(EXPANDED) {
+        if !strips && !text.bytes().any(expands) {
             let is_empty = text.is_empty();
-            return Ok(if is_empty { Vec::new() } else { vec![Piece::Quoted(self.cow(start, end))] });
+            return Ok(if is_empty { Few::None } else { Few::One(Piece::Quoted(self.cow(start, end))) });
         }
         if strips {
             let stripped = without_tabs(text);
@@ -142,10 +145,10 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     }
 
     /// Reads a text to its end as the body of a here-document: expansions, and quotes that are only letters.
-    pub(super) fn expanded_text(&mut self) -> Read<Vec<Piece<'t>>> {
+    pub(super) fn expanded_text(&mut self) -> Read<Few<Piece<'t>>> {
         let mut builder = Builder::default();
         loop {
-            self.quoted_run(&EXPANDED, &mut builder);
+            self.quoted_run(expands, &mut builder);
             match self.text.peek() {
                 b'\\' => self.escaped_in_quotes(b"$`\\", &mut builder)?,
                 b'$' => self.dollar(Quotes::Double, &mut builder)?,

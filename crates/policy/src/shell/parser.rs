@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 
 use super::admission;
+use super::few::Few;
 use super::options::{ReadOptions, Shell};
 use super::refusal::{Obstacle, Unanalysable};
 use super::span::Span;
@@ -40,20 +41,15 @@ pub(super) fn parse<'t>(
     if text.len() > options.max_bytes {
         return Err(Unanalysable::new(Obstacle::TooLong, whole));
     }
-    if let Some(nul) = text.bytes().position(|byte| byte == 0) {
-        return Err(Unanalysable::new(
-            Obstacle::ControlCharacter,
-            Text::new(text, origin).span(nul, nul + 1),
-        ));
-    }
-    if let (Admission::Checked, Some(refusal)) = (admission, admission::refused(text)) {
+    let is_plain = admission::is_plain(text);
+    if !is_plain && let Some(refusal) = not_admitted(text, admission) {
         let span = Text::new(text, origin).span(refusal.span.start, refusal.span.end);
         return Err(Unanalysable::new(refusal.reason, span));
     }
     let mut state = State {
         options,
         admission,
-        ascii: text.is_ascii(),
+        ascii: is_plain || text.is_ascii(),
         heredocs: Vec::new(),
         commands: 0,
         words: 0,
@@ -65,12 +61,23 @@ pub(super) fn parse<'t>(
     Ok(Parsed { list, heredocs: state.heredocs, steps: state.steps })
 }
 
+/// Returns the first character that keeps a text from being read. A NUL, which ends texts here, always does.
+fn not_admitted(text: &str, admission: Admission) -> Option<Unanalysable> {
+    if let Some(nul) = text.bytes().position(|byte| byte == 0) {
+        return Some(Unanalysable::new(Obstacle::ControlCharacter, Span::new(nul, nul + 1)));
+    }
+    match admission {
+        Admission::Checked => admission::refused(text),
+        Admission::AsTheShell => None,
+    }
+}
+
 /// Reads a text in which only substitutions mean something, as a builtin that evaluates it does.
 pub(super) fn parse_expanded<'t>(
     text: &str,
     span: Span,
     options: &ReadOptions,
-) -> Read<(Vec<Piece<'t>>, Vec<Heredoc<'t>>)> {
+) -> Read<(Few<Piece<'t>>, Vec<Heredoc<'t>>)> {
     let admission = Admission::AsTheShell;
     let mut state = State {
         options,
@@ -168,7 +175,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     }
 
     /// Reads a text inside this one in which only expansions mean something.
-    pub(super) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<Vec<Piece<'t>>> {
+    pub(super) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<Few<Piece<'t>>> {
         let (text, borrowed, origin) = self.locate(nested);
         self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).expanded_text())
     }
@@ -188,10 +195,12 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
 
     /// Reads something one level deeper.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        let here = self.text.span(self.text.at, self.text.at);
-        self.state.enter(here)?;
+        if self.state.depth >= self.state.options.max_depth {
+            return Err(self.refuse(Obstacle::TooDeep, self.text.at));
+        }
+        self.state.depth += 1;
         let result = read(self);
-        self.state.leave();
+        self.state.depth -= 1;
         result
     }
 
@@ -243,20 +252,8 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
 }
 
 impl State<'_, '_> {
-    fn enter(&mut self, span: Span) -> Read<()> {
-        self.depth += 1;
-        if self.depth > self.options.max_depth {
-            return Err(Unanalysable::new(Obstacle::TooDeep, span));
-        }
-        Ok(())
-    }
-
     /// Returns whether nothing is nested around what is being read.
     pub(super) const fn is_outermost(&self) -> bool {
         self.depth == 0
-    }
-
-    const fn leave(&mut self) {
-        self.depth -= 1;
     }
 }

@@ -9,6 +9,7 @@ use super::runs::{Place, Walk};
 use super::span::Span;
 use super::via::{self, Via};
 use super::wrappers;
+use crate::names::last_name;
 
 mod bubblewrap;
 mod git;
@@ -25,7 +26,7 @@ const MAX_CHAIN: usize = 16;
 /// Lists what runs because `run` runs.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
     let Some(name) = run.program() else { return };
-    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = last_name(name);
     if run.called == Called::Elsewhere {
         return;
     }

@@ -69,8 +69,8 @@ impl<'t> Script<'t> {
 
     /// Returns the simple command, when the text is only one.
     pub(super) fn only_command(&self) -> Option<&Simple<'t>> {
-        match self.parsed.list.items.as_slice() {
-            [item] => match item.pipeline.commands.as_slice() {
+        match &*self.parsed.list.items {
+            [item] => match &*item.pipeline.commands {
                 [Command::Simple(simple)] if item.pipeline.prefixes.is_empty() => Some(simple),
                 _ => None,
             },

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use super::expansion::{expansions, is_name};
+use super::few::Few;
 use super::options::Shell;
 use super::parser::{Parser, Read};
 use super::refusal::Obstacle;
 use super::tree::{
-    Assigned, AssignedValue, Command, Compound, Kind, Marks, Piece, Pieces, RedirectOperator, Redirected,
-    Simple, Word,
+    Assigned, AssignedValue, Command, Compound, Kind, Marks, Piece, RedirectOperator, Redirected, Simple,
+    Word,
 };
 use super::word::{Builder, Place};
 
@@ -19,7 +20,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let mut command = Simple {
             span: self.text.span(start, start),
             assignments: Vec::new(),
-            words: Vec::new(),
+            words: Few::None,
             redirects: Vec::new(),
         };
         let mut end = start;
@@ -39,14 +40,16 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads one assignment, word or redirection. Returns whether there was one.
     fn simple_part(&mut self, command: &mut Simple<'t>) -> Read<bool> {
         self.skip_blanks();
-        if let Some(redirect) = self.redirect()? {
+        if may_begin_redirect(self.text.peek())
+            && let Some(redirect) = self.redirect()?
+        {
             command.redirects.push(redirect);
             return Ok(true);
         }
         if command.words.is_empty()
-            && let Some(assignment) = self.assignment()?
+            && let Some(after_name) = self.assigned_name()?
         {
-            command.assignments.push(assignment);
+            command.assignments.push(self.assignment(after_name)?);
             return Ok(true);
         }
         if self.shell() == Shell::Zsh && self.is_bare_close_brace() {
@@ -90,7 +93,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Reads the `( … )` of `declare name=( … )`.
     fn declared_array(&mut self, command: &mut Simple<'t>) -> Read<()> {
-        let Some(word) = command.words.pop() else { return Ok(()) };
+        let Some(word) = command.words.last_mut() else { return Ok(()) };
         let name = word
             .bare()
             .and_then(|text| text.strip_suffix('='))
@@ -99,25 +102,20 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(self.refuse_here(Obstacle::Syntax));
         }
         let start = self.text.at;
-        let mut pieces: Vec<Piece<'t>> = word.pieces().to_vec();
         for element in self.array()? {
             // What the elements hold is kept; the text of the array is not an argument of the command.
-            pieces.extend(
-                element.pieces().iter().filter(|piece| matches!(piece, Piece::Expansion(_))).cloned(),
-            );
-            pieces.push(Piece::Bare(Cow::Borrowed(" ")));
+            let expansions = element.pieces.into_iter().filter(|piece| matches!(piece, Piece::Expansion(_)));
+            expansions.for_each(|expansion| word.pieces.push(expansion));
+            word.pieces.push(Piece::Bare(Cow::Borrowed(" ")));
         }
-        pieces.push(Piece::Bare(self.cow(start, self.text.at)));
-        let mut marks = word.marks;
-        marks.add(Marks::GLOB);
-        command.words.push(Word { span: word.span, marks, pieces: Pieces::Many(pieces) });
+        word.pieces.push(Piece::Bare(self.cow(start, self.text.at)));
+        word.marks.add(Marks::GLOB);
         Ok(())
     }
 
-    /// Reads `name=value`, where one begins here.
-    fn assignment(&mut self) -> Read<Option<Assigned<'t>>> {
+    /// Reads `name=value`, whose name is known to end at `after_name`.
+    fn assignment(&mut self, after_name: usize) -> Read<Assigned<'t>> {
         let start = self.text.at;
-        let Some(after_name) = self.assigned_name()? else { return Ok(None) };
         let name = self.cow(start, after_name);
         self.text.at = after_name;
         let mut subscript = Builder::default();
@@ -141,18 +139,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at += 1;
         let value = self.assigned_value()?;
         let span = self.text.span(start, self.text.at);
-        Ok(Some(Assigned { span, name, subscript: expansions(subscript), appends, value }))
+        Ok(Assigned { span, name, subscript: expansions(subscript), appends, value })
     }
 
     /// Returns where the name ends, when what stands here is an assignment.
     fn assigned_name(&self) -> Read<Option<usize>> {
         let rest = self.text.rest();
         let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let is_named = rest.get(..length).is_some_and(is_name);
-        let mut after = rest.get(length..).unwrap_or_default();
-        if !is_named {
+        // Nearly every word ends here, or goes on with a letter that no assignment has.
+        let goes_on = matches!(self.text.raw(length), b'=' | b'+' | b'[' | b'\\');
+        if !goes_on || !rest.get(..length).is_some_and(is_name) {
             return Ok(None);
         }
+        let mut after = rest.get(length..).unwrap_or_default();
         // A name broken by an escaped line end is read as an assignment by some shells only.
         while let Some(more) = after.strip_prefix("\\\n") {
             after = more.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
@@ -175,7 +174,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(self.refuse_here(Obstacle::Syntax));
         }
         let span = self.text.span(start, self.text.at);
-        let empty = || Word { span, marks: Marks::default(), pieces: Pieces::Many(Vec::new()) };
+        let empty = || Word { span, marks: Marks::default(), pieces: Few::None };
         let word = word.unwrap_or_else(empty);
         if self.shell() == Shell::Zsh && self.text.slice(start, self.text.at).contains(":=") {
             return Err(self.refuse(Obstacle::ZshEquals, start));
@@ -420,6 +419,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let kind = Kind::Function { name, body };
         Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
     }
+}
+
+/// Returns whether a redirection may begin with a byte: an operator, a number, or `{name}`.
+const fn may_begin_redirect(byte: u8) -> bool {
+    matches!(byte, b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')
 }
 
 const ESCAPED_LINE_END: &str = "\\\n";

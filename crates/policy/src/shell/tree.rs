@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::few::Few;
 use super::span::Span;
 
 /// Commands in the order in which they are written.
@@ -37,7 +38,7 @@ pub(crate) enum Join {
 pub(crate) struct Pipeline<'t> {
     /// `!` or `time`, which stand before the first command.
     pub(crate) prefixes: Vec<Prefix>,
-    pub(crate) commands: Vec<Command<'t>>,
+    pub(crate) commands: Few<Command<'t>>,
     /// Whether any of the pipes is `|&`, which carries errors too.
     pub(crate) errors_too: bool,
 }
@@ -63,7 +64,7 @@ pub(crate) enum Command<'t> {
 pub(crate) struct Simple<'t> {
     pub(crate) span: Span,
     pub(crate) assignments: Vec<Assigned<'t>>,
-    pub(crate) words: Vec<Word<'t>>,
+    pub(crate) words: Few<Word<'t>>,
     pub(crate) redirects: Vec<Redirected<'t>>,
 }
 
@@ -197,7 +198,7 @@ impl RedirectOperator {
 /// The body of a here-document.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heredoc<'t> {
-    pub(crate) body: Vec<Piece<'t>>,
+    pub(crate) body: Few<Piece<'t>>,
 }
 
 /// A word, with what the shell makes of it.
@@ -205,32 +206,22 @@ pub(crate) struct Heredoc<'t> {
 pub(crate) struct Word<'t> {
     pub(crate) span: Span,
     pub(crate) marks: Marks,
-    pub(crate) pieces: Pieces<'t>,
+    pub(crate) pieces: Few<Piece<'t>>,
 }
 
 impl<'t> Word<'t> {
     /// Returns the pieces in order.
     pub(crate) fn pieces(&self) -> &[Piece<'t>] {
-        match &self.pieces {
-            Pieces::One(piece) => std::slice::from_ref(piece),
-            Pieces::Many(pieces) => pieces,
-        }
+        &self.pieces
     }
 
     /// Returns the text of a word that is written without quotes and holds nothing that the shell changes.
     pub(crate) fn bare(&self) -> Option<&Cow<'t, str>> {
         match &self.pieces {
-            Pieces::One(Piece::Bare(text)) => Some(text),
+            Few::One(Piece::Bare(text)) => Some(text),
             _ => None,
         }
     }
-}
-
-/// The pieces of a word. Nearly every word is one piece.
-#[derive(Debug, Clone)]
-pub(crate) enum Pieces<'t> {
-    One(Piece<'t>),
-    Many(Vec<Piece<'t>>),
 }
 
 /// A part of a word.

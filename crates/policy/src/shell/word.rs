@@ -2,47 +2,47 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::admission::refused_unquoted;
+use super::few::Few;
 use super::options::Shell;
 use super::parser::{Admission, Parser, Read};
 use super::refusal::{Obstacle, Unanalysable};
-use super::tree::{Expansion, Marks, Piece, Pieces, Word};
+use super::tree::{Expansion, Marks, Piece, Word};
 
 /// Collects the pieces of a word.
 #[derive(Debug, Default)]
 pub(super) struct Builder<'t> {
-    first: Option<Piece<'t>>,
-    rest: Vec<Piece<'t>>,
+    pieces: Few<Piece<'t>>,
     marks: Marks,
 }
 
 impl<'t> Builder<'t> {
     pub(super) fn push(&mut self, piece: Piece<'t>) {
-        match self.first {
-            None => self.first = Some(piece),
-            Some(_) => self.rest.push(piece),
-        }
+        self.pieces.push(piece);
     }
 
     pub(super) fn expansion(&mut self, expansion: Expansion<'t>) {
         self.push(Piece::Expansion(Box::new(expansion)));
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.first.is_none()
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
     }
 
-    pub(super) fn into_pieces(self) -> Vec<Piece<'t>> {
-        self.first.into_iter().chain(self.rest).collect()
+    pub(super) fn into_pieces(self) -> Few<Piece<'t>> {
+        self.pieces
     }
 
     /// Returns whether braces stand in `${…}` too, beside its own.
     fn is_tangled(&self, written: &str) -> bool {
         let expansions = written.matches("${").count();
         let bare = |brace: char| {
-            let pieces = self.first.iter().chain(&self.rest);
-            let texts =
-                pieces.filter_map(|piece| if let Piece::Bare(text) = piece { Some(text) } else { None });
+            let texts = self
+                .pieces
+                .iter()
+                .filter_map(|piece| if let Piece::Bare(text) = piece { Some(text) } else { None });
             texts.map(|text| text.matches(brace).count()).sum::<usize>()
         };
         expansions > 0
@@ -50,13 +50,10 @@ impl<'t> Builder<'t> {
     }
 
     fn into_word(self, span: super::span::Span) -> Option<Word<'t>> {
-        let first = self.first?;
-        let pieces = if self.rest.is_empty() {
-            Pieces::One(first)
-        } else {
-            Pieces::Many(std::iter::once(first).chain(self.rest).collect())
-        };
-        Some(Word { span, marks: self.marks, pieces })
+        match self.pieces {
+            Few::None => None,
+            pieces => Some(Word { span, marks: self.marks, pieces }),
+        }
     }
 }
 
@@ -75,6 +72,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads a word. Returns nothing when none begins here.
     pub(super) fn word(&mut self, place: Place) -> Read<Option<Word<'t>>> {
         self.step();
+        if ends_command(self.text.raw(0)) {
+            return Ok(None);
+        }
         let start = self.text.at;
         let mut builder = Builder::default();
         while self.word_piece(place, &mut builder)? {}
@@ -95,10 +95,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Reads one piece of a word. Returns whether there was one.
     fn word_piece(&mut self, place: Place, builder: &mut Builder<'t>) -> Read<bool> {
-        if self.bare_run(builder)? {
-            return Ok(true);
-        }
-        match self.text.peek() {
+        let next = self.text.peek();
+        match next {
             b'\\' => self.escaped(builder)?,
             b'\'' => self.single_quoted(builder)?,
             b'"' => self.double_quoted(builder)?,
@@ -113,14 +111,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.text.at += 1;
                 builder.push(Piece::Bare(Cow::Borrowed("|")));
             }
-            _ => return Ok(false),
+            _ if class(next) == BREAK => return Ok(false),
+            _ => self.bare_run(builder)?,
         }
         Ok(true)
     }
 
     /// Reads as much unquoted text as there is.
-    fn bare_run(&mut self, builder: &mut Builder<'t>) -> Read<bool> {
-        self.text.peek();
+    fn bare_run(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
         let mut classes = 0;
         let bytes = self.text.rest().as_bytes();
@@ -130,15 +128,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
             class != BREAK
         });
         self.text.at += length.count();
-        if self.text.at == start {
-            return Ok(false);
-        }
         if !self.state.ascii && self.state.admission == Admission::Checked {
             self.check_visible(start)?;
         }
         builder.marks.add(classes & !BREAK);
         builder.push(Piece::Bare(self.cow(start, self.text.at)));
-        Ok(true)
+        Ok(())
     }
 
     fn check_visible(&self, start: usize) -> Read<()> {
@@ -174,7 +169,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(super) fn skip_single_quotes(&mut self) -> Read<()> {
         let start = self.text.at;
         self.text.at += 1;
-        match self.text.rest().find('\'') {
+        match memchr(b'\'', self.text.rest().as_bytes()) {
             Some(length) => self.text.at += length + 1,
             None => return Err(self.refuse(Obstacle::UnterminatedQuote, start)),
         }
@@ -188,7 +183,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         builder.push(Piece::Quoted(Cow::Borrowed("")));
         self.deeper(|parser| {
             loop {
-                parser.quoted_run(QUOTED_STOPS, builder);
+                parser.quoted_run(ends_quoted_run, builder);
                 match parser.text.peek() {
                     b'"' => break,
                     b'\\' => parser.escaped_in_quotes(b"$`\"\\", builder)?,
@@ -205,11 +200,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
         })
     }
 
-    /// Reads text inside quotes up to one of `stops`.
-    pub(super) fn quoted_run(&mut self, stops: &[char], builder: &mut Builder<'t>) {
+    /// Reads text inside quotes up to a byte that ends it.
+    pub(super) fn quoted_run(&mut self, ends: impl Fn(u8) -> bool, builder: &mut Builder<'t>) {
         let start = self.text.at;
         let rest = self.text.rest();
-        self.text.at += rest.find(stops).unwrap_or(rest.len());
+        self.text.at += rest.bytes().position(ends).unwrap_or(rest.len());
         if self.text.at > start {
             builder.push(Piece::Quoted(self.cow(start, self.text.at)));
         }
@@ -232,7 +227,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Returns whether a `(` here follows a `=` that begins a word.
     fn is_zsh_process(&self, builder: &Builder<'t>) -> bool {
         let is_equals = |piece: &Piece<'_>| matches!(piece, Piece::Bare(text) if text == "=");
-        self.shell() == Shell::Zsh && builder.rest.is_empty() && builder.first.as_ref().is_some_and(is_equals)
+        self.shell() == Shell::Zsh && matches!(&*builder.pieces, [only] if is_equals(only))
     }
 
     /// Returns whether a `(` here belongs to the word.
@@ -274,7 +269,10 @@ pub(super) enum Quotes {
     Double,
 }
 
-pub(super) const QUOTED_STOPS: &[char] = &['"', '\\', '$', '`'];
+/// Returns whether a byte means something inside double quotes.
+const fn ends_quoted_run(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | b'$' | b'`')
+}
 
 /// zsh replaces `=name` at the start of a word, also after empty quotes and at the start of a brace alternative.
 fn refuse_equals(word: &Word<'_>) -> Read<()> {
@@ -302,13 +300,11 @@ fn refuse_loose_brace(word: &Word<'_>) -> Read<()> {
 }
 
 fn ends_in_group_operator(builder: &Builder<'_>) -> bool {
-    let last = builder.rest.last().or(builder.first.as_ref());
-    matches!(last, Some(Piece::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
+    matches!(builder.pieces.last(), Some(Piece::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
 }
 
 fn ends_in_equals(builder: &Builder<'_>) -> bool {
-    let last = builder.rest.last().or(builder.first.as_ref());
-    matches!(last, Some(Piece::Bare(text)) if text.ends_with('='))
+    matches!(builder.pieces.last(), Some(Piece::Bare(text)) if text.ends_with('='))
 }
 
 /// Returns whether a zsh group only selects by kind, time or order, or is a plain alternative.
@@ -321,6 +317,11 @@ fn is_harmless_qualifier(text: &str) -> bool {
     }
     let qualifiers = |c: char| "./@=p*%rwxARWXsStLkmMgGhnNoOdDcaFU0123456789-^,[]".contains(c);
     inside.chars().all(qualifiers)
+}
+
+/// Returns whether no word begins with a byte, wherever the word stands.
+const fn ends_command(byte: u8) -> bool {
+    matches!(byte, 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')')
 }
 
 /// A byte that ends unquoted text.

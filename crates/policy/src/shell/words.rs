@@ -60,6 +60,9 @@ pub(crate) fn read<'t>(argv: &[Arg<'t>], from: usize, spec: &Spec, order: Order)
             }
             _ if order == Order::Anywhere => {
                 options.unknown |= arg.known().is_none() && starts_like_option(arg);
+                if options.rest.is_empty() {
+                    options.rest.reserve_exact(argv.len() - at);
+                }
                 options.rest.push(at);
                 first_operand = first_operand.or(Some(at));
                 at += 1;
@@ -177,8 +180,13 @@ fn short<'t>(argv: &[Arg<'t>], at: usize, text: &str, spec: &Spec, options: &mut
 fn named(letter: char) -> Name {
     const LETTERS: &str = "-0-1-2-3-4-5-6-7-8-9-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o\
                            -p-q-r-s-t-u-v-w-x-y-z";
-    let at = LETTERS.find(letter).filter(|_| letter != '-');
-    let known = at.and_then(|at| LETTERS.get(at - 1..=at));
+    let row = match letter {
+        '0'..='9' => Some(letter as usize - '0' as usize),
+        'A'..='Z' => Some(letter as usize - 'A' as usize + 10),
+        'a'..='z' => Some(letter as usize - 'a' as usize + 36),
+        _ => None,
+    };
+    let known = row.and_then(|row| LETTERS.get(2 * row..2 * row + 2));
     known.map_or_else(|| Cow::Owned(format!("-{letter}")), Cow::Borrowed)
 }
 

@@ -2,10 +2,10 @@
 //!
 //! How options are written: see `spec`.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::spec::Spec;
+use crate::names::{ByName, by_name};
 
 /// A program that runs another one.
 #[derive(Debug)]
@@ -50,13 +50,8 @@ pub(crate) fn find(name: &str, next: Option<&str>) -> Option<&'static Wrapper> {
 }
 
 /// The rows of each name: nearly every command is looked up, and nearly none is found.
-static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Wrapper>>> = LazyLock::new(|| {
-    let mut rows: HashMap<&'static str, Vec<&'static Wrapper>> = HashMap::new();
-    for row in WRAPPERS.iter() {
-        row.names.iter().for_each(|name| rows.entry(name).or_default().push(row));
-    }
-    rows
-});
+static BY_NAME: LazyLock<ByName<Vec<&'static Wrapper>>> =
+    LazyLock::new(|| by_name(WRAPPERS.iter(), |row| row.names));
 
 /// Returns whether the value of an option is text for a shell.
 pub(super) fn takes_text(name: &str, option: &str) -> bool {

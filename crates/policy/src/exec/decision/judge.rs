@@ -95,6 +95,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     /// Raises what is dangerous. A hazard of a single program belongs to its part; any other stands by itself.
     fn hazards(&mut self, found: Vec<Hazard>) {
+        if found.is_empty() {
+            return;
+        }
         self.parts.sort_by_key(|part| part.span);
         let mut alone = Vec::new();
         for hazard in found {
@@ -130,6 +133,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let place = Place { place: self.place, moves };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
+        self.parts.reserve(runs.len());
         for run in runs {
             // The body of a function is judged where it is written.
             if run.called == Called::Function {

@@ -28,9 +28,12 @@ pub(super) fn language(name: &str) -> Option<&'static str> {
 
 /// Whether a program runs text as commands or as code.
 pub(super) fn is_interpreter(name: &str) -> bool {
-    Shell::named(name).is_some()
-        || matches!(name, "fish" | "csh" | "tcsh" | "nu" | "elvish" | "xonsh")
-        || language(name).is_some()
+    is_shell(name) || language(name).is_some()
+}
+
+/// Whether a program runs text as commands.
+pub(super) fn is_shell(name: &str) -> bool {
+    Shell::named(name).is_some() || matches!(name, "fish" | "csh" | "tcsh" | "nu" | "elvish" | "xonsh")
 }
 
 /// Programs with inline code. Versions of python are named one by one, as programs are looked up by name.

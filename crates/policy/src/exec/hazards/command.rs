@@ -1,7 +1,10 @@
 //! A running program as a shape sees it: its name, its options, and the words that are no options.
 
+use std::cell::OnceCell;
+
 use super::specs;
 use super::target::Target;
+use crate::names::last_name;
 use crate::shell::{Arg, OptionName, Options, Order, Run, read_options};
 
 /// A program with its words sorted.
@@ -9,15 +12,21 @@ pub(super) struct Command<'r, 't> {
     /// The name without its folder.
     pub(super) name: &'r str,
     pub(super) run: &'r Run<'t>,
-    options: Options<'t>,
+    /// Read when they are first asked for: of most programs nobody asks.
+    options: OnceCell<Options<'t>>,
 }
 
 impl<'r, 't> Command<'r, 't> {
     /// Returns the command of a run whose program is certain.
     pub(super) fn of(run: &'r Run<'t>) -> Option<Self> {
-        let name = name_of(run)?;
-        let spec = specs::of(name, run.argv.get(1).and_then(Arg::known));
-        Some(Self { name, run, options: read_options(&run.argv, 1, spec, Order::Anywhere) })
+        Some(Self { name: name_of(run)?, run, options: OnceCell::new() })
+    }
+
+    fn options(&self) -> &Options<'t> {
+        self.options.get_or_init(|| {
+            let spec = specs::of(self.name, self.run.argv.get(1).and_then(Arg::known));
+            read_options(&self.run.argv, 1, spec, Order::Anywhere)
+        })
     }
 
     /// The words after the name.
@@ -32,7 +41,7 @@ impl<'r, 't> Command<'r, 't> {
 
     /// The words that are no options.
     pub(super) fn operands(&self) -> impl Iterator<Item = &'r Arg<'t>> {
-        self.options.rest.iter().filter_map(|at| self.run.argv.get(*at))
+        self.options().rest.iter().filter_map(|at| self.run.argv.get(*at))
     }
 
     /// What the words that are no options name, as paths.
@@ -57,18 +66,22 @@ impl<'r, 't> Command<'r, 't> {
 
     /// Whether any of these options is set (`-r --recursive`): alone, in a cluster, or abbreviated.
     pub(super) fn has(&self, names: &str) -> bool {
-        let values = self.options.values.iter().map(|(name, _)| name);
-        self.options.flags.iter().chain(values).any(|option| is_one_of(option, names))
+        let values = self.options().values.iter().map(|(name, _)| name);
+        self.options().flags.iter().chain(values).any(|option| is_one_of(option, names))
     }
 
     /// The values of these options.
     pub(super) fn values(&self, names: &str) -> impl Iterator<Item = &Arg<'t>> {
-        self.options.values.iter().filter(move |(option, _)| is_one_of(option, names)).map(|(_, value)| value)
+        self.options()
+            .values
+            .iter()
+            .filter(move |(option, _)| is_one_of(option, names))
+            .map(|(_, value)| value)
     }
 
     /// All values of options.
     pub(super) fn all_values(&self) -> impl Iterator<Item = &(OptionName, Arg<'t>)> {
-        self.options.values.iter()
+        self.options().values.iter()
     }
 
     /// The values of these options that are certain.
@@ -80,11 +93,13 @@ impl<'r, 't> Command<'r, 't> {
 /// Returns the name of a program without its folder.
 pub(super) fn name_of<'r>(run: &'r Run<'_>) -> Option<&'r str> {
     let name = run.program()?;
-    Some(name.rsplit('/').next().unwrap_or(name))
+    Some(last_name(name))
 }
 
 /// Whether an option is one of `names`. GNU programs take every beginning of a long name.
 fn is_one_of(option: &str, names: &str) -> bool {
     let is_long = option.len() > 2 && option.starts_with("--");
-    names.split(' ').any(|name| name == option || (is_long && name.starts_with(option)))
+    let option = option.as_bytes();
+    let mut names = names.as_bytes().split(|letter| *letter == b' ');
+    names.any(|name| name == option || (is_long && name.starts_with(option)))
 }

@@ -4,6 +4,7 @@ use super::Floor::{Ask, Deny};
 use super::command::Command;
 use super::shapes::Shape;
 use super::target::Base;
+use crate::names::last_name;
 
 const RECURSIVE: &str = "-r -R --recursive";
 
@@ -271,7 +272,7 @@ fn find_removes(command: &Command<'_, '_>) -> bool {
     while let Some(word) = words.next() {
         let runs =
             matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch");
-        let next = words.peek().map(|name| name.rsplit('/').next().unwrap_or(name));
+        let next = words.peek().map(|name| last_name(name));
         if word == "-delete" || (runs && matches!(next, Some("rm" | "shred" | "unlink" | "rmdir"))) {
             return true;
         }

@@ -119,5 +119,6 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
         Arg::Known(text) => text,
         Arg::Unknown { spelling, .. } => spelling,
     };
-    text.contains(['/', '.', '~']) || NAMES.iter().any(|name| text.starts_with(name))
+    text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'~'))
+        || NAMES.iter().any(|name| text.starts_with(name))
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::command::{Command, name_of};
 use super::{Hazard, code, network};
+use crate::names::{ByName, by_name};
 use crate::shell::{Actions, Arg, Called, Flow, Run, Through};
 
 mod bombs;
@@ -15,7 +17,8 @@ mod table;
 #[cfg(test)]
 pub(super) use table::ALL;
 use table::{
-    DECODERS, NETWORK_REDIRECT, PIPE_TO_NETWORK, RUN_DECODED, RUN_DOWNLOAD, SEND_SECRET, SHELL_TO_NETWORK,
+    DECODERS, Decoder, NETWORK_REDIRECT, PIPE_TO_NETWORK, RUN_DECODED, RUN_DOWNLOAD, SEND_SECRET,
+    SHELL_TO_NETWORK,
 };
 
 /// What is known about the output of a program, one bit each.
@@ -75,10 +78,12 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
             found.push(SEND_SECRET.at(run.span));
         }
     }
-    let mut sources = Sources::default();
-    for flow in &actions.flows {
-        let from = sources.taint(&flow.from, &taints);
-        flows(actions, flow, from, &mut taints, found);
+    if !actions.flows.is_empty() {
+        let mut sources = Sources::default();
+        for flow in &actions.flows {
+            let from = sources.taint(&flow.from, &taints);
+            flows(actions, flow, from, &mut taints, found);
+        }
     }
     sent_by_redirect(actions, &taints, found);
     fetched::run_from_files(actions, &taints, found);
@@ -90,7 +95,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
 fn source(run: &Run<'_>) -> Taint {
     let Some(name) = name_of(run) else { return Taint::default() };
     let mut taint = Taint::default();
-    if network::FETCHERS.contains(&name) || matches!(name, "nc" | "ncat" | "netcat" | "socat") {
+    if network::FETCHERS.contains(name) || matches!(name, "nc" | "ncat" | "netcat" | "socat") {
         taint.add(Taint::FETCHED);
     }
     if decodes(name, run) {
@@ -106,19 +111,17 @@ fn source(run: &Run<'_>) -> Taint {
     taint
 }
 
+static DECODERS_BY_NAME: LazyLock<ByName<Vec<&'static Decoder>>> =
+    LazyLock::new(|| by_name(DECODERS, |decoder| decoder.programs));
+
 fn decodes(name: &str, run: &Run<'_>) -> bool {
-    let mut decoders = DECODERS.iter().filter(|decoder| decoder.programs.contains(&name)).peekable();
-    if decoders.peek().is_none() {
-        return false;
-    }
-    let Some(command) = Command::of(run) else { return false };
-    decoders.any(|decoder| (decoder.decodes)(&command))
+    let Some(decoders) = DECODERS_BY_NAME.get(name) else { return false };
+    Command::of(run).is_some_and(|command| decoders.iter().any(|decoder| (decoder.decodes)(&command)))
 }
 
 /// Whether a program is a shell that is told what to do by whoever it talks to.
 fn waits_for_commands(name: &str, run: &Run<'_>) -> bool {
-    let is_shell = code::is_interpreter(name) && code::language(name).is_none();
-    is_shell && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
+    code::is_shell(name) && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
 }
 
 /// Whether a program talks to another machine for as long as both like.
@@ -155,6 +158,9 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
 
 /// What a function writes is what the programs of its body write.
 fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
+    if actions.functions.is_empty() {
+        return;
+    }
     let bodies =
         actions.functions.iter().filter_map(|function| Some((function.name.as_deref()?, &function.runs)));
     let mut written: HashMap<&str, Taint> = HashMap::new();
@@ -221,12 +227,12 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
 }
 
 fn sends(run: &Run<'_>) -> bool {
-    name_of(run).is_some_and(|name| network::SENDERS.contains(&name))
+    name_of(run).is_some_and(|name| network::SENDERS.contains(name))
 }
 
 /// Whether a program sends what it reads from its standard input.
 fn sends_input(run: &Run<'_>) -> bool {
-    let Some(command) = Command::of(run).filter(|_| sends(run)) else { return false };
+    let Some(command) = Some(run).filter(|run| sends(run)).and_then(Command::of) else { return false };
     match command.name {
         "curl" | "wget" | "wget2" | "http" | "https" | "xh" => {
             command.says(&["@-", "-"])

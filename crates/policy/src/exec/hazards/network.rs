@@ -1,61 +1,68 @@
 //! Commands that open the machine to the network, or send files away.
 
+use std::sync::LazyLock;
+
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
 use super::shapes::Shape;
+use crate::names::{Names, names};
 
 /// Programs that fetch from the network.
-pub(super) const FETCHERS: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "fetch",
-    "aria2c",
-    "http",
-    "https",
-    "xh",
-    "lynx",
-    "links",
-    "w3m",
-    "axel",
-    "ftp",
-    "tftp",
-    "lwp-request",
-    "GET",
-];
+pub(super) static FETCHERS: LazyLock<Names> = LazyLock::new(|| {
+    names(&[
+        "curl",
+        "wget",
+        "wget2",
+        "fetch",
+        "aria2c",
+        "http",
+        "https",
+        "xh",
+        "lynx",
+        "links",
+        "w3m",
+        "axel",
+        "ftp",
+        "tftp",
+        "lwp-request",
+        "GET",
+    ])
+});
 
 /// Programs that send what they read.
-pub(super) const SENDERS: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "http",
-    "https",
-    "xh",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "telnet",
-    "ssh",
-    "scp",
-    "sftp",
-    "rsync",
-    "ftp",
-    "tftp",
-    "rclone",
-    "gsutil",
-    "mail",
-    "mailx",
-    "sendmail",
-    "mutt",
-    "openssl",
-    "websocat",
-    "croc",
-    "transfer",
-    "POST",
-    "lwp-request",
-];
+pub(super) static SENDERS: LazyLock<Names> = LazyLock::new(|| {
+    names(&[
+        "curl",
+        "wget",
+        "wget2",
+        "http",
+        "https",
+        "xh",
+        "nc",
+        "ncat",
+        "netcat",
+        "socat",
+        "telnet",
+        "ssh",
+        "scp",
+        "sftp",
+        "rsync",
+        "ftp",
+        "tftp",
+        "rclone",
+        "gsutil",
+        "mail",
+        "mailx",
+        "sendmail",
+        "mutt",
+        "openssl",
+        "websocat",
+        "croc",
+        "transfer",
+        "POST",
+        "lwp-request",
+    ])
+});
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {

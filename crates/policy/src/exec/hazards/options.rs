@@ -1,11 +1,16 @@
 //! Options by which ordinary programs run others: one row for all of them.
 
+use std::sync::LazyLock;
+
 use super::Floor::{Ask, Deny};
 use super::command::Command;
 use super::shapes::Shape;
+use crate::names::{ByName, by_name, last_name};
+
+type Running = (&'static [&'static str], &'static str);
 
 /// Programs, and the options whose value they run or load. Long options also count when abbreviated.
-const RUNNING: &[(&[&str], &str)] = &[
+const RUNNING: &[Running] = &[
     (
         &["tar", "gtar", "bsdtar"],
         "-I -F --to-command --checkpoint-action --use-compress-program --info-script --new-volume-script --rsh-command \
@@ -34,6 +39,9 @@ const RUNNING: &[(&[&str], &str)] = &[
     (&["bat", "batcat", "delta"], "--pager"),
     (&["fzf"], "--preview --bind"),
 ];
+
+static RUNNING_BY_NAME: LazyLock<ByName<Vec<&'static Running>>> =
+    LazyLock::new(|| by_name(RUNNING, |(names, _)| names));
 
 /// The programs of [`RUNNING`], for the table of shapes.
 const PROGRAMS: &[&str] = &[
@@ -201,7 +209,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: &["xargs", "gxargs", "parallel"],
         fires: |command| {
             let inner = command.operands().filter_map(|word| word.known());
-            inner.map(|word| word.rsplit('/').next().unwrap_or(word)).take(3).any(|word| {
+            inner.map(last_name).take(3).any(|word| {
                 matches!(
                     word,
                     "rm" | "shred"
@@ -287,9 +295,7 @@ pub(super) const SHAPES: &[Shape] = &[
 ];
 
 fn runs_option(command: &Command<'_, '_>) -> bool {
-    let Some((_, options)) = RUNNING.iter().find(|(names, _)| names.contains(&command.name)) else {
-        return false;
-    };
+    let Some([(_, options), ..]) = RUNNING_BY_NAME.get(command.name).map(Vec::as_slice) else { return false };
     if command.name == "rsync"
         && command.texts(options).all(|value| value == "ssh" || value.starts_with("ssh -p"))
     {
@@ -300,7 +306,7 @@ fn runs_option(command: &Command<'_, '_>) -> bool {
             .operand(0)
             .is_some_and(|letters| letters.contains(['I', 'F']) && !letters.contains(['.', '/']));
     bundled
-        || options.split(' ').any(|option| {
+        || options.split_ascii_whitespace().any(|option| {
             let single = option.starts_with('-') && !option.starts_with("--") && option.len() > 2;
             if single {
                 // Such programs write long options with one dash.

@@ -1,10 +1,10 @@
 //! The table of dangerous programs, put together from a file for each kind.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::command::Command;
 use super::{Floor, code, contain, destroy, git, machine, network, options, packages, persist, secrets};
+use crate::names::{ByName, by_name};
 
 /// One dangerous shape.
 pub(super) struct Shape {
@@ -47,10 +47,5 @@ pub(super) fn of(program: &str) -> impl Iterator<Item = &'static Shape> {
     BY_PROGRAM.get(program).into_iter().flatten().copied()
 }
 
-static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<&'static Shape>>> = LazyLock::new(|| {
-    let mut shapes: HashMap<&'static str, Vec<&'static Shape>> = HashMap::new();
-    for shape in all() {
-        shape.programs.iter().for_each(|program| shapes.entry(program).or_default().push(shape));
-    }
-    shapes
-});
+static BY_PROGRAM: LazyLock<ByName<Vec<&'static Shape>>> =
+    LazyLock::new(|| by_name(all(), |shape| shape.programs));

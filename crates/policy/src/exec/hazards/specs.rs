@@ -3,22 +3,24 @@
 //! Written as in the table of wrappers. A program that is missing here is read with every letter as a flag, which
 //! finds rather too many options than too few.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::names::ByName;
 use crate::shell::{Spec, find_wrapper};
 
 /// Returns the options of a program.
 pub(super) fn of(name: &str, next: Option<&str>) -> &'static Spec {
     static NONE: Spec = Spec::new("");
-    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let unversioned = || Some(bare).filter(|bare| bare.len() < name.len()).and_then(|bare| BY_NAME.get(bare));
+    let unversioned = || {
+        let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        Some(bare).filter(|bare| bare.len() < name.len()).and_then(|bare| BY_NAME.get(bare))
+    };
     let spec = BY_NAME.get(name).or_else(unversioned).copied();
     spec.or_else(|| find_wrapper(name, next).map(|row| &row.options)).unwrap_or(&NONE)
 }
 
 /// The options by the names of the programs. Of two rows with a name the first counts.
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Spec>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<ByName<&'static Spec>> = LazyLock::new(|| {
     let rows = SPECS.iter().rev();
     rows.flat_map(|(names, spec)| names.iter().map(move |name| (*name, spec))).collect()
 });

@@ -62,7 +62,7 @@ impl Target {
     /// Reads a word as a path.
     pub(super) fn of(arg: &Arg<'_>) -> Self {
         match arg {
-            Arg::Known(text) if !text.contains(['*', '?', '[', '\\', '$']) => Self::spelled(text),
+            Arg::Known(text) if !text.bytes().any(is_special) => Self::spelled(text),
             Arg::Known(text) => Self::spelled(&protected(text)),
             Arg::Unknown { spelling, .. } if spelling.is_empty() => {
                 Self { base: Base::Unknown, names: vec!["$".to_owned()] }
@@ -169,8 +169,11 @@ impl Target {
     /// Whether it is one of the files that `pattern` means: `/etc/**`, `~/.ssh/*`, `**/.env`.
     pub(super) fn fits(&self, pattern: &str) -> bool {
         if let Some(rest) = pattern.strip_prefix("**/") {
+            if !rest.as_bytes().contains(&b'/') && rest != "**" {
+                return self.names.last().is_some_and(|name| names::fits(name, rest));
+            }
             // Without `**` at the end there is one place where it can begin.
-            let parts = rest.split('/').count();
+            let parts = 1 + rest.bytes().filter(|letter| *letter == b'/').count();
             let first = if rest.ends_with("**") { Some(0) } else { self.names.len().checked_sub(parts) };
             let last =
                 if rest.ends_with("**") { self.names.len() } else { first.map_or(0, |first| first + 1) };
@@ -185,7 +188,8 @@ impl Target {
 
     /// Whether it names one file, whatever there is.
     pub(super) fn is_certain(&self) -> bool {
-        !self.names.iter().any(|name| name.contains(['*', '?', '[', '$']))
+        let varies = |letter: u8| matches!(letter, b'*' | b'?' | b'[' | b'$');
+        !self.names.iter().any(|name| name.bytes().any(varies))
     }
 
     pub(super) fn fits_any(&self, patterns: &[&str]) -> bool {
@@ -206,11 +210,16 @@ fn base_of(text: &str) -> (Base, &str) {
     }
 }
 
+/// Whether a letter would be a pattern or the beginning of a variable.
+const fn is_special(letter: u8) -> bool {
+    matches!(letter, b'*' | b'?' | b'[' | b'\\' | b'$')
+}
+
 /// Puts a backslash before every character that would be a pattern.
 fn protected(text: &str) -> String {
     let mut spelling = String::with_capacity(text.len() + 2);
     for character in text.chars() {
-        if matches!(character, '*' | '?' | '[' | '\\' | '$') {
+        if u8::try_from(character).is_ok_and(is_special) {
             spelling.push('\\');
         }
         spelling.push(character);
@@ -220,7 +229,7 @@ fn protected(text: &str) -> String {
 
 /// Writes `$` for every variable and substitution.
 fn without_variables(name: &str) -> String {
-    if !name.contains("${") && !name.contains("$(") {
+    if !name.as_bytes().contains(&b'$') || !(name.contains("${") || name.contains("$(")) {
         return name.to_owned();
     }
     let mut short = String::new();

@@ -12,6 +12,7 @@ use super::place::Place;
 use super::program::Programs;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::{Token, alternatives};
+use crate::names::last_name;
 use crate::shell::{Arg, Run, WordCount};
 use crate::shown::Shown;
 
@@ -179,7 +180,7 @@ impl Compiled {
         if matches!(program, Match::No(_)) {
             return program;
         }
-        self.matches_beyond(program, run, place)
+        self.matches_beyond(program, run, &Words::after_name(run), place)
     }
 
     /// The same for a rule that was found by the base of the name.
@@ -187,15 +188,21 @@ impl Compiled {
         &'r self,
         name: &'r str,
         run: &'r Run<'_>,
+        words: &Words<'_, '_>,
         place: &Place<'_>,
     ) -> Match<'r> {
-        self.matches_if(self.about.fits_of_base(name), name, run, place)
+        self.matches_if(self.about.fits_of_base(name), name, run, words, place)
     }
 
     /// The same for what a pattern says about the name.
-    pub(super) fn matches_by_pattern<'r>(&'r self, run: &'r Run<'_>, place: &Place<'_>) -> Match<'r> {
+    pub(super) fn matches_by_pattern<'r>(
+        &'r self,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
         match run.argv.first().and_then(Arg::known) {
-            Some(name) => self.matches_if(self.about.fits_pattern(name), name, run, place),
+            Some(name) => self.matches_if(self.about.fits_pattern(name), name, run, words, place),
             None => self.matches(run, place),
         }
     }
@@ -205,25 +212,33 @@ impl Compiled {
         is_about: bool,
         name: &'r str,
         run: &'r Run<'_>,
+        words: &Words<'_, '_>,
         place: &Place<'_>,
     ) -> Match<'r> {
         if is_about {
-            self.matches_beyond(Match::Yes, run, place)
+            self.matches_beyond(Match::Yes, run, words, place)
         } else {
             Match::No(Mismatch::Program(Cow::Borrowed(name)))
         }
     }
 
     /// Whether what stands after the name matches.
-    fn matches_beyond<'r>(&'r self, program: Match<'r>, run: &'r Run<'_>, place: &Place<'_>) -> Match<'r> {
-        let words = match self.begins(run) {
-            Match::No(_) if self.is_strict() && !self.is_exact => program.and(self.in_order(run)),
-            other => program.and(other),
+    fn matches_beyond<'r>(
+        &'r self,
+        program: Match<'r>,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        let begins = match self.begins(run) {
+            Match::No(_) if self.is_strict() && !self.is_exact => self.in_order(run),
+            other => other,
         };
-        if matches!(words, Match::No(_)) {
-            return words;
+        let found = program.and(begins);
+        if matches!(found, Match::No(_)) {
+            return found;
         }
-        words.and(self.guards(run)).and(self.folder(place))
+        found.and(self.guards(run, words)).and(self.folder(place))
     }
 
     fn program<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
@@ -248,7 +263,7 @@ impl Compiled {
     fn begins<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
         let permits = !self.is_strict();
         let mut maybe = None;
-        for (index, word) in self.words.iter().enumerate().skip(1) {
+        for (index, word) in (1..).zip(self.words.get(1..).unwrap_or_default()) {
             match run.argv.get(index) {
                 Some(Arg::Known(text)) => {
                     // A wildcard does not stand for an option, which could do anything.
@@ -284,14 +299,14 @@ impl Compiled {
     /// Matches the words after the name in their order, with options and their values between them: `git -C x push` is
     /// a `git push`.
     fn in_order<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
-        let mut wanted = self.words.iter().skip(1).peekable();
+        let mut wanted = self.words.get(1..).unwrap_or_default();
         let mut after_option = false;
         let mut last = Mismatch::TooShort;
-        for (index, arg) in run.argv.iter().enumerate().skip(1) {
-            let Some(word) = wanted.peek() else { break };
+        for (index, arg) in (1..).zip(run.argv.get(1..).unwrap_or_default()) {
+            let Some((word, rest)) = wanted.split_first() else { break };
             match arg {
                 Arg::Known(text) if word.iter().any(|token| token.fits(text)) => {
-                    wanted.next();
+                    wanted = rest;
                     after_option = false;
                 }
                 Arg::Known(text) if options::is_option(text) => after_option = !text.contains('='),
@@ -309,7 +324,7 @@ impl Compiled {
                 }
             }
         }
-        if wanted.peek().is_none() {
+        if wanted.is_empty() {
             return match self.rule.effect {
                 Effect::Deny => Match::Yes,
                 // A milder rule that only matches with a gap must not win against a stricter one.
@@ -319,27 +334,24 @@ impl Compiled {
         if run.open_ended { Match::Maybe(Mismatch::OpenEnded) } else { Match::No(last) }
     }
 
-    fn guards<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
-        let after_name = run.argv.get(1..).unwrap_or_default();
-        let rest = run.argv.get(self.words.len()..).unwrap_or_default();
-        let guards = &self.rule.guards;
+    fn guards<'r>(&'r self, run: &'r Run<'_>, words: &Words<'_, '_>) -> Match<'r> {
         let mut found = Match::Yes;
-        let seen = Words::of(after_name, run.open_ended);
         for wanted in &self.wanted {
-            found = found.and(match wanted.presence(&seen) {
-                Presence::There => Match::Yes,
-                Presence::Maybe => Match::Maybe(Mismatch::LacksOption(wanted.text())),
-                Presence::NotThere => Match::No(Mismatch::LacksOption(wanted.text())),
-            });
+            match wanted.presence(words) {
+                Presence::There => {}
+                Presence::Maybe => found = found.and(Match::Maybe(Mismatch::LacksOption(wanted.text()))),
+                Presence::NotThere => return Match::No(Mismatch::LacksOption(wanted.text())),
+            }
         }
         for unwanted in &self.unwanted {
-            found = found.and(match unwanted.presence(&seen) {
-                Presence::There => Match::No(Mismatch::HasOption(unwanted.text())),
-                Presence::Maybe => Match::Maybe(Mismatch::HasOption(unwanted.text())),
-                Presence::NotThere => Match::Yes,
-            });
+            match unwanted.presence(words) {
+                Presence::There => return Match::No(Mismatch::HasOption(unwanted.text())),
+                Presence::Maybe => found = found.and(Match::Maybe(Mismatch::HasOption(unwanted.text()))),
+                Presence::NotThere => {}
+            }
         }
-        if let Some(most) = guards.operands {
+        if let Some(most) = self.rule.guards.operands {
+            let rest = run.argv.get(self.words.len()..).unwrap_or_default();
             found = found.and(match options::operands(rest) {
                 _ if run.open_ended => Match::Maybe(Mismatch::OpenEnded),
                 (known, _) if known > most => Match::No(Mismatch::Operands(most)),
@@ -352,7 +364,7 @@ impl Compiled {
             if run.open_ended {
                 found = found.and(Match::Maybe(Mismatch::OpenEnded));
             }
-            if let Some(index) = options::first_unseen(&run.argv) {
+            if let Some(index) = words.first_unseen {
                 found = found.and(Match::Maybe(Mismatch::UnknownWord(index + 1)));
             }
         }
@@ -361,6 +373,9 @@ impl Compiled {
 
     fn folder<'r>(&'r self, place: &Place<'_>) -> Match<'r> {
         let guards = &self.rule.guards;
+        if guards.cwd.is_empty() && guards.not_cwd.is_empty() {
+            return Match::Yes;
+        }
         let within = |folders: &[String]| place.is_within(folders);
         let inside = if guards.cwd.is_empty() { Some(true) } else { within(&guards.cwd) };
         let outside = if guards.not_cwd.is_empty() {
@@ -391,12 +406,18 @@ impl Compiled {
 
 impl Match<'_> {
     /// Both must hold.
+    #[inline]
     fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::No(reason), _) | (_, Self::No(reason)) => Self::No(reason),
-            (Self::Maybe(reason), _) | (_, Self::Maybe(reason)) => Self::Maybe(reason),
-            (Self::Yes, Self::Yes) => Self::Yes,
+            (Self::Yes, other) => other,
+            (one, Self::Yes) => one,
+            (one, other) => one.and_not_certain(other),
         }
+    }
+
+    /// The same where neither matches for certain.
+    fn and_not_certain(self, other: Self) -> Self {
+        if matches!((&self, &other), (Self::Maybe(_), Self::No(_))) { other } else { self }
     }
 }
 
@@ -413,12 +434,14 @@ const TRUSTED: &[&str] = &[
 
 /// Returns the name of a program of the system; the whole path of any other.
 pub(crate) fn trusted(name: &str) -> &str {
+    if !name.starts_with('/') {
+        return name;
+    }
     let in_folder = TRUSTED.iter().find_map(|folder| name.strip_prefix(folder));
     in_folder.filter(|rest| !rest.is_empty() && !rest.contains('/')).unwrap_or(name)
 }
 
-/// Returns the last name of a path.
+/// Returns the last name of a path, or the path when it ends in a slash.
 pub(crate) fn base(name: &str) -> &str {
-    let after = name.rfind('/').and_then(|slash| name.get(slash + 1..));
-    after.filter(|base| !base.is_empty()).unwrap_or(name)
+    Some(last_name(name)).filter(|base| !base.is_empty()).unwrap_or(name)
 }

@@ -1,7 +1,7 @@
 //! Options in the words of a command, whatever way they are spelled.
 
 use super::token::Token;
-use crate::shell::{Arg, WordCount};
+use crate::shell::{Arg, Run, WordCount};
 
 /// Whether an option or a word is among the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,15 +43,30 @@ pub(super) struct Words<'w, 't> {
     open_ended: bool,
     /// Whether any of them may be an option: often none is, and then no option is there.
     has_options: bool,
+    /// The letters of all that may be clusters of short options.
+    letters: u128,
+    /// The place in the command of the first word that may be an option and is not known.
+    pub(super) first_unseen: Option<usize>,
 }
 
 impl<'w, 't> Words<'w, 't> {
+    /// The words after the name of a command.
+    pub(super) fn after_name(run: &'w Run<'t>) -> Self {
+        let mut words = Self::of(run.argv.get(1..).unwrap_or_default(), run.open_ended);
+        words.first_unseen = first_unseen(&run.argv);
+        words
+    }
+
     pub(super) fn of(args: &'w [Arg<'t>], open_ended: bool) -> Self {
         let may_be_option = |arg: &Arg<'_>| match arg {
             Arg::Known(word) => word.starts_with('-'),
             Arg::Unknown { .. } => true,
         };
-        Self { args, open_ended, has_options: open_ended || args.iter().any(may_be_option) }
+        let has_options = open_ended || args.iter().any(may_be_option);
+        let known = || args.iter().filter_map(Arg::known);
+        let letters =
+            if has_options { known().fold(0, |letters, word| letters | letters_in(word)) } else { 0 };
+        Self { args, open_ended, has_options, letters, first_unseen: None }
     }
 }
 
@@ -70,30 +85,31 @@ impl Wanted {
     }
 
     /// Returns whether it is among the words.
+    #[inline]
     pub(super) fn presence(&self, words: &Words<'_, '_>) -> Presence {
-        let mut missing = match &self.kind {
-            Kind::Option { .. } if !words.has_options => return Presence::NotThere,
-            Kind::Option { letters } => *letters,
-            Kind::Pattern(_) | Kind::Word => None,
-        };
-        let mut may_be = words.open_ended;
-        for arg in words.args {
-            match arg {
-                Arg::Known(word) => {
-                    if self.is_spelled_by(word) {
-                        return Presence::There;
-                    }
-                    if let Some(letters) = &mut missing {
-                        *letters &= !letters_in(word);
-                        if *letters == 0 {
-                            return Presence::There;
-                        }
-                    }
-                }
-                Arg::Unknown { prefix, count, .. } => may_be |= self.may_begin_with(prefix, *count),
-            }
+        match self.kind {
+            Kind::Option { .. } if !words.has_options => Presence::NotThere,
+            _ => self.looked_for(words),
         }
-        if may_be { Presence::Maybe } else { Presence::NotThere }
+    }
+
+    fn looked_for(&self, words: &Words<'_, '_>) -> Presence {
+        let is_there = match &self.kind {
+            // Whatever spells a cluster has its letters.
+            Kind::Option { letters: Some(letters) } => letters & !words.letters == 0,
+            _ => words.args.iter().filter_map(Arg::known).any(|word| self.is_spelled_by(word)),
+        };
+        let may_be = |arg: &Arg<'_>| match arg {
+            Arg::Known(_) => false,
+            Arg::Unknown { prefix, count, .. } => self.may_begin_with(prefix, *count),
+        };
+        if is_there {
+            Presence::There
+        } else if words.open_ended || words.args.iter().any(may_be) {
+            Presence::Maybe
+        } else {
+            Presence::NotThere
+        }
     }
 
     /// Returns whether one word spells it: itself, with a value, or abbreviated.
@@ -101,9 +117,10 @@ impl Wanted {
         match &self.kind {
             Kind::Word => word == self.text,
             Kind::Pattern(pattern) => word == self.text || pattern.fits(word),
-            Kind::Option { .. } if !word.starts_with('-') => false,
+            // The dash and the letter after it tell nearly all words apart.
+            Kind::Option { .. } if word.as_bytes().get(..2) != self.text.as_bytes().get(..2) => false,
             Kind::Option { .. } => {
-                let name = word.split_once('=').map_or(word, |(name, _)| name);
+                let name = without_value(word);
                 let is_abbreviated =
                     || self.text.starts_with("--") && name.len() > 2 && self.text.starts_with(name);
                 word == self.text || name == self.text || is_abbreviated()
@@ -130,7 +147,13 @@ fn letters_of(option: &str) -> Option<u128> {
 /// The letters of a word that may be a cluster of short options.
 fn letters_in(word: &str) -> u128 {
     let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
-    cluster.map_or(0, |cluster| bits(cluster.split_once('=').map_or(cluster, |(name, _)| name)))
+    cluster.map_or(0, |cluster| bits(without_value(cluster)))
+}
+
+/// What stands before the `=` of a word.
+fn without_value(word: &str) -> &str {
+    let end = word.bytes().position(|byte| byte == b'=');
+    end.and_then(|end| word.get(..end)).unwrap_or(word)
 }
 
 fn bits(letters: &str) -> u128 {
@@ -147,7 +170,7 @@ pub(super) fn operands(args: &[Arg<'_>]) -> (usize, usize) {
 }
 
 /// Returns the place of the first word that may be an option and is not known.
-pub(super) fn first_unseen(argv: &[Arg<'_>]) -> Option<usize> {
+fn first_unseen(argv: &[Arg<'_>]) -> Option<usize> {
     for (index, arg) in argv.iter().enumerate() {
         match arg {
             Arg::Known(word) if word == "--" => return None,

@@ -4,6 +4,7 @@
 //! handful of comparisons.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::matcher::{base, trusted};
 use super::token::Token;
@@ -34,7 +35,9 @@ impl Programs {
         match self {
             Self::Exactly { names, globs } => {
                 let short = trusted(name);
-                has(names, short) || has(names, name) || globs.iter().any(|glob| glob.fits(short))
+                has(names, short)
+                    || (short.len() < name.len() && has(names, name))
+                    || globs.iter().any(|glob| glob.fits(short))
             }
             Self::Any { bases, globs } => {
                 let name = base(name);
@@ -57,15 +60,20 @@ impl Programs {
     }
 }
 
+/// Sorts names by length first, which tells most of them apart without a look at their letters.
 fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
-    names.sort_unstable();
+    names.sort_unstable_by(|one, other| order(one, other));
     names.dedup();
     names
 }
 
 fn has(names: &[String], name: &str) -> bool {
-    names.binary_search_by(|one| one.as_str().cmp(name)).is_ok()
+    names.binary_search_by(|one| order(one, name)).is_ok()
+}
+
+fn order(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 /// Returns the name in small letters, as names are looked up whatever case they are written in.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
 use super::matcher::{Compiled, Match, Specificity, base};
+use super::options::Words;
 use super::place::Place;
 use super::program::in_small_letters;
 use super::rule::Over;
@@ -100,19 +101,20 @@ impl RuleSet {
             }
         };
         let rule_at = |number: &usize| self.rules.get(*number);
+        let words = Words::after_name(run);
         if let Some(name) = run.argv.first().and_then(Arg::known)
             && let Some(about) = self.by_program.get(&*in_small_letters(base(name)))
         {
             for rule in about.likely(run).filter_map(rule_at) {
-                hear(rule, &rule.matches_of_base(name, run, place));
+                hear(rule, &rule.matches_of_base(name, run, &words, place));
             }
         }
         for rule in self.by_pattern.iter().filter_map(rule_at) {
-            hear(rule, &rule.matches_by_pattern(run, place));
+            hear(rule, &rule.matches_by_pattern(run, &words, place));
         }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
-        for heard in written.iter().rev() {
+        for heard in written.iter().rev().filter(|heard| !heard.is_nothing()) {
             said.hear(*heard);
         }
         if said.winner.is_none() {
@@ -178,6 +180,10 @@ impl About {
 }
 
 impl<'p> Heard<'p> {
+    const fn is_nothing(&self) -> bool {
+        matches!(self, Self { best: None, maybe: [None, None] })
+    }
+
     fn hear(&mut self, rule: &'p Compiled, answer: &Match<'_>) {
         match answer {
             Match::Yes if better(rule, self.best) => self.best = Some(rule),

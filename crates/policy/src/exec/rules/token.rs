@@ -62,6 +62,7 @@ impl Token {
     }
 
     /// Returns whether a word fits.
+    #[inline]
     pub(super) fn fits(&self, word: &str) -> bool {
         match self {
             Self::Literal(text) => text == word,

@@ -91,15 +91,15 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
 /// Returns whether a list is a single simple command.
 fn is_one_command(list: &List<'_>) -> bool {
-    match list.items.as_slice() {
-        [item] => matches!(item.pipeline.commands.as_slice(), [Command::Simple(_)]),
+    match &*list.items {
+        [item] => matches!(&*item.pipeline.commands, [Command::Simple(_)]),
         items => items.is_empty(),
     }
 }
 
 /// Returns whether a list is a single pipeline of simple commands.
 pub(super) fn is_one_pipeline(list: &List<'_>) -> bool {
-    match list.items.as_slice() {
+    match &*list.items {
         [item] => item.pipeline.commands.iter().all(|command| matches!(command, Command::Simple(_))),
         items => items.is_empty(),
     }

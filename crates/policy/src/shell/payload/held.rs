@@ -2,10 +2,10 @@
 //!
 //! Only the option is looked for; what else is written does not matter, so a letter that is not known is no obstacle.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::text;
+use crate::names::{ByName, by_name};
 use crate::shell::actions::{Arg, Run};
 use crate::shell::runs::{Place, Walk};
 use crate::shell::spec::Spec;
@@ -146,13 +146,8 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, pla
 }
 
 /// The rows of each name: nearly every command is looked up, and nearly none is found.
-static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Held>>> = LazyLock::new(|| {
-    let mut rows: HashMap<&'static str, Vec<&'static Held>> = HashMap::new();
-    for row in HELD.iter() {
-        row.names.iter().for_each(|name| rows.entry(name).or_default().push(row));
-    }
-    rows
-});
+static BY_NAME: LazyLock<ByName<Vec<&'static Held>>> =
+    LazyLock::new(|| by_name(HELD.iter(), |row| row.names));
 
 impl Held {
     /// Whether the value of an option is run. GNU programs take every beginning of a long option.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{joined, shell_named, text};
+use crate::names::last_name;
 use crate::shell::actions::{Arg, HazardKind, Run};
 use crate::shell::runs::{Place, Stdin, Walk};
 use crate::shell::span::Span;
@@ -31,10 +32,8 @@ pub(super) fn executed<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, actions: &[&s
 /// Runs a program to which file names or lines are added. Where a shell gets them as part of its text, that text
 /// is not known.
 fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, place: Place<'_, 't>) {
-    let is_shell = argv
-        .first()
-        .and_then(Arg::known)
-        .is_some_and(|name| shell_named(name.rsplit('/').next().unwrap_or(name)).is_some());
+    let is_shell =
+        argv.first().and_then(Arg::known).is_some_and(|name| shell_named(last_name(name)).is_some());
     let in_text =
         argv.iter().skip(1).any(|arg| arg.known().is_some_and(|word| word.contains("{}") && word.len() > 2));
     if is_shell && in_text {
@@ -82,8 +81,7 @@ pub(super) fn arguments_added<'t>(
     };
     let mark =
         options.values.iter().find(|(option, _)| matches!(&**option, "-I" | "--replace" | "-i" | "-J"));
-    let is_shell =
-        program.known().is_some_and(|name| shell_named(name.rsplit('/').next().unwrap_or(name)).is_some());
+    let is_shell = program.known().is_some_and(|name| shell_named(last_name(name)).is_some());
     let marked = mark.and_then(|(_, mark)| mark.known()).unwrap_or("{}");
     let in_text = argv.iter().skip(1).any(|arg| arg.known().is_some_and(|word| word.contains(marked)));
     if is_shell && in_text {

@@ -151,7 +151,7 @@ impl<'t> Walk<'t, '_> {
             }
             let input = payload::input(redirected, place);
             if let Some(index) = redirected.heredoc {
-                let body = place.heredocs.get(index).map_or(&[][..], |heredoc| heredoc.body.as_slice());
+                let body = place.heredocs.get(index).map_or(&[][..], |heredoc| &*heredoc.body);
                 self.pieces(body, place);
             }
             // zsh reads the pipe and every redirection, one after the other.

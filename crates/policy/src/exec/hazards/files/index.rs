@@ -1,15 +1,16 @@
 //! Which shapes a path can have at all: nearly every path has none, and finds that out by looking up its names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::{Access, FileShape, SHAPES};
 use crate::exec::hazards::target::Target;
+use crate::names::ByName;
 
 /// The patterns for one kind of access, by the first name in them that is no pattern.
 #[derive(Default)]
 struct Index {
-    named: HashMap<&'static str, Vec<(usize, &'static str)>>,
+    named: ByName<Vec<(usize, &'static str)>>,
     unnamed: Vec<(usize, &'static str)>,
 }
 

@@ -7,16 +7,18 @@ use super::table::DELETE_THERE;
 use crate::exec::hazards::command::Command;
 use crate::exec::hazards::target::Target;
 use crate::exec::hazards::{Hazard, destroy};
-use crate::shell::{Actions, Arg};
+use crate::shell::{Actions, Arg, Run};
 
 /// Deletions that are dangerous only because of where they happen: `cd / && rm -rf *`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    if !actions.runs.iter().any(leads_elsewhere) {
+        return;
+    }
     let mut shells = Shells::of(actions);
     let mut folder: Option<Target> = None;
     for (index, run) in actions.runs.iter().enumerate() {
         shells.go_to(index, &mut folder);
-        let is_known = |name: &&str| matches!(*name, "cd" | "pushd" | "chdir");
-        if run.program().filter(is_known).is_some() {
+        if leads_elsewhere(run) {
             folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
             continue;
         }
@@ -27,6 +29,10 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
             found.push(DELETE_THERE.at(run.span));
         }
     }
+}
+
+fn leads_elsewhere(run: &Run<'_>) -> bool {
+    matches!(run.program(), Some("cd" | "pushd" | "chdir"))
 }
 
 /// The shells that are open at a place, each with the folder in which it began: there the shell around it goes on.

@@ -5,7 +5,8 @@ const LONGEST_NAME: usize = 1024;
 
 /// Whether a name, which may be a pattern itself, can be one that `part` means.
 pub(super) fn fits(name: &str, part: &str) -> bool {
-    if !name.contains(['*', '?', '[', '\\']) && !part.contains('*') {
+    let is_plain = |letter: u8| !matches!(letter, b'*' | b'?' | b'[' | b'\\');
+    if name.bytes().all(is_plain) && !part.as_bytes().contains(&b'*') {
         return name == part;
     }
     if ends_differ(name.chars().next(), part.chars().next())
