@@ -19,6 +19,10 @@ pub(super) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
         return argv.push(Arg::any());
     }
     let units = units(word.pieces());
+    // zsh expands braces last, so that a value can bring the dots of a sequence.
+    if shell == Shell::Zsh && holds_expansion_in_braces(&units) {
+        return argv.push(Arg::any());
+    }
     // dash has no braces, so for `sh` they are certain only where every shell leaves them as they are.
     let stays = |alternatives: &Vec<Vec<_>>| match alternatives.as_slice() {
         [only] => only.len() == units.len(),
@@ -214,6 +218,14 @@ fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<
     Some(middles.iter().flat_map(|middle| after.iter().map(move |end| combine(middle, end))).collect())
 }
 
+/// Whether something is replaced between the first brace that opens and the last that closes.
+fn holds_expansion_in_braces(units: &[Unit<'_, '_>]) -> bool {
+    let open = units.iter().position(|unit| matches!(unit, Unit::Bare('{')));
+    let close = units.iter().rposition(|unit| matches!(unit, Unit::Bare('}')));
+    let inside = open.zip(close).and_then(|(open, close)| units.get(open..close));
+    inside.is_some_and(|inside| inside.iter().any(|unit| matches!(unit, Unit::Expansion(_))))
+}
+
 /// Returns where the brace at the start is closed.
 fn matching_brace(units: &[Unit<'_, '_>]) -> Option<usize> {
     let mut depth = 0_usize;
@@ -249,9 +261,10 @@ fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't
     let text: Option<String> =
         units.iter().map(|unit| if let Unit::Bare(c) = unit { Some(*c) } else { None }).collect();
     let Some(text) = text else {
-        // zsh also counts where a dot is quoted.
-        let is_dot = |unit: &Unit<'_, '_>| matches!(unit, Unit::Bare('.') | Unit::Quoted('.'));
-        let dots = units.windows(2).any(|pair| pair.iter().all(is_dot));
+        // zsh also counts where a dot is quoted, be there empty quotes between two.
+        let is_dot = |unit: &&Unit<'_, '_>| matches!(unit, Unit::Bare('.') | Unit::Quoted('.'));
+        let spelled = || units.iter().filter(|unit| !matches!(unit, Unit::Empty));
+        let dots = spelled().zip(spelled().skip(1)).any(|(one, next)| is_dot(&one) && is_dot(&next));
         return (!dots).then_some(None);
     };
     let Some((first, last)) = text.split_once("..") else { return Some(None) };

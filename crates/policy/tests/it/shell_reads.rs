@@ -193,6 +193,25 @@ fn zsh_is_read_as_zsh() {
     }
 }
 
+/// zsh counts where the dots are quoted, where empty quotes stand between them, and where a value brings them.
+#[test]
+fn sequences_are_not_certain_for_zsh_however_they_are_spelled() {
+    for braces in [
+        "{1'..'2}",
+        "{1.''.2}",
+        r#"{1".""."2}"#,
+        r#"{1'.'"."2}"#,
+        r"{1\.'.'2}",
+        r#"{1"$dots"3}"#,
+        "{1.$nothing.3}",
+        "{1$(x)3}",
+    ] {
+        let runs = runs_in(&format!("rm {braces}"), Shell::Zsh);
+        assert!(runs.contains(&"rm …".to_owned()), "{braces}: {runs:?}");
+    }
+    assert_eq!(runs_in("rm {a''b} x{'.'}", Shell::Zsh), ["rm {ab} x{.}"]);
+}
+
 /// dash leaves braces as they are, and bash does with those that hold no choice: only these are certain for `sh`.
 #[test]
 fn braces_are_certain_for_sh_when_nobody_expands_them() {

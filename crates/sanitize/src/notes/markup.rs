@@ -47,9 +47,9 @@ impl Markup {
             found.comment |= tag.starts_with(OPENER);
             found.hidden_html |= is_hidden(attributes(tag.as_bytes()));
         }
-        found.hidden_markdown = LABEL_ENDS.find_iter(text.as_bytes()).any(|at| {
-            leads_nowhere(from(at + 2)) && begins_a_definition(text.get(..at).unwrap_or_default())
-        });
+        found.hidden_markdown = LABEL_ENDS
+            .find_iter(text.as_bytes())
+            .any(|at| leads_nowhere(from(at + 2)) && begins_a_definition(text.get(..at).unwrap_or_default()));
         found
     }
 }
