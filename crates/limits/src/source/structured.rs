@@ -28,6 +28,8 @@ enum Mode {
     Json(Lexer),
     /// It is not JSON: keep one character more than fits, to know that it does not.
     Text,
+    /// That one was space, and so was all that went with it: as long as nothing else comes, nothing is lost.
+    Space,
     /// Enough is known: the rest cannot be kept.
     Full,
 }
@@ -78,6 +80,8 @@ impl Structured {
             match &mut self.mode {
                 Mode::Full => return,
                 Mode::Text => self.push_text(character),
+                Mode::Space if is_space(character) => {}
+                Mode::Space => self.mode = Mode::Full,
                 Mode::Json(lexer) => {
                     let answer = lexer.push(character);
                     self.push_json(character, answer);
@@ -95,6 +99,7 @@ impl Structured {
     pub(crate) fn finish(mut self, is_whole: bool) -> Kept {
         match &mut self.mode {
             Mode::Full => Kept { text: self.kept, is_cut: true },
+            Mode::Space => Kept { text: self.kept, is_cut: !is_whole },
             Mode::Json(lexer) if is_whole && lexer.is_complete() => Kept { text: self.kept, is_cut: false },
             Mode::Json(_) if !is_whole => {
                 self.cut_json();
@@ -132,6 +137,9 @@ impl Structured {
         self.chars += 1;
         self.follow(answer);
         if !self.fits() {
+            if matches!(answer, Answer::BeginsString) {
+                self.string = None; // There is no room to end it.
+            }
             self.cut_json();
             self.mode = Mode::Full;
         } else if let (Answer::StringMayEnd, Some(string)) = (answer, &mut self.string) {
@@ -229,9 +237,15 @@ impl Structured {
 
     fn cut_text(&mut self) {
         let end = cut::head_by_blocks(&self.kept, self.max_chars).len();
+        let is_lost = self.kept.get(end..).is_none_or(|lost| !lost.chars().all(is_space));
         self.kept.truncate(end);
-        self.mode = Mode::Full;
+        self.mode = if is_lost { Mode::Full } else { Mode::Space };
     }
+}
+
+/// The space of JSON.
+const fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 
 #[cfg(test)]
@@ -279,6 +293,12 @@ mod tests {
             ("[not json]\nsecond line\nthird", 25, "[not json]\nsecond line"),
             ("{\"a\": undefined, \"b\": 12}", 12, "{\"a\": undefi"),
             ("12345678", 4, "1234"),
+            // A string that could not even be empty.
+            (r#"{"key":"x"}"#, 9, "{}"),
+            (r#"{"key":"xyz"}"#, 10, r#"{"key":""}"#),
+            // All that is missing is space.
+            ("not json\n   ", 9, "not json"),
+            ("not json\n   x", 9, "not json"),
         ] {
             assert_eq!(cut(text, max_chars), kept, "{text} at {max_chars}");
         }
