@@ -385,6 +385,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at = start;
         match self.compound()? {
             Some(compound) => Ok(Kind::Coproc(Command::Compound(Box::new(compound)))),
+            // bash writes a substitution anew before it runs it, and then the name that it gives such a coprocess is taken for
+            // the program.
+            None if !self.state.is_outermost_compound() => Err(self.refuse_here(Obstacle::Dialect)),
             None => Ok(Kind::Coproc(self.simple()?)),
         }
     }

@@ -177,12 +177,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         for option in ["-p", "--"] {
             self.skip_blanks();
-            let rest = self.text.rest();
-            let ends = rest
-                .strip_prefix(option)
-                .is_some_and(|after| after.starts_with([' ', '\t', '\n', ';']) || after.is_empty());
-            if ends {
-                self.text.at += option.len();
+            let mut ahead = self.text;
+            if option.bytes().all(|byte| ahead.eat(byte)) && ends_word(ahead.peek()) {
+                self.text = ahead;
             }
         }
     }
@@ -324,6 +321,11 @@ impl Keyword {
 pub(super) fn is_reserved(word: &str) -> bool {
     const IN_ZSH: &[&str] = &["foreach", "end", "repeat", "always", "nocorrect", "noglob", "-"];
     KEYWORDS.iter().any(|(text, _)| *text == word) || IN_ZSH.contains(&word) || word == "]]"
+}
+
+/// Returns whether a word that stands before a byte ends there.
+const fn ends_word(byte: u8) -> bool {
+    matches!(byte, 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
 /// Returns whether a reserved word begins with a byte.

@@ -256,4 +256,9 @@ impl State<'_, '_> {
     pub(super) const fn is_outermost(&self) -> bool {
         self.depth == 0
     }
+
+    /// Returns whether the compound command that is being read stands in nothing else.
+    pub(super) const fn is_outermost_compound(&self) -> bool {
+        self.depth <= 1
+    }
 }

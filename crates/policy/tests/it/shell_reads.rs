@@ -30,6 +30,8 @@ fn every_command_of_a_text_is_listed() {
         ("a;b\nc&d&&e||f", &["a", "b", "c", "d", "e", "f"]),
         ("a | b |& c", &["a", "b", "c"]),
         ("! a; time -p b; time -v", &["a", "b", "-v"]),
+        ("time -p>f a; time -p -->f b; time -p\\\n c; time -p(d)", &["a", "b", "c", "d"]),
+        ("time -p-- a; time -p'' b; timeout 5${x:- r m} c", &["-p-- a", "-p b", "timeout 5… c", "…", "c"]),
         ("a | time b", &["a", "b", "time b"]),
         ("a # b\nc", &["a", "c"]),
         ("a#b; #c $(d)\ne", &["a#b", "e"]),

@@ -78,6 +78,7 @@ fn what_is_not_certain_is_refused() {
         ("y=$((]1+$(a)))", AmbiguousArithmetic),
         ("echo $((x[1))", AmbiguousArithmetic),
         ("((x]1[))", AmbiguousArithmetic),
+        ("a >(coproc b)", Dialect),
         ("echo $(y=(\\;\nb) a)", Dialect),
         ("x=(a [+) b", AssignmentName),
         ("echo \"${x:?>(a)}\"", Dialect),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{joined, lists, start, text};
 use crate::shell::Script;
-use crate::shell::actions::{Arg, AssignmentScope, Called, HazardKind, Run};
+use crate::shell::actions::{Arg, AssignmentScope, Called, HazardKind, Run, WordCount};
 use crate::shell::braces::arguments;
 use crate::shell::expansion::is_name;
 use crate::shell::runs::{Place, Walk};
@@ -69,6 +69,11 @@ fn operand_then_argv<'t>(
     at: usize,
     place: Place<'_, 't>,
 ) {
+    let operands = run.argv.get(..at.min(run.argv.len())).unwrap_or_default();
+    if operands.iter().any(|arg| matches!(arg, Arg::Unknown { count: WordCount::Any, .. })) {
+        // The command may already begin in what that becomes.
+        walk.run(vec![Arg::any()], run.span, place, true);
+    }
     let next = run.argv.get(at).and_then(Arg::known);
     match (name, next) {
         ("flock", Some("-c" | "--command")) => {
