@@ -24,8 +24,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
             redirects: Vec::new(),
         };
         let mut end = start;
-        while self.simple_part(&mut command)? {
+        let mut may_assign = true;
+        while self.simple_part(&mut command, may_assign)? {
             end = self.text.at;
+            may_assign &= command.words.last().is_none_or(|word| self.is_modifier(word));
         }
         if command.assignments.is_empty() && command.words.is_empty() && command.redirects.is_empty() {
             return Err(self.refuse_missing_command());
@@ -38,7 +40,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Reads one assignment, word or redirection. Returns whether there was one.
-    fn simple_part(&mut self, command: &mut Simple<'t>) -> Read<bool> {
+    fn simple_part(&mut self, command: &mut Simple<'t>, may_assign: bool) -> Read<bool> {
         self.skip_blanks();
         if may_begin_redirect(self.text.peek())
             && let Some(redirect) = self.redirect()?
@@ -46,9 +48,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             command.redirects.push(redirect);
             return Ok(true);
         }
-        if command.words.is_empty()
-            && let Some(after_name) = self.assigned_name()?
-        {
+        if may_assign && let Some(after_name) = self.assigned_name()? {
             command.assignments.push(self.assignment(after_name)?);
             return Ok(true);
         }
@@ -58,10 +58,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         let Some(word) = self.word(Place::Argument)? else { return Ok(false) };
         if self.shell() == Shell::Zsh {
-            self.refuse_only_zsh(&word, command.words.is_empty(), start)?;
+            self.refuse_only_zsh(&word, may_assign, start)?;
         }
-        if self.shell() == Shell::Zsh && command.words.is_empty() && self.text.slice(start, start + 1) == "{"
-        {
+        if self.shell() == Shell::Zsh && may_assign && self.text.slice(start, start + 1) == "{" {
             return Err(self.refuse(Obstacle::ZshSyntax, start));
         }
         let declares = command.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
@@ -70,6 +69,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.declared_array(command)?;
         }
         Ok(true)
+    }
+
+    /// Whether a word changes how zsh reads the command, which only begins after it: `nocorrect x=1 a`.
+    fn is_modifier(&self, word: &Word<'t>) -> bool {
+        self.shell() == Shell::Zsh && word.bare().is_some_and(|text| text == "nocorrect")
     }
 
     /// zsh also sets `1=x`, names a descriptor in `{x} > f` with blanks before the operator, and takes one in `1&>f`.
@@ -151,15 +155,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if !goes_on || !rest.get(..length).is_some_and(is_name) {
             return Ok(None);
         }
-        let mut after = rest.get(length..).unwrap_or_default();
-        // A name broken by an escaped line end is read as an assignment by some shells only.
-        while let Some(more) = after.strip_prefix("\\\n") {
-            after = more.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            if after.starts_with(['=', '[']) || after.starts_with("+=") {
-                return Err(self.refuse(Obstacle::AssignmentName, self.text.at));
-            }
-        }
         let rest = rest.get(length..).unwrap_or_default();
+        if is_broken_assignment(rest) {
+            return Err(self.refuse(Obstacle::AssignmentName, self.text.at));
+        }
         let is_assigned = rest.starts_with('=') || rest.starts_with("+=") || rest.starts_with('[');
         Ok(is_assigned.then_some(self.text.at + length))
     }
@@ -431,6 +430,18 @@ const ESCAPED_LINE_END: &str = "\\\n";
 /// Returns a stretch of text without its escaped line ends, as a shell reads it.
 fn joined(text: &str) -> String {
     text.replace(ESCAPED_LINE_END, "")
+}
+
+/// Whether escaped line ends break a name before its `=`, or the `+=` after it: some shells only read an assignment.
+fn is_broken_assignment(after_name: &str) -> bool {
+    let mut after = after_name;
+    while let Some(more) = after.strip_prefix(ESCAPED_LINE_END) {
+        after = more.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    }
+    let appends = after.strip_prefix('+').map(|rest| rest.trim_start_matches(ESCAPED_LINE_END));
+    let is_broken =
+        after.len() < after_name.len() || appends.is_some_and(|rest| rest.len() + 1 < after.len());
+    is_broken && (after.starts_with(['=', '[']) || appends.is_some_and(|rest| rest.starts_with('=')))
 }
 
 /// Whether a stretch of text is a name, also when its lines are joined.

@@ -92,8 +92,7 @@ static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
     vec![
         // Words of the shell itself.
         row(&["command"], "-p -v? -V?", 0, Argv),
-        row(&["builtin", "noglob", "-", "nohup"], "--help --version", 0, Argv),
-        row(&["nocorrect"], "", 0, Environment),
+        row(&["builtin", "noglob", "nocorrect", "-", "nohup"], "--help --version", 0, Argv),
         row(&["exec"], "-c -l -a:", 0, Argv),
         // Other users.
         row(

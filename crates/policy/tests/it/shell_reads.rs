@@ -184,7 +184,10 @@ fn zsh_is_read_as_zsh() {
         ("noglob a; - b", &["a", "b", "noglob a", "- b"]),
         ("ls a(|b)", &["ls a…"]),
         ("a {1.\\.3}", &["a …"]),
-        ("nocorrect x=1 a", &["a", "nocorrect x=1 a"]),
+        ("nocorrect x=1 a", &["a", "nocorrect a"]),
+        ("x=1 nocorrect nocorrect < f y=(1 2) a", &["a", "nocorrect a", "nocorrect nocorrect a"]),
+        ("nocorrect r''m=1 a", &["rm=1 a", "nocorrect rm=1 a"]),
+        ("nocorrect x=1; nocorrect < f", &["…", "nocorrect", "nocorrect"]),
     ];
     for (text, expected) in rows {
         let mut found = runs_in(text, Shell::Zsh);

@@ -71,6 +71,8 @@ fn what_is_not_certain_is_refused() {
         ("a <<E 'b\nc'\nE", LineEndBeforeHeredoc),
         ("a <<$(b)\nE", HeredocDelimiter),
         ("x\\\ny=1 a", AssignmentName),
+        ("x+\\\n=1 a", AssignmentName),
+        ("x\\\n+=1 a", AssignmentName),
         ("x[a b]=1", AssignmentName),
         ("x[$$((#a)0]=1", AmbiguousArithmetic),
         ("((${x:=a=(}))", AmbiguousArithmetic),

@@ -6,7 +6,6 @@ use super::{joined, lists, start, text};
 use crate::shell::Script;
 use crate::shell::actions::{Arg, AssignmentScope, Called, HazardKind, Run, WordCount};
 use crate::shell::braces::arguments;
-use crate::shell::expansion::is_name;
 use crate::shell::runs::{Place, Walk};
 use crate::shell::span::Span;
 use crate::shell::via::Via;
@@ -133,15 +132,12 @@ enum Names {
     Any,
     /// Anything but a path: `sudo` runs `/a=b`.
     NoPath,
-    /// What the shell takes for one.
-    OfTheShell,
 }
 
 impl Names {
     fn of(program: &str) -> Self {
         match program.rsplit('/').next() {
             Some("env") => Self::Any,
-            Some("nocorrect") => Self::OfTheShell,
             _ => Self::NoPath,
         }
     }
@@ -155,7 +151,6 @@ impl Names {
         let is_variable = match self {
             Self::Any => true,
             Self::NoPath => !name.starts_with('/'),
-            Self::OfTheShell => is_name(name.strip_suffix('+').unwrap_or(name)),
         };
         is_variable.then(|| name.to_owned())
     }

@@ -17,7 +17,9 @@ impl<'t> Walk<'t, '_> {
         let (start, substitutions) = (self.next(), self.actions.substitutions.len());
         let (argv, mentioned) = self.arguments(simple, place);
         let words = start..self.next();
-        let scope = if simple.words.is_empty() { AssignmentScope::Shell } else { AssignmentScope::Command };
+        let is_modifier = |arg: &Arg<'_>| place.shell == Shell::Zsh && arg.known() == Some("nocorrect");
+        let runs_nothing = argv.iter().all(is_modifier);
+        let scope = if runs_nothing { AssignmentScope::Shell } else { AssignmentScope::Command };
         for assigned in &simple.assignments {
             self.assigned(assigned, scope, place);
         }
@@ -26,8 +28,6 @@ impl<'t> Walk<'t, '_> {
         let redirected = self.redirects(&simple.redirects, place);
         let read = self.held.end(around);
         let (own, last) = (self.next(), self.actions.redirects.len());
-        let runs_nothing =
-            argv.is_empty() || matches!(argv.as_slice(), [Arg::Known(name)] if name == "nocorrect");
         if runs_nothing
             && place.shell == Shell::Zsh
             && simple.assignments.is_empty()
