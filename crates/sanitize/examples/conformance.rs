@@ -136,8 +136,8 @@ fn fulfils(clean: &Sanitized<'_>, want: &str, value: &Value) -> Result<(), Strin
         "no_tag_chars" => !body.contains(|c| matches!(c, '\u{E0000}'..='\u{E007F}')),
         // A Rust string cannot hold one; what can go wrong is the cut.
         "no_lone_surrogate" => !body.contains(char::REPLACEMENT_CHARACTER),
-        "flag" if value == "none" => clean.notes.is_empty(),
-        "flag" => clean.notes.iter().any(|note| value == note.name()),
+        "flag" if value == "none" => clean.notes().is_empty(),
+        "flag" => clean.notes().iter().any(|note| value == note.name()),
         "idempotent" | "fixed_point" => true, // checked for every row
         unknown => return Err(format!("do not know how to check `{unknown}`")),
     };

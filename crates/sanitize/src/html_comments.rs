@@ -24,13 +24,6 @@ pub struct WithoutComments<'t> {
     pub unterminated: bool,
 }
 
-impl<'t> WithoutComments<'t> {
-    /// What becomes of a text that has none.
-    pub(crate) const fn of_plain(text: &'t str) -> Self {
-        Self { text: Cow::Borrowed(text), count: 0, unterminated: false }
-    }
-}
-
 /// Removes every HTML comment, leaving nothing in its place.
 ///
 /// Where a comment ends is what browsers say it is (WHATWG HTML, tokenization): at `-->` or `--!>`, at once for `<!-->`
@@ -48,7 +41,7 @@ impl<'t> WithoutComments<'t> {
 #[must_use]
 pub fn strip_html_comments(text: &str) -> WithoutComments<'_> {
     if find_opener(text).is_none() {
-        return WithoutComments::of_plain(text);
+        return WithoutComments { text: Cow::Borrowed(text), count: 0, unterminated: false };
     }
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

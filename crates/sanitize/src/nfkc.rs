@@ -16,7 +16,6 @@ use writer::Writer;
 use crate::class::{Class, class, expand};
 use crate::html_comments::{CommentFree, find_opener};
 use crate::invisible::{kept_len, visible};
-use crate::notes::may_look_alike;
 use crate::pipeline::Options;
 use crate::plain::skip_plain;
 use crate::work;
@@ -26,8 +25,6 @@ use crate::work;
 pub(crate) struct Cleaned<'t> {
     /// Borrowed, and then the whole text, when nothing changed.
     pub(crate) text: Cow<'t, str>,
-    /// Whether there may be letters that look like Latin ones.
-    pub(crate) maybe_look_alikes: bool,
     /// Whether something stayed away, so that a survey is worth its time.
     pub(crate) survey_needed: bool,
     /// Combining marks beyond the limit that were left out.
@@ -43,7 +40,7 @@ pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &Options) -> Clean
     let mut walk = Walk::new(text, bound, options);
     walk.run();
     let full = walk.writer.is_full();
-    let (stripped, look_alikes, clipped) = (walk.stripped, walk.look_alikes, walk.clipped.get());
+    let (stripped, clipped) = (walk.stripped, walk.clipped.get());
     let cleaned = walk.writer.finish();
     if matches!(&cleaned, Cow::Owned(owned) if find_opener(owned).is_some()) {
         // Not both results at a time: memory is bounded by the limit.
@@ -51,8 +48,6 @@ pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &Options) -> Clean
         return clean_reformed(text, bound, options);
     }
     Cleaned {
-        // What became of a changed text was not looked at.
-        maybe_look_alikes: look_alikes || matches!(cleaned, Cow::Owned(_)),
         text: cleaned,
         survey_needed: stripped || full,
         marks_clipped: clipped,
@@ -72,7 +67,6 @@ fn clean_reformed<'t>(text: &str, bound: usize, options: &Options) -> Cleaned<'t
     let (comments, unterminated) = (comment_free.count, comment_free.unterminated);
     Cleaned {
         text: Cow::Owned(cleaned),
-        maybe_look_alikes: true,
         survey_needed: true,
         marks_clipped: clipped.get() + seams_clipped.get(),
         comments,
@@ -86,14 +80,13 @@ struct Walk<'t, 'o> {
     options: &'o Options,
     writer: Writer<'t>,
     stripped: bool,
-    look_alikes: bool,
     clipped: Cell<usize>,
 }
 
 impl<'t, 'o> Walk<'t, 'o> {
     fn new(text: &'t str, bound: usize, options: &'o Options) -> Self {
         let writer = Writer::new(text, bound);
-        Self { text, options, writer, stripped: false, look_alikes: false, clipped: Cell::new(0) }
+        Self { text, options, writer, stripped: false, clipped: Cell::new(0) }
     }
 
     fn run(&mut self) {
@@ -126,7 +119,6 @@ impl<'t, 'o> Walk<'t, 'o> {
                 if c.is_ascii() {
                     break;
                 }
-                self.look_alikes |= may_look_alike(c);
             }
             if at >= self.text.len() {
                 return None;

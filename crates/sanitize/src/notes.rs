@@ -3,9 +3,6 @@
 mod look_alikes;
 mod markup;
 
-pub(crate) use look_alikes::may_look_alike;
-pub(crate) use markup::Markup;
-
 /// Something noteworthy about a text. No note changes the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -66,14 +63,11 @@ impl serde::Serialize for Note {
 }
 
 /// What the steps noticed on their way.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) unterminated: bool,
     pub(crate) bidi: bool,
-    /// Whether it is worth looking for letters that pose as others.
-    pub(crate) maybe_look_alikes: bool,
     pub(crate) marks_clipped: bool,
-    pub(crate) markup: Markup,
 }
 
 /// Returns the notes on a cleaned text.
@@ -81,9 +75,9 @@ pub(crate) fn take_notes(body: &str, seen: &Seen) -> Vec<Note> {
     let notes = [
         (seen.unterminated, Note::UnterminatedComment),
         (seen.bidi, Note::Bidi),
-        (seen.maybe_look_alikes && look_alikes::any(body), Note::Confusable),
-        (seen.markup.hidden_markdown, Note::HiddenMarkdown),
-        (seen.markup.hidden_html, Note::HiddenHtml),
+        (look_alikes::any(body), Note::Confusable),
+        (markup::has_hidden_markdown(body), Note::HiddenMarkdown),
+        (markup::has_hidden_html(body), Note::HiddenHtml),
         (seen.marks_clipped, Note::CombiningMarks),
     ];
     notes.into_iter().filter_map(|(noted, note)| noted.then_some(note)).collect()

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::html_comments::{WithoutComments, strip_html_comments};
+use crate::html_comments::strip_html_comments;
 use crate::invisible::{Joiners, survey};
 use crate::nfkc::clean;
-use crate::notes::{Markup, Seen, take_notes};
+use crate::notes::Seen;
 use crate::report::Sanitized;
 use crate::size::{BEYOND_LIMIT, enforce};
 
@@ -45,23 +45,21 @@ impl Default for Options {
 /// assert_eq!(sanitize("too long", &options).body, "too l\n[TRUNCATED]");
 /// ```
 pub fn sanitize<'t>(text: &'t str, options: &Options) -> Sanitized<'t> {
-    let markup = Markup::of(text);
-    let comments = if markup.comment { strip_html_comments(text) } else { WithoutComments::of_plain(text) };
+    let comments = strip_html_comments(text);
     let bound = options.max_chars.saturating_add(BEYOND_LIMIT);
     let cleaned = clean(&comments.text, bound, options);
     let survey = if cleaned.survey_needed { survey(&comments.text, options) } else { Default::default() };
     let html_comments_stripped = comments.count + cleaned.comments;
-    let unterminated = comments.unterminated || cleaned.unterminated;
-    let (maybe_look_alikes, marks_clipped) = (cleaned.maybe_look_alikes, cleaned.marks_clipped > 0);
+    let seen = Seen {
+        unterminated: comments.unterminated || cleaned.unterminated,
+        bidi: survey.bidi,
+        marks_clipped: cleaned.marks_clipped > 0,
+    };
     let cleaned = match cleaned.text {
         Cow::Owned(owned) => Cow::Owned(owned),
         Cow::Borrowed(_) => comments.text,
     };
     let (body, truncated) = enforce(cleaned, options.max_chars);
-    // A text that did not change need not be looked at again.
-    let markup = if matches!(body, Cow::Borrowed(_)) { markup } else { Markup::of(&body) };
-    let seen = Seen { unterminated, bidi: survey.bidi, maybe_look_alikes, marks_clipped, markup };
-    let notes = take_notes(&body, &seen);
     Sanitized {
         body,
         html_comments_stripped,
@@ -69,7 +67,7 @@ pub fn sanitize<'t>(text: &'t str, options: &Options) -> Sanitized<'t> {
         tag_block_detected: survey.tag_block_detected,
         invisible_stripped: survey.stripped,
         hidden_text: survey.hidden_text,
-        notes,
+        seen,
     }
 }
 

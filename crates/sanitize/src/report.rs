@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::invisible::InvisibleStripped;
-use crate::notes::Note;
+use crate::notes::{Note, Seen, take_notes};
 
 /// A cleaned text, and what was done to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct Sanitized<'t> {
     pub invisible_stripped: InvisibleStripped,
     /// The message that the removed characters spell, when they spell one; its first 4,096 bytes.
     pub hidden_text: Option<String>,
-    /// What a person should look at, each kind once, in the order of the type.
-    pub notes: Vec<Note>,
+    /// What the notes need to know besides the body.
+    pub(crate) seen: Seen,
 }
 
 impl Sanitized<'_> {
@@ -32,6 +32,12 @@ impl Sanitized<'_> {
     #[must_use]
     pub fn changed(&self) -> bool {
         matches!(self.body, Cow::Owned(_))
+    }
+
+    /// Returns what a person should look at, each kind once, in the order of the type. Looks at the body for it.
+    #[must_use]
+    pub fn notes(&self) -> Vec<Note> {
+        take_notes(&self.body, &self.seen)
     }
 }
 
@@ -51,7 +57,7 @@ impl serde::Serialize for Sanitized<'_> {
             Some(text) => object.serialize_field("hiddenText", text)?,
             None => object.skip_field("hiddenText")?,
         }
-        object.serialize_field("notes", &self.notes)?;
+        object.serialize_field("notes", &self.notes())?;
         object.serialize_field("changed", &self.changed())?;
         object.end()
     }

@@ -37,7 +37,7 @@ pub(crate) fn report(name: &str, cleaned: &Sanitized<'_>, verdict: Verdict) -> S
     if cleaned.truncated {
         writeln!(out, "  too long: only the first --max-chars characters were kept").ok();
     }
-    for note in &cleaned.notes {
+    for note in cleaned.notes() {
         writeln!(out, "  note: {}", note.description()).ok();
     }
     out

@@ -241,7 +241,7 @@ fn readable(label: &str) -> Cow<'_, str> {
 
 /// Whether letters of another script stand for Latin ones.
 fn is_look_alike(name: &str) -> bool {
-    sanitize(name, &Options::default()).notes.contains(&Note::Confusable)
+    sanitize(name, &Options::default()).notes().contains(&Note::Confusable)
 }
 
 fn no_host(reason: impl Into<String>) -> NetRefused {

@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memchr2};
 
-use crate::html_comments::OPENER;
-
 /// Declarations that take an element out of sight, without spaces and in lower case.
 const HIDING_STYLES: &[&str] = &[
     "display:none",
@@ -27,31 +25,18 @@ const MAX_TAG: usize = 2048;
 
 static LABEL_ENDS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("]:"));
 
-/// What a text holds of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Markup {
-    /// A comment begins somewhere.
-    pub(crate) comment: bool,
-    /// A link definition leads nowhere and has a title: `[//]: # (text)`, `[x]: <> "text"`.
-    pub(crate) hidden_markdown: bool,
-    /// A tag has the attribute `hidden` or a style that hides its element.
-    pub(crate) hidden_html: bool,
+/// Whether a link definition leads nowhere and has a title: `[//]: # (text)`, `[x]: <> "text"`.
+pub(super) fn has_hidden_markdown(text: &str) -> bool {
+    let split = |at| text.split_at_checked(at).unwrap_or_default();
+    LABEL_ENDS
+        .find_iter(text.as_bytes())
+        .any(|at| leads_nowhere(split(at + 2).1) && begins_a_definition(split(at).0))
 }
 
-impl Markup {
-    /// Looks at a text.
-    pub(crate) fn of(text: &str) -> Self {
-        let from = |at: usize| text.get(at..).unwrap_or_default();
-        let mut found = Self::default();
-        for tag in memchr_iter(b'<', text.as_bytes()).map(from) {
-            found.comment |= tag.starts_with(OPENER);
-            found.hidden_html |= is_hidden(attributes(tag.as_bytes()));
-        }
-        found.hidden_markdown = LABEL_ENDS
-            .find_iter(text.as_bytes())
-            .any(|at| leads_nowhere(from(at + 2)) && begins_a_definition(text.get(..at).unwrap_or_default()));
-        found
-    }
+/// Whether a tag has the attribute `hidden` or a style that hides its element.
+pub(super) fn has_hidden_html(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr_iter(b'<', bytes).any(|at| is_hidden(attributes(bytes.get(at..).unwrap_or_default())))
 }
 
 /// Whether the line up to the closing bracket is a label and nothing else.
@@ -124,15 +109,7 @@ fn says(declaration: &[u8], style: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Markup;
-
-    fn has_hidden_html(text: &str) -> bool {
-        Markup::of(text).hidden_html
-    }
-
-    fn has_hidden_markdown(text: &str) -> bool {
-        Markup::of(text).hidden_markdown
-    }
+    use super::{has_hidden_html, has_hidden_markdown};
 
     #[test]
     fn link_definitions_that_lead_nowhere_hide_their_title() {

@@ -129,7 +129,7 @@ fn input(data: &[u8]) -> (String, Options) {
 pub(crate) fn sanitizes(data: &[u8]) {
     let (text, options) = input(data);
     let clean = sanitize(&text, &options);
-    if clean.notes.contains(&Note::CombiningMarks) {
+    if clean.notes().contains(&Note::CombiningMarks) {
         let (whole, _) = naive::sanitize(&text, usize::MAX, options.joiners);
         // The flood may also have been in a comment that normalisation made.
         let made = clean.html_comments_stripped - strip_html_comments(&text).count;

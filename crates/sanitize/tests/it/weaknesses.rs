@@ -60,8 +60,8 @@ fn z1_comments_cannot_come_back() {
         let clean = clean(text);
         assert_eq!((clean.body.as_ref(), clean.html_comments_stripped), (body, comments), "{text}");
     }
-    assert_eq!(clean("seen <!-- hidden").notes, [Note::UnterminatedComment]);
-    assert_eq!(clean("seen ＜!-- hidden").notes, [Note::UnterminatedComment]);
+    assert_eq!(clean("seen <!-- hidden").notes(), [Note::UnterminatedComment]);
+    assert_eq!(clean("seen ＜!-- hidden").notes(), [Note::UnterminatedComment]);
 }
 
 #[test]
@@ -226,10 +226,10 @@ const NOTES: &[(&str, &[Note])] = &[
 #[test]
 fn z6_what_was_found_is_reported() {
     for &(text, notes) in NOTES {
-        assert_eq!(clean(text).notes, notes, "{text:?}");
+        assert_eq!(clean(text).notes(), notes, "{text:?}");
     }
     let flood = format!("a{}", "\u{301}".repeat(31));
-    assert_eq!(clean(&flood).notes, [Note::CombiningMarks]);
+    assert_eq!(clean(&flood).notes(), [Note::CombiningMarks]);
     assert!(clean("x\u{e0068}\u{e0069}y").tag_block_detected);
 }
 
