@@ -1,19 +1,18 @@
 //! What can be typed. Each command has its own file; this is what they share and how their help reads.
 #![expect(clippy::disallowed_methods, reason = "looks whether anything was typed")]
 
+mod command;
+
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, ValueEnum};
 use stockade_guard::config::Config;
 
-use crate::commands::{
-    audit, check, completions, config, container, eval, init, limits, policy, rules, sanitize, scan, skill,
-};
-#[cfg(target_os = "linux")]
-use crate::commands::{doctor, exec, run, serve};
+pub(crate) use command::Command;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -137,32 +136,6 @@ pub(crate) fn agent(text: &str) -> Result<String, String> {
         Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
         _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
     }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Scan(scan::ScanArgs),
-    Sanitize(sanitize::SanitizeArgs),
-    Skill(skill::SkillArgs),
-    Container(container::ContainerArgs),
-    Rules(rules::RulesArgs),
-    Limits(limits::LimitsArgs),
-    Check(check::CheckArgs),
-    Eval(eval::EvalArgs),
-    #[cfg(target_os = "linux")]
-    Exec(exec::ExecArgs),
-    #[cfg(target_os = "linux")]
-    Run(run::RunArgs),
-    Policy(policy::PolicyArgs),
-    Audit(audit::AuditArgs),
-    Config(config::ConfigArgs),
-    #[cfg(target_os = "linux")]
-    Serve(serve::ServeArgs),
-    #[cfg(target_os = "linux")]
-    Doctor(doctor::DoctorArgs),
-    Init(init::InitArgs),
-    Completions(completions::CompletionsArgs),
-    Man(completions::ManArgs),
 }
 
 /// When to use colours.

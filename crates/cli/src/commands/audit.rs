@@ -45,7 +45,6 @@ reads it, also while it is written to:
 /// How often new records are looked for.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Show, check and export the audit trail
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct AuditArgs {

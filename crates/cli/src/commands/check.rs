@@ -36,7 +36,6 @@ Exit codes:
 
 Nothing is run, opened or changed.";
 
-/// Say what a policy decides about tools, paths, commands and hosts, and why
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {

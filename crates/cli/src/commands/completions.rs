@@ -27,7 +27,6 @@ Examples:
   stockade man | man -l -                        read the page of the whole command
   stockade man --out ~/.local/share/man/man1     write a page for every command";
 
-/// Print what a shell needs to complete commands and options
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = COMPLETIONS)]
 pub(crate) struct CompletionsArgs {
@@ -35,7 +34,6 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Print the page of the manual, or write a page for every command
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = MAN)]
 pub(crate) struct ManArgs {

@@ -37,7 +37,6 @@ The layers, each of which replaces what those before it say: built in, /etc/stoc
 ~/.config/stockade/config.*, the project's .stockade/config.* (which can only narrow), STOCKADE_* variables, --set, and
 /etc/stockade/managed.*, which wins over all if nobody but root can write it. Files are TOML, YAML or JSON.";
 
-/// Show what holds, who says so, and what a key does
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct ConfigArgs {

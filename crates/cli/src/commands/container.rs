@@ -40,7 +40,6 @@ missing, is not listed or is no plain file, and a critical finding of the scanne
 whether to trust that publisher is for you to say. Of a file, or of - for standard input, the manifest alone is looked at.
 Nothing of a package is run.";
 
-/// Say whether packages for containers are what was signed, and how to run them
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct ContainerArgs {

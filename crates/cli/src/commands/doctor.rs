@@ -29,7 +29,6 @@ Exit codes:
 
 Nothing is taken on trust: sandboxes are made and commands run in them, in a temporary folder that goes away again.";
 
-/// Say what works on this machine, and what mends the rest
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct DoctorArgs {

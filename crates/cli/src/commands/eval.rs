@@ -34,7 +34,6 @@ Exit codes:
 An expression of JavaScript, or statements of which the last expression is the value, sees its variables and nothing else:
 no files, no network, no processes, no prototypes. In a template, what fails keeps its marker.";
 
-/// Evaluate an expression of JavaScript over plain data, with nothing else in reach
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct EvalArgs {

@@ -57,7 +57,6 @@ const BY_SIGNAL: i32 = 128;
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// Run a command where it sees and reaches only what it was given
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct ExecArgs {

@@ -30,7 +30,6 @@ const HEAD: &str = "\
 /// What is true of a project's file alone.
 const OF_PROJECT: &str = "#\n# A project can only narrow what the user and the machine permit.\n";
 
-/// Begin a configuration, with every key and what it does
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES)]
 pub(crate) struct InitArgs {

@@ -33,7 +33,6 @@ Exit codes:
   2  the command line, the configuration or the script is wrong
   3  something that is needed could not be read, or a reset not be put on record";
 
-/// Show and reset what agents used, and replay what limits would do
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct LimitsArgs {

@@ -53,7 +53,6 @@ Instead of prefix: exact = [..] for no further words, glob = \"npm run {build,te
 redirects = \"null\", \"workspace\" or \"any\", cwd and not_cwd = [\"workspace\", \"/srv\"], priority = 1, enabled = false.
 Of the rules that match, the most specific decides. For what no rule matches: [defaults] unmatched = \"ask\".";
 
-/// Test, lint and explain rules for commands
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct PolicyArgs {

@@ -28,7 +28,6 @@ Exit codes:
 /// How alike two ids have to be for one to be a likely slip of the other.
 const ALIKE: f64 = 0.75;
 
-/// Show the rules of the scanner, or test rules of your own
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct RulesArgs {

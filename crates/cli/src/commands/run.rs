@@ -43,7 +43,6 @@ const NOT_FOUND: u8 = 127;
 const BY_SIGNAL: i32 = 128;
 const SIGKILL: i32 = 9;
 
-/// Let a skill in, and run a command for it
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct RunArgs {

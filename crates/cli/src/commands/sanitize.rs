@@ -35,7 +35,6 @@ Exit codes:
 What is removed: HTML comments, and characters that a person does not see but a model reads. What remains is brought
 into one form (NFKC), and cut where it is too long.";
 
-/// Print a text without what a person cannot see
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct SanitizeArgs {

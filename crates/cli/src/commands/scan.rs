@@ -46,7 +46,6 @@ const MAX_FILE_SIZE: usize = 1 << 30;
 /// The most `--threads`. Each may hold a whole file in memory.
 const MAX_THREADS: usize = 256;
 
-/// Look for attacks in skills: files, folders or standard input
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct ScanArgs {

@@ -30,7 +30,6 @@ Exit codes:
 One request a line, one answer a line, in the order in which answers are ready; SERVE.md says what methods there are.
 Clients for Python and Node are in examples/clients. A client that does not read its answers is not read from.";
 
-/// Answer the requests of other programs: JSON-RPC 2.0, one message a line
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(crate) struct ServeArgs {

@@ -46,7 +46,6 @@ What blocks a skill: a critical finding, a head that cannot be read or that its 
 load that the built-in rules deny. What flags it: a suspicious finding, hooks, hidden messages, downloads that nothing
 verifies, files that could not be looked at. Notes do neither, unless --strict is given. Nothing of a skill is run.";
 
-/// Say whether skills may be used, and what of them reaches a model
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct SkillArgs {
