@@ -166,7 +166,9 @@ fn begins(prefix: &str, found: &str) -> bool {
 /// A `~` stands for the home directory at the start of a word, and after the `=` of what looks like an assignment.
 fn at_home(word: &str) -> String {
     let word = word.replace("=~", &format!("={HOME}")).replace(":~", &format!(":{HOME}"));
-    match word.strip_prefix("~+").or_else(|| word.strip_prefix("~0")) {
+    // `~0` is the folder itself, with as many zeros as zsh is given.
+    let zeros = || word.strip_prefix("~0").map(|rest| rest.trim_start_matches('0'));
+    match word.strip_prefix("~+").or_else(zeros) {
         Some(rest) => format!("{WORK}{rest}"),
         None => word.strip_prefix('~').map_or_else(|| word.clone(), |rest| format!("{HOME}{rest}")),
     }

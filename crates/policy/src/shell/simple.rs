@@ -76,7 +76,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.shell() == Shell::Zsh && word.bare().is_some_and(|text| text == "nocorrect")
     }
 
-    /// zsh also sets `1=x`, names a descriptor in `{x} > f` with blanks before the operator, and takes one in `1&>f`.
+    /// zsh also sets `1=x`, names a descriptor in `{x} > f` and `{x} &> f` with blanks before the operator, and takes
+    /// one in `1&>f`.
     fn refuse_only_zsh(&mut self, word: &Word<'t>, is_first: bool, start: usize) -> Read<()> {
         let Some(Piece::Bare(text)) = word.pieces().first() else { return Ok(()) };
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -85,7 +86,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let copies = digits == text.len() && self.text.peek() == b'&' && self.text.peek_second() == b'>';
         let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
         self.skip_blanks();
-        let names = name.is_some_and(is_name) && matches!(self.text.peek(), b'<' | b'>');
+        let redirects = matches!(self.text.peek(), b'<' | b'>')
+            || (self.text.peek() == b'&' && self.text.peek_second() == b'>');
+        let names = name.is_some_and(is_name) && redirects;
         if sets || names || copies { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
     }
 

@@ -145,6 +145,8 @@ fn what_only_zsh_does_is_refused_for_zsh() {
         ("a >&! b", ZshSyntax),
         ("1=x a", ZshSyntax),
         ("1&>f a", ZshSyntax),
+        ("a {b} >f", ZshSyntax),
+        ("a {b} &>>f", ZshSyntax),
         ("a 22>f", ZshSyntax),
         ("echo ${x:-=(a)}", ZshSyntax),
         ("echo ${x:-*(e:'a':)}", ZshSyntax),
