@@ -198,13 +198,13 @@ impl Structured {
         }
         let last = self.frame_to_cut();
         self.frames.truncate(last + 1);
-        if let Some(frame) = self.frames.last() {
-            let border = frame.border;
-            if border == 0 {
-                return self.cut_text();
-            }
-            self.kept.truncate(border);
+        let border = self.frames.last().map_or(0, |frame| frame.border);
+        let left = self.kept.get(..border).unwrap_or_default();
+        // Space before the first value can leave no room for the value to be closed.
+        if left.is_empty() || left.chars().count() + last > self.max_chars {
+            return self.cut_text();
         }
+        self.kept.truncate(border);
         self.close_frames();
     }
 
@@ -281,6 +281,9 @@ mod tests {
             (r#"["one","two"]"#, 10, r#"["one"]"#),
             (r#""a long string alone""#, 9, r#""a long ""#),
             ("  [ 1 , 2 ]  ", 9, "  [ 1]"),
+            ("  [1]", 4, "  []"),
+            // Not even an empty list has room.
+            ("   [1]", 4, "   ["),
         ] {
             assert_eq!(cut(text, max_chars), kept, "{text} at {max_chars}");
         }
