@@ -36,6 +36,18 @@ pub(crate) fn class(c: char) -> Class {
     }
 }
 
+/// Returns where, from `at` on, the first character stands that is not one of three bytes in a block of nothing but inert
+/// ones: the first two bytes say which block that is. Most symbols and all ideographs are skipped so.
+pub(crate) fn skip_inert(text: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while let Some(&[lead @ 0xE0..=0xEF, second, _]) = text.get(at..).and_then(<[u8]>::first_chunk)
+        && table::INDEX.get(usize::from(lead & 15) << 6 | usize::from(second & 63)) == Some(&table::INERT)
+    {
+        at += 3;
+    }
+    at
+}
+
 /// The planes after the third hold nothing but private use, the tag and selector block, and noncharacters.
 fn class_of_high_planes(c: char) -> Class {
     let code = u32::from(c);
@@ -77,7 +89,7 @@ pub(crate) fn is_emoji(c: char) -> bool {
 mod tests {
     use unicode_normalization::UnicodeNormalization;
 
-    use super::{Class, class, expand, is_emoji};
+    use super::{Class, class, expand, is_emoji, skip_inert};
 
     fn every_char() -> impl Iterator<Item = char> {
         '\0'..=char::MAX
@@ -88,6 +100,15 @@ mod tests {
         for c in every_char() {
             assert_eq!(class(c), super::generate::class_from_unicode(c), "U+{:04X}", u32::from(c));
         }
+    }
+
+    #[test]
+    fn what_is_skipped_is_inert_and_most_of_what_is_inert_is_skipped() {
+        let skipped = |c: &char| skip_inert(c.to_string().as_bytes(), 0) > 0;
+        assert!(every_char().filter(skipped).all(|c| class(c) == Class::Inert));
+        assert!("漢字✓─│█".chars().all(|c| skipped(&c)));
+        assert_eq!(skip_inert("a漢✓ é".as_bytes(), 1), 7);
+        assert_eq!(skip_inert("漢".as_bytes(), 3), 3);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::cell::Cell;
 pub(crate) use compose::compose;
 use writer::Writer;
 
-use crate::class::{Class, class, expand};
+use crate::class::{Class, class, expand, skip_inert};
 use crate::html_comments::{CommentFree, find_opener};
 use crate::invisible::{kept_len, visible};
 use crate::pipeline::Options;
@@ -107,10 +107,12 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     /// Returns the next character from `at` on that is not inert, and where it stands.
     fn next_change(&mut self, at: usize) -> Option<(usize, char, Class)> {
-        let mut at = at;
+        let (bytes, mut at) = (self.text.as_bytes(), at);
         loop {
-            at = skip_plain(self.text.as_bytes(), at);
-            for c in self.text.get(at..)?.chars() {
+            at = skip_plain(bytes, at);
+            loop {
+                at = skip_inert(bytes, at);
+                let c = self.text.get(at..)?.chars().next()?;
                 let class = class(c);
                 if class != Class::Inert {
                     return Some((at, c, class));
@@ -119,9 +121,6 @@ impl<'t, 'o> Walk<'t, 'o> {
                 if c.is_ascii() {
                     break;
                 }
-            }
-            if at >= self.text.len() {
-                return None;
             }
         }
     }

@@ -69,7 +69,8 @@ fn generate() -> String {
             blocks.push(block);
         }
     }
-    let mut out = String::from(HEADER);
+    let inert = blocks.iter().position(|block| *block == [0; 16]).unwrap();
+    let mut out = format!("{HEADER}pub(super) const INERT: u8 = {inert};\n");
     write_index(&mut out, &index);
     write_blocks(&mut out, &blocks);
     write_emoji(&mut out, &emoji_ranges());
@@ -102,11 +103,11 @@ fn emoji_ranges() -> Vec<(u32, u32)> {
 const HEADER: &str = "\
 //! The classes of all characters, packed: made by `cargo xtask generate`, not by hand.
 
-/// For each 64 code points, the block that holds their classes.
-#[rustfmt::skip]
+/// The number of the block in which all are inert.
 ";
 
 fn write_index(out: &mut String, index: &[usize]) {
+    out.push_str("\n/// For each 64 code points, the block that holds their classes.\n#[rustfmt::skip]\n");
     writeln!(out, "pub(super) static INDEX: [u8; {}] = [", index.len()).unwrap();
     for row in index.chunks(32) {
         let row: Vec<String> = row.iter().map(|&block| u8::try_from(block).unwrap().to_string()).collect();

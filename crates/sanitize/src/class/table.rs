@@ -1,5 +1,8 @@
 //! The classes of all characters, packed: made by `cargo xtask generate`, not by hand.
 
+/// The number of the block in which all are inert.
+pub(super) const INERT: u8 = 3;
+
 /// For each 64 code points, the block that holds their classes.
 #[rustfmt::skip]
 pub(super) static INDEX: [u8; 3072] = [
