@@ -80,16 +80,24 @@ pub(crate) fn json(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let vars = [("t", Data::from(text))];
     let Ok(once) = eval("JSON.stringify(JSON.parse(t))", &vars, &options()) else { return };
-    // JavaScript takes a number beyond all numbers for infinite, and half of a character for half of one.
-    if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
-        let is_javascript = |part| error.to_string().contains(part);
-        assert!(["out of range", "surrogate"].into_iter().any(is_javascript), "{text:?}: {error}");
+    // JavaScript takes a number beyond all numbers for infinite, and half of a character for what it is.
+    if let Err(error) = serde_json::from_str::<serde_json::Value>(&without_halves(text)) {
+        assert!(error.to_string().contains("out of range"), "{text:?}: {error}");
+        return;
+    }
+    if serde_json::from_str::<serde_json::Value>(text).is_err() {
         return;
     }
     let vars = [("t", once.clone())];
     assert_eq!(eval("JSON.stringify(JSON.parse(t))", &vars, &options()), Ok(once.clone()), "{text:?}");
     let Ok(value) = eval("JSON.parse(t)", &vars, &options()) else { return };
     assert_eq!(Data::Text(value.to_string()), once, "{text:?}");
+}
+
+/// Writes another character for each escape of half of one: `\u0001` for `\ud801`.
+fn without_halves(text: &str) -> String {
+    let halves = ["d", "D"].into_iter().flat_map(|d| "89abcdefABCDEF".chars().map(move |next| (d, next)));
+    halves.fold(text.to_owned(), |text, (d, next)| text.replace(&format!("\\u{d}{next}"), "\\u00"))
 }
 
 fn size_of_data(data: &Data) -> usize {

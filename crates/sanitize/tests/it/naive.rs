@@ -116,9 +116,28 @@ fn joins(before: &[char], joiner: char, after: &[char]) -> bool {
     })
 }
 
-/// Scripts whose words are spelled with joiners, as far as the properties write in them: Arabic, Devanagari and Bengali.
-const SCRIPTS: &[RangeInclusive<char>] =
-    &['\u{600}'..='\u{6FF}', '\u{900}'..='\u{97F}', '\u{980}'..='\u{9FF}'];
+/// Scripts whose words are spelled with joiners: Arabic with its supplements, Syriac, N'Ko, those of India from Devanagari to
+/// Sinhala, Myanmar, Khmer and Mongolian.
+const SCRIPTS: &[RangeInclusive<char>] = &[
+    '\u{600}'..='\u{6FF}',
+    '\u{700}'..='\u{74F}',
+    '\u{750}'..='\u{77F}',
+    '\u{7C0}'..='\u{7FF}',
+    '\u{870}'..='\u{8FF}',
+    '\u{900}'..='\u{97F}',
+    '\u{980}'..='\u{9FF}',
+    '\u{A00}'..='\u{A7F}',
+    '\u{A80}'..='\u{AFF}',
+    '\u{B00}'..='\u{B7F}',
+    '\u{B80}'..='\u{BFF}',
+    '\u{C00}'..='\u{C7F}',
+    '\u{C80}'..='\u{CFF}',
+    '\u{D00}'..='\u{D7F}',
+    '\u{D80}'..='\u{DFF}',
+    '\u{1000}'..='\u{109F}',
+    '\u{1780}'..='\u{17FF}',
+    '\u{1820}'..='\u{18AA}',
+];
 
 fn enforce_size(text: &str, max_chars: usize) -> (String, bool) {
     let measured = text.strip_suffix("\n[TRUNCATED]").unwrap_or(text);
