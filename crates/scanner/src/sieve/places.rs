@@ -1,7 +1,9 @@
 //! The first step of the sieve, which goes through the whole text.
 //!
-//! A twin in vector instructions was tried. It looked up the halves of bytes, so it took more places than there are, and
-//! came out no faster in the whole.
+//! Tried and not kept: a twin in vector instructions of 256 bits, which looked up the halves of bytes, so that it took more
+//! places than there are, and came out no faster in the whole; one of 512 bits that looks up whole bytes, 1.6 times as
+//! fast, which spares the scan of a folder one part in thirty and asks for unsafe code; tables of pairs of bytes, which do
+//! not stay in the nearest cache.
 
 use super::tables::Misses;
 
