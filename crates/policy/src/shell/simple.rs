@@ -83,13 +83,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let sets =
             is_first && digits > 0 && text.get(digits..).is_some_and(|rest| rest.starts_with(['=', '+']));
-        let copies = digits == text.len() && self.text.peek() == b'&' && self.text.peek_second() == b'>';
+        let copies = digits == text.len() && self.redirects_both();
         let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
         self.skip_blanks();
-        let redirects = matches!(self.text.peek(), b'<' | b'>')
-            || (self.text.peek() == b'&' && self.text.peek_second() == b'>');
+        let redirects = matches!(self.text.peek(), b'<' | b'>') || self.redirects_both();
         let names = name.is_some_and(is_name) && redirects;
         if sets || names || copies { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
+    }
+
+    /// Whether `&>` stands here.
+    fn redirects_both(&mut self) -> bool {
+        self.text.peek() == b'&' && self.text.peek_second() == b'>'
     }
 
     /// zsh ends a group at a `}` that stands alone, also after arguments.
@@ -327,7 +331,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     #[expect(clippy::option_option, reason = "no redirection, one without a descriptor, one with it")]
     fn descriptor(&mut self) -> Option<Option<Cow<'t, str>>> {
         let first = self.text.peek();
-        if matches!(first, b'<' | b'>') || (first == b'&' && self.text.peek_second() == b'>') {
+        if matches!(first, b'<' | b'>') || self.redirects_both() {
             return Some(None);
         }
         let start = self.text.at;
