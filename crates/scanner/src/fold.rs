@@ -122,7 +122,7 @@ impl Folder<'_> {
 
     fn glyphs(&mut self, token: Range<usize>) {
         let word = self.text.get(token.clone()).unwrap_or_default();
-        if word.is_ascii() {
+        if word.chars().all(|letter| glyph(letter) == Glyph::Plain) {
             return;
         }
         let look_alikes_count = look_alikes_are_a_disguise(word);
@@ -186,11 +186,12 @@ struct Token {
     is_foreign: bool,
 }
 
-/// Returns the next token from `at` on.
+/// Returns the next token from `at` on that holds more than letters.
 fn next_token(text: &str, at: usize) -> Option<Token> {
     let bytes = text.as_bytes();
-    let start = at + bytes.get(at..)?.iter().position(|&byte| kind(byte) & TOKEN != 0)?;
-    let (mut end, mut seen) = (start, 0);
+    let sign = at + bytes.get(at..)?.iter().position(|&byte| kind(byte) & (QUOTE | FOREIGN) != 0)?;
+    let letters = bytes.get(at..sign)?.iter().rev().take_while(|&&byte| kind(byte) & TOKEN != 0).count();
+    let (start, mut end, mut seen) = (sign - letters, sign, 0);
     while let Some(&byte) = bytes.get(end) {
         if kind(byte) & TOKEN != 0 {
             seen |= kind(byte);

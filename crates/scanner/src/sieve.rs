@@ -52,6 +52,7 @@ use std::sync::LazyLock;
 pub(crate) use outline::Outline;
 
 use quarry::{Goal, Quarry};
+use run::Run;
 use sightings::Sightings;
 use tables::{Packed, Sketch, Tables};
 use window::WIDTH;
@@ -185,13 +186,27 @@ impl Pass<'_> {
 
     /// Looks for runs.
     fn runs(&mut self) {
-        for (goal, run) in self.tables.runs.iter() {
-            let mut from = 0;
-            while let Some(found) = run.find(self.text, from) {
-                from = found.end;
-                self.add(*goal, 0, found);
-            }
+        let mut runs = &*self.tables.runs;
+        for chase in self.tables.chases.iter() {
+            let (together, rest) = runs.split_at_checked(chase.runs).unwrap_or((runs, &[]));
+            runs = rest;
             self.work.run_bytes += self.text.len();
+            let mut from = 0;
+            while let Some(stretch) = chase.any.find(self.text, from) {
+                from = stretch.end;
+                together.iter().for_each(|(goal, run)| self.runs_in(stretch.clone(), *goal, run));
+            }
+        }
+    }
+
+    /// Looks for one run in a stretch of the text.
+    fn runs_in(&mut self, stretch: Range<usize>, goal: Goal, run: &Run) {
+        self.work.run_bytes += stretch.len();
+        let mut from = stretch.start;
+        let text = self.text.get(..stretch.end).unwrap_or_default();
+        while let Some(found) = run.find(text, from) {
+            from = found.end;
+            self.add(goal, 0, found);
         }
     }
 

@@ -1,12 +1,14 @@
 //! One open folder and its names, in order.
 #![expect(clippy::disallowed_methods, reason = "opens folders and files, each from the one above it")]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::path::Arg;
 
 /// What every open here asks for: no waiting for the other end of a pipe, no becoming the controlling terminal.
@@ -42,22 +44,49 @@ impl Folder {
 
     /// Returns the names, sorted by their bytes; only some `limit` of them where there are more.
     pub(crate) fn entries(&self, limit: usize) -> io::Result<Vec<Entry>> {
-        // The stream owns what it reads from, and this folder lives on for `openat`: so it reads from a duplicate.
-        let mut stream = Dir::new(rustix::io::fcntl_dupfd_cloexec(&self.0, 0)?)?;
         let mut entries = Vec::new();
-        while let Some(entry) = stream.read() {
-            let entry = entry?;
-            if matches!(entry.file_name().to_bytes(), b"." | b"..") {
-                continue;
+        self.each_name(|name, kind| {
+            if matches!(name.to_bytes(), b"." | b"..") {
+                return true;
             }
-            if entries.len() == limit {
-                break;
+            let is_wanted = entries.len() < limit;
+            if is_wanted {
+                entries.push(Entry { name: name.to_owned(), kind });
             }
-            entries.push(Entry { name: entry.file_name().to_owned(), kind: entry.file_type() });
-        }
+            is_wanted
+        })?;
         self.settle_kinds(&mut entries);
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
+    }
+
+    /// Hands out each name with what it stands for, until `wanted` says no.
+    #[cfg(target_os = "linux")]
+    fn each_name(&self, mut wanted: impl FnMut(&CStr, FileType) -> bool) -> io::Result<()> {
+        // Some twenty times the longest name, and more than most folders need.
+        let mut buffer = [MaybeUninit::uninit(); 8 << 10];
+        let mut names = rustix::fs::RawDir::new(&self.0, &mut buffer);
+        while let Some(entry) = names.next() {
+            let entry = entry?;
+            if !wanted(entry.file_name(), entry.file_type()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where folders can be read only through a stream, which owns what it reads from: so it reads from a
+    /// duplicate.
+    #[cfg(not(target_os = "linux"))]
+    fn each_name(&self, mut wanted: impl FnMut(&CStr, FileType) -> bool) -> io::Result<()> {
+        let mut names = rustix::fs::Dir::new(rustix::io::fcntl_dupfd_cloexec(&self.0, 0)?)?;
+        while let Some(entry) = names.read() {
+            let entry = entry?;
+            if !wanted(entry.file_name(), entry.file_type()) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Asks for the kinds that the file system did not tell with the names.

@@ -43,7 +43,7 @@ pub(super) fn unquote(token: &str) -> Option<Quoted> {
 fn field_separator(token: &str) -> Option<Range<usize>> {
     const LONGEST: usize = 32;
     let starts =
-        memchr::memmem::find_iter(token.as_bytes(), "$").map(|at| (at, token.get(at..).unwrap_or_default()));
+        memchr::memchr_iter(b'$', token.as_bytes()).map(|at| (at, token.get(at..).unwrap_or_default()));
     for (at, rest) in starts {
         if rest.starts_with("${IFS") {
             let close = rest.bytes().take(LONGEST).position(|byte| byte == b'}')?;

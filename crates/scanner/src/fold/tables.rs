@@ -14,71 +14,71 @@ pub(super) enum Glyph {
 }
 
 /// Letters that are drawn like an ASCII letter in common fonts. Those that only resemble one are left out.
-const LOOK_ALIKES: &[(&str, char)] = &[
-    ("аɑα", 'a'),
-    ("ʙ", 'b'),
-    ("сϲ", 'c'),
-    ("ԁɗ", 'd'),
-    ("еє", 'e'),
-    ("ғ", 'f'),
-    ("ɡց", 'g'),
-    ("һհ", 'h'),
-    ("іıɩι", 'i'),
-    ("јϳ", 'j'),
-    ("кκ", 'k'),
-    ("ӏʟ", 'l'),
-    ("ոռ", 'n'),
-    ("оοօ", 'o'),
-    ("рρ", 'p'),
-    ("ԛզ", 'q'),
-    ("ʀ", 'r'),
-    ("ѕſ", 's'),
-    ("т", 't'),
-    ("սυʋ", 'u'),
-    ("ѵν", 'v'),
-    ("ԝѡ", 'w'),
-    ("хχ", 'x'),
-    ("уүγʏ", 'y'),
-    ("ʐ", 'z'),
-    ("АΑ", 'A'),
-    ("ВΒ", 'B'),
-    ("СϹ", 'C'),
-    ("ЕΕ", 'E'),
-    ("Ԍ", 'G'),
-    ("НΗ", 'H'),
-    ("ІӀΙ", 'I'),
-    ("Ј", 'J'),
-    ("КΚ", 'K'),
-    ("МΜ", 'M'),
-    ("Ν", 'N'),
-    ("ОΟՕ", 'O'),
-    ("РΡ", 'P'),
-    ("Ԛ", 'Q'),
-    ("Ѕ", 'S'),
-    ("ТΤ", 'T'),
-    ("Ս", 'U'),
-    ("Ѵ", 'V'),
-    ("Ԝ", 'W'),
-    ("ХΧ", 'X'),
-    ("УΥҮ", 'Y'),
-    ("Ζ", 'Z'),
-    ("ɪ", 'i'),
-    ("ɴ", 'n'),
-    ("ʜ", 'h'),
-    ("ᴀ", 'a'),
-    ("ᴄ", 'c'),
-    ("ᴅ", 'd'),
-    ("ᴇ", 'e'),
-    ("ᴊ", 'j'),
-    ("ᴋ", 'k'),
-    ("ᴍ", 'm'),
-    ("ᴏ", 'o'),
-    ("ᴘ", 'p'),
-    ("ᴛ", 't'),
-    ("ᴜ", 'u'),
-    ("ᴠ", 'v'),
-    ("ᴡ", 'w'),
-    ("ᴢ", 'z'),
+const LOOK_ALIKES: &[(&[char], u8)] = &[
+    (&['а', 'ɑ', 'α'], b'a'),
+    (&['ʙ'], b'b'),
+    (&['с', 'ϲ'], b'c'),
+    (&['ԁ', 'ɗ'], b'd'),
+    (&['е', 'є'], b'e'),
+    (&['ғ'], b'f'),
+    (&['ɡ', 'ց'], b'g'),
+    (&['һ', 'հ'], b'h'),
+    (&['і', 'ı', 'ɩ', 'ι'], b'i'),
+    (&['ј', 'ϳ'], b'j'),
+    (&['к', 'κ'], b'k'),
+    (&['ӏ', 'ʟ'], b'l'),
+    (&['ո', 'ռ'], b'n'),
+    (&['о', 'ο', 'օ'], b'o'),
+    (&['р', 'ρ'], b'p'),
+    (&['ԛ', 'զ'], b'q'),
+    (&['ʀ'], b'r'),
+    (&['ѕ', 'ſ'], b's'),
+    (&['т'], b't'),
+    (&['ս', 'υ', 'ʋ'], b'u'),
+    (&['ѵ', 'ν'], b'v'),
+    (&['ԝ', 'ѡ'], b'w'),
+    (&['х', 'χ'], b'x'),
+    (&['у', 'ү', 'γ', 'ʏ'], b'y'),
+    (&['ʐ'], b'z'),
+    (&['А', 'Α'], b'A'),
+    (&['В', 'Β'], b'B'),
+    (&['С', 'Ϲ'], b'C'),
+    (&['Е', 'Ε'], b'E'),
+    (&['Ԍ'], b'G'),
+    (&['Н', 'Η'], b'H'),
+    (&['І', 'Ӏ', 'Ι'], b'I'),
+    (&['Ј'], b'J'),
+    (&['К', 'Κ'], b'K'),
+    (&['М', 'Μ'], b'M'),
+    (&['Ν'], b'N'),
+    (&['О', 'Ο', 'Օ'], b'O'),
+    (&['Р', 'Ρ'], b'P'),
+    (&['Ԛ'], b'Q'),
+    (&['Ѕ'], b'S'),
+    (&['Т', 'Τ'], b'T'),
+    (&['Ս'], b'U'),
+    (&['Ѵ'], b'V'),
+    (&['Ԝ'], b'W'),
+    (&['Х', 'Χ'], b'X'),
+    (&['У', 'Υ', 'Ү'], b'Y'),
+    (&['Ζ'], b'Z'),
+    (&['ɪ'], b'i'),
+    (&['ɴ'], b'n'),
+    (&['ʜ'], b'h'),
+    (&['ᴀ'], b'a'),
+    (&['ᴄ'], b'c'),
+    (&['ᴅ'], b'd'),
+    (&['ᴇ'], b'e'),
+    (&['ᴊ'], b'j'),
+    (&['ᴋ'], b'k'),
+    (&['ᴍ'], b'm'),
+    (&['ᴏ'], b'o'),
+    (&['ᴘ'], b'p'),
+    (&['ᴛ'], b't'),
+    (&['ᴜ'], b'u'),
+    (&['ᴠ'], b'v'),
+    (&['ᴡ'], b'w'),
+    (&['ᴢ'], b'z'),
 ];
 
 /// Letters that mathematics uses in other styles and that stand outside the block of such letters.
@@ -145,7 +145,7 @@ pub(super) fn glyph(letter: char) -> Glyph {
         '\u{1D7CE}'..='\u{1D7FF}' => shifted(letter, '\u{1D7CE}', '0', 10),
         // The tables lie in these blocks, and most characters of honest texts do not.
         '\u{2100}'..='\u{218F}' => letter_like(letter),
-        '\u{80}'..='\u{58F}' | '\u{1D00}'..='\u{1D7F}' => look_alike(letter),
+        '\u{80}'..='\u{58F}' | '\u{1D00}'..='\u{1D6F}' => look_alike(letter),
         _ => Glyph::Plain,
     }
 }
@@ -179,8 +179,32 @@ fn letter_like(letter: char) -> Glyph {
 }
 
 fn look_alike(letter: char) -> Glyph {
-    let row = LOOK_ALIKES.iter().find(|(letters, _)| letters.contains(letter));
-    row.map_or(Glyph::Plain, |&(_, ascii)| Glyph::LookAlike(ascii))
+    match LOOK_ALIKE_AT.get(place(letter)) {
+        None | Some(0) => Glyph::Plain,
+        Some(&ascii) => Glyph::LookAlike(char::from(ascii)),
+    }
+}
+
+/// [`LOOK_ALIKES`] by [`place`]; zero where there is none.
+#[expect(clippy::indexing_slicing, reason = "the compiler sees that every letter has a place")]
+static LOOK_ALIKE_AT: [u8; 0x600] = {
+    let mut table = [0; _];
+    let mut rows = LOOK_ALIKES;
+    while let [(letters, ascii), rest @ ..] = rows {
+        let mut letters = *letters;
+        while let [letter, rest @ ..] = letters {
+            table[place(*letter)] = *ascii;
+            letters = rest;
+        }
+        rows = rest;
+    }
+    table
+};
+
+/// The letters from U+1D00 on, of which there are few, follow those of the first blocks.
+const fn place(letter: char) -> usize {
+    let letter = letter as usize;
+    if letter < 0x590 { letter } else { letter - 0x1D00 + 0x590 }
 }
 
 #[cfg(test)]
@@ -210,7 +234,8 @@ mod tests {
             assert_eq!(glyph(letter), Glyph::Compatible(ascii), "{letter}");
         }
         for &(letters, ascii) in LOOK_ALIKES {
-            assert!(letters.chars().all(|letter| glyph(letter) == Glyph::LookAlike(ascii)), "{letters}");
+            let looks = |&letter: &char| glyph(letter) == Glyph::LookAlike(char::from(ascii));
+            assert!(letters.iter().all(looks), "{letters:?}");
         }
     }
 
@@ -220,7 +245,7 @@ mod tests {
         assert!(
             LOOK_ALIKES
                 .iter()
-                .flat_map(|(letters, _)| letters.chars())
+                .flat_map(|(letters, _)| letters.iter())
                 .all(|letter| !letter.is_ascii() && seen.insert(letter))
         );
     }

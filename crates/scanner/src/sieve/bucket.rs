@@ -14,6 +14,9 @@ pub(crate) const BUCKETS: usize = 64;
 /// The neighbouring sets of bytes that a bucket takes.
 pub(super) type Core = [ByteSet; WIDTH];
 
+/// How often each window is put elsewhere, once all have a place. What more rounds change is not worth their time.
+const ROUNDS: usize = 4;
+
 /// A bucket while it is being filled.
 #[derive(Debug, Clone)]
 pub(super) struct Bucket {
@@ -25,18 +28,32 @@ pub(super) struct Bucket {
     expected: f64,
 }
 
-/// Puts the windows with these cores into at most [`BUCKETS`] buckets: the common ones first, each where it costs least.
-/// The first windows may be in buckets already.
+/// Puts the windows with these cores into at most [`BUCKETS`] buckets: the common ones first, each where it costs least, and
+/// again where it costs least beside those that came after it. The first windows may be in buckets already, and then all
+/// stay where they came first.
 pub(super) fn fill(mut buckets: Vec<Bucket>, cores: &[Core]) -> Vec<Bucket> {
     let done = buckets.iter().map(|bucket| bucket.windows.len()).sum();
     let mut order: Vec<(f64, usize)> = cores.iter().map(|core| frequency(core)).zip(0..).skip(done).collect();
     order.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    for (_, window) in order {
-        if let Some(core) = cores.get(window) {
-            put(&mut buckets, window, core);
+    let rounds = if done == 0 { ROUNDS } else { 0 };
+    for (_, window) in std::iter::repeat_n(&order, 1 + rounds).flatten() {
+        take_out(&mut buckets, *window, cores);
+        if let Some(core) = cores.get(*window) {
+            put(&mut buckets, *window, core);
         }
     }
     buckets
+}
+
+/// Takes a window out of its bucket, if it is in one.
+fn take_out(buckets: &mut Vec<Bucket>, window: usize, cores: &[Core]) {
+    if let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.windows.contains(&window)) {
+        bucket.windows.retain(|&other| other != window);
+        let left = std::mem::take(&mut bucket.windows);
+        let left_cores: Vec<Core> = left.iter().filter_map(|&left| cores.get(left)).copied().collect();
+        *bucket = Bucket::of(left, left_cores.into_iter());
+        buckets.retain(|bucket| !bucket.windows.is_empty());
+    }
 }
 
 fn put(buckets: &mut Vec<Bucket>, window: usize, core: &Core) {

@@ -122,18 +122,19 @@ impl Side {
 
     /// Whether it ends with the byte at this place, if it may extend over so many more line ends.
     fn ends_at(&self, text: &[u8], at: usize, line_ends: &mut u32) -> bool {
-        if holds(text, at, ByteSet::LINE_END)
-            && at.checked_sub(1).is_some_and(|before| !holds(text, before, self.breaks))
+        if text.get(at) == Some(&b'\n')
+            && at.checked_sub(1).is_some_and(|before| !holds(text, before, &self.breaks))
         {
             let Some(left) = line_ends.checked_sub(1) else { return true };
             *line_ends = left;
         }
-        !holds(text, at, self.over)
+        !holds(text, at, &self.over)
     }
 
-    /// The bytes at which it can end.
-    fn borders(&self) -> ByteSet {
-        self.over.not() | ByteSet::LINE_END
+    /// Whether it can end at this byte.
+    #[inline]
+    fn is_border(&self, byte: u8) -> bool {
+        byte == b'\n' || !self.over.contains(byte)
     }
 
     /// Whether a mark is at one of these places or can be behind them, and at how many was looked.
@@ -145,10 +146,11 @@ impl Side {
         let near = self.most(&places).min(PATIENCE);
         let mut places = places.take(near);
         let mut line_ends = self.line_ends;
-        let signs = self.mark | self.borders();
-        while let Some(at) = places.find(|&at| holds(text, at, signs)) {
+        // Asked one by one: to make one set of them takes longer than most looks do.
+        let is_sign = |byte: u8| self.mark.contains(byte) || self.is_border(byte);
+        while let Some(at) = places.find(|&at| text.get(at).is_some_and(|&byte| is_sign(byte))) {
             let steps = near - places.len();
-            if holds(text, at, self.mark) {
+            if holds(text, at, &self.mark) {
                 return (true, steps);
             }
             if self.ends_at(text, at, &mut line_ends) {
@@ -167,8 +169,7 @@ impl Side {
         let near = most.min(WIDE_PATIENCE);
         let mut places = places.take(near);
         let mut line_ends = self.line_ends;
-        let borders = self.borders();
-        while let Some(at) = places.find(|&at| holds(text, at, borders)) {
+        while let Some(at) = places.find(|&at| text.get(at).is_some_and(|&byte| self.is_border(byte))) {
             if self.ends_at(text, at, &mut line_ends) {
                 return near - places.len();
             }
@@ -184,7 +185,7 @@ impl Side {
 
 /// Whether one of these bytes is at a place of the text.
 #[inline]
-fn holds(text: &[u8], at: usize, bytes: ByteSet) -> bool {
+fn holds(text: &[u8], at: usize, bytes: &ByteSet) -> bool {
     text.get(at).is_some_and(|&byte| bytes.contains(byte))
 }
 

@@ -1,10 +1,12 @@
 //! Long runs of bytes of one set, such as `[A-Za-z0-9+/]{80,}`: no window of such a pattern is rare.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::byte_set::ByteSet;
+use super::quarry::Goal;
 
 /// A shorter run than this is everywhere.
 const SHORTEST: u32 = 32;
@@ -15,6 +17,32 @@ pub(crate) struct Run {
     pub(crate) bytes: ByteSet,
     /// The fewest bytes of it.
     pub(crate) shortest: u32,
+}
+
+/// Runs that are looked for together, since one of them holds every byte of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Chase {
+    /// Where this is, each of them may be.
+    pub(crate) any: Run,
+    /// How many they are.
+    pub(crate) runs: usize,
+}
+
+/// Orders runs, and says which are looked for together.
+pub(super) fn together(mut runs: Vec<(Goal, Run)>) -> (Vec<(Goal, Run)>, Vec<Chase>) {
+    runs.sort_by_key(|(_, run)| Reverse(run.bytes.len()));
+    let mut groups: Vec<(Run, Vec<(Goal, Run)>)> = Vec::new();
+    for (goal, run) in runs {
+        match groups.iter_mut().find(|(any, _)| run.bytes.is_subset(any.bytes)) {
+            Some((any, group)) => {
+                any.shortest = any.shortest.min(run.shortest);
+                group.push((goal, run));
+            }
+            None => groups.push((run, vec![(goal, run)])),
+        }
+    }
+    let chases = groups.iter().map(|(any, group)| Chase { any: *any, runs: group.len() }).collect();
+    (groups.into_iter().flat_map(|(_, group)| group).collect(), chases)
 }
 
 /// Returns the longest run which every match of a pattern contains, if it is long enough to be rare.
@@ -97,6 +125,23 @@ mod tests {
         let digits = |shortest| Some(Run { bytes: ByteSet::range(b'0', b'9'), shortest });
         assert_eq!(run("data:[a-z]{0,8};([0-9]{40,})={0,2}"), digits(40));
         assert_eq!(run("(?:[0-9]{33}\n){2,}[0-9]{40}.*"), digits(40));
+    }
+
+    #[test]
+    fn runs_are_looked_for_together_where_one_holds_the_bytes_of_the_others() {
+        let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
+        let (digits, some_digits, letters) = (run(b'0', b'9', 80), run(b'1', b'7', 40), run(b'a', b'z', 50));
+        let (runs, chases) = together(vec![
+            (Goal::Shape(1), some_digits),
+            (Goal::Shape(2), letters),
+            (Goal::Shape(3), digits),
+        ]);
+        assert_eq!(
+            runs,
+            [(Goal::Shape(2), letters), (Goal::Shape(3), digits), (Goal::Shape(1), some_digits)]
+        );
+        let any = Run { shortest: 40, ..digits };
+        assert_eq!(chases, [Chase { any: letters, runs: 1 }, Chase { any, runs: 2 }]);
     }
 
     #[test]

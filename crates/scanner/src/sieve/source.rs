@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use super::byte_set::ByteSet;
 use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
-use super::run::Run;
+use super::run::{Chase, Run};
 use super::sightings::Reaches;
 use super::tables::{Misses, Packed, Sketch, Tables};
 ";
@@ -47,6 +47,7 @@ fn source(tables: &Tables) -> String {
     list(&mut out, "FRAGMENTS", "&[u16]", rows(&tables.fragments), 20);
     list(&mut out, "SETS", "&[ByteSet]", rows(&tables.sets), 1);
     list(&mut out, "RUNS", "&[(super::quarry::Goal, Run)]", rows(&tables.runs), 1);
+    list(&mut out, "CHASES", "&[Chase]", rows(&tables.chases), 1);
     list(&mut out, "ALWAYS", "&[super::quarry::Goal]", rows(&tables.always), 1);
     list(&mut out, "REACHES", "&[Reaches]", rows(&tables.reaches), 1);
     let _ = write!(
@@ -63,6 +64,7 @@ pub(super) const TABLES: Tables = Tables {{
     fragments: Cow::Borrowed(FRAGMENTS),
     sets: Cow::Borrowed(SETS),
     runs: Cow::Borrowed(RUNS),
+    chases: Cow::Borrowed(CHASES),
     always: Cow::Borrowed(ALWAYS),
     reaches: Cow::Borrowed(REACHES),
 }};

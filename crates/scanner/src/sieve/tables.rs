@@ -9,7 +9,7 @@ use std::ops::Not;
 use super::bucket::{self, BUCKETS, Bucket, Core};
 use super::byte_set::ByteSet;
 use super::quarry::{Goal, Quarry};
-use super::run::Run;
+use super::run::{self, Chase, Run};
 use super::sightings::Reaches;
 use super::window::{WIDTH, Window};
 
@@ -31,8 +31,10 @@ pub(crate) struct Tables {
     pub(crate) fragments: Cow<'static, [u16]>,
     /// The different sets.
     pub(crate) sets: Cow<'static, [ByteSet]>,
-    /// The runs, with what they are looked for.
+    /// The runs, with what they are looked for, in the order of `chases`.
     pub(crate) runs: Cow<'static, [(Goal, Run)]>,
+    /// Which of them are looked for together.
+    pub(crate) chases: Cow<'static, [Chase]>,
     /// What has to be expected everywhere.
     pub(crate) always: Cow<'static, [Goal]>,
     /// How far matches extend around what is looked for, for each shape.
@@ -107,6 +109,7 @@ impl Tables {
     fn pack(quarry: Quarry, buckets: Vec<Bucket>) -> Self {
         let cores: Vec<Core> = quarry.windows.iter().map(|(_, _, window)| window.core).collect();
         let buckets = bucket::fill(buckets, &cores);
+        let (runs, chases) = run::together(quarry.runs);
         let mut packer = Packer::default();
         let mut misses = [[u64::MAX; 256]; WIDTH];
         let mut bucket_ends = [0; BUCKETS];
@@ -125,7 +128,8 @@ impl Tables {
             bucket_ends,
             fragments: packer.fragments.into(),
             sets: packer.sets.into(),
-            runs: quarry.runs.into(),
+            runs: runs.into(),
+            chases: chases.into(),
             always: quarry.always.into(),
             reaches: quarry.reaches.into(),
         }
