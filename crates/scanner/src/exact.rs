@@ -5,6 +5,7 @@
 
 mod excuses;
 mod linear;
+mod long_run;
 mod pattern;
 mod run;
 
@@ -12,8 +13,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use regex_automata::Input;
 use regex_automata::meta::Regex;
-use regex_automata::{Anchored, Input};
 
 use crate::candidates::Places;
 use crate::regions::RegionMap;
@@ -21,6 +22,8 @@ use crate::rule::{Regions, Rule, Shape, Unless};
 use crate::sieve::Outline;
 
 use excuses::Excuses;
+use long_run::LongRun;
+use pattern::{build, parse};
 
 pub(crate) use linear::look_past_is_bounded;
 pub(crate) use pattern::{PatternError, compile, dialect, expand};
@@ -47,6 +50,8 @@ const OUTLINE_STEPS: usize = 1 << 15;
 #[derive(Debug)]
 pub(crate) struct Compiled {
     regex: Regex,
+    /// The same, where it is one.
+    long_run: Option<LongRun>,
     regions: Regions,
     excuses: Excuses,
 }
@@ -125,8 +130,7 @@ impl Slot {
 impl Compiled {
     /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
     fn of_row(row: &'static Shape<'static>) -> Result<Self, PatternError> {
-        let excuses = Excuses::of_row(row.unless);
-        Ok(Self { regex: compile(row.pattern)?, regions: row.regions, excuses })
+        Self::with_excuses(row.pattern, row.regions, Excuses::of_row(row.unless))
     }
 
     /// Compiles a shape and its conditions.
@@ -141,7 +145,13 @@ impl Compiled {
         regions: Regions,
         unless: impl Iterator<Item = Unless<'a>>,
     ) -> Result<Self, PatternError> {
-        Ok(Self { regex: compile(pattern)?, regions, excuses: Excuses::new(unless)? })
+        Self::with_excuses(pattern, regions, Excuses::new(unless)?)
+    }
+
+    fn with_excuses(pattern: &str, regions: Regions, excuses: Excuses) -> Result<Self, PatternError> {
+        let parsed = parse(&[expand(pattern)?])?;
+        let long_run = parsed.first().and_then(LongRun::of);
+        Ok(Self { regex: build(&parsed)?, long_run, regions, excuses })
     }
 
     /// Returns the regular expression of the shape.
@@ -161,20 +171,27 @@ impl Compiled {
         let text = regions.text();
         let mut at = within.start;
         while at <= within.end {
-            let input = Input::new(text).range(at..within.end).anchored(Anchored::No);
-            let Some(hit) = self.regex.search(&input) else {
+            let Some(hit) = self.find(text, at..within.end) else {
                 work.searched += within.end - at;
                 return;
             };
-            work.searched += hit.end() - at;
+            work.searched += hit.end - at;
             work.matches += 1;
             // No pattern matches the empty text, but the loop must end even if one did.
-            at = hit.end().max(at + 1);
-            let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start())))
-                && !self.excuses.hold(text.as_bytes(), hit.range(), work);
-            if guilty && !found(on_borders(text, hit.range())) {
+            at = hit.end.max(at + 1);
+            let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start)))
+                && !self.excuses.hold(text.as_bytes(), hit.clone(), work);
+            if guilty && !found(on_borders(text, hit)) {
                 return;
             }
+        }
+    }
+
+    /// Returns the first match in this part of a text.
+    fn find(&self, text: &str, within: Range<usize>) -> Option<Range<usize>> {
+        match &self.long_run {
+            Some(run) => run.find(text.as_bytes(), within),
+            None => Some(self.regex.search(&Input::new(text).range(within))?.range()),
         }
     }
 }

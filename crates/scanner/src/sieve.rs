@@ -50,9 +50,9 @@ use std::ops::{AddAssign, Range};
 use std::sync::LazyLock;
 
 pub(crate) use outline::Outline;
+pub(crate) use run::Run;
 
 use quarry::{Goal, Quarry};
-use run::Run;
 use sightings::Sightings;
 use tables::{Packed, Sketch, Tables};
 use window::WIDTH;
@@ -236,18 +236,33 @@ impl Pass<'_> {
         self.work.windows += sketches.len();
         for (sketch, window) in sketches.iter().zip(windows) {
             if sketch.fits(bytes) {
-                self.check_window(window, place);
+                self.check_window(window, place, bytes);
             }
         }
     }
 
-    fn check_window(&mut self, window: usize, place: usize) {
+    /// Checks what the comparison with the next bytes did not.
+    fn check_window(&mut self, window: usize, place: usize, bytes: u64) {
         let Some(window) = self.tables.windows.get(window) else { return };
         let sets = self.tables.fragments.get(window.fragment as usize..).unwrap_or_default();
-        let core = sets.get(..WIDTH).unwrap_or_default();
-        if self.takes(core, place..) && self.context_stands_at(window, sets, place) {
+        if self.next_bytes_fit(window, sets, bytes) && self.context_stands_at(window, sets, place) {
             self.hit(window, place);
         }
+    }
+
+    /// Whether a window takes the next bytes, of which its sketch left some open.
+    fn next_bytes_fit(&self, window: &Packed, sets: &[u16], bytes: u64) -> bool {
+        let mut unsure = window.unsure;
+        while unsure != 0 {
+            let offset = unsure.trailing_zeros() as usize;
+            // The sets of the core stand first, then those before it.
+            let number = if offset < WIDTH { offset } else { offset + usize::from(window.before) };
+            if !sets.get(number).is_none_or(|&set| self.set_takes(set, (bytes >> (8 * offset)) as u8)) {
+                return false;
+            }
+            unsure &= unsure - 1;
+        }
+        true
     }
 
     /// The next bytes from `place` on, the first one lowest.
@@ -260,22 +275,27 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether what a window asks for around its core is there.
+    /// Whether what a window asks for around the next bytes is there.
     fn context_stands_at(&self, window: &Packed, sets: &[u16], place: usize) -> bool {
         let (before, after) = (usize::from(window.before), usize::from(window.after));
         let (end_of_before, end) = (WIDTH + before, WIDTH + before + after);
         let before = sets.get(WIDTH..end_of_before).unwrap_or_default();
-        let after = sets.get(end_of_before..end).unwrap_or_default();
-        before.len() <= place && self.takes(before, (0..place).rev()) && self.takes(after, place + WIDTH..)
+        let after = sets.get(before.len() + Sketch::WIDTH..end).unwrap_or_default();
+        before.len() <= place
+            && self.takes(before, (0..place).rev())
+            && self.takes(after, place + Sketch::WIDTH..)
     }
 
     /// Whether sets of bytes, given by number, take what stands at these places.
     #[inline]
     fn takes(&self, sets: &[u16], places: impl Iterator<Item = usize>) -> bool {
-        sets.iter().zip(places).all(|(&set, place)| {
-            // A set that is not there counts as found: see `tables`.
-            self.tables.sets.get(usize::from(set)).is_none_or(|set| set.contains(byte_at(self.text, place)))
-        })
+        sets.iter().zip(places).all(|(&set, place)| self.set_takes(set, byte_at(self.text, place)))
+    }
+
+    /// Whether a set of bytes, given by number, takes a byte. One that is not there takes all: see `tables`.
+    #[inline]
+    fn set_takes(&self, set: u16, byte: u8) -> bool {
+        self.tables.sets.get(usize::from(set)).is_none_or(|set| set.contains(byte))
     }
 
     fn hit(&mut self, window: &Packed, place: usize) {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex_automata::meta::Regex;
+use regex_automata::{Anchored, Input};
 
 use super::ExactWork;
 use super::pattern::{PatternError, compile_any};
@@ -24,9 +25,17 @@ pub(super) struct Excuses {
 /// Compiled conditions. All that look at the same stretch of text are one expression, and read it once.
 #[derive(Debug)]
 struct Conditions {
-    within: Option<Regex>,
-    before: Option<Regex>,
-    after: Option<Regex>,
+    within: Option<Condition>,
+    before: Option<Condition>,
+    after: Option<Condition>,
+}
+
+/// Conditions that look at the same stretch of text.
+#[derive(Debug)]
+struct Condition {
+    regex: Regex,
+    /// Whether it holds only where a line begins.
+    begins_line: bool,
 }
 
 impl Excuses {
@@ -57,20 +66,29 @@ impl Conditions {
                 Unless::After(pattern) => after.push(pattern),
             }
         }
-        Ok(Self { within: compile_any(&within)?, before: compile_any(&before)?, after: compile_any(&after)? })
+        let any_of = |patterns: &[&str]| {
+            Ok(compile_any(patterns)?.map(|(regex, begins_line)| Condition { regex, begins_line }))
+        };
+        Ok(Self { within: any_of(&within)?, before: any_of(&before)?, after: any_of(&after)? })
     }
 
     fn hold(&self, text: &[u8], hit: Range<usize>, work: &mut ExactWork) -> bool {
-        let mut occurs = |regex: &Regex, context: &[u8]| {
-            work.excused += context.len();
-            regex.is_match(context)
+        let mut holds = |condition: &Option<Condition>, context: &[u8]| {
+            condition.as_ref().is_some_and(|condition| condition.holds(context, work))
         };
-        self.after.as_ref().is_some_and(|regex| occurs(regex, line_after(text, hit.end)))
-            || self
-                .within
-                .as_ref()
-                .is_some_and(|regex| occurs(regex, text.get(hit.clone()).unwrap_or_default()))
-            || self.before.as_ref().is_some_and(|regex| occurs(regex, line_before(text, hit.start)))
+        holds(&self.after, line_after(text, hit.end))
+            || holds(&self.within, text.get(hit.clone()).unwrap_or_default())
+            || holds(&self.before, line_before(text, hit.start))
+    }
+}
+
+impl Condition {
+    /// Whether it holds somewhere in this stretch of text. Where it can only at the beginning, a few bytes mostly tell.
+    fn holds(&self, context: &[u8], work: &mut ExactWork) -> bool {
+        work.excused += context.len();
+        let is_one_line = self.begins_line && memchr::memchr(b'\n', context).is_none();
+        let anchored = if is_one_line { Anchored::Yes } else { Anchored::No };
+        self.regex.is_match(Input::new(context).anchored(anchored))
     }
 }
 
@@ -104,6 +122,10 @@ mod tests {
         assert!(!holds(Unless::After("no"), "X\nno", "X"));
         assert!(holds(Unless::Match("-"), "X-X", "X-X"));
         assert!(!holds(Unless::Match("-"), "-X-", "X"));
+        assert!(holds(Unless::Match("^X"), "X\nY", "X\nY"));
+        assert!(holds(Unless::Match("^Y"), "X\nY", "X\nY"));
+        assert!(!holds(Unless::Match("^Y|^Z"), "XY", "XY"));
+        assert!(holds(Unless::Match("^Z|Y"), "XY", "XY"));
     }
 
     #[test]

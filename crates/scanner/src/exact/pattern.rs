@@ -3,6 +3,7 @@
 use regex_automata::meta::{self, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::syntax;
+use regex_syntax::hir::{Hir, Look};
 
 use crate::fragments;
 
@@ -24,16 +25,29 @@ pub(crate) enum PatternError {
 
 /// Compiles a pattern with the rules' dialect: bytes, ASCII classes, `^` and `$` at line ends.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, PatternError> {
-    build(&[expand(pattern)?])
+    build(&parse(&[expand(pattern)?])?)
 }
 
-/// Compiles patterns into one expression that matches where any of them does; none is nothing to compile.
-pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<Regex>, PatternError> {
+/// Compiles patterns into one expression that matches where any of them does, and says whether that can be only where a line
+/// begins; none is nothing to compile.
+pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<(Regex, bool)>, PatternError> {
     let expanded = patterns.iter().map(|pattern| expand(pattern)).collect::<Result<Vec<_>, _>>()?;
-    if expanded.is_empty() { Ok(None) } else { build(&expanded).map(Some) }
+    if expanded.is_empty() {
+        return Ok(None);
+    }
+    let parsed = parse(&expanded)?;
+    let begins_line = |hir: &Hir| hir.properties().look_set_prefix().contains(Look::StartLF);
+    Ok(Some((build(&parsed)?, parsed.iter().all(begins_line))))
 }
 
-fn build(patterns: &[String]) -> Result<Regex, PatternError> {
+/// Parses patterns that hold no named fragments any more.
+pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
+    let parsed = syntax::parse_many_with(patterns, &dialect());
+    parsed.map_err(|error| PatternError::Syntax(last_line(&error.to_string())))
+}
+
+/// Compiles parsed patterns into one expression.
+pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
     // The sieve has looked for literals already, and what it leaves to search is short. Everything that only makes
     // long searches faster costs more to build than it saves.
     let config = meta::Config::new()
@@ -44,11 +58,10 @@ fn build(patterns: &[String]) -> Result<Regex, PatternError> {
         .which_captures(WhichCaptures::Implicit)
         .nfa_size_limit(Some(NFA_BYTES))
         .hybrid_cache_capacity(LAZY_DFA_BYTES);
-    let built = meta::Builder::new().configure(config).syntax(dialect()).build_many(patterns);
-    built.map_err(|error| match (error.size_limit(), error.syntax_error()) {
-        (Some(_), _) => PatternError::TooLarge,
-        (None, Some(syntax)) => PatternError::Syntax(last_line(&syntax.to_string())),
-        (None, None) => PatternError::Syntax(last_line(&error.to_string())),
+    let built = meta::Builder::new().configure(config).build_many_from_hir(patterns);
+    built.map_err(|error| match error.size_limit() {
+        Some(_) => PatternError::TooLarge,
+        None => PatternError::Syntax(last_line(&error.to_string())),
     })
 }
 

@@ -49,29 +49,28 @@ pub(super) fn together(mut runs: Vec<(Goal, Run)>) -> (Vec<(Goal, Run)>, Vec<Cha
 pub(super) fn of(hir: &Hir) -> Option<Run> {
     match hir.kind() {
         HirKind::Capture(capture) => of(&capture.sub),
-        HirKind::Repetition(repetition) => of_repetition(repetition),
+        HirKind::Repetition(repetition) => {
+            Run::of_repetition(repetition).or_else(|| of(&repetition.sub).filter(|_| repetition.min > 0))
+        }
         HirKind::Concat(parts) => parts.iter().filter_map(of).max_by_key(|run| run.shortest),
         _ => None,
     }
 }
 
-fn of_repetition(repetition: &Repetition) -> Option<Run> {
-    if repetition.min >= SHORTEST
-        && let HirKind::Class(Class::Bytes(class)) = repetition.sub.kind()
-    {
+impl Run {
+    /// Returns what a repetition repeats as a run, if that is bytes of one set, and often enough.
+    pub(crate) fn of_repetition(repetition: &Repetition) -> Option<Self> {
+        let HirKind::Class(Class::Bytes(class)) = repetition.sub.kind() else { return None };
         let ranges = class.ranges().iter().map(|range| ByteSet::range(range.start(), range.end()));
         let bytes = ranges.fold(ByteSet::default(), |all, range| all | range);
-        return Some(Run { bytes, shortest: repetition.min });
+        Some(Self { bytes, shortest: repetition.min }).filter(|run| run.shortest >= SHORTEST)
     }
-    of(&repetition.sub).filter(|_| repetition.min > 0)
-}
 
-impl Run {
     /// Returns the first place from `from` on where the run can be, as far as it goes on both sides. It skips most bytes:
     /// if the byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as
     /// Boyer and Moore do with words. Nearly always a blank is among the last few bytes, and those are looked at
     /// together, since where words end is hard to predict. It looks at few bytes twice, and at none three times.
-    pub(super) fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         let shortest = self.shortest as usize;
         let holds_blanks = self.bytes.contains(b' ');
         let (mut start, mut known) = (from, from);

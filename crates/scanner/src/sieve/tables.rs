@@ -64,6 +64,12 @@ impl Sketch {
         sketch
     }
 
+    /// Which of these sets it does not decide about, one bit each: others take bytes with the same certain bits too.
+    fn unsure<'s>(self, sets: impl Iterator<Item = &'s ByteSet>) -> u8 {
+        let alike = self.certain.to_le_bytes().map(|certain| 1 << certain.count_zeros());
+        sets.zip(alike).zip(0..).map(|((set, alike), place)| u8::from(set.len() != alike) << place).sum()
+    }
+
     /// Whether these eight bytes may be meant.
     #[inline]
     pub(super) const fn fits(self, bytes: u64) -> bool {
@@ -83,6 +89,8 @@ pub(crate) struct Packed {
     pub(crate) after: u8,
     /// The place in the core from which the reach counts.
     pub(crate) node: u8,
+    /// The bytes that the sketch looks at and does not decide about, one bit each.
+    pub(crate) unsure: u8,
 }
 
 impl Tables {
@@ -178,8 +186,11 @@ impl Packer {
             self.fragments.push(set);
         }
         let (before, after, node) = (fit(window.before.len()), fit(window.after.len()), fit(window.node));
-        self.sketches.push(Sketch::of(window.core.iter().chain(&window.after)));
-        self.windows.push(Packed { goal, part: fit(part), fragment, before, after, node });
+        let sets = window.core.iter().chain(&window.after);
+        let sketch = Sketch::of(sets.clone());
+        self.sketches.push(sketch);
+        let unsure = sketch.unsure(sets);
+        self.windows.push(Packed { goal, part: fit(part), fragment, before, after, node, unsure });
     }
 
     /// The number of a set among the different ones.
