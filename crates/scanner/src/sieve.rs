@@ -61,6 +61,9 @@ use crate::candidates::Candidates;
 use crate::exact::expand;
 use crate::{fold, rules};
 
+/// How many windows are compared with a place before anything is decided.
+const AT_ONCE: usize = 8;
+
 /// How many bytes around windows are looked at, per byte of text.
 const AROUND_PER_BYTE: usize = 4;
 
@@ -234,7 +237,20 @@ impl Pass<'_> {
         let windows = bucket.checked_sub(1).map_or(0, end_of)..end_of(bucket);
         let sketches = self.tables.sketches.get(windows.clone()).unwrap_or_default();
         self.work.windows += sketches.len();
-        for (sketch, window) in sketches.iter().zip(windows) {
+        let (groups, rest) = sketches.as_chunks::<AT_ONCE>();
+        let mut first = windows.start;
+        for group in groups {
+            // Mostly none fits, and to ask that of all at once is one guess of the processor's instead of several.
+            if group.iter().fold(false, |any, sketch| any | sketch.fits(bytes)) {
+                for (sketch, window) in group.iter().zip(first..) {
+                    if sketch.fits(bytes) {
+                        self.check_window(window, place, bytes);
+                    }
+                }
+            }
+            first += AT_ONCE;
+        }
+        for (sketch, window) in rest.iter().zip(first..) {
             if sketch.fits(bytes) {
                 self.check_window(window, place, bytes);
             }

@@ -17,14 +17,16 @@ pub(super) fn taken(misses: &Misses, text: &[u8], mut found: impl FnMut(usize)) 
     // The windows that begin in a block end three bytes behind it.
     for block in text.windows(BLOCK + 3).step_by(BLOCK) {
         let missing: [u64; BLOCK] = std::array::from_fn(|offset| missing(misses, block, offset));
-        // Where in the block something is taken is hard to predict, so it becomes a number before it becomes a way to go.
-        let mut taken = 0_u32;
-        for (&missing, offset) in missing.iter().zip(0..) {
-            taken |= u32::from(missing != u64::MAX) << offset;
-        }
-        while taken != 0 {
-            found(next + taken.trailing_zeros() as usize);
-            taken &= taken - 1;
+        if missing.iter().fold(u64::MAX, |all, missing| all & missing) != u64::MAX {
+            // Where in the block it is, is hard to predict, so that becomes a number before it becomes a way to go.
+            let mut taken = 0_u32;
+            for (&missing, offset) in missing.iter().zip(0..) {
+                taken |= u32::from(missing != u64::MAX) << offset;
+            }
+            while taken != 0 {
+                found(next + taken.trailing_zeros() as usize);
+                taken &= taken - 1;
+            }
         }
         next += BLOCK;
     }
