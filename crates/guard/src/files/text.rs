@@ -56,7 +56,7 @@ impl<'b> Readings<'b> {
 /// Reads bytes as UTF-8. Nothing is copied where all of it is text.
 fn text_of(bytes: &[u8]) -> (Cow<'_, str>, Nature) {
     let nuls = memchr::memchr_iter(0, bytes);
-    match (std::str::from_utf8(bytes), nuls.count()) {
+    match (simdutf8::basic::from_utf8(bytes), nuls.count()) {
         (Ok(text), 0) => (Cow::Borrowed(text), Nature::Text),
         // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
         (_, nuls) => {
