@@ -159,6 +159,7 @@ fn is_word(word: &str, found: &str) -> bool {
 }
 
 fn begins(prefix: &str, found: &str) -> bool {
+    let prefix = prefix.split("{}").next().unwrap_or_default();
     // A folder that only the shell knows, as in `~$x`.
     prefix == "~" || found.starts_with(prefix) || found.starts_with(&at_home(prefix))
 }
@@ -195,6 +196,7 @@ mod tests {
         assert_eq!(missed("ls a", &[&["ls", "a"], &["rm", "b"]]), 1);
         assert_eq!(missed("ls a", &[&["ls", "b"]]), 1);
         assert_eq!(missed("ls 'a b'", &[&["ls", "a", "b"]]), 1);
+        assert_eq!(missed("find . -exec ls {}$x +", &[&["ls", "./a"]]), 0);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::wrappers;
 use crate::names::last_name;
 
 mod bubblewrap;
+mod executed;
 mod git;
 mod held;
 mod lists;

@@ -37,6 +37,8 @@ const GENERATORS: &[(&str, &str, &str)] = &[
     ("env ", "A=1 ", "b"),
     ("xargs ", "-0 ", "b"),
     ("find ", "-exec a \\; ", ""),
+    ("find ", "-exec a {}$x + ", ""),
+    ("find ", "-exec a $x ", "\\;"),
     ("", "rm -rf /;", ""),
     ("a ", ">/etc/x ", ""),
     ("cat ", ".git/", ""),

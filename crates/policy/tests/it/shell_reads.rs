@@ -221,6 +221,20 @@ fn sequences_are_not_certain_for_zsh_however_they_are_spelled() {
 #[test]
 fn braces_are_certain_for_sh_when_nobody_expands_them() {
     assert_eq!(runs_in("find . -exec a {} +", Shell::Sh), ["a {}", "find . -exec a {} +"]);
+    let sooner = [
+        // What stands before the plus may be nothing but the mark.
+        ("find . -exec a {}$x +", &["a {}…", "a {}… +"][..]),
+        ("find . -exec a {}$x + -exec b \\;", &["a {}…", "a {}… + -exec b", "b"]),
+        // And any value may be the semicolon.
+        ("find . -exec a $x -exec b \\; -exec c \\;", &["a", "a … -exec b", "b", "c"]),
+        ("find . -exec a $x b \\;", &["a … b"]),
+        ("find . -exec a y$x -exec b \\;", &["a y… -exec b"]),
+    ];
+    for (text, programs) in sooner {
+        let mut runs = runs_in(text, Shell::Bash);
+        runs.retain(|run| !run.starts_with("find"));
+        assert_eq!(runs, programs, "{text}");
+    }
     assert_eq!(runs_in("a {b} {c,d}", Shell::Sh), ["a {b} …"]);
 }
 

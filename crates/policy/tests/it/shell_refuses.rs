@@ -62,6 +62,7 @@ fn what_is_not_certain_is_refused() {
         ("((a) | (b))", AmbiguousArithmetic),
         ("echo $((1 + '2'))", AmbiguousArithmetic),
         ("echo $(($(a; b)))", ArithmeticSubstitution),
+        ("$((a[`x=(0 \\\\') 'rm' b < f\\\\ 5`]))", ArithmeticSubstitution),
         ("cat <<E\n$((x[$(a $'\\'')]))\nE", ArithmeticSubstitution),
         ("echo $(($(a\n)))", ArithmeticSubstitution),
         ("echo \"${x:-'$(a)'}\"", QuoteInBraces),

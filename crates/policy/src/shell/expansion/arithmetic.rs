@@ -92,9 +92,16 @@ impl<'t> Parser<'t, '_, '_, '_> {
             _ => self.backticks(Quotes::Double, &mut inside)?,
         }
         let inside = expansions(inside);
-        // bash also spells such a substitution again before it runs it, and loses the quotes of `$'…'` doing so.
+        // bash also spells such a substitution again before it runs it, and loses the quotes of `$'…'` doing so. And in
+        // backticks it counts parentheses as it would outside of them, where a quote begins and ends elsewhere.
         let written = self.text.slice(start, self.text.at);
-        if written.contains('\n') || written.contains("$'") || !inside.iter().all(is_plain) {
+        let is_counted_otherwise =
+            written.starts_with('`') && written.contains(['(', ')']) && written.contains(['\'', '"', '\\']);
+        if written.contains('\n')
+            || written.contains("$'")
+            || is_counted_otherwise
+            || !inside.iter().all(is_plain)
+        {
             return Err(self.refuse(Obstacle::ArithmeticSubstitution, start));
         }
         for expansion in inside {

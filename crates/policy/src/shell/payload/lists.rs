@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::executed::Executed;
 use super::{joined, shell_named, text};
 use crate::names::last_name;
 use crate::shell::actions::{Arg, HazardKind, Run};
@@ -12,20 +13,9 @@ use crate::shell::words::{self, Options, Order};
 
 /// `find … -exec program … ;` and `fd … -x program …`.
 pub(super) fn executed<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, actions: &[&str], place: Place<'_, 't>) {
-    let is = |arg: &Arg<'_>, words: &[&str]| arg.known().is_some_and(|word| words.contains(&word));
-    let mut rest = run.argv.as_slice();
-    while let Some(at) = rest.iter().position(|arg| is(arg, actions)) {
-        rest = rest.get(at + 1..).unwrap_or_default();
-        let is_end = |(index, arg): (usize, &Arg<'_>)| {
-            let before = index.checked_sub(1).and_then(|before| rest.get(before));
-            is(arg, &[";"]) || (is(arg, &["+"]) && before.is_some_and(|arg| is(arg, &["{}"])))
-        };
-        let end = rest.iter().enumerate().position(is_end).unwrap_or(rest.len());
-        let argv = rest.get(..end).unwrap_or_default().to_vec();
-        if !argv.is_empty() {
-            spliced(walk, argv, run.span, Place { stdin: &Stdin::Unknown, ..place });
-        }
-        rest = rest.get(end..).unwrap_or_default();
+    for program in (Executed { argv: &run.argv, actions }).programs() {
+        let argv = run.argv.get(program).unwrap_or_default().to_vec();
+        spliced(walk, argv, run.span, Place { stdin: &Stdin::Unknown, ..place });
     }
 }
 
