@@ -38,6 +38,8 @@ const GENERATORS: &[(&str, &str, &str)] = &[
     ("xargs ", "-0 ", "b"),
     ("find ", "-exec a \\; ", ""),
     ("find ", "-exec a {}$x + ", ""),
+    ("find ", "$x a \\; ", ""),
+    ("find ", "$x-exec a ", ""),
     ("find ", "-exec a $x ", "\\;"),
     ("", "rm -rf /;", ""),
     ("a ", ">/etc/x ", ""),

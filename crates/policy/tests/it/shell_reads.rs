@@ -229,6 +229,12 @@ fn braces_are_certain_for_sh_when_nobody_expands_them() {
         ("find . -exec a $x -exec b \\; -exec c \\;", &["a", "a … -exec b", "b", "c"]),
         ("find . -exec a $x b \\;", &["a … b"]),
         ("find . -exec a y$x -exec b \\;", &["a y… -exec b"]),
+        // Or the action.
+        ("find . $x-exec a {} +", &["a {}"]),
+        ("find . -ex$(true)ec$x a \\;", &["true", "a"]),
+        ("find . $x a {} \\; -exec b \\;", &["a {}", "b"]),
+        ("find . -exec b \\; $x a \\;", &["b", "a"]),
+        ("find $x y -name $z", &[]),
     ];
     for (text, programs) in sooner {
         let mut runs = runs_in(text, Shell::Bash);

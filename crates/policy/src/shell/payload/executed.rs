@@ -18,9 +18,9 @@ impl Executed<'_, '_> {
         let mut programs = Vec::new();
         let (mut end, mut last_action) = (0, None);
         let mut from = 0;
-        while let Some(start) =
-            (from..self.argv.len()).find(|&at| self.is_action(at)).map(|action| action + 1)
-        {
+        while let Some(action) = (from..self.argv.len()).find(|&at| self.is_action(at)) {
+            self.add_stray(from..action, &mut programs);
+            let start = action + 1;
             // Behind an action that may have ended, everything up to its certain end has been looked at.
             let is_within = start < end;
             if !is_within {
@@ -32,10 +32,21 @@ impl Executed<'_, '_> {
             if !is_within || sooner.is_none() {
                 programs.push(start..end);
             }
-            from = sooner.unwrap_or(end);
+            from = sooner.unwrap_or(end) + 1;
         }
+        self.add_stray(from..self.argv.len(), &mut programs);
         programs.retain(|program| !program.is_empty());
         programs
+    }
+
+    /// Adds the programs that end between actions: what they begin behind must be a value.
+    fn add_stray(&self, between: Range<usize>, programs: &mut Vec<Range<usize>>) {
+        let mut from = between.start;
+        for end in between.filter(|&at| self.ends(at)) {
+            let value = (from..end).find(|&at| self.actions.iter().any(|action| self.may_be(at, action)));
+            programs.extend(value.map(|value| value + 1..end));
+            from = end + 1;
+        }
     }
 
     fn ends(&self, at: usize) -> bool {
@@ -48,8 +59,12 @@ impl Executed<'_, '_> {
             || last_action.is_some_and(|last| at < last) && self.may_be(at, ";")
     }
 
+    /// Whether it is one, at least where the values in it are nothing: `$x-exec`.
     fn is_action(&self, at: usize) -> bool {
-        self.known(at).is_some_and(|word| self.actions.contains(&word))
+        match self.argv.get(at) {
+            Some(Arg::Unknown { spelling, .. }) => self.actions.contains(&&*without_values(spelling)),
+            _ => self.known(at).is_some_and(|word| self.actions.contains(&word)),
+        }
     }
 
     fn is(&self, at: usize, word: &str) -> bool {
@@ -66,4 +81,11 @@ impl Executed<'_, '_> {
     fn known(&self, at: usize) -> Option<&str> {
         self.argv.get(at)?.known()
     }
+}
+
+/// What is left of the spelling of a word where every `${name}` and `$()` in it is nothing.
+fn without_values(spelling: &str) -> String {
+    let (first, values) = spelling.split_once('$').unwrap_or((spelling, ""));
+    let behind = values.split('$').filter_map(|value| value.split_once(['}', ')']));
+    std::iter::once(first).chain(behind.map(|(_, behind)| behind)).collect()
 }
