@@ -30,6 +30,9 @@ const FOLDER_ROUNDS: usize = 25;
 /// How many files a made folder has.
 const FILES: usize = 12_000;
 
+/// How many of those there are for each file of commands.
+const PROSE_FILES: usize = 64;
+
 /// With this argument the bench itself is the Rust program that does nothing.
 const NOTHING: &str = "--do-nothing";
 
@@ -189,12 +192,13 @@ fn read_all(files: &[PathBuf]) {
     });
 }
 
-/// Makes skills of the usual size, half of them with commands in them.
+/// Makes skills of the usual size. As much of them as of real ones has to be looked at twice, an eighth of all bytes: nine
+/// shapes of rules come into question for a file of commands, and one file in [`PROSE_FILES`] is one.
 fn make_folder(folder: &Path) -> PathBuf {
     for n in 0..FILES {
         let skill = folder.join(format!("skill-{:04}", n / 6));
         fs::create_dir_all(&skill).expect("a folder for the skill");
-        let paragraph = if n % 2 == 0 { PROSE } else { COMMANDS };
+        let paragraph = if n % PROSE_FILES == 0 { COMMANDS } else { PROSE };
         let size = 800 + (n * 7919) % 5200;
         fs::write(skill.join(format!("part-{}.md", n % 6)), paragraph.repeat(size / paragraph.len() + 1))
             .expect("a file of the skill");
