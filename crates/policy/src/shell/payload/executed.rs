@@ -13,7 +13,7 @@ pub(super) struct Executed<'a, 't> {
 
 impl Executed<'_, '_> {
     /// Returns where the programs stand. A value that nobody knows may end one sooner than it seems to end: then both
-    /// are there, and the actions between the two ends as well.
+    /// are there, and the actions between the two ends as well. It may also be the action that a program begins behind.
     pub(super) fn programs(&self) -> Vec<Range<usize>> {
         let mut programs = Vec::new();
         let (mut end, mut last_action) = (0, None);
@@ -53,7 +53,8 @@ impl Executed<'_, '_> {
         self.is(at, ";") || self.is(at, "+") && at.checked_sub(1).is_some_and(|before| self.is(before, "{}"))
     }
 
-    /// What stands for nobody knows what matters only where an action follows.
+    /// Whether a value may end a program here. One that may be the semicolon counts only where an action follows: else the
+    /// program would be listed with fewer arguments, and nothing new.
     fn may_end(&self, at: usize, last_action: Option<usize>) -> bool {
         self.is(at, "+") && at.checked_sub(1).is_some_and(|before| self.may_be(before, "{}"))
             || last_action.is_some_and(|last| at < last) && self.may_be(at, ";")
