@@ -200,8 +200,9 @@ fn make_folder(folder: &Path) -> PathBuf {
         fs::create_dir_all(&skill).expect("a folder for the skill");
         let paragraph = if n % PROSE_FILES == 0 { COMMANDS } else { PROSE };
         let size = 800 + (n * 7919) % 5200;
-        fs::write(skill.join(format!("part-{}.md", n % 6)), paragraph.repeat(size / paragraph.len() + 1))
-            .expect("a file of the skill");
+        // No file is a copy of another, which would be scanned once only.
+        let text = format!("# Part {n}\n\n{}", paragraph.repeat(size / paragraph.len() + 1));
+        fs::write(skill.join(format!("part-{}.md", n % 6)), text).expect("a file of the skill");
     }
     folder.to_path_buf()
 }

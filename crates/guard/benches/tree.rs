@@ -193,8 +193,9 @@ fn make_folder(folder: &Path) -> PathBuf {
             at => format!("part-{at}.{}", if at % 2 == 0 { "py" } else { "md" }),
         };
         let size = 800 + (n * 7919) % 5200 + if n % 50 == 0 { 34_000 } else { 0 };
-        fs::write(skill.join(name), paragraph.repeat(size / paragraph.len() + 1))
-            .expect("a file of the skill");
+        // No file is a copy of another, which would be scanned once only.
+        let text = format!("# Part {n}\n\n{}", paragraph.repeat(size / paragraph.len() + 1));
+        fs::write(skill.join(name), text).expect("a file of the skill");
     }
     folder.to_path_buf()
 }

@@ -1,10 +1,14 @@
 //! Files in, reports out.
 
+mod clean_texts;
+
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use stockade_scanner::{ScanOptions, ScanReport, Scanner};
+
+use clean_texts::CleanTexts;
 
 use crate::files::{FileOptions, Gap, Nature, Reader, Readings, Source, Stop, Walk};
 use crate::in_order::in_order;
@@ -38,7 +42,8 @@ impl FileScan<'_> {
 ///
 /// `look` sees each file on the thread that scanned it and says what to keep. What it returns is handed to `take` in the
 /// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the texts in memory
-/// are at most as many as the threads, so the size of a folder does not matter.
+/// are at most as many as the threads, so the size of a folder does not matter. A copy of a text in which nothing was found
+/// is known again and not scanned anew.
 pub fn scan_files<R: Send>(
     sources: &[Source],
     scanner: &Scanner,
@@ -48,9 +53,10 @@ pub fn scan_files<R: Send>(
 ) {
     let stops = Walk::new(sources, options);
     let new_reader = || Reader::new(options);
+    let clean = CleanTexts::new();
     let scan_stop = |reader: &mut Reader, stop: Stop| {
         let (bytes, gap) = reader.read(stop.what, &stop.path);
-        look_at(&stop.path, bytes, gap, scanner, &ScanOptions::default(), &look)
+        look_at(&stop.path, bytes, gap, scanner, &clean, &ScanOptions::default(), &look)
     };
     in_order(options.threads, stops, new_reader, scan_stop, take);
 }
@@ -64,7 +70,7 @@ pub fn scan_bytes<R>(
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
-    look_at(path, bytes, None, scanner, options, look)
+    look_at(path, bytes, None, scanner, &CleanTexts::forgotten(), options, look)
 }
 
 /// Scans what was read of one file.
@@ -73,6 +79,7 @@ fn look_at<R>(
     bytes: &[u8],
     gap: Option<Gap>,
     scanner: &Scanner,
+    clean: &CleanTexts,
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
@@ -81,13 +88,12 @@ fn look_at<R>(
     let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
         .into_iter()
         .flatten()
-        .map(|text| (text, scan_text(scanner, path, text, options)))
+        .map(|text| {
+            let options = ScanOptions { syntax: syntax_of(path, text), ..*options };
+            (text, clean.report(text, options.syntax, || scanner.scan_with(text, &options)))
+        })
         // The first of equals: the better reading, unless more shows in the other one.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
     look(FileScan { path, text, report, gap })
-}
-
-fn scan_text<'t>(scanner: &'t Scanner, path: &Path, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
-    scanner.scan_with(text, &ScanOptions { syntax: syntax_of(path, text), ..*options })
 }

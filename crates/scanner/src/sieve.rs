@@ -135,7 +135,7 @@ impl Sieve {
         pass.always();
         // The first place is the line end that is thought to stand before the text.
         pass.check(0);
-        places::taken(&tables.misses, text, |at| pass.check(at + 1));
+        tables.lookup.taken(text, |at| pass.check(at + 1));
         pass.work.bytes = text.len();
         // Runs are looked for in leaps, so only now, when all of the text has come from memory in its order.
         pass.runs();
@@ -218,18 +218,12 @@ impl Pass<'_> {
     fn check(&mut self, place: usize) {
         self.work.places += 1;
         let bytes = self.bytes_at(place);
-        let mut buckets = self.buckets_at(bytes);
+        let [first, second, third, fourth, ..] = bytes.to_le_bytes();
+        let mut buckets = self.tables.lookup.buckets([first, second, third, fourth]);
         while buckets != 0 {
             self.check_bucket(buckets.trailing_zeros() as usize, place, bytes);
             buckets &= buckets - 1;
         }
-    }
-
-    /// The buckets that take the first of these bytes, as bits.
-    #[expect(clippy::indexing_slicing, reason = "every byte has an entry")]
-    fn buckets_at(&self, bytes: u64) -> u64 {
-        let places = self.tables.misses.iter().zip(bytes.to_le_bytes());
-        !places.fold(0, |missing, (misses, byte)| missing | misses[byte as usize])
     }
 
     fn check_bucket(&mut self, bucket: usize, place: usize, bytes: u64) {

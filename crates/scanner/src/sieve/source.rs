@@ -17,11 +17,12 @@ const HEAD: &str = "\
 use std::borrow::Cow;
 
 use super::byte_set::ByteSet;
+use super::places::{Lookup, Misses};
 use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
 use super::run::{Chase, Run};
 use super::sightings::Reaches;
-use super::tables::{Misses, Packed, Sketch, Tables};
+use super::tables::{Packed, Sketch, Tables};
 ";
 
 fn source(tables: &Tables) -> String {
@@ -30,7 +31,7 @@ fn source(tables: &Tables) -> String {
         &mut out,
         "MISSES",
         "Misses",
-        tables.misses.iter().map(|misses| format!("{misses:#x?}").replace(['\n', ' '], "")),
+        tables.lookup.misses.iter().map(|misses| format!("{misses:#x?}").replace(['\n', ' '], "")),
         1,
     );
     list(
@@ -56,8 +57,10 @@ fn source(tables: &Tables) -> String {
 /// The rules that the tables were made from.
 pub(super) const RULES: u64 = {:#x};
 
+static LOOKUP: Lookup = Lookup::new(MISSES);
+
 pub(super) const TABLES: Tables = Tables {{
-    misses: Cow::Borrowed(&MISSES),
+    lookup: Cow::Borrowed(&LOOKUP),
     sketches: Cow::Borrowed(SKETCHES),
     windows: Cow::Borrowed(WINDOWS),
     bucket_ends: {:?},

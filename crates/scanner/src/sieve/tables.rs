@@ -8,19 +8,17 @@ use std::ops::Not;
 
 use super::bucket::{self, BUCKETS, Bucket, Core};
 use super::byte_set::ByteSet;
+use super::places::Lookup;
 use super::quarry::{Goal, Quarry};
 use super::run::{self, Chase, Run};
 use super::sightings::Reaches;
-use super::window::{WIDTH, Window};
-
-/// For each place of a window and each byte, the buckets that do not take it there, one bit each.
-pub(crate) type Misses = [[u64; 256]; WIDTH];
+use super::window::Window;
 
 /// Everything that the sieve looks for on behalf of one list of patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tables {
-    /// For each place of a window and each byte, the buckets that do not take it there.
-    pub(crate) misses: Cow<'static, Misses>,
+    /// Which buckets take what stands at a place.
+    pub(crate) lookup: Cow<'static, Lookup>,
     /// What is certain about each window.
     pub(crate) sketches: Cow<'static, [Sketch]>,
     /// The windows, bucket by bucket.
@@ -119,18 +117,16 @@ impl Tables {
         let buckets = bucket::fill(buckets, &cores);
         let (runs, chases) = run::together(quarry.runs);
         let mut packer = Packer::default();
-        let mut misses = [[u64::MAX; 256]; WIDTH];
         let mut bucket_ends = [0; BUCKETS];
         for (index, end) in bucket_ends.iter_mut().enumerate() {
             if let Some(bucket) = buckets.get(index) {
-                clear_misses(&mut misses, index, &bucket.core);
                 let windows = bucket.windows.iter().filter_map(|&window| quarry.windows.get(window));
                 windows.for_each(|(goal, part, window)| packer.add(*goal, *part, window));
             }
             *end = fit(packer.windows.len());
         }
         Self {
-            misses: Cow::Owned(misses),
+            lookup: Cow::Owned(Lookup::of(buckets.iter().map(|bucket| &bucket.core))),
             sketches: packer.sketches.into(),
             windows: packer.windows.into(),
             bucket_ends,
@@ -207,15 +203,4 @@ impl Packer {
 /// and what is not there counts as found, so that even then no match would be lost.
 fn fit<T: TryFrom<usize> + From<u8> + Not<Output = T>>(number: usize) -> T {
     T::try_from(number).unwrap_or_else(|_| !T::from(0))
-}
-
-/// Says which bytes a bucket takes.
-fn clear_misses(misses: &mut Misses, bucket: usize, core: &Core) {
-    for (set, misses) in core.iter().zip(misses) {
-        for (byte, misses) in (0..=u8::MAX).zip(misses.iter_mut()) {
-            if set.contains(byte) {
-                *misses &= !(1 << bucket);
-            }
-        }
-    }
 }
