@@ -23,7 +23,7 @@ pub(crate) type Misses = [[u64; 256]; WIDTH];
 const BLOCK: usize = 8;
 
 /// Tells which buckets take what stands at a place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lookup {
     pub(super) misses: Misses,
     #[cfg(target_arch = "x86_64")]
@@ -66,6 +66,15 @@ impl Lookup {
         #[cfg(not(target_arch = "x86_64"))]
         let begin = 0;
         taken(&self.misses, text, begin, found);
+    }
+}
+
+/// In a box, since whoever holds it would else be as large, and be carried about when it is made.
+impl ToOwned for Lookup {
+    type Owned = Box<Self>;
+
+    fn to_owned(&self) -> Box<Self> {
+        Box::new(Self::new(self.misses))
     }
 }
 

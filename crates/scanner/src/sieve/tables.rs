@@ -126,7 +126,7 @@ impl Tables {
             *end = fit(packer.windows.len());
         }
         Self {
-            lookup: Cow::Owned(Lookup::of(buckets.iter().map(|bucket| &bucket.core))),
+            lookup: Cow::Owned(Box::new(Lookup::of(buckets.iter().map(|bucket| &bucket.core)))),
             sketches: packer.sketches.into(),
             windows: packer.windows.into(),
             bucket_ends,

@@ -18,7 +18,7 @@ const GROUP: usize = 8;
 const BATCH: usize = 64;
 
 /// What the places of a block are told by: [`Misses`], cut into tables that fit into vectors, first by the group of buckets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(super) struct Blocks([[Table; WIDTH]; BUCKETS / GROUP]);
 
