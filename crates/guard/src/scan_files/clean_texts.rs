@@ -10,7 +10,6 @@
 //! secret, every text is scanned.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use polyval::universal_hash::UniversalHash as _;
@@ -18,36 +17,39 @@ use polyval::{KEY_SIZE, Polyval};
 use rustix::rand::{GetRandomFlags, getrandom};
 use stockade_scanner::{ScanReport, Syntax};
 
-/// So many texts are remembered, in at most ten megabytes. Those beyond are scanned each time.
+/// So many texts are remembered, in at most thirty megabytes. Those beyond are scanned each time.
 const MOST: usize = 1 << 18;
-
-/// So many texts are scanned before any is remembered: to find out how the processor does it best takes longer than to scan a
-/// small file.
-const FEW: usize = 16;
 
 /// The clean texts of one scan, for all of its threads.
 pub(super) struct CleanTexts {
-    /// How many texts are still to be scanned before one is remembered.
-    few: AtomicUsize,
+    most: usize,
     /// The polynomial of no text yet, at the secret point, if there is one.
     empty: OnceLock<Option<Polyval>>,
-    seen: Mutex<HashSet<Fingerprint>>,
+    seen: Mutex<Seen>,
 }
 
+/// What is remembered.
+#[derive(Default)]
+struct Seen {
+    /// What every text looks like. Only one that looks like another gets a fingerprint, since most are no copies; so it is the
+    /// third of three that is not scanned.
+    looks: HashSet<Look>,
+    /// The clean ones among those that got one.
+    clean: HashSet<Fingerprint>,
+}
+
+/// The length of a text, and how it ends.
+type Look = (usize, Option<[u8; 16]>);
 type Fingerprint = [u8; 16];
 
 impl CleanTexts {
     pub(super) fn new() -> Self {
-        Self::after(FEW)
+        Self { most: MOST, empty: OnceLock::new(), seen: Mutex::default() }
     }
 
     /// Remembers none.
     pub(super) fn forgotten() -> Self {
-        Self::after(usize::MAX)
-    }
-
-    fn after(few: usize) -> Self {
-        Self { few: AtomicUsize::new(few), empty: OnceLock::new(), seen: Mutex::default() }
+        Self { most: 0, ..Self::new() }
     }
 
     /// Returns the report about a text, which is scanned unless it is a copy of a clean one.
@@ -57,28 +59,30 @@ impl CleanTexts {
         syntax: Syntax,
         scan: impl FnOnce() -> ScanReport<'t>,
     ) -> ScanReport<'t> {
-        let Some(fingerprint) = self.fingerprint(text, syntax) else { return scan() };
-        if self.seen().contains(&fingerprint) {
+        let fingerprint = if self.is_look_known(text) { self.fingerprint(text, syntax) } else { None };
+        let Some(fingerprint) = fingerprint else { return scan() };
+        if self.seen().clean.contains(&fingerprint) {
             return ScanReport::default();
         }
         let report = scan();
         if report.findings.is_empty() && !report.truncated {
             let mut seen = self.seen();
-            if seen.len() < MOST {
-                seen.insert(fingerprint);
+            if seen.clean.len() < self.most {
+                seen.clean.insert(fingerprint);
             }
         }
         report
     }
 
-    /// The fingerprint of a text that is read with this syntax, if it shall have one. Its length is part of it, since the last piece is filled up.
+    /// Whether another text looked like this one. It is known from now on.
+    fn is_look_known(&self, text: &str) -> bool {
+        let look = (text.len(), text.as_bytes().last_chunk().copied());
+        let mut seen = self.seen();
+        if seen.looks.len() < self.most { !seen.looks.insert(look) } else { seen.looks.contains(&look) }
+    }
+
+    /// The fingerprint of a text that is read with this syntax. Its length is part of it, since the last piece is filled up.
     fn fingerprint(&self, text: &str, syntax: Syntax) -> Option<Fingerprint> {
-        // Two threads may count one text: then one more is scanned first.
-        let few = self.few.load(Ordering::Relaxed);
-        if few > 0 {
-            self.few.store(few - 1, Ordering::Relaxed);
-            return None;
-        }
         let mut polynomial = self.empty.get_or_init(at_secret_point).clone()?;
         polynomial.update_padded(text.as_bytes());
         let about = u128::from(syntax as u8) << 64 | text.len() as u128;
@@ -86,8 +90,8 @@ impl CleanTexts {
         Some(polynomial.finalize().into())
     }
 
-    fn seen(&self) -> MutexGuard<'_, HashSet<Fingerprint>> {
-        // Whatever happened to another thread, the set is whole.
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // Whatever happened to another thread, the sets are whole.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,49 +130,43 @@ mod tests {
         Scanner::builtin().scan_with(text, &ScanOptions { syntax, ..ScanOptions::default() })
     }
 
-    #[test]
-    fn a_copy_of_a_clean_text_is_not_scanned_again_and_one_of_another_is() {
+    /// Scans a text again and again, and says how often it was scanned.
+    fn scans(known: &CleanTexts, text: &str, times: usize) -> usize {
         let scans = Cell::new(0);
-        let known = CleanTexts::after(0);
-        let report = |text| {
-            known.report(text, Syntax::Markdown, || {
+        for _ in 0..times {
+            let report = known.report(text, Syntax::Markdown, || {
                 scans.set(scans.get() + 1);
                 scan(text, Syntax::Markdown)
-            })
-        };
-        for (text, scans_before, found) in
-            [(TEXTS[2], 0, 0), (TEXTS[2], 1, 0), (TEXTS[5], 1, 1), (TEXTS[5], 2, 1), (TEXTS[4], 3, 0)]
-        {
-            assert_eq!(scans.get(), scans_before, "{text}");
-            assert_eq!(report(text).findings.len().min(1), found, "{text}");
+            });
+            assert_eq!(report.findings.len(), scan(text, Syntax::Markdown).findings.len(), "{text:?}");
         }
-        assert_eq!(scans.get(), 4);
+        scans.get()
     }
 
     #[test]
-    fn without_a_secret_and_before_a_few_were_scanned_every_text_is() {
-        let without_secret = CleanTexts { empty: OnceLock::from(None), ..CleanTexts::after(0) };
-        for (known, wanted) in [(without_secret, 9), (CleanTexts::forgotten(), 9), (CleanTexts::after(3), 4)]
-        {
-            let scans = Cell::new(0);
-            for _ in 0..9 {
-                let _report = known.report(TEXTS[2], Syntax::Markdown, || {
-                    scans.set(scans.get() + 1);
-                    scan(TEXTS[2], Syntax::Markdown)
-                });
-            }
-            assert_eq!(scans.get(), wanted);
+    fn copies_of_a_clean_text_are_scanned_twice_and_those_of_another_each_time() {
+        let known = CleanTexts::new();
+        for (text, wanted) in [(TEXTS[2], 2), (TEXTS[5], 9), (TEXTS[4], 2), (TEXTS[2], 0), (TEXTS[5], 9)] {
+            assert_eq!(scans(&known, text, 9), wanted, "{text:?}");
         }
+    }
+
+    #[test]
+    fn without_room_or_a_secret_every_text_is_scanned() {
+        assert_eq!(scans(&CleanTexts::forgotten(), TEXTS[2], 9), 9);
+        assert_eq!(scans(&CleanTexts { empty: OnceLock::from(None), ..CleanTexts::new() }, TEXTS[2], 9), 9);
+        let room_for_one = CleanTexts { most: 1, ..CleanTexts::new() };
+        assert_eq!([TEXTS[2], TEXTS[3]].map(|text| scans(&room_for_one, text, 9)), [2, 9]);
     }
 
     #[test]
     fn a_fingerprint_tells_lengths_syntaxes_and_secrets_apart() {
-        let known = CleanTexts::after(0);
+        let known = CleanTexts::new();
         let ends = ["", "\0", "\0\0", "a", "a\0", "0123456789abcdef", "0123456789abcdef\0"];
         let prints: HashSet<_> = ends
             .iter()
             .flat_map(|text| SYNTAXES.map(|syntax| known.fingerprint(text, syntax).unwrap()))
-            .chain([CleanTexts::after(0).fingerprint("a", Syntax::Markdown).unwrap()])
+            .chain([CleanTexts::new().fingerprint("a", Syntax::Markdown).unwrap()])
             .collect();
         assert_eq!(prints.len(), ends.len() * SYNTAXES.len() + 1);
     }
@@ -178,7 +176,7 @@ mod tests {
         fn texts_are_reported_as_if_each_were_scanned(
             order in prop::collection::vec((0..TEXTS.len(), 0..SYNTAXES.len()), 0..40),
         ) {
-            let known = CleanTexts::after(0);
+            let known = CleanTexts::new();
             for (text, syntax) in order {
                 let (text, syntax) = (TEXTS[text], SYNTAXES[syntax]);
                 let (report, scanned) = (known.report(text, syntax, || scan(text, syntax)), scan(text, syntax));
