@@ -42,8 +42,8 @@ impl FileScan<'_> {
 ///
 /// `look` sees each file on the thread that scanned it and says what to keep. What it returns is handed to `take` in the
 /// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the texts in memory
-/// are at most as many as the threads, so the size of a folder does not matter. A text in which
-/// nothing was found twice already is known again and not scanned anew.
+/// are at most as many as the threads, so the size of a folder does not matter. A text in which nothing was found twice
+/// already is known again and not scanned anew.
 pub fn scan_files<R: Send>(
     sources: &[Source],
     scanner: &Scanner,
