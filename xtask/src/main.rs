@@ -14,6 +14,7 @@ mod check;
 mod ci;
 mod conformance;
 mod docs;
+mod elsewhere;
 mod features;
 mod fuzz;
 mod generate;
@@ -77,6 +78,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[CRATE]",
         summary: "lint and test with each set of features alone",
         run: features::run,
+    },
+    Command {
+        name: "elsewhere",
+        arguments: "",
+        summary: "check that the crates compile for other processors and systems",
+        run: elsewhere::run,
     },
     Command {
         name: "docs",

@@ -24,6 +24,8 @@ enum Source {
     Apt(&'static str),
     /// A component of the Rust toolchain.
     Rustup(&'static str),
+    /// The standard library for another system.
+    Target(&'static str),
 }
 
 const TOOLS: &[Tool] = &[
@@ -80,6 +82,18 @@ const TOOLS: &[Tool] = &[
         probe: &["zsh", "--version"],
         source: Source::Apt("zsh"),
         needed_by: "oracle (it is one of the shells that are asked)",
+    },
+    Tool {
+        name: "Rust for Linux on ARM",
+        probe: &["sh", "-c", "test -d \"$(rustc --print target-libdir --target aarch64-unknown-linux-gnu)\""],
+        source: Source::Target("aarch64-unknown-linux-gnu"),
+        needed_by: "elsewhere",
+    },
+    Tool {
+        name: "Rust for macOS",
+        probe: &["sh", "-c", "test -d \"$(rustc --print target-libdir --target aarch64-apple-darwin)\""],
+        source: Source::Target("aarch64-apple-darwin"),
+        needed_by: "elsewhere",
     },
 ];
 
@@ -153,6 +167,7 @@ fn table() -> Table {
         let source = match tool.source {
             Source::Apt(package) => format!("Debian package {package}"),
             Source::Rustup(component) => format!("rustup component {component}"),
+            Source::Target(target) => format!("rustup target {target}"),
         };
         let here = if tool.is_there() { "yes" } else { "MISSING" };
         table.row([tool.name.to_owned(), source, tool.needed_by.to_owned(), here.to_owned()]);
@@ -171,14 +186,12 @@ fn names(tools: &[&Tool]) -> String {
 
 /// What installs the tools: programs to run with and without a prefix for root's rights, and as a person types them.
 fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
-    let packages: Vec<&str> = missing
-        .iter()
-        .filter_map(|tool| if let Source::Apt(package) = tool.source { Some(package) } else { None })
-        .collect();
-    let components: Vec<&str> = missing
-        .iter()
-        .filter_map(|tool| if let Source::Rustup(component) = tool.source { Some(component) } else { None })
-        .collect();
+    let of_source = |name: fn(Source) -> Option<&'static str>| {
+        missing.iter().filter_map(|tool| name(tool.source)).collect::<Vec<_>>()
+    };
+    let packages = of_source(|source| if let Source::Apt(package) = source { Some(package) } else { None });
+    let components = of_source(|source| if let Source::Rustup(name) = source { Some(name) } else { None });
+    let targets = of_source(|source| if let Source::Target(name) = source { Some(name) } else { None });
     let mut lines = Vec::new();
     if !packages.is_empty() {
         lines.push(format!("{prefix}apt-get update"));
@@ -186,6 +199,9 @@ fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
     }
     if !components.is_empty() {
         lines.push(format!("rustup component add {}", components.join(" ")));
+    }
+    if !targets.is_empty() {
+        lines.push(format!("rustup target add {}", targets.join(" ")));
     }
     lines.into_iter().map(|line| (line.split_whitespace().map(str::to_owned).collect(), line)).collect()
 }
@@ -234,6 +250,7 @@ mod tests {
 
     const COMPILER: Tool = tool("a compiler", Source::Apt("g++"));
     const LINTER: Tool = tool("a linter", Source::Rustup("clippy"));
+    const ELSEWHERE: Tool = tool("another system", Source::Target("riscv64gc"));
 
     #[test]
     fn the_advice_is_a_command_that_can_be_pasted() {
@@ -243,6 +260,7 @@ mod tests {
              sudo apt-get install --yes --no-install-recommends g++ && rustup component add clippy"
         );
         assert_eq!(advice(&[&LINTER]), "missing: a linter; run: rustup component add clippy");
+        assert_eq!(advice(&[&ELSEWHERE]), "missing: another system; run: rustup target add riscv64gc");
     }
 
     #[test]

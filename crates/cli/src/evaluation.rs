@@ -31,9 +31,6 @@ pub(crate) struct Question<'q> {
     pub(crate) seed: Option<u64>,
 }
 
-/// How long an evaluation may take, where nobody says otherwise.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Answers a question. For [`Ask::Condition`], an error is why it does not hold.
 pub(crate) fn answer(question: &Question<'_>) -> Result<Data, EvalError> {
     let start = Instant::now();

@@ -26,6 +26,10 @@
 //! # Ok::<(), stockade_exec_sandbox::Refusal>(())
 //! ```
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "elsewhere plans are made and nothing is run, nor watched")
+)]
 
 #[cfg(all(doctest, target_os = "linux"))]
 #[doc = include_str!("../README.md")]

@@ -23,7 +23,6 @@ pub struct Instruction {
 
 impl Instruction {
     /// Returns it as it lies in memory.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "bubblewrap gets it so, on Linux"))]
     pub(crate) fn bytes(self) -> [u8; 8] {
         let ([a, b], [e, f, g, h]) = (self.code.to_ne_bytes(), self.value.to_ne_bytes());
         [a, b, self.on_true, self.on_false, e, f, g, h]

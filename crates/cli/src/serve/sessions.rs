@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use stockade_guard::PathGuard;
 use stockade_guard::limits::{
     AgentLimits, CallPermit, CallRefusal, CallVerdict, MAX_IN_FLIGHT, MemoryStore, Outcome, SharedLimits,
@@ -61,7 +60,7 @@ impl Sessions {
     /// Opens a session and returns its name, which cannot be guessed: who knows it may answer for it.
     pub(super) fn open(&self, session: Session) -> Result<String, Fault> {
         let mut bytes = [0_u8; 16];
-        getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| Fault::internal(&error))?;
+        getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut sessions = self.lock();
         if sessions.len() >= MAX_SESSIONS {

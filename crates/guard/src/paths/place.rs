@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::Stat;
+use rustix::fs::{FileType, Stat};
 
 /// A name in a folder that is held open. Whatever is put in the way of the folder later, this is still the folder.
 #[derive(Debug)]
@@ -26,9 +26,6 @@ impl Identity {
     pub(super) fn is(&self, stat: &Stat) -> bool {
         self.0.st_dev == stat.st_dev
             && self.0.st_ino == stat.st_ino
-            && self.0.st_mode & FORMAT == stat.st_mode & FORMAT
+            && FileType::from_raw_mode(self.0.st_mode) == FileType::from_raw_mode(stat.st_mode)
     }
 }
-
-/// The bits of a mode that tell a file from a folder.
-const FORMAT: u32 = 0o170_000;

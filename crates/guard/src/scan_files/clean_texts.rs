@@ -14,7 +14,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use polyval::universal_hash::UniversalHash as _;
 use polyval::{KEY_SIZE, Polyval};
-use rustix::rand::{GetRandomFlags, getrandom};
 use stockade_scanner::{ScanReport, Syntax};
 
 /// So many texts are remembered, in at most thirty megabytes. Those beyond are scanned each time.
@@ -99,9 +98,8 @@ impl CleanTexts {
 /// Returns the polynomial of no text at a point that nobody knows. None where no secret can be had.
 fn at_secret_point() -> Option<Polyval> {
     let mut secret = [0_u8; KEY_SIZE];
-    // So few bytes come all at once, or not at all.
-    let drawn = getrandom(&mut secret, GetRandomFlags::empty());
-    (drawn == Ok(KEY_SIZE)).then(|| Polyval::new(&secret.into()))
+    getrandom::fill(&mut secret).ok()?;
+    Some(Polyval::new(&secret.into()))
 }
 
 #[cfg(test)]

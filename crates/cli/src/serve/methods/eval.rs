@@ -9,9 +9,12 @@ use serde_json::{Value, json};
 use stockade_guard::eval::{Data, ErrorKind, EvalError, Limits};
 
 use super::{Json, Lane, Parameters};
-use crate::evaluation::{Ask, DEFAULT_TIMEOUT, Question, answer};
+use crate::evaluation::{Ask, Question, answer};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
+
+/// How long an evaluation may take, where nobody says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Evaluate an expression, or statements of which the last expression is the value. An error has its `kind` in `data`:
 /// `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.

@@ -1,0 +1,58 @@
+//! `cargo xtask elsewhere`: whether the crates compile for other processors and systems than this one.
+//!
+//! They are checked and not linked, so that nothing of those systems need be here. Left out is what compiles C on the way:
+//! SQLite, and with it the command line.
+
+use crate::check::{Check, Verdict};
+use crate::program::Echo;
+use crate::runner::run_live;
+use crate::setup;
+use crate::stop::{Stop, no_more};
+use crate::workspace::Workspace;
+
+const GROUP: &str = "elsewhere";
+
+/// Where people run this besides where its tests do. `setup` gets what Rust needs for them.
+const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
+
+/// What is checked, each time in one go.
+const SELECTIONS: &[(&str, &[&str])] = &[
+    (
+        "the layers",
+        &[
+            "--workspace",
+            "--exclude=stockade-guard",
+            "--exclude=stockade-cli",
+            "--exclude=xtask",
+            "--all-features",
+        ],
+    ),
+    (
+        "guard",
+        &[
+            "--package=stockade-guard",
+            "--no-default-features",
+            "--features=audit,config,container,exec,redis",
+        ],
+    ),
+];
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    no_more(arguments, GROUP)?;
+    run_live(&checks(workspace))
+}
+
+/// Returns the checks of this command.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let pairs = TARGETS.iter().flat_map(|target| SELECTIONS.iter().map(move |selection| (target, selection)));
+    let check = |(target, (name, flags)): (&&str, &(&str, &[&str]))| {
+        let program = workspace.cargo().args(["check", "--target", target]).args(*flags).warnings_fail();
+        let check = Check::program(GROUP, format!("{name}, {target}"), program);
+        Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking(GROUP) {
+            Some(reason) => Verdict::cannot(reason),
+            None => check.run(echo),
+        })
+    };
+    pairs.map(check).collect()
+}
