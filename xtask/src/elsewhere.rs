@@ -12,9 +12,6 @@ use crate::workspace::Workspace;
 
 const GROUP: &str = "elsewhere";
 
-/// Where people run this besides where its tests do. `setup` gets what Rust needs for them.
-const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
-
 /// What is checked, each time in one go.
 const SELECTIONS: &[(&str, &[&str])] = &[
     (
@@ -45,8 +42,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let pairs = TARGETS.iter().flat_map(|target| SELECTIONS.iter().map(move |selection| (target, selection)));
-    let check = |(target, (name, flags)): (&&str, &(&str, &[&str]))| {
+    let pairs = setup::targets().flat_map(|target| SELECTIONS.iter().map(move |part| (target, part)));
+    let check = |(target, (name, flags)): (&str, &(&str, &[&str]))| {
         let program = workspace.cargo().args(["check", "--target", target]).args(*flags).warnings_fail();
         let check = Check::program(GROUP, format!("{name}, {target}"), program);
         Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking(GROUP) {

@@ -1,5 +1,7 @@
 //! `cargo xtask setup [--check]`: what the checks need beside Rust, and how this machine gets it.
 
+use std::path::Path;
+
 use crate::check::{Check, Verdict};
 use crate::program::{Echo, Program};
 use crate::stop::{Stop, no_more};
@@ -83,19 +85,14 @@ const TOOLS: &[Tool] = &[
         source: Source::Apt("zsh"),
         needed_by: "oracle (it is one of the shells that are asked)",
     },
-    Tool {
-        name: "Rust for Linux on ARM",
-        probe: &["sh", "-c", "test -d \"$(rustc --print target-libdir --target aarch64-unknown-linux-gnu)\""],
-        source: Source::Target("aarch64-unknown-linux-gnu"),
-        needed_by: "elsewhere",
-    },
-    Tool {
-        name: "Rust for macOS",
-        probe: &["sh", "-c", "test -d \"$(rustc --print target-libdir --target aarch64-apple-darwin)\""],
-        source: Source::Target("aarch64-apple-darwin"),
-        needed_by: "elsewhere",
-    },
+    rust_for("Rust for Linux on ARM", "aarch64-unknown-linux-gnu"),
+    rust_for("Rust for macOS", "aarch64-apple-darwin"),
 ];
+
+/// The row of the standard library for another system, which no command asks for: see [`Tool::is_there`].
+const fn rust_for(name: &'static str, target: &'static str) -> Tool {
+    Tool { name, probe: &[], source: Source::Target(target), needed_by: "elsewhere" }
+}
 
 /// Runs the command.
 pub(crate) fn run(_: &Workspace, arguments: &[String]) -> Result<(), Stop> {
@@ -149,8 +146,22 @@ pub(crate) fn lacking(group: &str) -> Option<String> {
     Some(format!("{} is missing: run `cargo xtask setup`", missing.name))
 }
 
+/// Returns the systems that there shall be a standard library for, besides this one.
+pub(crate) fn targets() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().filter_map(|tool| if let Source::Target(target) = tool.source { Some(target) } else { None })
+}
+
+/// Whether Rust has its standard library for a system.
+fn has_library(target: &str) -> bool {
+    let folder = Program::new("rustc").args(["--print", "target-libdir", "--target", target]).read();
+    folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+}
+
 impl Tool {
     fn is_there(&self) -> bool {
+        if let Source::Target(target) = self.source {
+            return has_library(target);
+        }
         let Some((program, arguments)) = self.probe.split_first() else { return false };
         let program = if *program == "cargo" { Program::cargo() } else { Program::new(program) };
         program.args(arguments).succeeds()
@@ -260,6 +271,7 @@ mod tests {
              sudo apt-get install --yes --no-install-recommends g++ && rustup component add clippy"
         );
         assert_eq!(advice(&[&LINTER]), "missing: a linter; run: rustup component add clippy");
+        assert!(!has_library("another-system") && !ELSEWHERE.is_there());
         assert_eq!(advice(&[&ELSEWHERE]), "missing: another system; run: rustup target add riscv64gc");
     }
 
