@@ -43,10 +43,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let pairs = setup::targets().flat_map(|target| SELECTIONS.iter().map(move |part| (target, part)));
-    let check = |(target, (name, flags)): (&str, &(&str, &[&str]))| {
+    let check = |(target, (name, flags)): (&'static str, &(&str, &[&str]))| {
         let program = workspace.cargo().args(["check", "--target", target]).args(*flags).warnings_fail();
         let check = Check::program(GROUP, format!("{name}, {target}"), program);
-        Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking(GROUP) {
+        Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking_for(target) {
             Some(reason) => Verdict::cannot(reason),
             None => check.run(echo),
         })

@@ -141,8 +141,16 @@ pub(crate) fn checks(what_to_do: Missing) -> Vec<Check> {
 
 /// Returns why a group of checks cannot run on this machine, if it lacks a tool.
 pub(crate) fn lacking(group: &str) -> Option<String> {
-    let missing =
-        TOOLS.iter().find(|tool| tool.needed_by.split(' ').next() == Some(group) && !tool.is_there())?;
+    lacking_one_of(|tool| tool.needed_by.split(' ').next() == Some(group))
+}
+
+/// Returns why nothing can be built for another system, if this machine lacks what that takes.
+pub(crate) fn lacking_for(target: &'static str) -> Option<String> {
+    lacking_one_of(|tool| tool.source == Source::Target(target))
+}
+
+fn lacking_one_of(needed: impl Fn(&Tool) -> bool) -> Option<String> {
+    let missing = TOOLS.iter().find(|tool| needed(tool) && !tool.is_there())?;
     Some(format!("{} is missing: run `cargo xtask setup`", missing.name))
 }
 
