@@ -11,15 +11,15 @@ mod run;
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 
+use crate::automata::{self, Role};
 use crate::candidates::Places;
 use crate::regions::RegionMap;
 use crate::rule::{Regions, Rule, Shape, Unless};
-use crate::sieve::Outline;
+use crate::work::Method;
 
 use excuses::Excuses;
 use long_run::LongRun;
@@ -34,17 +34,11 @@ pub(crate) use run::{Exact, Hit};
 pub(crate) struct Slot {
     /// The number of the rule in the scanner.
     pub(crate) rule: usize,
-    /// The row to compile from; a shape of the user's own is compiled from the start.
-    row: Option<&'static Shape<'static>>,
+    /// The row to compile from, with its number; a shape of the user's own is compiled from the start.
+    row: Option<(usize, &'static Shape<'static>)>,
     /// In a box, since most slots stay empty: a scanner that finds nothing touches little memory.
     compiled: OnceLock<Option<Box<Compiled>>>,
-    /// Its outline, with the regions that its matches begin in, and how many steps may still be spent on that.
-    outline: Option<(Outline, Regions)>,
-    steps: AtomicUsize,
 }
-
-/// How many steps are spent on the outline of a shape before it is compiled: about as many as that takes time.
-const OUTLINE_STEPS: usize = 1 << 15;
 
 /// A shape that can search.
 #[derive(Debug)]
@@ -59,6 +53,8 @@ pub(crate) struct Compiled {
 /// What one search cost, in bytes. Look-past is not seen here; `linear` bounds it for every pattern.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExactWork {
+    /// Bytes that outlines of shapes walked over.
+    pub outlined: usize,
     /// Bytes that the regular expressions of shapes walked over.
     pub searched: usize,
     /// Matches that were weighed.
@@ -76,47 +72,34 @@ impl Slot {
     ) -> impl Iterator<Item = Self> {
         rule.shapes.iter().zip(first_shape..).map(move |(shape, number)| Self {
             rule: index,
-            row: Some(shape),
+            row: Some((number, shape)),
             compiled: OnceLock::new(),
-            outline: Some((Outline::of_builtin(number), shape.regions)),
-            steps: AtomicUsize::new(OUTLINE_STEPS),
         })
     }
 
     /// Returns the slot of a shape that is already compiled.
     pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
         let compiled = OnceLock::from(Some(Box::new(compiled)));
-        Self { rule, row: None, compiled, outline: None, steps: AtomicUsize::new(0) }
+        Self { rule, row: None, compiled }
     }
 
-    /// Whether it is certain, without compiling the shape, that it finds nothing in these stretches of a text.
-    pub(crate) fn is_ruled_out(&self, regions: &mut RegionMap<'_>, places: &Places) -> bool {
-        if self.compiled.get().is_some() {
-            return false;
-        }
-        // Two threads may spend the same steps: then it is compiled a little later.
-        let mut steps = self.steps.load(Ordering::Relaxed);
-        let ruled_out = self.is_ruled_out_within(&mut steps, regions, places);
-        self.steps.store(steps, Ordering::Relaxed);
-        ruled_out
-    }
-
-    /// The same within so many steps, be the shape compiled or not.
-    pub(crate) fn is_ruled_out_within(
+    /// Whether it is certain, without searching for it, that the shape finds nothing in these stretches of a text.
+    pub(crate) fn is_ruled_out(
         &self,
-        steps: &mut usize,
         regions: &mut RegionMap<'_>,
         places: &Places,
+        work: &mut ExactWork,
     ) -> bool {
-        let Some((outline, wanted)) = self.outline else { return false };
-        let mut look = outline.over(regions.text().as_bytes());
-        let mut may_match = |within: Range<usize>| {
-            // To tell regions apart costs more than to look twice.
-            look.may_match(within.clone(), steps, |_| true)
-                && (wanted == Regions::ANY
-                    || look.may_match(within, steps, |at| wanted.contains(regions.at(at))))
-        };
-        !places.iter().any(&mut may_match)
+        let Some((number, row)) = self.row else { return false };
+        let outline = automata::of_builtin(number, Role::Outline).and_then(|mut outline| outline.next());
+        let Some(outline) = outline else { return false };
+        let (text, looked) = (regions.text().as_bytes(), &mut work.outlined);
+        // To tell regions apart costs more than to look twice.
+        !places.iter().any(|within| {
+            outline.may_match(text, within.clone(), |_| true, looked)
+                && (row.regions == Regions::ANY
+                    || outline.may_match(text, within, |at| row.regions.contains(regions.at(at)), looked))
+        })
     }
 
     /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
@@ -129,8 +112,8 @@ impl Slot {
 
 impl Compiled {
     /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
-    fn of_row(row: &'static Shape<'static>) -> Result<Self, PatternError> {
-        Self::with_excuses(row.pattern, row.regions, Excuses::of_row(row.unless))
+    fn of_row((number, row): (usize, &'static Shape<'static>)) -> Result<Self, PatternError> {
+        Self::with_excuses(row.pattern, row.regions, Excuses::of_row(number, row.unless))
     }
 
     /// Compiles a shape and its conditions.
@@ -165,6 +148,7 @@ impl Compiled {
         &self,
         regions: &mut RegionMap<'_>,
         within: Range<usize>,
+        method: Method,
         work: &mut ExactWork,
         mut found: impl FnMut(Range<usize>) -> bool,
     ) {
@@ -180,7 +164,7 @@ impl Compiled {
             // No pattern matches the empty text, but the loop must end even if one did.
             at = hit.end.max(at + 1);
             let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start)))
-                && !self.excuses.hold(text.as_bytes(), hit.clone(), work);
+                && !self.excuses.hold(text.as_bytes(), hit.clone(), method, work);
             if guilty && !found(on_borders(text, hit)) {
                 return;
             }
@@ -210,7 +194,7 @@ mod tests {
         let mut spans = Vec::new();
         let mut regions = RegionMap::new(text, Syntax::Markdown);
         let compiled = Compiled::new(shape).unwrap();
-        compiled.search(&mut regions, 0..text.len(), &mut ExactWork::default(), |span| {
+        compiled.search(&mut regions, 0..text.len(), Method::Sieved, &mut ExactWork::default(), |span| {
             spans.push(span);
             true
         });

@@ -37,6 +37,7 @@
 
 #![forbid(unsafe_code)]
 
+mod automata;
 mod candidates;
 mod check;
 mod error;

@@ -7,6 +7,8 @@
 mod blocks;
 mod spans;
 
+use std::ops::Range;
+
 use crate::rule::Region;
 use blocks::Blocks;
 
@@ -33,6 +35,8 @@ pub(crate) struct RegionMap<'t> {
     blocks: Blocks<'t>,
     /// Where each region begins, ascending; before the first stands prose.
     borders: Vec<Border>,
+    /// The last answer, and the bytes for which it holds: whoever asks mostly asks about the next byte then.
+    last: (Range<usize>, Region),
 }
 
 /// The beginning of a region.
@@ -51,7 +55,7 @@ impl<'t> RegionMap<'t> {
             Syntax::Code => Some(Region::Code),
             Syntax::Plain => Some(Region::Prose),
         };
-        Self { text, whole, blocks: Blocks::new(text), borders: Vec::new() }
+        Self { text, whole, blocks: Blocks::new(text), borders: Vec::new(), last: (0..0, Region::Prose) }
     }
 
     pub(crate) fn text(&self) -> &'t str {
@@ -63,10 +67,19 @@ impl<'t> RegionMap<'t> {
         if let Some(region) = self.whole {
             return region;
         }
+        if !self.last.0.contains(&offset) {
+            self.last = self.stretch_of(offset);
+        }
+        self.last.1
+    }
+
+    /// Returns the region of the byte at `offset`, with the bytes around it that are of the same one for certain.
+    fn stretch_of(&mut self, offset: usize) -> (Range<usize>, Region) {
         while self.blocks.done() <= offset && self.blocks.read_block(&mut self.borders) {}
         let after = self.borders.partition_point(|border| border.start <= offset);
+        let end = self.borders.get(after).map_or(self.blocks.done(), |border| border.start);
         let border = after.checked_sub(1).and_then(|index| self.borders.get(index));
-        border.map_or(Region::Prose, |border| border.region)
+        border.map_or((0..end, Region::Prose), |border| (border.start..end, border.region))
     }
 }
 

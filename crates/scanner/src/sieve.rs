@@ -35,7 +35,6 @@ mod fingerprint;
 mod frequency;
 mod graph;
 mod loops;
-mod outline;
 mod places;
 mod quarry;
 mod reach;
@@ -49,8 +48,14 @@ mod window;
 use std::ops::{AddAssign, Range};
 use std::sync::LazyLock;
 
-pub(crate) use outline::Outline;
+pub(crate) use byte_set::ByteSet;
 pub(crate) use run::Run;
+#[cfg(test)]
+pub(crate) use {
+    frequency::frequency,
+    graph::Graph,
+    quarry::{graph_of, parse},
+};
 
 use quarry::{Goal, Quarry};
 use sightings::Sightings;
@@ -150,7 +155,7 @@ fn builtin_tables() -> Tables {
     if tables_are_fresh() { builtin::TABLES } else { DERIVED.clone() }
 }
 
-const fn tables_are_fresh() -> bool {
+pub(crate) const fn tables_are_fresh() -> bool {
     builtin::RULES == fingerprint::RULES
 }
 

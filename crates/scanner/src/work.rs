@@ -11,7 +11,7 @@ pub enum Method {
     Sieved,
     /// Looks at every shape in outline, on the whole text and in every view, and tries those that this does not rule out.
     Outlined,
-    /// Tries every shape on the whole text, in every view.
+    /// Tries every shape on the whole text, in every view, and asks nothing but the patterns themselves.
     Exhaustive,
 }
 
@@ -37,6 +37,7 @@ impl Work {
             + sieve.windows
             + sieve.hits
             + sieve.around
+            + exact.outlined
             + exact.searched
             + exact.matches
             + exact.excused

@@ -83,12 +83,7 @@ impl Run<'_> {
         for shape in shapes.iter() {
             let Some(slot) = self.exact.slots.get(shape) else { continue };
             let places = shapes.within(shape, view.len());
-            let ruled_out = match self.method {
-                Method::Sieved => slot.is_ruled_out(&mut regions, &places),
-                Method::Outlined => slot.is_ruled_out_within(&mut { usize::MAX }, &mut regions, &places),
-                Method::Exhaustive => false,
-            };
-            if ruled_out {
+            if self.method != Method::Exhaustive && slot.is_ruled_out(&mut regions, &places, &mut self.work) {
                 continue;
             }
             // A shape that cannot be looked for leaves the scan incomplete: fail closed.
@@ -98,7 +93,7 @@ impl Run<'_> {
             };
             let mut room = self.max_findings;
             for within in places.iter() {
-                compiled.search(&mut regions, within, &mut self.work, |span| {
+                compiled.search(&mut regions, within, self.method, &mut self.work, |span| {
                     let Some((span, view)) = origin(span) else { return true };
                     if room == 0 {
                         self.truncated = true;

@@ -3292,7 +3292,7 @@ static REACHES: &[Reaches] = &[
 ];
 
 /// The rules that the tables were made from.
-pub(super) const RULES: u64 = 0xd29ad317c23f6296;
+pub(super) const RULES: u64 = 0x75e8b1787f6f1169;
 
 static LOOKUP: Lookup = Lookup::new(MISSES);
 

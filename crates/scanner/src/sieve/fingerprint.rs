@@ -2,6 +2,7 @@
 
 use crate::fold::TRIGGERS;
 use crate::fragments::FRAGMENTS;
+use crate::rule::Unless;
 use crate::rules::FAMILIES;
 
 /// Stands for everything that the tables are made from. Computed by the compiler.
@@ -20,6 +21,15 @@ const fn of_rules() -> u64 {
             let mut shapes = rule.shapes;
             while let [shape, more @ ..] = shapes {
                 hash = add(hash, shape.pattern);
+                let mut conditions = shape.unless;
+                while let [condition, more @ ..] = conditions {
+                    hash = match *condition {
+                        Unless::Match(pattern) => add(add(hash, "match"), pattern),
+                        Unless::Before(pattern) => add(add(hash, "before"), pattern),
+                        Unless::After(pattern) => add(add(hash, "after"), pattern),
+                    };
+                    conditions = more;
+                }
                 shapes = more;
             }
             rules = more;

@@ -16,7 +16,7 @@ const TABLE: &str = include_str!("bigrams.txt");
 type PerKind = [f64; KINDS];
 
 /// Returns how often bytes of `window` are expected to follow each other, per byte of text.
-pub(super) fn frequency(window: &[ByteSet]) -> f64 {
+pub(crate) fn frequency(window: &[ByteSet]) -> f64 {
     let model = model();
     let mut sets = window.iter().map(|&set| model.share(set));
     let Some(first) = sets.next() else { return 1.0 };

@@ -15,34 +15,34 @@ use super::byte_set::ByteSet;
 
 /// The graph of one pattern.
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     nodes: Vec<Node>,
 }
 
 /// A place in the pattern that takes one byte.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// The bytes that it takes.
-    pub(super) bytes: ByteSet,
+    pub(crate) bytes: ByteSet,
     /// The places which the next byte can be at.
-    pub(super) next: Vec<Edge>,
+    pub(crate) next: Vec<Edge>,
     /// The places which the byte before can be at.
-    pub(super) previous: Vec<Edge>,
+    pub(crate) previous: Vec<Edge>,
 }
 
 /// A step between neighbours.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
-    pub(super) to: usize,
+pub(crate) struct Edge {
+    pub(crate) to: usize,
     /// What must hold between the two bytes.
-    pub(super) looks: LookSet,
+    pub(crate) looks: LookSet,
 }
 
 impl Graph {
     /// The byte before a match.
-    pub(super) const BEFORE: usize = 0;
+    pub(crate) const BEFORE: usize = 0;
     /// The byte after a match.
-    pub(super) const AFTER: usize = 1;
+    pub(crate) const AFTER: usize = 1;
 
     /// Reads the graph off an automaton.
     pub(super) fn new(nfa: &NFA) -> Self {
@@ -75,12 +75,12 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
     #[expect(clippy::indexing_slicing, reason = "node numbers come from this graph alone")]
-    pub(super) fn node(&self, index: usize) -> &Node {
+    pub(crate) fn node(&self, index: usize) -> &Node {
         &self.nodes[index]
     }
 

@@ -1,6 +1,7 @@
 //! What the sieve looks for on behalf of patterns.
 
 use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::util::syntax;
 use regex_syntax::hir::Hir;
 
 use super::graph::Graph;
@@ -73,11 +74,17 @@ impl Quarry {
 
 /// Compiles a pattern just as the exact engine does.
 pub(super) fn compile(pattern: &str) -> Option<Graph> {
+    graph_of(&parse(pattern)?)
+}
+
+/// The same for a pattern that was parsed.
+pub(crate) fn graph_of(pattern: &Hir) -> Option<Graph> {
     let config = thompson::Config::new().which_captures(WhichCaptures::None).utf8(false);
-    let nfa = thompson::Compiler::new().configure(config).syntax(dialect()).build(pattern);
+    let nfa = thompson::Compiler::new().configure(config).build_from_hir(pattern);
     nfa.ok().map(|nfa| Graph::new(&nfa))
 }
 
-fn parse(pattern: &str) -> Option<Hir> {
-    regex_syntax::ParserBuilder::new().unicode(false).utf8(false).multi_line(true).build().parse(pattern).ok()
+/// Parses a pattern just as the exact engine does.
+pub(crate) fn parse(pattern: &str) -> Option<Hir> {
+    syntax::parse_with(pattern, &dialect()).ok()
 }
