@@ -15,8 +15,8 @@ const RARE: f64 = 0.04;
 /// The end of a match.
 pub(super) const END: usize = 0;
 
-/// What stands before a byte, by one of each kind; first the beginning of the text.
-pub(super) const BEFORE: [Option<u8>; 4] = [None, Some(b'\n'), Some(b'a'), Some(b' ')];
+/// What stands before a byte, by one of each kind; last the beginning of the text.
+pub(super) const BEFORE: [Option<u8>; 4] = [Some(b' '), Some(b'a'), Some(b'\n'), None];
 
 /// An automaton that takes all texts in which a match ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,26 +72,25 @@ impl Made {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    /// The last of the states from where it pays to look ahead for a byte that leads elsewhere than back to them, and those
-    /// bytes. Where they are common, there is no such state.
-    pub(super) fn waits(&self) -> (usize, ByteSet) {
-        let [_, line_end, word, other] = self.idle;
-        let idle_after = |byte| match Before::of(byte) {
-            Before::LineEnd => line_end,
-            Before::Word => word,
-            Before::Other => other,
-        };
-        let leads_on = |byte: &u8| {
-            let column = self.columns[0][usize::from(*byte)];
-            self.idle.iter().any(|&state| self.rows[state][column] != idle_after(*byte))
-        };
-        let bytes = (0..=u8::MAX).filter(leads_on);
-        let bytes = bytes.fold(ByteSet::default(), |set, byte| set | ByteSet::range(byte, byte));
-        if frequency(&[bytes]) < RARE {
-            (self.idle.into_iter().max().unwrap_or(END), bytes)
-        } else {
-            (END, ByteSet::ANY)
-        }
+    /// The last of the first states, and the bytes that lead from those elsewhere than back to them, if these bytes are rare:
+    /// then it pays to look ahead for them. What begins with a line begins rarely within one.
+    pub(super) fn waits(&self) -> Option<(usize, ByteSet)> {
+        let [other, word, line_end, text] = self.idle;
+        let waits = [&[other, word, line_end, text][..], &[other, word]].map(|states| {
+            let leads_on = |byte: &u8| {
+                let after = match Before::of(*byte) {
+                    Before::Other => other,
+                    Before::Word => word,
+                    Before::LineEnd => line_end,
+                };
+                let column = self.columns[0][usize::from(*byte)];
+                !states.contains(&after) || states.iter().any(|&state| self.rows[state][column] != after)
+            };
+            let bytes = (0..=u8::MAX).filter(leads_on);
+            let bytes = bytes.fold(ByteSet::default(), |set, byte| set | ByteSet::range(byte, byte));
+            Some((states.iter().copied().max()?, bytes)).filter(|_| frequency(&[bytes]) < RARE)
+        });
+        waits.into_iter().flatten().next()
     }
 }
 

@@ -5,7 +5,7 @@
 use std::{env, fs};
 
 use super::condition::conditions;
-use super::make::Made;
+use super::make::{END, Made};
 use super::outline::outline;
 use super::walk::UNIT_WORDS;
 use super::{Automaton, Role, SET_WORDS, Words};
@@ -68,7 +68,7 @@ fn borders(first: usize, lengths: impl Iterator<Item = usize>) -> impl Iterator<
 fn words(made: &Made) -> Vec<u16> {
     let units = made.rows.first().map_or(1, |row| row.len().div_ceil(UNIT_WORDS));
     let state = |state: usize| word(state * units);
-    let (last, bytes) = made.waits();
+    let (last, bytes) = made.waits().unwrap_or((END, ByteSet::default()));
     let mut words: Vec<u16> = made.idle.into_iter().chain([last]).map(state).collect();
     let [_, between] = &made.columns;
     words.push(word(between[BYTES]));

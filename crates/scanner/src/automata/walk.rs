@@ -11,11 +11,11 @@ pub(super) const UNIT_WORDS: usize = 4;
 /// An automaton.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Automaton {
-    /// Where nothing has begun: at the beginning of a text, and after each of [`Before`].
+    /// Where nothing has begun: after each of [`Before`], and at the beginning of a text.
     idle: [State; 4],
     /// Up to this state, the bytes that lead on are looked for.
     waits: State,
-    leads_on: ByteSet,
+    leads_on: Needles,
     /// The column of every byte where a match may begin, and where none may.
     columns: &'static [u8; 256],
     columns_between: &'static [u8; 256],
@@ -36,9 +36,9 @@ impl State {
 /// What stands before a byte, so far as any pattern asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Before {
-    LineEnd,
-    Word,
     Other,
+    Word,
+    LineEnd,
 }
 
 impl Before {
@@ -52,19 +52,43 @@ impl Before {
     }
 }
 
+/// Bytes that are looked for.
+#[derive(Debug, Clone, Copy)]
+enum Needles {
+    One(u8),
+    Any(ByteSet),
+}
+
+impl Needles {
+    fn of(bytes: ByteSet) -> Self {
+        match (bytes.len(), bytes.bytes().next()) {
+            (1, Some(byte)) => Self::One(byte),
+            _ => Self::Any(bytes),
+        }
+    }
+
+    #[inline]
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::One(needle) => memchr::memchr(*needle, bytes),
+            Self::Any(needles) => bytes.iter().position(|&byte| needles.contains(byte)),
+        }
+    }
+}
+
 impl Automaton {
     /// Reads an automaton.
     pub(super) fn new(words: Words) -> Option<Self> {
-        let [text, line_end, word, other, waits] = words.0.first_chunk()?.map(u16::from_le_bytes).map(State);
+        let [other, word, line_end, text, waits] = words.0.first_chunk()?.map(u16::from_le_bytes).map(State);
         let end_column = 5;
         let set = end_column + 1;
         let columns = set + SET_WORDS;
         let between = columns + COLUMN_WORDS;
         let rows = between + COLUMN_WORDS;
         Some(Self {
-            idle: [text, line_end, word, other],
+            idle: [other, word, line_end, text],
             waits,
-            leads_on: words.set(set)?,
+            leads_on: Needles::of(words.set(set)?),
             columns: words.columns(columns)?,
             columns_between: words.columns(between)?,
             end_column: words.number(end_column)?,
@@ -104,12 +128,15 @@ impl Automaton {
         let mut at = within.start;
         let mut state = self.idle_after(byte_before(at));
         loop {
-            // Over the bytes in between nothing begins, so only the last one matters.
-            let lead = self.next_lead(stretch, at)?;
-            if lead > at {
-                state = self.idle_after(byte_before(lead));
+            let ahead = stretch.get(at..)?;
+            if state <= self.waits {
+                let lead = at + self.leads_on.find(ahead).unwrap_or(ahead.len());
+                // Over the bytes in between nothing begins, so only the last one matters.
+                if lead > at {
+                    state = self.idle_after(byte_before(lead));
+                }
+                at = lead;
             }
-            at = lead;
             for &byte in stretch.get(at..)? {
                 state = self.step(state, byte, || may_begin(at));
                 at += 1;
@@ -132,16 +159,8 @@ impl Automaton {
         }
     }
 
-    /// The next place that leads on from where nothing has begun, or may; or the end.
-    #[inline]
-    fn next_lead(&self, stretch: &[u8], at: usize) -> Option<usize> {
-        let ahead = stretch.get(at..)?;
-        let place = ahead.iter().position(|&byte| self.leads_on.contains(byte));
-        Some(at + place.unwrap_or(ahead.len()))
-    }
-
     fn idle_after(&self, byte: Option<u8>) -> State {
-        let [text, line_end, word, other] = self.idle;
+        let [other, word, line_end, text] = self.idle;
         match byte.map(Before::of) {
             None => text,
             Some(Before::LineEnd) => line_end,
