@@ -80,25 +80,44 @@ where
     fn run(&self, limit: usize, mut work: impl FnMut(J) -> R) {
         // If work should panic, the other threads must not wait for its result for ever.
         let _end = EndOnPanic(self);
-        let (mut jobs, mut results) = (Vec::new(), Vec::new());
+        let (mut jobs, mut results) = (VecDeque::new(), Vec::new());
         let mut left = limit;
-        while self.next_jobs(left.min(BATCH), &mut jobs) {
-            left -= jobs.len();
-            results.extend(jobs.drain(..).map(|(number, job)| (number, work(job))));
-            self.hand_in(results.drain(..));
+        while left > 0 {
+            if jobs.is_empty() && !self.wait_for_jobs(left.min(BATCH), &mut jobs) {
+                break;
+            }
+            if let Some((number, job)) = jobs.pop_front() {
+                results.push((number, work(job)));
+                left -= 1;
+            }
+            if results.len() >= BATCH || jobs.is_empty() {
+                self.hand_in(results.drain(..));
+            }
+            if jobs.len() <= BATCH / 2 {
+                self.take_more_jobs((left - jobs.len()).min(BATCH), &mut jobs);
+            }
+        }
+    }
+
+    /// Takes up to `most` jobs if no other thread looks for some just now, so that this one need not wait when it has none.
+    fn take_more_jobs(&self, most: usize, jobs: &mut VecDeque<(usize, J)>) {
+        if self.results().may_take()
+            && let Ok(mut more) = self.jobs.try_lock()
+        {
+            jobs.extend(more.by_ref().take(most));
         }
     }
 
     /// Takes up to `most` jobs, and returns whether there were any.
-    fn next_jobs(&self, most: usize, jobs: &mut Vec<(usize, J)>) -> bool {
+    fn wait_for_jobs(&self, most: usize, jobs: &mut VecDeque<(usize, J)>) -> bool {
         let mut results = self.results();
         // The earliest job not yet done is always in the hands of a thread that does not wait here.
-        while !results.ended && results.waiting.len() >= WINDOW {
+        while !results.ended && !results.may_take() {
             results.blocked += 1;
             results = self.progress.wait(results).unwrap_or_else(PoisonError::into_inner);
             results.blocked -= 1;
         }
-        if results.ended || most == 0 {
+        if results.ended {
             return false;
         }
         drop(results);
@@ -124,6 +143,11 @@ where
 impl<R, T: FnMut(R) -> ControlFlow<()>> Results<R, T> {
     fn new(take: T) -> Self {
         Self { waiting: VecDeque::new(), next: 0, ended: false, blocked: 0, take: Some(take) }
+    }
+
+    /// Whether there is room for more results.
+    fn may_take(&self) -> bool {
+        !self.ended && self.waiting.len() < WINDOW
     }
 
     /// Keeps a result until it is its turn.
