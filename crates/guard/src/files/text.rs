@@ -55,17 +55,17 @@ impl<'b> Readings<'b> {
 
 /// Reads bytes as UTF-8. Nothing is copied where all of it is text.
 fn text_of(bytes: &[u8]) -> (Cow<'_, str>, Nature) {
-    let nuls = memchr::memchr_iter(0, bytes);
-    match (simdutf8::basic::from_utf8(bytes), nuls.count()) {
-        (Ok(text), 0) => (Cow::Borrowed(text), Nature::Text),
-        // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
-        (_, nuls) => {
-            let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-            let (text, strange) = lossy(&kept);
-            let binary = (nuls + strange).saturating_mul(10) > bytes.len();
-            (Cow::Owned(text), if binary { Nature::Binary } else { Nature::Text })
-        }
+    if memchr::memchr(0, bytes).is_none()
+        && let Ok(text) = simdutf8::basic::from_utf8(bytes)
+    {
+        return (Cow::Borrowed(text), Nature::Text);
     }
+    // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
+    let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let (text, strange) = lossy(&kept);
+    let nuls = bytes.len() - kept.len();
+    let binary = (nuls + strange).saturating_mul(10) > bytes.len();
+    (Cow::Owned(text), if binary { Nature::Binary } else { Nature::Text })
 }
 
 /// Returns the text, with one replacement character for each run of bytes that is none, and how many bytes are no text.

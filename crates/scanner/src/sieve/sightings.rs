@@ -106,6 +106,10 @@ impl Stretches {
 impl Sighting {
     /// A match contains something of each part, so it lies within the reach of something that was seen of each.
     fn within(&self, text: &[u8], reaches: &Reaches) -> Places {
+        // Mostly one part was not seen at all.
+        if self.parts.iter().zip(reaches).any(|(stretches, reach)| reach.is_some() && stretches.len == 0) {
+            return Places::default();
+        }
         let mut within = Places::all_of(text.len());
         for (stretches, reach) in self.parts.iter().zip(reaches) {
             let Some(reach) = reach else { continue };
