@@ -8,12 +8,13 @@ mod linear;
 mod long_run;
 mod pattern;
 mod run;
+mod searcher;
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex_automata::Input;
 use regex_automata::meta::Regex;
+use regex_syntax::hir::Hir;
 
 use crate::automata::{self, Role};
 use crate::candidates::Places;
@@ -23,7 +24,8 @@ use crate::work::Method;
 
 use excuses::Excuses;
 use long_run::LongRun;
-use pattern::{build, parse};
+use pattern::parse;
+use searcher::Searcher;
 
 pub(crate) use linear::look_past_is_bounded;
 pub(crate) use pattern::{PatternError, compile, dialect, expand};
@@ -43,7 +45,7 @@ pub(crate) struct Slot {
 /// A shape that can search.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    regex: Regex,
+    pattern: Searcher,
     /// The same, where it is one.
     long_run: Option<LongRun>,
     regions: Regions,
@@ -113,7 +115,8 @@ impl Slot {
 impl Compiled {
     /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
     fn of_row((number, row): (usize, &'static Shape<'static>)) -> Result<Self, PatternError> {
-        Self::with_excuses(row.pattern, row.regions, Excuses::of_row(number, row.unless))
+        let excuses = Excuses::of_row(number, row.unless);
+        Self::of(row.pattern, Searcher::of_few, row.regions, excuses)
     }
 
     /// Compiles a shape and its conditions.
@@ -128,18 +131,23 @@ impl Compiled {
         regions: Regions,
         unless: impl Iterator<Item = Unless<'a>>,
     ) -> Result<Self, PatternError> {
-        Self::with_excuses(pattern, regions, Excuses::new(unless)?)
+        Self::of(pattern, Searcher::of_many, regions, Excuses::new(unless)?)
     }
 
-    fn with_excuses(pattern: &str, regions: Regions, excuses: Excuses) -> Result<Self, PatternError> {
+    fn of(
+        pattern: &str,
+        searcher: impl FnOnce(Vec<Hir>) -> Result<Searcher, PatternError>,
+        regions: Regions,
+        excuses: Excuses,
+    ) -> Result<Self, PatternError> {
         let parsed = parse(&[expand(pattern)?])?;
         let long_run = parsed.first().and_then(LongRun::of);
-        Ok(Self { regex: build(&parsed)?, long_run, regions, excuses })
+        Ok(Self { pattern: searcher(parsed)?, long_run, regions, excuses })
     }
 
     /// Returns the regular expression of the shape.
     pub(crate) fn regex(&self) -> &Regex {
-        &self.regex
+        self.pattern.regex()
     }
 
     /// Hands every match that stands in the right region and has no excuse to `found`, on character borders and in order,
@@ -175,7 +183,7 @@ impl Compiled {
     fn find(&self, text: &str, within: Range<usize>) -> Option<Range<usize>> {
         match &self.long_run {
             Some(run) => run.find(text.as_bytes(), within),
-            None => Some(self.regex.search(&Input::new(text).range(within))?.range()),
+            None => self.pattern.find(text, within),
         }
     }
 }

@@ -46,14 +46,24 @@ pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
     parsed.map_err(|error| PatternError::Syntax(last_line(&error.to_string())))
 }
 
-/// Compiles parsed patterns into one expression.
+/// Compiles parsed patterns into one expression that searches quickly.
 pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
+    build_with(patterns, true)
+}
+
+/// Compiles parsed patterns into one expression that is ready sooner and searches slowly.
+pub(super) fn build_plain(patterns: &[Hir]) -> Result<Regex, PatternError> {
+    build_with(patterns, false)
+}
+
+fn build_with(patterns: &[Hir], lazy_automata: bool) -> Result<Regex, PatternError> {
     // The sieve has looked for literals already, and what it leaves to search is short. Everything that only makes
     // long searches faster costs more to build than it saves.
     let config = meta::Config::new()
         .auto_prefilter(false)
         .dfa(false)
         .onepass(false)
+        .hybrid(lazy_automata)
         .utf8_empty(false)
         .which_captures(WhichCaptures::Implicit)
         .nfa_size_limit(Some(NFA_BYTES))
