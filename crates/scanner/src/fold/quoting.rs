@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use arrayvec::ArrayString;
+
 /// The words whose disguise is worth taking off: those that the rules look for as commands.
 pub(super) const WORDS: &[&str] = &[
     "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
@@ -64,17 +66,14 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
     if token.len() > LONGEST_TOKEN {
         return None;
     }
-    let mut plain = String::new();
+    let mut plain = ArrayString::<LONGEST_WORD>::new();
     // Quotes around the whole word are honest, however many; inside it they hide it.
     let (mut after_idle, mut inside, mut rest) = (false, false, token);
     while let Some(first) = rest.chars().next() {
         let length = idle_length(rest);
         if length == 0 {
             inside |= after_idle && !plain.is_empty();
-            plain.push(first);
-            if plain.len() > LONGEST_WORD {
-                return None;
-            }
+            plain.try_push(first).ok()?;
         }
         after_idle = length > 0;
         rest = rest.get(length.max(first.len_utf8())..)?;
@@ -87,6 +86,9 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
 fn idle_length(rest: &str) -> usize {
     const IDLE: &[&str] = &["\\\r\n", "\\\n", "\\", "'", "\"", "$@", "$*", "${@}", "${*}"];
     const LONGEST_NAME: usize = 16;
+    if !rest.starts_with(['\\', '\'', '"', '$']) {
+        return 0;
+    }
     if let Some(idle) = IDLE.iter().find(|idle| rest.starts_with(**idle)) {
         return idle.len();
     }
