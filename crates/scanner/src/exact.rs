@@ -116,7 +116,7 @@ impl Compiled {
     /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
     fn of_row((number, row): (usize, &'static Shape<'static>)) -> Result<Self, PatternError> {
         let excuses = Excuses::of_row(number, row.unless);
-        Self::of(row.pattern, Searcher::of_few, row.regions, excuses)
+        Self::of(row.pattern, |parsed| Searcher::of_few(row.pattern, parsed), row.regions, excuses)
     }
 
     /// Compiles a shape and its conditions.
@@ -136,13 +136,13 @@ impl Compiled {
 
     fn of(
         pattern: &str,
-        searcher: impl FnOnce(Vec<Hir>) -> Result<Searcher, PatternError>,
+        searcher: impl FnOnce(&[Hir]) -> Result<Searcher, PatternError>,
         regions: Regions,
         excuses: Excuses,
     ) -> Result<Self, PatternError> {
         let parsed = parse(&[expand(pattern)?])?;
         let long_run = parsed.first().and_then(LongRun::of);
-        Ok(Self { pattern: searcher(parsed)?, long_run, regions, excuses })
+        Ok(Self { pattern: searcher(&parsed)?, long_run, regions, excuses })
     }
 
     /// Returns the regular expression of the shape.

@@ -12,7 +12,7 @@ use regex_automata::Input;
 use regex_automata::meta::Regex;
 use regex_syntax::hir::Hir;
 
-use super::pattern::{PatternError, build, build_plain};
+use super::pattern::{PatternError, build, build_plain, compile};
 
 /// How many bytes are searched the slow way.
 const PATIENCE: usize = 8 << 10;
@@ -20,7 +20,8 @@ const PATIENCE: usize = 8 << 10;
 /// A pattern, ready to search.
 #[derive(Debug)]
 pub(super) struct Searcher {
-    parsed: Vec<Hir>,
+    /// What to compile the quick way. Parsed, it would take fifty times the room.
+    pattern: &'static str,
     slow: Regex,
     quick: OnceLock<Regex>,
     /// How many bytes may still be searched the slow way.
@@ -29,15 +30,15 @@ pub(super) struct Searcher {
 
 impl Searcher {
     /// Returns a searcher that will perhaps not search much.
-    pub(super) fn of_few(parsed: Vec<Hir>) -> Result<Self, PatternError> {
-        let slow = build_plain(&parsed)?;
-        Ok(Self { parsed, slow, quick: OnceLock::new(), patience: AtomicUsize::new(PATIENCE) })
+    pub(super) fn of_few(pattern: &'static str, parsed: &[Hir]) -> Result<Self, PatternError> {
+        let slow = build_plain(parsed)?;
+        Ok(Self { pattern, slow, quick: OnceLock::new(), patience: AtomicUsize::new(PATIENCE) })
     }
 
     /// Returns a searcher that is quick from the start.
-    pub(super) fn of_many(parsed: Vec<Hir>) -> Result<Self, PatternError> {
-        let quick = build(&parsed)?;
-        Ok(Self { parsed, slow: quick.clone(), quick: quick.into(), patience: AtomicUsize::new(0) })
+    pub(super) fn of_many(parsed: &[Hir]) -> Result<Self, PatternError> {
+        let quick = build(parsed)?;
+        Ok(Self { pattern: "", slow: quick.clone(), quick: quick.into(), patience: AtomicUsize::new(0) })
     }
 
     /// The regular expression that it began with.
@@ -61,7 +62,7 @@ impl Searcher {
             return &self.slow;
         }
         // What is too large for the quick way is searched for the slow one.
-        self.quick.get_or_init(|| build(&self.parsed).unwrap_or_else(|_| self.slow.clone()))
+        self.quick.get_or_init(|| compile(self.pattern).unwrap_or_else(|_| self.slow.clone()))
     }
 }
 
@@ -72,8 +73,9 @@ mod tests {
 
     #[test]
     fn both_ways_find_the_same() {
-        let parsed = || parse(&[r"b+\b|a".to_owned()]).unwrap();
-        let (few, many) = (Searcher::of_few(parsed()).unwrap(), Searcher::of_many(parsed()).unwrap());
+        let pattern = r"b+\b|a";
+        let parsed = parse(&[pattern.to_owned()]).unwrap();
+        let (few, many) = (Searcher::of_few(pattern, &parsed).unwrap(), Searcher::of_many(&parsed).unwrap());
         let text = "bbx bb a";
         for start in 0..=text.len() {
             for end in start..=text.len() {
