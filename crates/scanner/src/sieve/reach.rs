@@ -32,9 +32,11 @@ pub(crate) struct Reach {
 pub(crate) struct Side {
     /// The most bytes; `u32::MAX` stands for any number.
     pub(crate) most: u32,
-    /// The only bytes that it extends over, but for the last one: a match of `` `[^`]*sh `` begins at the first backtick before
-    /// its `sh`.
-    pub(crate) over: ByteSet,
+    /// The bytes that it can end at: line ends, and those that it does not extend over. A match of `` `[^`]*sh `` begins at
+    /// the first backtick before its `sh`.
+    pub(crate) borders: ByteSet,
+    /// Whether line ends are none of those that it does not extend over.
+    pub(crate) over_line_ends: bool,
     /// The bytes after which it extends over any number of line ends too: often just the backslash that continues a line.
     pub(crate) breaks: ByteSet,
     /// Over how many more line ends it extends.
@@ -42,6 +44,8 @@ pub(crate) struct Side {
     /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if there
     /// are no such signs.
     pub(crate) mark: ByteSet,
+    /// The marks and the borders.
+    pub(crate) signs: ByteSet,
 }
 
 impl Reach {
@@ -61,18 +65,22 @@ impl Reach {
 
     /// Whether what must be around a byte of a match is around the one at `place`, and how many bytes were looked at for it.
     pub(crate) fn is_plausible(&self, text: &[u8], place: usize) -> (bool, usize) {
-        let (before, steps) = self.before.is_marked(text, (0..place).rev());
+        let (behind, ahead) =
+            (text.get(..place).unwrap_or_default(), text.get(place + 1..).unwrap_or_default());
+        let (before, steps) = self.before.is_marked(text, behind.iter().rev(), |step| place - step);
         if !before {
             return (false, steps);
         }
-        let (after, more_steps) = self.after.is_marked(text, place + 1..text.len());
+        let (after, more_steps) = self.after.is_marked(text, ahead.iter(), |step| place + step);
         (after, steps + more_steps)
     }
 
     /// Returns the part of `text` in which every match lies that contains something of `seen`.
     pub(crate) fn widen(&self, text: &[u8], seen: Range<usize>) -> Range<usize> {
-        let before = self.before.length(text, (0..seen.start).rev());
-        let after = self.after.length(text, seen.end..text.len());
+        let behind = text.get(..seen.start).unwrap_or_default();
+        let ahead = text.get(seen.end..).unwrap_or_default();
+        let before = self.before.length(text, behind.iter().rev(), |step| seen.start - step);
+        let after = self.after.length(text, ahead.iter(), |step| seen.end + step - 1);
         seen.start - before..seen.end + after
     }
 }
@@ -81,7 +89,7 @@ impl Side {
     /// Returns a reach over so many bytes of any kind.
     #[cfg(test)]
     pub(super) const fn bytes(most: u32) -> Self {
-        Self { most, over: ByteSet::ANY, breaks: ByteSet::ANY, line_ends: 0, mark: ByteSet::ANY }
+        Self::of(most, ByteSet::ANY, ByteSet::ANY, 0, ByteSet::ANY)
     }
 
     /// The reach from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
@@ -112,74 +120,86 @@ impl Side {
         let breaks = before(graph, &again);
         let line_ends = u32::try_from(once.len()).unwrap_or(u32::MAX);
         let mark = mark(graph, nodes, end, &edges).unwrap_or(ByteSet::ANY);
-        Self { most, over, breaks, line_ends, mark }
+        Self::of(most, over, breaks, line_ends, mark)
+    }
+
+    /// The reach that extends `over` these bytes.
+    const fn of(most: u32, over: ByteSet, breaks: ByteSet, line_ends: u32, mark: ByteSet) -> Self {
+        let borders = over.not().or(ByteSet::LINE_END);
+        let over_line_ends = over.contains(b'\n');
+        Self { most, borders, over_line_ends, breaks, line_ends, mark, signs: mark.or(borders) }
     }
 
     /// Whether no byte can end the reach.
     fn is_open(&self) -> bool {
-        self.over == ByteSet::ANY && self.breaks == ByteSet::ANY
+        self.borders == ByteSet::LINE_END && self.over_line_ends && self.breaks == ByteSet::ANY
     }
 
-    /// Whether it ends with the byte at this place, if it may extend over so many more line ends.
+    /// Whether it ends with the border at this place, if it may extend over so many more line ends.
     fn ends_at(&self, text: &[u8], at: usize, line_ends: &mut u32) -> bool {
-        if text.get(at) == Some(&b'\n')
-            && at.checked_sub(1).is_some_and(|before| !holds(text, before, &self.breaks))
-        {
+        if !holds(text, at, &ByteSet::LINE_END) {
+            return true;
+        }
+        if at.checked_sub(1).is_some_and(|before| !holds(text, before, &self.breaks)) {
             let Some(left) = line_ends.checked_sub(1) else { return true };
             *line_ends = left;
         }
-        !holds(text, at, &self.over)
+        !self.over_line_ends
     }
 
-    /// Whether it can end at this byte.
+    /// Whether a mark is among these bytes or can be behind them, and at how many was looked. The first of them is the byte at
+    /// place `at(1)` of the text.
     #[inline]
-    fn is_border(&self, byte: u8) -> bool {
-        byte == b'\n' || !self.over.contains(byte)
-    }
-
-    /// Whether a mark is at one of these places or can be behind them, and at how many was looked.
-    #[inline]
-    fn is_marked(&self, text: &[u8], places: impl ExactSizeIterator<Item = usize>) -> (bool, usize) {
+    fn is_marked<'t>(
+        &self,
+        text: &[u8],
+        bytes: impl ExactSizeIterator<Item = &'t u8>,
+        at: impl Fn(usize) -> usize,
+    ) -> (bool, usize) {
         if self.mark == ByteSet::ANY || self.is_open() {
             return (true, 0);
         }
-        let near = self.most(&places).min(PATIENCE);
-        let mut places = places.take(near);
+        let near = self.most(&bytes).min(PATIENCE);
+        let mut bytes = bytes.take(near);
         let mut line_ends = self.line_ends;
-        // Asked one by one: to make one set of them takes longer than most looks do.
-        let is_sign = |byte: u8| self.mark.contains(byte) || self.is_border(byte);
-        while let Some(at) = places.find(|&at| text.get(at).is_some_and(|&byte| is_sign(byte))) {
-            let steps = near - places.len();
-            if holds(text, at, &self.mark) {
+        while let Some(&sign) = bytes.find(|&&byte| self.signs.contains(byte)) {
+            let steps = near - bytes.len();
+            if self.mark.contains(sign) {
                 return (true, steps);
             }
-            if self.ends_at(text, at, &mut line_ends) {
+            if self.ends_at(text, at(steps), &mut line_ends) {
                 return (false, steps);
             }
         }
         (near == PATIENCE, near)
     }
 
-    /// How far it extends over these places.
-    fn length(&self, text: &[u8], places: impl ExactSizeIterator<Item = usize>) -> usize {
-        let most = self.most(&places);
+    /// How far it extends over these bytes.
+    fn length<'t>(
+        &self,
+        text: &[u8],
+        bytes: impl ExactSizeIterator<Item = &'t u8>,
+        at: impl Fn(usize) -> usize,
+    ) -> usize {
+        let most = self.most(&bytes);
         if self.is_open() {
             return most;
         }
         let near = most.min(WIDE_PATIENCE);
-        let mut places = places.take(near);
+        let mut bytes = bytes.take(near);
         let mut line_ends = self.line_ends;
-        while let Some(at) = places.find(|&at| text.get(at).is_some_and(|&byte| self.is_border(byte))) {
-            if self.ends_at(text, at, &mut line_ends) {
-                return near - places.len();
+        while bytes.any(|&byte| self.borders.contains(byte)) {
+            let steps = near - bytes.len();
+            if self.ends_at(text, at(steps), &mut line_ends) {
+                return steps;
             }
         }
         most
     }
 
-    /// Over how many of these places it extends at most.
-    fn most(&self, places: &impl ExactSizeIterator) -> usize {
-        places.len().min(usize::try_from(self.most).unwrap_or(usize::MAX))
+    /// Over how many of these bytes it extends at most.
+    fn most<'t>(&self, bytes: &impl ExactSizeIterator<Item = &'t u8>) -> usize {
+        bytes.len().min(usize::try_from(self.most).unwrap_or(usize::MAX))
     }
 }
 
