@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// How many results may wait for an earlier one.
 const WINDOW: usize = 256;
@@ -13,8 +14,8 @@ const WINDOW: usize = 256;
 /// How many jobs a thread takes at a time: threads that do small jobs would else mostly wait for each other.
 const BATCH: usize = 8;
 
-/// How many jobs the calling thread does before it looks for help: a few files are done sooner than a thread starts.
-const ALONE: usize = 16;
+/// How long the calling thread works before it looks for help: a few files are done sooner than a thread starts.
+const ALONE: Duration = Duration::from_micros(250);
 
 /// Does every job on one of `threads` threads, each with a `scratch` of its own, and hands the results to `take` in
 /// the order of the jobs, until there are no more or `take` says to stop. `None` means a thread for each processor.
@@ -30,11 +31,12 @@ pub(crate) fn in_order<J, S, R: Send>(
         results: Mutex::new(Results::new(take)),
         progress: Condvar::new(),
     };
-    let run = |limit: usize| {
+    let run = |batch, go_on: &dyn Fn() -> bool| {
         let mut scratch = scratch();
-        queue.run(limit, |job| work(&mut scratch, job));
+        queue.run(batch, go_on, |job| work(&mut scratch, job));
     };
-    run(ALONE);
+    let began = Instant::now();
+    run(1, &|| began.elapsed() < ALONE);
     if queue.results().ended {
         return;
     }
@@ -43,11 +45,11 @@ pub(crate) fn in_order<J, S, R: Send>(
     thread::scope(|scope| {
         for _ in 1..threads.get() {
             // A thread that cannot be had is no failure: the others do its share.
-            if thread::Builder::new().spawn_scoped(scope, || run(usize::MAX)).is_err() {
+            if thread::Builder::new().spawn_scoped(scope, || run(BATCH, &|| true)).is_err() {
                 break;
             }
         }
-        run(usize::MAX);
+        run(BATCH, &|| true);
     });
 }
 
@@ -76,25 +78,20 @@ where
     I: Iterator<Item = (usize, J)>,
     T: FnMut(R) -> ControlFlow<()>,
 {
-    /// Does up to `limit` jobs.
-    fn run(&self, limit: usize, mut work: impl FnMut(J) -> R) {
+    /// Does jobs, which it takes by the `batch`, for as long as there are some and `go_on` says so.
+    fn run(&self, batch: usize, go_on: impl Fn() -> bool, mut work: impl FnMut(J) -> R) {
         // If work should panic, the other threads must not wait for its result for ever.
         let _end = EndOnPanic(self);
         let (mut jobs, mut results) = (VecDeque::new(), Vec::new());
-        let mut left = limit;
-        while left > 0 {
-            if jobs.is_empty() && !self.wait_for_jobs(left.min(BATCH), &mut jobs) {
-                break;
-            }
+        while !jobs.is_empty() || (go_on() && self.wait_for_jobs(batch, &mut jobs)) {
             if let Some((number, job)) = jobs.pop_front() {
                 results.push((number, work(job)));
-                left -= 1;
             }
-            if results.len() >= BATCH || jobs.is_empty() {
+            if results.len() >= batch || jobs.is_empty() {
                 self.hand_in(results.drain(..));
             }
-            if jobs.len() <= BATCH / 2 {
-                self.take_more_jobs((left - jobs.len()).min(BATCH), &mut jobs);
+            if jobs.len() < batch / 2 {
+                self.take_more_jobs(batch, &mut jobs);
             }
         }
     }
@@ -250,7 +247,7 @@ mod tests {
             0..5000,
             || (),
             |(), job| {
-                if job == super::ALONE {
+                if job == 16 {
                     std::thread::sleep(Duration::from_millis(50));
                 }
                 let started = started.fetch_add(1, Ordering::Relaxed) + 1;
