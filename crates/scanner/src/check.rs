@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use regex_automata::meta::Regex;
-
 use crate::error::{RuleError, RuleProblem};
 use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
 use crate::fold::{Folded, fold};
@@ -40,8 +38,8 @@ impl Taken {
         Self { ids: rules.map(|rule| rule.id.to_owned()).collect(), bytes: 0 }
     }
 
-    fn memory(&mut self, regex: &Regex) -> Result<(), RuleProblem> {
-        self.bytes += regex.memory_usage();
+    fn memory(&mut self, bytes: usize) -> Result<(), RuleProblem> {
+        self.bytes += bytes;
         if self.bytes > HEAVIEST { Err(RuleProblem::TooHeavy { max: HEAVIEST }) } else { Ok(()) }
     }
 }
@@ -113,12 +111,12 @@ fn check_shape(number: usize, shape: &ShapeBuf, taken: &mut Taken) -> Result<Com
         let condition = compile(pattern);
         let condition =
             condition.map_err(|error| RuleProblem::Unless { number, reason: error.to_string() })?;
-        taken.memory(&condition)?;
+        taken.memory(condition.memory_usage())?;
     }
     let unless = shape.unless.iter().map(UnlessBuf::as_unless);
     let compiled = Compiled::from_parts(&shape.pattern, shape.regions, unless).map_err(wrong)?;
-    taken.memory(compiled.regex())?;
-    if compiled.regex().is_match("") {
+    taken.memory(compiled.memory_usage())?;
+    if compiled.matches_nothing() {
         return Err(RuleProblem::MatchesEmpty { number });
     }
     match look_past_is_bounded(&shape.pattern).map_err(wrong)? {

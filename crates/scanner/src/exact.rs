@@ -13,7 +13,6 @@ mod searcher;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex_automata::meta::Regex;
 use regex_syntax::hir::Hir;
 
 use crate::automata::{self, Role};
@@ -145,9 +144,14 @@ impl Compiled {
         Ok(Self { pattern: searcher(&parsed)?, long_run, regions, excuses })
     }
 
-    /// Returns the regular expression of the shape.
-    pub(crate) fn regex(&self) -> &Regex {
-        self.pattern.regex()
+    /// How much memory its pattern takes.
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.pattern.memory_usage()
+    }
+
+    /// Whether it matches where nothing is.
+    pub(crate) fn matches_nothing(&self) -> bool {
+        self.pattern.find("", 0..0).is_some()
     }
 
     /// Hands every match that stands in the right region and has no excuse to `found`, on character borders and in order,

@@ -8,7 +8,7 @@ use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::pattern::build_plain;
+use super::pattern::build;
 use crate::sieve::Run;
 
 /// A pattern of this kind.
@@ -32,7 +32,7 @@ impl LongRun {
         let tail = Hir::concat(tail.to_vec());
         let is_optional =
             tail.properties().minimum_len() == Some(0) && tail.properties().look_set().is_empty();
-        let tail = build_plain(slice::from_ref(&tail)).ok().filter(|_| is_optional)?;
+        let tail = build(slice::from_ref(&tail)).ok().filter(|_| is_optional)?;
         Some(Self { run, tail })
     }
 
@@ -46,7 +46,7 @@ impl LongRun {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::{build, parse};
+    use super::super::pattern::parse;
     use super::*;
 
     fn long_run(pattern: &str) -> Option<LongRun> {

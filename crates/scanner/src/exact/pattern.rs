@@ -1,7 +1,8 @@
 //! From the text of a pattern to something that searches.
 
 use regex_automata::meta::{self, Regex};
-use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::nfa::thompson::backtrack::BoundedBacktracker;
+use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_syntax::hir::{Hir, Look};
 
@@ -48,22 +49,12 @@ pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
 
 /// Compiles parsed patterns into one expression that searches quickly.
 pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
-    build_with(patterns, true)
-}
-
-/// Compiles parsed patterns into one expression that is ready sooner and searches slowly.
-pub(super) fn build_plain(patterns: &[Hir]) -> Result<Regex, PatternError> {
-    build_with(patterns, false)
-}
-
-fn build_with(patterns: &[Hir], lazy_automata: bool) -> Result<Regex, PatternError> {
     // The sieve has looked for literals already, and what it leaves to search is short. Everything that only makes
     // long searches faster costs more to build than it saves.
     let config = meta::Config::new()
         .auto_prefilter(false)
         .dfa(false)
         .onepass(false)
-        .hybrid(lazy_automata)
         .utf8_empty(false)
         .which_captures(WhichCaptures::Implicit)
         .nfa_size_limit(Some(NFA_BYTES))
@@ -73,6 +64,18 @@ fn build_with(patterns: &[Hir], lazy_automata: bool) -> Result<Regex, PatternErr
         Some(_) => PatternError::TooLarge,
         None => PatternError::Syntax(last_line(&error.to_string())),
     })
+}
+
+/// Compiles parsed patterns into one that is ready in half the time, and searches slowly.
+pub(super) fn build_plain(patterns: &[Hir]) -> Result<BoundedBacktracker, PatternError> {
+    let config = thompson::Config::new()
+        .utf8(false)
+        .which_captures(WhichCaptures::Implicit)
+        .shrink(false)
+        .nfa_size_limit(Some(NFA_BYTES));
+    let nfa = thompson::Compiler::new().configure(config).build_many_from_hir(patterns);
+    // What was parsed can only be too large.
+    nfa.and_then(BoundedBacktracker::new_from_nfa).map_err(|_| PatternError::TooLarge)
 }
 
 /// Replaces the named fragments of a pattern.

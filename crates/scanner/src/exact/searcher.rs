@@ -1,15 +1,16 @@
 //! A pattern that searches: slowly at first, and quickly once that has to be paid for.
 //!
 //! The quick way is a lazy automaton, one for each thread and each direction. To make it and fill it for the first match
-//! takes as long as to do without it for some thousand bytes; and most shapes of which anything is found at all are
-//! found once or twice.
+//! takes as long as to try one way after the other for some thousand bytes; and most shapes of which anything is found at
+//! all are found once or twice.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use regex_automata::Input;
 use regex_automata::meta::Regex;
+use regex_automata::nfa::thompson::backtrack::{BoundedBacktracker, Cache};
+use regex_automata::{Input, Match};
 use regex_syntax::hir::Hir;
 
 use super::pattern::{PatternError, build, build_plain, compile};
@@ -20,62 +21,96 @@ const PATIENCE: usize = 8 << 10;
 /// A pattern, ready to search.
 #[derive(Debug)]
 pub(super) struct Searcher {
+    slow: Option<Slow>,
+    quick: OnceLock<Option<Regex>>,
+}
+
+/// The slow way.
+#[derive(Debug)]
+struct Slow {
     /// What to compile the quick way. Parsed, it would take fifty times the room.
     pattern: &'static str,
-    slow: Regex,
-    quick: OnceLock<Regex>,
-    /// How many bytes may still be searched the slow way.
+    backtracker: BoundedBacktracker,
+    /// How many bytes may still be searched.
     patience: AtomicUsize,
 }
 
 impl Searcher {
     /// Returns a searcher that will perhaps not search much.
     pub(super) fn of_few(pattern: &'static str, parsed: &[Hir]) -> Result<Self, PatternError> {
-        let slow = build_plain(parsed)?;
-        Ok(Self { pattern, slow, quick: OnceLock::new(), patience: AtomicUsize::new(PATIENCE) })
+        let backtracker = build_plain(parsed)?;
+        let slow = Slow { pattern, backtracker, patience: AtomicUsize::new(PATIENCE) };
+        Ok(Self { slow: Some(slow), quick: OnceLock::new() })
     }
 
     /// Returns a searcher that is quick from the start.
     pub(super) fn of_many(parsed: &[Hir]) -> Result<Self, PatternError> {
-        let quick = build(parsed)?;
-        Ok(Self { pattern: "", slow: quick.clone(), quick: quick.into(), patience: AtomicUsize::new(0) })
+        Ok(Self { slow: None, quick: Some(build(parsed)?).into() })
     }
 
-    /// The regular expression that it began with.
-    pub(super) fn regex(&self) -> &Regex {
-        &self.slow
+    /// How much memory the quick way takes, before it searches.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.quick().map_or(0, Regex::memory_usage)
+    }
+
+    fn quick(&self) -> Option<&Regex> {
+        let pattern = self.slow.as_ref().map_or("", |slow| slow.pattern);
+        self.quick.get_or_init(|| compile(pattern).ok()).as_ref()
     }
 
     /// Returns the first match in this part of a text.
     pub(super) fn find(&self, text: &str, within: Range<usize>) -> Option<Range<usize>> {
-        let regex = self.regex_for(within.len());
-        Some(regex.search(&Input::new(text).range(within))?.range())
+        let input = Input::new(text).range(within.clone());
+        let slow = self.slow.as_ref().filter(|_| self.quick.get().is_none());
+        let found = match slow.and_then(|slow| slow.find(&input)) {
+            Some(found) => found,
+            None => match self.quick() {
+                Some(quick) => quick.search(&input),
+                // What cannot be searched for counts as found; a test holds that no shape is like that.
+                None => return Some(within),
+            },
+        };
+        found.map(|found| found.range())
     }
+}
 
-    /// The regular expression for so many bytes more.
-    fn regex_for(&self, bytes: usize) -> &Regex {
-        if let Some(quick) = self.quick.get() {
-            return quick;
-        }
-        let order = Ordering::Relaxed;
-        if self.patience.fetch_update(order, order, |patience| patience.checked_sub(bytes)).is_ok() {
-            return &self.slow;
-        }
-        // What is too large for the quick way is searched for the slow one.
-        self.quick.get_or_init(|| compile(self.pattern).unwrap_or_else(|_| self.slow.clone()))
+impl Slow {
+    /// Returns the first match, if to look for it takes no more than is left.
+    fn find(&self, input: &Input<'_>) -> Option<Option<Match>> {
+        let (order, bytes) = (Ordering::Relaxed, input.get_range().len());
+        self.patience.fetch_update(order, order, |patience| patience.checked_sub(bytes)).ok()?;
+        with_cache(&self.backtracker, |cache| self.backtracker.try_find(cache, input.clone()).ok())
     }
+}
+
+/// Lends what a search needs for itself. Whoever searches next, on whichever thread, gets it again.
+fn with_cache<R>(backtracker: &BoundedBacktracker, search: impl FnOnce(&mut Cache) -> R) -> R {
+    static CACHES: Mutex<Vec<Cache>> = Mutex::new(Vec::new());
+    let caches = || CACHES.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = caches().pop();
+    let mut cache = known.unwrap_or_else(|| backtracker.create_cache());
+    backtracker.reset_cache(&mut cache);
+    let result = search(&mut cache);
+    caches().push(cache);
+    result
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::expand;
     use super::super::pattern::parse;
     use super::*;
+    use crate::rules;
+
+    const PATTERN: &str = r"b+\b|a";
+
+    fn few() -> Searcher {
+        Searcher::of_few(PATTERN, &parse(&[PATTERN.to_owned()]).unwrap()).unwrap()
+    }
 
     #[test]
     fn both_ways_find_the_same() {
-        let pattern = r"b+\b|a";
-        let parsed = parse(&[pattern.to_owned()]).unwrap();
-        let (few, many) = (Searcher::of_few(pattern, &parsed).unwrap(), Searcher::of_many(&parsed).unwrap());
+        let (few, many) = (few(), Searcher::of_many(&parse(&[PATTERN.to_owned()]).unwrap()).unwrap());
         let text = "bbx bb a";
         for start in 0..=text.len() {
             for end in start..=text.len() {
@@ -83,8 +118,24 @@ mod tests {
             }
         }
         assert!(few.quick.get().is_none());
-        let long = "x".repeat(PATIENCE);
-        assert!(few.find(&long, 0..PATIENCE).is_none() && few.quick.get().is_some());
-        assert_eq!(few.find(text, 0..8), Some(4..6));
+    }
+
+    #[test]
+    fn much_is_searched_quickly() {
+        for text in ["x".repeat(PATIENCE + 1), "x".repeat(PATIENCE / 4 + 1)] {
+            let searcher = few();
+            (0..4).for_each(|_| assert_eq!(searcher.find(&text, 0..text.len()), None));
+            assert!(searcher.quick.get().is_some());
+            assert_eq!(searcher.find("bbx bb a", 0..8), Some(4..6));
+        }
+    }
+
+    #[test]
+    fn every_builtin_shape_compiles_both_ways() {
+        for shape in rules::all().flat_map(|rule| rule.shapes) {
+            let parsed = parse(&[expand(shape.pattern).unwrap()]).unwrap();
+            let searcher = Searcher::of_few(shape.pattern, &parsed).unwrap();
+            assert!(searcher.quick().is_some(), "{}", shape.note);
+        }
     }
 }
