@@ -18,9 +18,10 @@
 //! | 1 for each in a list | the number of an automaton |
 //! | 2 an automaton, and 2 more | where it begins in the file, and where the last one ends |
 //! | 4 | of an automaton: the states in which nothing has begun, behind each kind of byte and at the beginning of a text |
-//! | 1 | up to which of these, which stand first, it pays to look for the bytes that lead on |
+//! | 1 | up to which of these, which stand first, it pays to look for what leads on |
 //! | 1 | the column of the end of a text |
-//! | 16 | those bytes, as bits |
+//! | 1 | whether pairs of bytes lead on, or single ones |
+//! | 16 | which do, as bits |
 //! | 128 | the column of every byte where a match may begin, a byte each |
 //! | 128 | the same where none may |
 //! | 4 or 8 or … a state | the state that each column leads to |
@@ -40,6 +41,8 @@ mod outline;
 mod pack;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wait;
 mod walk;
 
 use std::ops::Range;

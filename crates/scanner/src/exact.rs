@@ -95,10 +95,14 @@ impl Slot {
         let outline = automata::of_builtin(number, Role::Outline).and_then(|mut outline| outline.next());
         let Some(outline) = outline else { return false };
         let (text, looked) = (regions.text().as_bytes(), &mut work.outlined);
+        let everywhere = match regions.whole() {
+            Some(region) if !row.regions.contains(region) => return true,
+            whole => whole.is_some() || row.regions == Regions::ANY,
+        };
         // To tell regions apart costs more than to look twice.
         !places.iter().any(|within| {
             outline.may_match(text, within.clone(), |_| true, looked)
-                && (row.regions == Regions::ANY
+                && (everywhere
                     || outline.may_match(text, within, |at| row.regions.contains(regions.at(at)), looked))
         })
     }

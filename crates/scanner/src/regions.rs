@@ -62,6 +62,11 @@ impl<'t> RegionMap<'t> {
         self.text
     }
 
+    /// Returns the region of all bytes, where they are known to be of one.
+    pub(crate) fn whole(&self) -> Option<Region> {
+        self.whole
+    }
+
     /// Returns the region of the byte at `offset`.
     pub(crate) fn at(&mut self, offset: usize) -> Region {
         if let Some(region) = self.whole {

@@ -3,14 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::walk::Before;
-use crate::sieve::{ByteSet, frequency};
-
 /// An automaton of more states than this is too large, even if most of them turn out to be the same.
 const MOST_STATES: usize = 20_000;
-
-/// To look ahead for bytes that are more common than this takes longer than to walk.
-const RARE: f64 = 0.04;
 
 /// The end of a match.
 pub(super) const END: usize = 0;
@@ -72,25 +66,9 @@ impl Made {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    /// The last of the first states, and the bytes that lead from those elsewhere than back to them, if these bytes are rare:
-    /// then it pays to look ahead for them. What begins with a line begins rarely within one.
-    pub(super) fn waits(&self) -> Option<(usize, ByteSet)> {
-        let [other, word, line_end, text] = self.idle;
-        let waits = [&[other, word, line_end, text][..], &[other, word]].map(|states| {
-            let leads_on = |byte: &u8| {
-                let after = match Before::of(*byte) {
-                    Before::Other => other,
-                    Before::Word => word,
-                    Before::LineEnd => line_end,
-                };
-                let column = self.columns[0][usize::from(*byte)];
-                !states.contains(&after) || states.iter().any(|&state| self.rows[state][column] != after)
-            };
-            let bytes = (0..=u8::MAX).filter(leads_on);
-            let bytes = bytes.fold(ByteSet::default(), |set, byte| set | ByteSet::range(byte, byte));
-            Some((states.iter().copied().max()?, bytes)).filter(|_| frequency(&[bytes]) < RARE)
-        });
-        waits.into_iter().flatten().next()
+    /// The states that a byte leads to where a match may begin, and where none may.
+    pub(super) fn steps(&self, state: usize, byte: u8) -> [usize; 2] {
+        [0, 1].map(|group| self.rows[state][self.columns[group][usize::from(byte)]])
     }
 }
 

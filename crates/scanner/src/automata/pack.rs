@@ -5,8 +5,9 @@
 use std::{env, fs};
 
 use super::condition::conditions;
-use super::make::{END, Made};
+use super::make::Made;
 use super::outline::outline;
+use super::wait::Wait;
 use super::walk::UNIT_WORDS;
 use super::{Automaton, Role, SET_WORDS, Words};
 use crate::exact::expand;
@@ -68,11 +69,12 @@ fn borders(first: usize, lengths: impl Iterator<Item = usize>) -> impl Iterator<
 fn words(made: &Made) -> Vec<u16> {
     let units = made.rows.first().map_or(1, |row| row.len().div_ceil(UNIT_WORDS));
     let state = |state: usize| word(state * units);
-    let (last, bytes) = made.waits().unwrap_or((END, ByteSet::default()));
-    let mut words: Vec<u16> = made.idle.into_iter().chain([last]).map(state).collect();
+    let wait = Wait::of(made);
+    let mut words: Vec<u16> = made.idle.into_iter().chain([wait.last]).map(state).collect();
     let [_, between] = &made.columns;
     words.push(word(between[BYTES]));
-    words.extend((0..SET_WORDS).map(|word| set_word(bytes, word)));
+    words.push(wait.are_pairs.into());
+    words.extend((0..SET_WORDS).map(|word| set_word(wait.signs, word)));
     for columns in &made.columns {
         let pair = |pair: &[usize]| pair.iter().rev().fold(0, |pair, &column| pair << 8 | column);
         words.extend(columns[..BYTES].chunks(2).map(pair).map(word));

@@ -56,6 +56,28 @@ fn a_long_walk_ends_where_the_regular_expression_does() {
     }
 }
 
+/// What begins with a rare byte, with a rare pair of bytes, with a line, and with anything.
+#[test]
+fn whatever_a_walk_waits_for_it_ends_where_the_regular_expression_does() {
+    let mut seed = 7_u32;
+    let mut dice = |sides: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 16) as usize % sides
+    };
+    for pattern in [r"@a+\b", r"\bea\b|aea$", r"^a@", r"^$", r"[a-e ]{3}@", r"a\z"] {
+        let regex = compile(pattern).unwrap();
+        let (outline, condition) = (of(pattern), read(conditions(&[pattern.to_owned()])));
+        for _ in 0..3_000 {
+            let text: String = (0..dice(9)).map(|_| ["a", "e", " ", "@", "\n"][dice(5)]).collect();
+            assert_eq!(condition.matches(text.as_bytes()), regex.is_match(&text), "{pattern} in {text:?}");
+            // No shape matches nothing.
+            if pattern != "^$" {
+                assert!(may_match(outline, &text) || !regex.is_match(&text), "{pattern} in {text:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_match_must_lie_within_the_stretch_but_looks_around_it() {
     let text = b"ab ab xab";

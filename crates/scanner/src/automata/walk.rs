@@ -13,9 +13,9 @@ pub(super) const UNIT_WORDS: usize = 4;
 pub(crate) struct Automaton {
     /// Where nothing has begun: after each of [`Before`], and at the beginning of a text.
     idle: [State; 4],
-    /// Up to this state, the bytes that lead on are looked for.
+    /// Up to this state, what leads on is looked for.
     waits: State,
-    leads_on: Needles,
+    leads_on: Signs,
     /// The column of every byte where a match may begin, and where none may.
     columns: &'static [u8; 256],
     columns_between: &'static [u8; 256],
@@ -52,26 +52,39 @@ impl Before {
     }
 }
 
-/// Bytes that are looked for.
+/// What is looked for.
 #[derive(Debug, Clone, Copy)]
-enum Needles {
-    One(u8),
-    Any(ByteSet),
+enum Signs {
+    Byte(u8),
+    Bytes(ByteSet),
+    /// Two bytes each, by [`pair`].
+    Pairs(ByteSet),
 }
 
-impl Needles {
-    fn of(bytes: ByteSet) -> Self {
-        match (bytes.len(), bytes.bytes().next()) {
-            (1, Some(byte)) => Self::One(byte),
-            _ => Self::Any(bytes),
+/// Two bytes as one: five bits of the first, which tell letters apart and not their case, and three of the second.
+pub(super) const fn pair(first: u8, second: u8) -> u8 {
+    first << 3 | second & 7
+}
+
+impl Signs {
+    fn of(signs: ByteSet, are_pairs: bool) -> Self {
+        match (signs.len(), signs.bytes().next()) {
+            _ if are_pairs => Self::Pairs(signs),
+            (1, Some(byte)) => Self::Byte(byte),
+            _ => Self::Bytes(signs),
         }
     }
 
+    /// The first place of one, or where it could be that ends behind these bytes.
     #[inline]
-    fn find(&self, bytes: &[u8]) -> Option<usize> {
+    fn find(&self, bytes: &[u8]) -> usize {
         match self {
-            Self::One(needle) => memchr::memchr(*needle, bytes),
-            Self::Any(needles) => bytes.iter().position(|&byte| needles.contains(byte)),
+            Self::Byte(sign) => memchr::memchr(*sign, bytes).unwrap_or(bytes.len()),
+            Self::Bytes(signs) => bytes.iter().position(|&byte| signs.contains(byte)).unwrap_or(bytes.len()),
+            Self::Pairs(signs) => {
+                let is_sign = |two: &[u8; 2]| signs.contains(pair(two[0], two[1]));
+                bytes.array_windows().position(is_sign).unwrap_or(bytes.len().saturating_sub(1))
+            }
         }
     }
 }
@@ -81,14 +94,15 @@ impl Automaton {
     pub(super) fn new(words: Words) -> Option<Self> {
         let [other, word, line_end, text, waits] = words.0.first_chunk()?.map(u16::from_le_bytes).map(State);
         let end_column = 5;
-        let set = end_column + 1;
+        let are_pairs = end_column + 1;
+        let set = are_pairs + 1;
         let columns = set + SET_WORDS;
         let between = columns + COLUMN_WORDS;
         let rows = between + COLUMN_WORDS;
         Some(Self {
             idle: [other, word, line_end, text],
             waits,
-            leads_on: Needles::of(words.set(set)?),
+            leads_on: Signs::of(words.set(set)?, words.word(are_pairs)? == 1),
             columns: words.columns(columns)?,
             columns_between: words.columns(between)?,
             end_column: words.number(end_column)?,
@@ -130,7 +144,7 @@ impl Automaton {
         loop {
             let ahead = stretch.get(at..)?;
             if state <= self.waits {
-                let lead = at + self.leads_on.find(ahead).unwrap_or(ahead.len());
+                let lead = at + self.leads_on.find(ahead);
                 // Over the bytes in between nothing begins, so only the last one matters.
                 if lead > at {
                     state = self.idle_after(byte_before(lead));
