@@ -65,8 +65,7 @@ fn work(scanner: &Scanner, set: &Texts) {
     for text in &set.texts {
         let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Sieved);
         total.sieve += work.sieve;
-        total.exact.searched += work.exact.searched;
-        total.exact.matches += work.exact.matches;
+        total.exact += work.exact;
         total.folded += work.folded;
         candidates += usize::from(work.exact.searched > 0);
     }

@@ -10,7 +10,7 @@ mod pattern;
 mod run;
 mod searcher;
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::sync::OnceLock;
 
 use regex_syntax::hir::Hir;
@@ -62,6 +62,15 @@ pub struct ExactWork {
     pub matches: usize,
     /// Bytes that conditions looked at.
     pub excused: usize,
+}
+
+impl AddAssign for ExactWork {
+    fn add_assign(&mut self, more: Self) {
+        self.outlined += more.outlined;
+        self.searched += more.searched;
+        self.matches += more.matches;
+        self.excused += more.excused;
+    }
 }
 
 impl Slot {

@@ -180,7 +180,7 @@ fn look_alikes_are_a_disguise(word: &str) -> bool {
 /// A stretch of letters, quoting and non-ASCII characters.
 struct Token {
     range: Range<usize>,
-    /// Whether it holds anything that [`unquote`] could take off.
+    /// Whether it holds anything that [`unquote`] could take off: quoting inside of it, or a variable.
     is_quoted: bool,
     /// Whether it holds anything beyond ASCII.
     is_foreign: bool,
@@ -192,9 +192,11 @@ fn next_token(text: &str, at: usize) -> Option<Token> {
     let sign = at + bytes.get(at..)?.iter().position(|&byte| kind(byte) & (QUOTE | FOREIGN) != 0)?;
     let letters = bytes.get(at..sign)?.iter().rev().take_while(|&&byte| kind(byte) & TOKEN != 0).count();
     let (start, mut end, mut seen) = (sign - letters, sign, 0);
+    let mut quoting = if letters > 0 { Quoting::Letters } else { Quoting::None };
     while let Some(&byte) = bytes.get(end) {
         if kind(byte) & TOKEN != 0 {
             seen |= kind(byte);
+            quoting = quoting.then(kind(byte));
             end += 1;
         } else if let Some(length) = continued_line(bytes, end) {
             end += length;
@@ -202,7 +204,32 @@ fn next_token(text: &str, at: usize) -> Option<Token> {
             break;
         }
     }
-    Some(Token { range: start..end, is_quoted: seen & QUOTE != 0, is_foreign: seen & FOREIGN != 0 })
+    let is_quoted = quoting == Quoting::Inside || seen & VARIABLE != 0;
+    Some(Token { range: start..end, is_quoted, is_foreign: seen & FOREIGN != 0 })
+}
+
+/// What was seen of quoting inside a token; around a word it is honest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    None,
+    /// Letters.
+    Letters,
+    /// And quoting behind them.
+    Behind,
+    /// And letters behind that.
+    Inside,
+}
+
+impl Quoting {
+    #[inline]
+    const fn then(self, kind: u8) -> Self {
+        match (self, kind & QUOTE != 0) {
+            (Self::None, false) => Self::Letters,
+            (Self::Letters, true) => Self::Behind,
+            (Self::Behind, false) => Self::Inside,
+            _ => self,
+        }
+    }
 }
 
 /// A line end right after a backslash belongs to the word that it splits.
@@ -215,10 +242,11 @@ fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// What bytes can be: part of a token, quoting, not ASCII. A byte is of several kinds.
+/// What bytes can be: part of a token, quoting, not ASCII, the beginning of a variable. A byte is of several kinds.
 const TOKEN: u8 = 1;
 const QUOTE: u8 = 2;
 const FOREIGN: u8 = 4;
+const VARIABLE: u8 = 8;
 
 #[expect(clippy::indexing_slicing, reason = "the loop ends at the length")]
 const KINDS: [u8; 256] = {
@@ -227,7 +255,8 @@ const KINDS: [u8; 256] = {
     while byte < 256 {
         kinds[byte] = match byte as u8 {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'@' | b'*' | b'{' | b'}' | b'_' => TOKEN,
-            b'\\' | b'\'' | b'"' | b'$' => TOKEN | QUOTE,
+            b'\\' | b'\'' | b'"' => TOKEN | QUOTE,
+            b'$' => TOKEN | QUOTE | VARIABLE,
             0x80.. => TOKEN | FOREIGN,
             _ => 0,
         };
