@@ -6,16 +6,13 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 
-use super::make::{BEFORE, Made, Source};
+use super::make::{BEFORE, MOST_WORDS, Made, Source};
 use crate::exact::dialect;
-
-/// Conditions that take more than this together have an automaton each.
-const MOST_WORDS: usize = 1 << 16;
 
 /// The most memory for what the regex engine makes of one.
 const DFA_BYTES: usize = 64 << 20;
 
-/// Returns automata of which one takes a text if any of some patterns does.
+/// Returns automata of which one takes a text if any of some patterns does: one, or if that is large, one for each pattern.
 pub(super) fn conditions(patterns: &[String]) -> Vec<Made> {
     if patterns.is_empty() {
         return Vec::new();

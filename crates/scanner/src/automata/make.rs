@@ -3,8 +3,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::walk::Before;
+
 /// An automaton of more states than this is too large, even if most of them turn out to be the same.
 const MOST_STATES: usize = 20_000;
+
+/// One of more numbers than this is made smaller: it then takes more, or is cut into several.
+pub(super) const MOST_WORDS: usize = 1 << 16;
 
 /// The end of a match.
 pub(super) const END: usize = 0;
@@ -64,6 +69,16 @@ impl Made {
     /// How many numbers its rows hold.
     pub(super) fn size(&self) -> usize {
         self.rows.iter().map(Vec::len).sum()
+    }
+
+    /// The state in which nothing has begun after a byte.
+    pub(super) fn idle_after(&self, byte: u8) -> usize {
+        let [other, word, line_end, _] = self.idle;
+        match Before::of(byte) {
+            Before::Other => other,
+            Before::Word => word,
+            Before::LineEnd => line_end,
+        }
     }
 
     /// The states that a byte leads to where a match may begin, and where none may.

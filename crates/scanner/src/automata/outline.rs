@@ -1,16 +1,12 @@
 //! Makes outlines: from the graph of a pattern, with a state for each set of nodes that the bytes so far can have led to.
 
 use regex_automata::util::look::{Look, LookSet};
-
 use regex_syntax::hir::Hir;
 
 use super::loosen::loosened;
-use super::make::{BEFORE, Made, Source};
+use super::make::{BEFORE, MOST_WORDS, Made, Source};
 use super::walk::Before;
 use crate::sieve::{Graph, graph_of, parse};
-
-/// An outline of more than this is made from a looser pattern.
-const MOST_WORDS: usize = 1 << 16;
 
 /// Returns the outline of a pattern whose matches may begin `anywhere`, or in some regions only.
 pub(super) fn outline(pattern: &str, anywhere: bool) -> Made {

@@ -1,7 +1,7 @@
 //! Where nothing has begun, and what begins is rare, it pays to look ahead for it: to walk takes longer.
 
 use super::make::{END, Made};
-use super::walk::{Before, pair};
+use super::walk::pair;
 use crate::sieve::{ByteSet, frequency};
 
 /// To look ahead for what is more common than this takes longer than to walk.
@@ -28,7 +28,7 @@ impl Wait {
 
     fn for_bytes(made: &Made, states: &[usize]) -> Option<Self> {
         let leads_back = |byte: u8| {
-            let after = idle_after(made, byte);
+            let after = made.idle_after(byte);
             states.contains(&after) && states.iter().all(|&state| made.steps(state, byte) == [after; 2])
         };
         let signs = set(all().filter(|&byte| !leads_back(byte)));
@@ -39,7 +39,7 @@ impl Wait {
     /// The first byte of a pair can be passed over if the second one leads where it would have led if nothing had begun.
     fn for_pairs(made: &Made, states: &[usize]) -> Option<Self> {
         let is_nothing = |first: u8, second: u8| {
-            let after = idle_after(made, first);
+            let after = made.idle_after(first);
             let reached = || states.iter().flat_map(|&state| made.steps(state, first));
             states.contains(&after)
                 && reached()
@@ -52,15 +52,6 @@ impl Wait {
         let share: f64 = all().map(|first| frequency(&[ByteSet::range(first, first), seconds(first)])).sum();
         let last = states.iter().copied().max()?;
         (share < RARE).then_some(Self { last, signs, are_pairs: true })
-    }
-}
-
-fn idle_after(made: &Made, byte: u8) -> usize {
-    let [other, word, line_end, _] = made.idle;
-    match Before::of(byte) {
-        Before::Other => other,
-        Before::Word => word,
-        Before::LineEnd => line_end,
     }
 }
 
