@@ -32,7 +32,7 @@ mod byte_kind;
 mod byte_set;
 mod cut;
 mod fingerprint;
-mod frequency;
+pub(crate) mod frequency;
 mod graph;
 mod loops;
 mod places;
@@ -52,11 +52,11 @@ pub(crate) use byte_set::ByteSet;
 pub(crate) use run::Run;
 #[cfg(test)]
 pub(crate) use {
-    frequency::frequency,
     graph::Graph,
     quarry::{graph_of, parse},
 };
 
+use frequency::{Frequency, frequency};
 use quarry::{Goal, Quarry};
 use sightings::Sightings;
 use tables::{Packed, Sketch, Tables};
@@ -118,18 +118,18 @@ impl Sieve {
     /// Returns a sieve of no rules. It still sees where the folded view could differ.
     pub(crate) fn without_rules() -> Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-            let mut quarry = builtin_tables().unpack();
-            quarry.windows.retain(|(goal, ..)| *goal == Goal::Fold);
-            quarry.runs.retain(|(goal, _)| *goal == Goal::Fold);
-            quarry.reaches.clear();
-            Tables::new(quarry)
+            builtin_tables().with(|quarry| {
+                quarry.windows.retain(|(goal, ..)| *goal == Goal::Fold);
+                quarry.runs.retain(|(goal, _)| *goal == Goal::Fold);
+                quarry.reaches.clear();
+            })
         });
         Self { tables: TABLES.clone() }
     }
 
     /// Adds shapes, whose patterns must not hold named fragments any more.
     pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
-        let add = |quarry: &mut Quarry| patterns.for_each(|pattern| quarry.add_shape(&pattern));
+        let add = |quarry: &mut Quarry| patterns.for_each(|pattern| quarry.add_shape(&pattern, frequency));
         Self { tables: self.tables.with(add) }
     }
 
@@ -151,7 +151,7 @@ impl Sieve {
 /// The committed tables, unless somebody changed a rule since: then they are made now, which takes a while but misses
 /// nothing. A test refuses that state.
 fn builtin_tables() -> Tables {
-    static DERIVED: LazyLock<Tables> = LazyLock::new(derive);
+    static DERIVED: LazyLock<Tables> = LazyLock::new(|| pack(derive(frequency), frequency));
     if tables_are_fresh() { builtin::TABLES } else { DERIVED.clone() }
 }
 
@@ -159,14 +159,21 @@ pub(crate) const fn tables_are_fresh() -> bool {
     builtin::RULES == fingerprint::RULES
 }
 
-/// Makes the tables of the built-in rules.
-fn derive() -> Tables {
+/// Says what the built-in rules look for.
+fn derive(frequency: Frequency) -> Quarry {
     let mut quarry = Quarry::default();
     let patterns = rules::all().flat_map(|rule| rule.shapes).map(|shape| shape.pattern);
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
-    patterns.for_each(|pattern| quarry.add_shape(&expand(pattern).unwrap_or_default()));
-    fold::TRIGGERS.iter().for_each(|pattern| quarry.add_fold(&expand(pattern).unwrap_or_default()));
-    Tables::new(quarry)
+    patterns.for_each(|pattern| quarry.add_shape(&expand(pattern).unwrap_or_default(), frequency));
+    fold::TRIGGERS
+        .iter()
+        .for_each(|pattern| quarry.add_fold(&expand(pattern).unwrap_or_default(), frequency));
+    quarry
+}
+
+/// Packs it. Windows that the committed tables know stay in their buckets.
+fn pack(quarry: Quarry, frequency: Frequency) -> Tables {
+    Tables::pack(quarry, &builtin::TABLES.homes(), frequency)
 }
 
 /// One pass over one text.

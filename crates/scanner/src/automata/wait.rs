@@ -2,7 +2,8 @@
 
 use super::make::{END, Made};
 use super::walk::pair;
-use crate::sieve::{ByteSet, frequency};
+use crate::sieve::ByteSet;
+use crate::sieve::frequency::frequency;
 
 /// To look ahead for what is more common than this takes longer than to walk.
 const RARE: f64 = 0.04;

@@ -4,86 +4,100 @@
 //! bytes one that some window of the bucket has there? So a bucket takes more than its windows do, and windows share
 //! a bucket well when they are alike.
 
+#[cfg(test)]
+pub(super) mod improve;
+
+use std::collections::HashMap;
+
 use super::byte_set::ByteSet;
-use super::frequency::frequency;
+use super::frequency::Frequency;
 use super::window::WIDTH;
 
 /// How many buckets there are.
 pub(crate) const BUCKETS: usize = 64;
 
+/// What it costs to compare one window at a place, beside what it costs to look at the place at all.
+const COMPARISON: f64 = 0.03;
+
 /// The neighbouring sets of bytes that a bucket takes.
 pub(super) type Core = [ByteSet; WIDTH];
 
-/// How often each window is put elsewhere, once all have a place. What more rounds change is not worth their time.
-const ROUNDS: usize = 4;
+/// The buckets that windows with some cores are in already.
+pub(super) type Homes = HashMap<Core, usize>;
 
 /// A bucket while it is being filled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Bucket {
     /// The windows in it, by their number.
     pub(super) windows: Vec<usize>,
     /// What it takes.
     pub(super) core: Core,
-    /// How often that is expected, per byte of text.
-    expected: f64,
+    /// What that is expected to cost, per byte of text.
+    cost: f64,
 }
 
-/// Puts the windows with these cores into at most [`BUCKETS`] buckets: the common ones first, each where it costs least, and
-/// again where it costs least beside those that came after it. The first windows may be in buckets already, and then all
-/// stay where they came first.
-pub(super) fn fill(mut buckets: Vec<Bucket>, cores: &[Core]) -> Vec<Bucket> {
-    let done = buckets.iter().map(|bucket| bucket.windows.len()).sum();
-    let mut order: Vec<(f64, usize)> = cores.iter().map(|core| frequency(core)).zip(0..).skip(done).collect();
-    order.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let rounds = if done == 0 { ROUNDS } else { 0 };
-    for (_, window) in std::iter::repeat_n(&order, 1 + rounds).flatten() {
-        take_out(&mut buckets, *window, cores);
-        if let Some(core) = cores.get(*window) {
-            put(&mut buckets, *window, core);
+/// Puts the windows with these cores into at most [`BUCKETS`] buckets: those that have a home there, the others where they
+/// cost least, the common ones first.
+pub(super) fn fill(cores: &[Core], homes: &Homes, frequency: Frequency) -> Vec<Bucket> {
+    let mut buckets = Vec::new();
+    let mut homeless = Vec::new();
+    for (window, core) in cores.iter().enumerate() {
+        match homes.get(core) {
+            Some(&home) => {
+                buckets.resize(buckets.len().max(home + 1), Bucket::default());
+                if let Some(bucket) = buckets.get_mut(home) {
+                    bucket.take(window, core);
+                }
+            }
+            None => homeless.push((frequency(core), window, core)),
         }
     }
+    buckets.retain(|bucket| !bucket.windows.is_empty());
+    buckets.iter_mut().for_each(|bucket| bucket.reckon(frequency));
+    homeless.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+    homeless.into_iter().for_each(|(_, window, core)| put(&mut buckets, window, core, frequency));
     buckets
 }
 
-/// Takes a window out of its bucket, if it is in one.
-fn take_out(buckets: &mut Vec<Bucket>, window: usize, cores: &[Core]) {
-    if let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.windows.contains(&window)) {
-        bucket.windows.retain(|&other| other != window);
-        let left = std::mem::take(&mut bucket.windows);
-        let left_cores: Vec<Core> = left.iter().filter_map(|&left| cores.get(left)).copied().collect();
-        *bucket = Bucket::of(left, left_cores.into_iter());
-        buckets.retain(|bucket| !bucket.windows.is_empty());
-    }
-}
-
-fn put(buckets: &mut Vec<Bucket>, window: usize, core: &Core) {
-    let alone = Bucket { windows: vec![window], core: *core, expected: frequency(core) };
-    let joined = buckets.iter().map(|bucket| bucket.joined(&alone));
-    let added: Vec<f64> =
-        joined.zip(&*buckets).map(|(joined, bucket)| joined.expected - bucket.expected).collect();
-    let full = buckets.len() == BUCKETS;
-    let best = added.iter().zip(buckets.iter_mut()).min_by(|one, other| one.0.total_cmp(other.0));
-    match best {
-        Some((&added, bucket)) if full || added < alone.expected => *bucket = bucket.joined(&alone),
-        _ => buckets.push(alone),
+/// Puts a window where it costs least.
+fn put(buckets: &mut Vec<Bucket>, window: usize, core: &Core, frequency: Frequency) {
+    let more = buckets.iter().map(|bucket| bucket.cost_with(core, frequency) - bucket.cost);
+    let best = more.enumerate().min_by(|(_, one), (_, other)| one.total_cmp(other));
+    let alone = Bucket::default().cost_with(core, frequency);
+    let home = match best {
+        Some((home, more)) if buckets.len() == BUCKETS || more < alone => home,
+        _ => {
+            buckets.push(Bucket::default());
+            buckets.len() - 1
+        }
+    };
+    if let Some(bucket) = buckets.get_mut(home) {
+        bucket.take(window, core);
+        bucket.reckon(frequency);
     }
 }
 
 impl Bucket {
-    /// Returns the bucket of some windows.
-    pub(super) fn of(windows: Vec<usize>, cores: impl Iterator<Item = Core>) -> Self {
-        let mut taken = Core::default();
-        for core in cores {
-            taken = union(&taken, &core);
-        }
-        Self { windows, core: taken, expected: frequency(&taken) }
+    fn take(&mut self, window: usize, core: &Core) {
+        self.windows.push(window);
+        self.core = union(&self.core, core);
     }
 
-    fn joined(&self, other: &Self) -> Self {
-        let core = union(&self.core, &other.core);
-        let windows = [self.windows.as_slice(), &other.windows].concat();
-        Self { windows, core, expected: frequency(&core) }
+    /// Reckons what it costs.
+    fn reckon(&mut self, frequency: Frequency) {
+        self.cost = cost(&self.core, self.windows.len(), frequency);
     }
+
+    /// What it would cost with one more window.
+    fn cost_with(&self, core: &Core, frequency: Frequency) -> f64 {
+        cost(&union(&self.core, core), self.windows.len() + 1, frequency)
+    }
+}
+
+/// What it costs to look for so many windows together.
+#[expect(clippy::cast_precision_loss, reason = "a few hundred windows")]
+fn cost(core: &Core, windows: usize, frequency: Frequency) -> f64 {
+    frequency(core) * (1.0 + COMPARISON * windows as f64)
 }
 
 fn union(one: &Core, other: &Core) -> Core {

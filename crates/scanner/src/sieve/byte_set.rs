@@ -70,7 +70,7 @@ impl ByteSet {
 }
 
 /// The places of the ones in a word.
-fn ones(word: u64) -> impl Iterator<Item = u8> {
+pub(super) fn ones(word: u64) -> impl Iterator<Item = u8> {
     let clear_lowest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
     std::iter::successors(Some(word).filter(|&word| word != 0), clear_lowest)
         .map(|word| word.trailing_zeros().to_le_bytes()[0])

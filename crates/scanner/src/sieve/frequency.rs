@@ -1,21 +1,28 @@
 //! How often byte sequences occur in the text of real skills.
 //!
-//! `bigrams.txt` holds the whole model: line `a`, column `b` is the probability that two neighbouring bytes of a skill
+//! `pairs.txt` holds a model of them: line `a`, column `b` is the probability that two neighbouring bytes of a skill
 //! belong to the kinds `a` and `b`, as a character that stands for quarters of a bit: `!` is certain, `)` one in four,
-//! and each further character a quarter of a bit rarer. `cargo run --example bigrams -- FOLDER` counts it anew. The
-//! model decides only which windows are cheap to look for; a wrong one costs time and never a match.
+//! and each further character a quarter of a bit rarer. `cargo run --example frequencies` counts it anew. The model decides
+//! only which windows are cheap to look for; a wrong one costs time and never a match. The tables of the built-in rules are
+//! made by a better one, `fours`.
+
+#[cfg(test)]
+pub(super) mod fours;
 
 use std::sync::OnceLock;
 
 use super::byte_kind::{KINDS, kind};
 use super::byte_set::ByteSet;
 
-const TABLE: &str = include_str!("bigrams.txt");
+const TABLE: &str = include_str!("frequency/pairs.txt");
+
+/// A model: tells how often bytes of a window are expected to follow each other, per byte of text.
+pub(crate) type Frequency = fn(&[ByteSet]) -> f64;
 
 /// A distribution over the kinds of bytes.
 type PerKind = [f64; KINDS];
 
-/// Returns how often bytes of `window` are expected to follow each other, per byte of text.
+/// Returns how often bytes of `window` are expected to follow each other, per byte of text, by what is known of pairs.
 pub(crate) fn frequency(window: &[ByteSet]) -> f64 {
     let model = model();
     let mut sets = window.iter().map(|&set| model.share(set));

@@ -4,6 +4,8 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_syntax::hir::Hir;
 
+use super::bucket::Core;
+use super::frequency::Frequency;
 use super::graph::Graph;
 use super::reach::Reach;
 use super::run::{self, Run};
@@ -37,22 +39,27 @@ pub(super) struct Quarry {
 
 impl Quarry {
     /// Adds a shape, whose pattern must not hold named fragments any more.
-    pub(super) fn add_shape(&mut self, pattern: &str) {
+    pub(super) fn add_shape(&mut self, pattern: &str, frequency: Frequency) {
         let shape = self.reaches.len();
-        let reaches = self.add(Goal::Shape(shape), pattern, PARTS);
+        let reaches = self.add(Goal::Shape(shape), pattern, PARTS, frequency);
         self.reaches.push(reaches);
     }
 
+    /// The cores of the windows.
+    pub(super) fn cores(&self) -> Vec<Core> {
+        self.windows.iter().map(|(_, _, window)| window.core).collect()
+    }
+
     /// Adds what folding needs to see.
-    pub(super) fn add_fold(&mut self, pattern: &str) {
-        self.add(Goal::Fold, pattern, 1);
+    pub(super) fn add_fold(&mut self, pattern: &str, frequency: Frequency) {
+        self.add(Goal::Fold, pattern, 1, frequency);
     }
 
     /// A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.
-    fn add(&mut self, goal: Goal, pattern: &str, parts: usize) -> Reaches {
+    fn add(&mut self, goal: Goal, pattern: &str, parts: usize, frequency: Frequency) -> Reaches {
         let mut reaches = Reaches::default();
         let graph = compile(pattern);
-        let cuts = graph.as_ref().map_or_else(Vec::new, window::of);
+        let cuts = graph.as_ref().map_or_else(Vec::new, |graph| window::of(graph, frequency));
         let rare = cuts.first().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
         let run = if rare { None } else { parse(pattern).as_ref().and_then(run::of) };
         match (graph, run) {

@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Not;
 
-use super::bucket::{self, BUCKETS, Bucket, Core};
+use super::bucket::{self, BUCKETS, Homes};
 use super::byte_set::ByteSet;
+use super::frequency::{Frequency, frequency};
 use super::places::Lookup;
 use super::quarry::{Goal, Quarry};
 use super::run::{self, Chase, Run};
@@ -92,29 +93,23 @@ pub(crate) struct Packed {
 }
 
 impl Tables {
-    /// Packs what to look for.
-    pub(super) fn new(quarry: Quarry) -> Self {
-        Self::pack(quarry, Vec::new())
-    }
-
-    /// Returns the tables with more to look for, which `add` adds. What was there stays in its buckets.
+    /// Returns the tables with more to look for, which `add` adds, or less. What stays, stays in its bucket.
     pub(super) fn with(&self, add: impl FnOnce(&mut Quarry)) -> Self {
         let mut quarry = self.unpack();
         add(&mut quarry);
-        Self::pack(quarry, self.buckets())
+        Self::pack(quarry, &self.homes(), frequency)
     }
 
-    /// The buckets as they are filled now, the windows numbered as `unpack` lists them.
-    fn buckets(&self) -> Vec<Bucket> {
-        let starts = std::iter::once(0).chain(self.bucket_ends.iter().map(|&end| end as usize));
-        let ranges = starts.zip(&self.bucket_ends).map(|(start, &end)| start..end as usize);
-        let core = |window: usize| self.windows.get(window).map(|packed| self.unpack_window(packed).core);
-        ranges.map(|windows| Bucket::of(windows.clone().collect(), windows.filter_map(core))).collect()
+    /// Which buckets the windows are in.
+    pub(super) fn homes(&self) -> Homes {
+        let home = |window| self.bucket_ends.partition_point(|&end| end <= window);
+        let cores = self.windows.iter().map(|packed| self.unpack_window(packed).core);
+        cores.zip(0..).map(|(core, window)| (core, home(window))).collect()
     }
 
-    fn pack(quarry: Quarry, buckets: Vec<Bucket>) -> Self {
-        let cores: Vec<Core> = quarry.windows.iter().map(|(_, _, window)| window.core).collect();
-        let buckets = bucket::fill(buckets, &cores);
+    /// Packs what to look for.
+    pub(super) fn pack(quarry: Quarry, homes: &Homes, frequency: Frequency) -> Self {
+        let buckets = bucket::fill(&quarry.cores(), homes, frequency);
         let (runs, chases) = run::together(quarry.runs);
         let mut packer = Packer::default();
         let mut bucket_ends = [0; BUCKETS];

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
-use super::frequency::frequency;
+use super::frequency::Frequency;
 use super::graph::{Edge, Graph, Node, narrow};
 use super::loops::on_loops;
 
@@ -65,23 +65,23 @@ impl Windows {
 /// pattern than the first: a text with `curl` in one place and nothing like `| sh` after it needs no closer look.
 ///
 /// If there is none, every match has to be looked for in another way.
-pub(super) fn of(graph: &Graph) -> Vec<Windows> {
+pub(super) fn of(graph: &Graph, frequency: Frequency) -> Vec<Windows> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
-        *choice = best_at(graph, node);
+        *choice = best_at(graph, node, frequency);
     }
-    let Some(first) = cheapest(graph, &choices) else { return Vec::new() };
+    let Some(first) = cheapest(graph, &choices, frequency) else { return Vec::new() };
     for node in neighbours(graph, &first.nodes) {
         if let Some(choice) = choices.get_mut(node) {
             *choice = None;
         }
     }
-    let second = cheapest(graph, &choices).filter(Windows::are_worth_it);
+    let second = cheapest(graph, &choices, frequency).filter(Windows::are_worth_it);
     std::iter::once(first).chain(second).collect()
 }
 
 /// The windows of the cheapest cut.
-fn cheapest(graph: &Graph, choices: &[Option<Choice>]) -> Option<Windows> {
+fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> Option<Windows> {
     let prices = choices.iter().map(|choice| choice.as_ref().map_or(NEVER, |choice| choice.price));
     let edges: Vec<(usize, usize)> = (0..graph.len())
         .flat_map(|from| graph.node(from).next.iter().map(move |edge| (from, edge.to)))
@@ -153,7 +153,7 @@ struct Way {
 }
 
 /// Finds the offset at which the windows around `node` are rarest.
-fn best_at(graph: &Graph, node: usize) -> Option<Choice> {
+fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
     if graph.node(node).bytes.len() > MAX_BYTES {
         return None;
     }
