@@ -57,6 +57,7 @@ pub(crate) use {
 };
 
 use frequency::{Frequency, frequency};
+use places::Finder;
 use quarry::{Goal, Quarry};
 use sightings::Sightings;
 use tables::{Packed, Sketch, Tables};
@@ -136,14 +137,13 @@ impl Sieve {
     /// Adds every shape to `found` that can match `text`, and in which stretch of it.
     pub(crate) fn sift(&self, text: &str, found: &mut Candidates) -> SieveWork {
         let (tables, text) = (&self.tables, text.as_bytes());
-        let mut pass = Pass { tables, text, found, seen: Sightings::none(), work: SieveWork::default() };
+        let mut pass =
+            Pass { tables, text, found, seen: Sightings::none(), runs_end: 0, work: SieveWork::default() };
         pass.always();
         // The first place is the line end that is thought to stand before the text.
         pass.check(0);
-        tables.lookup.taken(text, |at| pass.check(at + 1));
+        tables.lookup.taken(text, &mut pass);
         pass.work.bytes = text.len();
-        // Runs are looked for in leaps, so only now, when all of the text has come from memory in its order.
-        pass.runs();
         pass.finish()
     }
 }
@@ -185,7 +185,28 @@ struct Pass<'p> {
     text: &'p [u8],
     found: &'p mut Candidates,
     seen: Sightings,
+    /// Where the last run ended.
+    runs_end: usize,
     work: SieveWork,
+}
+
+impl Finder for Pass<'_> {
+    #[inline]
+    fn place(&mut self, at: usize) {
+        self.check(at + 1);
+    }
+
+    fn runs(&mut self, begins: Range<usize>) {
+        let Some(any) = self.tables.any_run else { return };
+        self.work.run_bytes += begins.len();
+        let mut from = begins.start.max(self.runs_end);
+        while let Some(stretch) = any.find(self.text, from..begins.end) {
+            from = stretch.end;
+            self.runs_end = stretch.end;
+            let runs = self.tables.runs.iter();
+            runs.for_each(|(goal, run)| self.runs_in(stretch.clone(), *goal, run));
+        }
+    }
 }
 
 impl Pass<'_> {
@@ -199,27 +220,12 @@ impl Pass<'_> {
         }
     }
 
-    /// Looks for runs.
-    fn runs(&mut self) {
-        let mut runs = &*self.tables.runs;
-        for chase in self.tables.chases.iter() {
-            let (together, rest) = runs.split_at_checked(chase.runs).unwrap_or((runs, &[]));
-            runs = rest;
-            self.work.run_bytes += self.text.len();
-            let mut from = 0;
-            while let Some(stretch) = chase.any.find(self.text, from) {
-                from = stretch.end;
-                together.iter().for_each(|(goal, run)| self.runs_in(stretch.clone(), *goal, run));
-            }
-        }
-    }
-
     /// Looks for one run in a stretch of the text.
     fn runs_in(&mut self, stretch: Range<usize>, goal: Goal, run: &Run) {
         self.work.run_bytes += stretch.len();
         let mut from = stretch.start;
         let text = self.text.get(..stretch.end).unwrap_or_default();
-        while let Some(found) = run.find(text, from) {
+        while let Some(found) = run.find(text, from..stretch.end) {
             from = found.end;
             self.add(goal, 0, found);
         }

@@ -38,7 +38,7 @@ impl LongRun {
 
     /// Returns the first match in this part of a text.
     pub(super) fn find(&self, text: &[u8], within: Range<usize>) -> Option<Range<usize>> {
-        let run = self.run.find(text.get(..within.end)?, within.start)?;
+        let run = self.run.find(text.get(..within.end)?, within.clone())?;
         let tail = self.tail.search(&Input::new(text).range(run.end..within.end).anchored(Anchored::Yes));
         Some(run.start..tail.map_or(run.end, |tail| tail.end()))
     }

@@ -7,7 +7,7 @@ use super::byte_set::ByteSet;
 use super::places::{Lookup, Misses};
 use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
-use super::run::{Chase, Run};
+use super::run::Run;
 use super::sightings::Reaches;
 use super::tables::{Packed, Sketch, Tables};
 
@@ -3113,10 +3113,6 @@ static RUNS: &[(super::quarry::Goal, Run)] = &[
     (Shape(108), Run { bytes: ByteSet([288098434756378624, 576460743847706622, 0, 0]), shortest: 56 }),
 ];
 
-static CHASES: &[Chase] = &[
-    Chase { any: Run { bytes: ByteSet([288133619128467456, 576460745995190270, 0, 0]), shortest: 56 }, runs: 2 },
-];
-
 static ALWAYS: &[super::quarry::Goal] = &[
 ];
 
@@ -3259,7 +3255,7 @@ static REACHES: &[Reaches] = &[
 /// The rules that the tables were made from.
 pub(super) const RULES: u64 = 0x75e8b1787f6f1169;
 
-static LOOKUP: Lookup = Lookup::new(MISSES);
+static LOOKUP: Lookup = Lookup::new(MISSES, ByteSet([288133619128467456, 576460745995190270, 0, 0]));
 
 pub(super) const TABLES: Tables = Tables {
     lookup: Cow::Borrowed(&LOOKUP),
@@ -3269,7 +3265,7 @@ pub(super) const TABLES: Tables = Tables {
     fragments: Cow::Borrowed(FRAGMENTS),
     sets: Cow::Borrowed(SETS),
     runs: Cow::Borrowed(RUNS),
-    chases: Cow::Borrowed(CHASES),
+    any_run: Some(Run { bytes: ByteSet([288133619128467456, 576460745995190270, 0, 0]), shortest: 56 }),
     always: Cow::Borrowed(ALWAYS),
     reaches: Cow::Borrowed(REACHES),
 };

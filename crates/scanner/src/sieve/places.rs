@@ -13,7 +13,10 @@
 #[cfg(target_arch = "x86_64")]
 mod blocks;
 
+use std::ops::Range;
+
 use super::bucket::Core;
+use super::byte_set::ByteSet;
 use super::window::WIDTH;
 
 /// For each place of a window and each byte, the buckets that do not take it there, one bit each.
@@ -22,25 +25,39 @@ pub(crate) type Misses = [[u64; 256]; WIDTH];
 /// How many places are looked at before anything is decided.
 const BLOCK: usize = 8;
 
-/// Tells which buckets take what stands at a place.
+/// So many bytes that stand together are looked at at once for runs. A run holds all bytes of at least one lane.
+pub(super) const LANE: usize = 16;
+
+/// Takes what is found.
+pub(super) trait Finder {
+    /// Here some bucket takes the next four bytes; past the end of the text there is a line end for ever.
+    fn place(&mut self, at: usize);
+
+    /// Runs may begin here, and those that begin nowhere in such a stretch are none.
+    fn runs(&mut self, begins: Range<usize>);
+}
+
+/// Tells which buckets take what stands at a place, and what can be a part of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lookup {
     pub(super) misses: Misses,
+    pub(super) run_bytes: ByteSet,
     #[cfg(target_arch = "x86_64")]
     blocks: blocks::Blocks,
 }
 
 impl Lookup {
-    pub(super) const fn new(misses: Misses) -> Self {
+    pub(super) const fn new(misses: Misses, run_bytes: ByteSet) -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
-            blocks: blocks::Blocks::of(&misses),
+            blocks: blocks::Blocks::of(&misses, &run_bytes),
             misses,
+            run_bytes,
         }
     }
 
     /// Returns that of buckets which take these bytes.
-    pub(super) fn of<'c>(buckets: impl Iterator<Item = &'c Core>) -> Self {
+    pub(super) fn of<'c>(buckets: impl Iterator<Item = &'c Core>, run_bytes: ByteSet) -> Self {
         let mut misses = [[u64::MAX; 256]; WIDTH];
         for (core, bucket) in buckets.zip(0..) {
             for (set, misses) in core.iter().zip(&mut misses) {
@@ -49,7 +66,7 @@ impl Lookup {
                 }
             }
         }
-        Self::new(misses)
+        Self::new(misses, run_bytes)
     }
 
     /// The buckets that take the first of these bytes, as bits.
@@ -58,22 +75,24 @@ impl Lookup {
         !missing(&self.misses, bytes)
     }
 
-    /// Hands every place to `found` where some bucket takes the next four bytes; past the end of the text
-    /// there is a line end for ever.
-    pub(super) fn taken(&self, text: &[u8], mut found: impl FnMut(usize)) {
-        let begin = self.taken_in_blocks(text, &mut found);
-        taken(&self.misses, text, begin, found);
+    /// Hands all that there is in a text to `found`.
+    pub(super) fn taken(&self, text: &[u8], found: &mut impl Finder) {
+        let begin = self.taken_in_blocks(text, found);
+        taken(&self.misses, text, begin, |at| found.place(at));
+        if !self.run_bytes.is_empty() {
+            found.runs(begin.saturating_sub(LANE - 1)..text.len());
+        }
     }
 
     /// The same in whole blocks, as far as the processor can; returns how far that is.
     #[cfg(target_arch = "x86_64")]
-    fn taken_in_blocks(&self, text: &[u8], found: impl FnMut(usize)) -> usize {
+    fn taken_in_blocks(&self, text: &[u8], found: &mut impl Finder) -> usize {
         self.blocks.taken(text, found)
     }
 
     #[cfg(not(target_arch = "x86_64"))]
     #[expect(clippy::unused_self, reason = "elsewhere it is used")]
-    fn taken_in_blocks(&self, _: &[u8], _: impl FnMut(usize)) -> usize {
+    fn taken_in_blocks(&self, _: &[u8], _: &mut impl Finder) -> usize {
         0
     }
 }
@@ -83,7 +102,7 @@ impl ToOwned for Lookup {
     type Owned = Box<Self>;
 
     fn to_owned(&self) -> Box<Self> {
-        Box::new(Self::new(self.misses))
+        Box::new(Self::new(self.misses, self.run_bytes))
     }
 }
 
@@ -136,9 +155,37 @@ mod tests {
     use super::*;
     use crate::sieve::builtin;
 
-    /// Pieces that buckets take, whole and cut, and others; characters of one to four bytes.
-    const PIECES: [&str; 10] =
-        ["curl ", "| sh", "eval(", "\u{200b}", "日本", "é", "🦀", "\n", "Use it with care. ", "w"];
+    /// Pieces that buckets take, whole and cut, and others; characters of one to four bytes; pieces of runs.
+    const PIECES: [&str; 12] = [
+        "curl ",
+        "| sh",
+        "eval(",
+        "\u{200b}",
+        "日本",
+        "é",
+        "🦀",
+        "\n",
+        "Use it with care. ",
+        "w",
+        "QUFBQUFBQUFB",
+        "Q0JDQkNCQ0JDQkNCQ0JDQkNCQ0JDQkNCQ0JDQkNCQ0JDQkNCQ0JDQkNCQ0JDQkNC",
+    ];
+
+    #[derive(Default)]
+    struct Found {
+        places: Vec<usize>,
+        runs: Vec<Range<usize>>,
+    }
+
+    impl Finder for Found {
+        fn place(&mut self, at: usize) {
+            self.places.push(at);
+        }
+
+        fn runs(&mut self, begins: Range<usize>) {
+            self.runs.push(begins);
+        }
+    }
 
     proptest! {
         #[test]
@@ -153,11 +200,30 @@ mod tests {
             let padded = [bytes, b"\n\n\n"].concat();
             let wanted: Vec<usize> =
                 (0..bytes.len()).filter(|&at| lookup.buckets(*padded[at..].first_chunk().unwrap()) != 0).collect();
-            let (mut found, mut one_by_one) = (Vec::new(), Vec::new());
-            lookup.taken(bytes, |at| found.push(at));
+            let (mut found, mut one_by_one) = (Found::default(), Vec::new());
+            lookup.taken(bytes, &mut found);
             taken(&lookup.misses, bytes, 0, |at| one_by_one.push(at));
-            prop_assert_eq!(&found, &wanted);
+            prop_assert_eq!(&found.places, &wanted);
             prop_assert_eq!(one_by_one, wanted);
+        }
+
+        #[test]
+        fn every_run_begins_where_runs_may(
+            picks in prop::collection::vec(0..PIECES.len(), 0..120),
+            cut in 0..9_usize,
+        ) {
+            let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
+            let bytes = text.as_bytes().get(cut..).unwrap_or_default();
+            let lookup = &builtin::TABLES.lookup;
+            let mut found = Found::default();
+            lookup.taken(bytes, &mut found);
+            let mut at = 0;
+            for run in bytes.split(|&byte| !lookup.run_bytes.contains(byte)) {
+                if run.len() >= 2 * LANE - 1 {
+                    prop_assert!(found.runs.iter().any(|begins| begins.contains(&at)), "{} in {:?}", at, found.runs);
+                }
+                at += run.len() + 1;
+            }
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Long runs of bytes of one set, such as `[A-Za-z0-9+/]{80,}`: no window of such a pattern is rare.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::byte_set::ByteSet;
+use super::places::LANE;
 use super::quarry::Goal;
 
 /// A shorter run than this is everywhere.
 const SHORTEST: u32 = 32;
+const _: () = assert!(SHORTEST as usize >= 2 * LANE - 1);
 
 /// A run which every match of a pattern contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,30 +20,11 @@ pub(crate) struct Run {
     pub(crate) shortest: u32,
 }
 
-/// Runs that are looked for together, since one of them holds every byte of the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Chase {
-    /// Where this is, each of them may be.
-    pub(crate) any: Run,
-    /// How many they are.
-    pub(crate) runs: usize,
-}
-
-/// Orders runs, and says which are looked for together.
-pub(super) fn together(mut runs: Vec<(Goal, Run)>) -> (Vec<(Goal, Run)>, Vec<Chase>) {
-    runs.sort_by_key(|(_, run)| Reverse(run.bytes.len()));
-    let mut groups: Vec<(Run, Vec<(Goal, Run)>)> = Vec::new();
-    for (goal, run) in runs {
-        match groups.iter_mut().find(|(any, _)| run.bytes.is_subset(any.bytes)) {
-            Some((any, group)) => {
-                any.shortest = any.shortest.min(run.shortest);
-                group.push((goal, run));
-            }
-            None => groups.push((run, vec![(goal, run)])),
-        }
-    }
-    let chases = groups.iter().map(|(any, group)| Chase { any: *any, runs: group.len() }).collect();
-    (groups.into_iter().flat_map(|(_, group)| group).collect(), chases)
+/// Returns a run that is wherever one of these is.
+pub(super) fn any_of(runs: &[(Goal, Run)]) -> Option<Run> {
+    let join =
+        |any: Run, run: Run| Run { bytes: any.bytes | run.bytes, shortest: any.shortest.min(run.shortest) };
+    runs.iter().map(|(_, run)| *run).reduce(join)
 }
 
 /// Returns the longest run which every match of a pattern contains, if it is long enough to be rare.
@@ -66,15 +48,14 @@ impl Run {
         Some(Self { bytes, shortest: repetition.min }).filter(|run| run.shortest >= SHORTEST)
     }
 
-    /// Returns the first place from `from` on where the run can be, as far as it goes on both sides. It skips most bytes:
-    /// if the byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as
+    /// Returns the first place where the run can be that begins in `begins`, as far as it goes. It skips most bytes: if the byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as
     /// Boyer and Moore do with words. Nearly always a blank is among the last few bytes, and those are looked at
     /// together, since where words end is hard to predict. It looks at few bytes twice, and at none three times.
-    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, text: &[u8], begins: Range<usize>) -> Option<Range<usize>> {
         let shortest = self.shortest as usize;
         let holds_blanks = self.bytes.contains(b' ');
-        let (mut start, mut known) = (from, from);
-        loop {
+        let (mut start, mut known) = (begins.start, begins.start);
+        while start < begins.end {
             let end = start.checked_add(shortest)?;
             let last = text.get(end - BLANKS..end)?.first_chunk()?;
             if let Some(blank) = last_blank(last).filter(|_| !holds_blanks) {
@@ -93,6 +74,7 @@ impl Run {
                 }
             }
         }
+        None
     }
 }
 
@@ -127,20 +109,11 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_looked_for_together_where_one_holds_the_bytes_of_the_others() {
+    fn one_run_is_wherever_one_of_several_is() {
         let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
-        let (digits, some_digits, letters) = (run(b'0', b'9', 80), run(b'1', b'7', 40), run(b'a', b'z', 50));
-        let (runs, chases) = together(vec![
-            (Goal::Shape(1), some_digits),
-            (Goal::Shape(2), letters),
-            (Goal::Shape(3), digits),
-        ]);
-        assert_eq!(
-            runs,
-            [(Goal::Shape(2), letters), (Goal::Shape(3), digits), (Goal::Shape(1), some_digits)]
-        );
-        let any = Run { shortest: 40, ..digits };
-        assert_eq!(chases, [Chase { any: letters, runs: 1 }, Chase { any, runs: 2 }]);
+        let runs = [(Goal::Shape(1), run(b'0', b'4', 80)), (Goal::Fold, run(b'3', b'9', 40))];
+        assert_eq!(any_of(&runs), Some(run(b'0', b'9', 40)));
+        assert_eq!(any_of(&[]), None);
     }
 
     #[test]
@@ -170,11 +143,12 @@ mod tests {
         {
             let text = [vec![b' '; before], vec![b'7'; length], vec![b' '; after]].concat();
             let expected = (length >= 32).then_some(before..before + length);
-            assert_eq!(run.find(&text, 0), expected, "{before} {length} {after}");
+            assert_eq!(run.find(&text, 0..text.len()), expected, "{before} {length} {after}");
         }
         let two = [vec![b'1'; 32], vec![b' '], vec![b'1'; 31], vec![b' '], vec![b'1'; 40]].concat();
-        assert_eq!(run.find(&two, 0), Some(0..32));
-        assert_eq!(run.find(&two, 32), Some(65..105));
-        assert_eq!(run.find(&two, 66), Some(66..105));
+        assert_eq!(run.find(&two, 0..200), Some(0..32));
+        assert_eq!(run.find(&two, 32..200), Some(65..105));
+        assert_eq!(run.find(&two, 66..200), Some(66..105));
+        assert_eq!(run.find(&two, 1..65), None, "none begins there");
     }
 }

@@ -22,7 +22,7 @@ use super::byte_set::ByteSet;
 use super::places::{Lookup, Misses};
 use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
-use super::run::{Chase, Run};
+use super::run::Run;
 use super::sightings::Reaches;
 use super::tables::{Packed, Sketch, Tables};
 ";
@@ -50,7 +50,6 @@ fn source(tables: &Tables) -> String {
     list(&mut out, "FRAGMENTS", "&[u16]", rows(&tables.fragments), 20);
     list(&mut out, "SETS", "&[ByteSet]", rows(&tables.sets), 1);
     list(&mut out, "RUNS", "&[(super::quarry::Goal, Run)]", rows(&tables.runs), 1);
-    list(&mut out, "CHASES", "&[Chase]", rows(&tables.chases), 1);
     list(&mut out, "ALWAYS", "&[super::quarry::Goal]", rows(&tables.always), 1);
     list(&mut out, "REACHES", "&[Reaches]", rows(&tables.reaches), 1);
     let _ = write!(
@@ -59,7 +58,7 @@ fn source(tables: &Tables) -> String {
 /// The rules that the tables were made from.
 pub(super) const RULES: u64 = {:#x};
 
-static LOOKUP: Lookup = Lookup::new(MISSES);
+static LOOKUP: Lookup = Lookup::new(MISSES, {:?});
 
 pub(super) const TABLES: Tables = Tables {{
     lookup: Cow::Borrowed(&LOOKUP),
@@ -69,13 +68,15 @@ pub(super) const TABLES: Tables = Tables {{
     fragments: Cow::Borrowed(FRAGMENTS),
     sets: Cow::Borrowed(SETS),
     runs: Cow::Borrowed(RUNS),
-    chases: Cow::Borrowed(CHASES),
+    any_run: {:?},
     always: Cow::Borrowed(ALWAYS),
     reaches: Cow::Borrowed(REACHES),
 }};
 ",
         fingerprint::RULES,
-        tables.bucket_ends
+        tables.lookup.run_bytes,
+        tables.bucket_ends,
+        tables.any_run,
     );
     out
 }

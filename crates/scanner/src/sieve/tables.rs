@@ -11,7 +11,7 @@ use super::byte_set::ByteSet;
 use super::frequency::{Frequency, frequency};
 use super::places::Lookup;
 use super::quarry::{Goal, Quarry};
-use super::run::{self, Chase, Run};
+use super::run::{self, Run};
 use super::sightings::Reaches;
 use super::window::Window;
 
@@ -30,10 +30,10 @@ pub(crate) struct Tables {
     pub(crate) fragments: Cow<'static, [u16]>,
     /// The different sets.
     pub(crate) sets: Cow<'static, [ByteSet]>,
-    /// The runs, with what they are looked for, in the order of `chases`.
+    /// The runs, with what they are looked for.
     pub(crate) runs: Cow<'static, [(Goal, Run)]>,
-    /// Which of them are looked for together.
-    pub(crate) chases: Cow<'static, [Chase]>,
+    /// One that is wherever one of them is.
+    pub(crate) any_run: Option<Run>,
     /// What has to be expected everywhere.
     pub(crate) always: Cow<'static, [Goal]>,
     /// How far matches extend around what is looked for, for each shape.
@@ -110,7 +110,8 @@ impl Tables {
     /// Packs what to look for.
     pub(super) fn pack(quarry: Quarry, homes: &Homes, frequency: Frequency) -> Self {
         let buckets = bucket::fill(&quarry.cores(), homes, frequency);
-        let (runs, chases) = run::together(quarry.runs);
+        let any_run = run::any_of(&quarry.runs);
+        let run_bytes = any_run.map(|run| run.bytes).unwrap_or_default();
         let mut packer = Packer::default();
         let mut bucket_ends = [0; BUCKETS];
         for (index, end) in bucket_ends.iter_mut().enumerate() {
@@ -121,14 +122,14 @@ impl Tables {
             *end = fit(packer.windows.len());
         }
         Self {
-            lookup: Cow::Owned(Box::new(Lookup::of(buckets.iter().map(|bucket| &bucket.core)))),
+            lookup: Cow::Owned(Box::new(Lookup::of(buckets.iter().map(|bucket| &bucket.core), run_bytes))),
             sketches: packer.sketches.into(),
             windows: packer.windows.into(),
             bucket_ends,
             fragments: packer.fragments.into(),
             sets: packer.sets.into(),
-            runs: runs.into(),
-            chases: chases.into(),
+            runs: quarry.runs.into(),
+            any_run,
             always: quarry.always.into(),
             reaches: quarry.reaches.into(),
         }
