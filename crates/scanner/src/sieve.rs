@@ -59,6 +59,7 @@ pub(crate) use {
 use frequency::{Frequency, frequency};
 use places::Finder;
 use quarry::{Goal, Quarry};
+use reach::Reach;
 use sightings::Sightings;
 use tables::{Packed, Sketch, Tables};
 use window::WIDTH;
@@ -137,8 +138,15 @@ impl Sieve {
     /// Adds every shape to `found` that can match `text`, and in which stretch of it.
     pub(crate) fn sift(&self, text: &str, found: &mut Candidates) -> SieveWork {
         let (tables, text) = (&self.tables, text.as_bytes());
-        let mut pass =
-            Pass { tables, text, found, seen: Sightings::none(), runs_end: 0, work: SieveWork::default() };
+        let mut pass = Pass {
+            tables,
+            text,
+            found,
+            seen: Sightings::none(),
+            around: None,
+            runs_end: 0,
+            work: SieveWork::default(),
+        };
         pass.always();
         // The first place is the line end that is thought to stand before the text.
         pass.check(0);
@@ -185,9 +193,19 @@ struct Pass<'p> {
     text: &'p [u8],
     found: &'p mut Candidates,
     seen: Sightings,
+    /// What is around the place that was asked about last.
+    around: Option<Around<'p>>,
     /// Where the last run ended.
     runs_end: usize,
     work: SieveWork,
+}
+
+/// Whether the signs that a reach asks for are around a place.
+#[derive(Debug, Clone, Copy)]
+struct Around<'p> {
+    place: usize,
+    reach: &'p Reach,
+    is_plausible: bool,
 }
 
 impl Finder for Pass<'_> {
@@ -349,15 +367,21 @@ impl Pass<'_> {
     /// Whether the signs are there that must be around a part of a pattern. A text that makes this dear, with one window after
     /// the other, has spent its share soon, and then everything is plausible.
     fn is_plausible(&mut self, shape: usize, part: usize, at: usize) -> bool {
-        let reach = self.tables.reaches.get(shape).and_then(|reaches| reaches.get(part)?.as_ref());
+        let tables = self.tables;
+        let reach = tables.reaches.get(shape).and_then(|reaches| reaches.get(part)?.as_ref());
         let Some(reach) =
             reach.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
         else {
             return true;
         };
-        let (plausible, steps) = reach.is_plausible(self.text, at);
+        // Shapes that look for the same often ask for the same around it.
+        if let Some(last) = self.around.filter(|last| last.place == at && last.reach == reach) {
+            return last.is_plausible;
+        }
+        let (is_plausible, steps) = reach.is_plausible(self.text, at);
         self.work.around += steps;
-        plausible
+        self.around = Some(Around { place: at, reach, is_plausible });
+        is_plausible
     }
 
     /// Makes candidates of what was seen.
