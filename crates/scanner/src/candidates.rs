@@ -38,7 +38,7 @@ struct Placed {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     list: [(usize, usize); MOST_PLACES],
-    pub(crate) len: usize,
+    len: usize,
 }
 
 impl Candidates {
@@ -59,9 +59,7 @@ impl Candidates {
 
     /// Adds a shape, whose matches can be anywhere.
     pub(crate) fn insert(&mut self, shape: usize) {
-        if let Some(placed) = self.placed(shape) {
-            placed.places = Places::all_of(usize::MAX);
-        }
+        self.placed.retain(|placed| placed.shape != shape);
         self.mark(shape);
     }
 
@@ -73,10 +71,6 @@ impl Candidates {
         // Where there is no room, its matches can be anywhere.
         let _ = self.placed.try_push(Placed { shape, places });
         self.mark(shape);
-    }
-
-    fn placed(&mut self, shape: usize) -> Option<&mut Placed> {
-        self.placed.iter_mut().find(|placed| placed.shape == shape)
     }
 
     fn mark(&mut self, shape: usize) {
@@ -98,7 +92,7 @@ impl Candidates {
     #[must_use]
     pub(crate) fn within(&self, shape: usize, len: usize) -> Places {
         let placed = self.placed.iter().find(|placed| placed.shape == shape);
-        placed.map_or(Places::all_of(len), |placed| placed.places.and(&Places::all_of(len)))
+        placed.map_or(Places::all_of(len), |placed| placed.places)
     }
 
     /// Says that the folded view could show something that the text as it stands does not.
@@ -153,13 +147,6 @@ impl Places {
         places
     }
 
-    /// What is in both.
-    pub(crate) fn and(&self, other: &Self) -> Self {
-        let both =
-            |one: Range<usize>| other.iter().map(move |two| one.start.max(two.start)..one.end.min(two.end));
-        Self::joining(self.iter().flat_map(both))
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.list.iter().take(self.len).map(|&(start, end)| start..end)
     }
@@ -209,9 +196,9 @@ mod tests {
         let mut set = Candidates::none();
         let within = |set: &Candidates, shape| list(&set.within(shape, 50));
         set.insert_within(7, places(&[(10, 12), (20, 25)]));
-        set.insert_within(9, places(&[(5, 90)]));
+        set.insert_within(9, places(&[(5, 45)]));
         assert_eq!(within(&set, 7), [(10, 12), (20, 25)]);
-        assert_eq!(within(&set, 9), [(5, 50)]);
+        assert_eq!(within(&set, 9), [(5, 45)]);
         assert_eq!(within(&set, 8), [(0, 50)]);
         (100..140).for_each(|shape| set.insert_within(shape, places(&[(1, 2)])));
         assert!(set.contains(139) && within(&set, 139) == [(0, 50)], "no room");
@@ -228,9 +215,6 @@ mod tests {
         let joined = |stretches: &[(usize, usize)]| list(&places(stretches));
         assert_eq!(joined(&[(1, 3), (3, 5), (4, 6), (9, 9)]), [(1, 6)]);
         assert_eq!(joined(&[(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)]), [(1, 2), (3, 4), (5, 6), (7, 10)]);
-        let both = |one: &[(usize, usize)], two: &[(usize, usize)]| list(&places(one).and(&places(two)));
-        assert_eq!(both(&[(0, 10), (20, 30)], &[(5, 25), (28, 40)]), [(5, 10), (20, 25), (28, 30)]);
-        assert_eq!(both(&[(0, 10)], &[(10, 20)]), []);
     }
 
     #[test]

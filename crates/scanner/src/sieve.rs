@@ -245,7 +245,7 @@ impl Pass<'_> {
         let text = self.text.get(..stretch.end).unwrap_or_default();
         while let Some(found) = run.find(text, from..stretch.end) {
             from = found.end;
-            self.add(goal, 0, found);
+            self.add(goal, found);
         }
     }
 
@@ -349,26 +349,26 @@ impl Pass<'_> {
         let node = (place + usize::from(window.node)).checked_sub(1).filter(|&at| at < self.text.len());
         if let Some(at) = node {
             self.work.hits += 1;
-            self.add(window.goal, window.part.into(), at..at + 1);
+            self.add(window.goal, at..at + 1);
         }
     }
 
-    /// Notes that a part of a pattern was seen.
-    fn add(&mut self, goal: Goal, part: usize, at: Range<usize>) {
+    /// Notes that something was seen.
+    fn add(&mut self, goal: Goal, at: Range<usize>) {
         let shape = match goal {
             Goal::Shape(shape) => shape,
             Goal::Fold => return self.found.insert_fold(),
         };
-        if self.is_plausible(shape, part, at.start) && !self.seen.add(shape, part, at) {
+        if self.is_plausible(shape, at.start) && !self.seen.add(shape, at) {
             self.found.insert(shape);
         }
     }
 
-    /// Whether the signs are there that must be around a part of a pattern. A text that makes this dear, with one window after
+    /// Whether the signs are there that must be around what was seen. A text that makes this dear, with one window after
     /// the other, has spent its share soon, and then everything is plausible.
-    fn is_plausible(&mut self, shape: usize, part: usize, at: usize) -> bool {
+    fn is_plausible(&mut self, shape: usize, at: usize) -> bool {
         let tables = self.tables;
-        let reach = tables.reaches.get(shape).and_then(|reaches| reaches.get(part)?.as_ref());
+        let reach = tables.reaches.get(shape).and_then(Option::as_ref);
         let Some(reach) =
             reach.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
         else {

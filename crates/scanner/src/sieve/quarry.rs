@@ -9,7 +9,6 @@ use super::frequency::Frequency;
 use super::graph::Graph;
 use super::reach::Reach;
 use super::run::{self, Run};
-use super::sightings::{PARTS, Reaches};
 use super::window::{self, Window};
 use crate::exact::dialect;
 
@@ -28,54 +27,52 @@ pub(crate) enum Goal {
 /// Everything that is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Quarry {
-    /// Windows, each with the part of its pattern that it stands for.
-    pub(super) windows: Vec<(Goal, usize, Window)>,
+    pub(super) windows: Vec<(Goal, Window)>,
     pub(super) runs: Vec<(Goal, Run)>,
     /// What could not be looked for, and so has to be expected everywhere.
     pub(super) always: Vec<Goal>,
-    /// How far matches extend around each part, shape by shape.
-    pub(super) reaches: Vec<Reaches>,
+    /// How far the matches of each shape extend around what is looked for.
+    pub(super) reaches: Vec<Option<Reach>>,
 }
 
 impl Quarry {
     /// Adds a shape, whose pattern must not hold named fragments any more.
     pub(super) fn add_shape(&mut self, pattern: &str, frequency: Frequency) {
         let shape = self.reaches.len();
-        let reaches = self.add(Goal::Shape(shape), pattern, PARTS, frequency);
-        self.reaches.push(reaches);
+        let reach = self.add(Goal::Shape(shape), pattern, frequency);
+        self.reaches.push(reach);
     }
 
     /// The cores of the windows.
     pub(super) fn cores(&self) -> Vec<Core> {
-        self.windows.iter().map(|(_, _, window)| window.core).collect()
+        self.windows.iter().map(|(_, window)| window.core).collect()
     }
 
     /// Adds what folding needs to see.
     pub(super) fn add_fold(&mut self, pattern: &str, frequency: Frequency) {
-        self.add(Goal::Fold, pattern, 1, frequency);
+        self.add(Goal::Fold, pattern, frequency);
     }
 
     /// A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.
-    fn add(&mut self, goal: Goal, pattern: &str, parts: usize, frequency: Frequency) -> Reaches {
-        let mut reaches = Reaches::default();
+    fn add(&mut self, goal: Goal, pattern: &str, frequency: Frequency) -> Option<Reach> {
         let graph = compile(pattern);
-        let cuts = graph.as_ref().map_or_else(Vec::new, |graph| window::of(graph, frequency));
-        let rare = cuts.first().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
-        let run = if rare { None } else { parse(pattern).as_ref().and_then(run::of) };
-        match (graph, run) {
-            (Some(graph), Some(run)) => {
+        let cut = graph.as_ref().and_then(|graph| window::of(graph, frequency));
+        let is_rare = cut.as_ref().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
+        let run = if is_rare { None } else { parse(pattern).as_ref().and_then(run::of) };
+        match (graph, run, cut) {
+            (Some(graph), Some(run), _) => {
                 self.runs.push((goal, run));
-                reaches = [Some(Reach::around(&graph, &graph.taking(run.bytes))), None];
+                Some(Reach::around(&graph, &graph.taking(run.bytes)))
             }
-            (Some(graph), None) if !cuts.is_empty() => {
-                for (part, (cut, reach)) in cuts.into_iter().take(parts).zip(&mut reaches).enumerate() {
-                    *reach = Some(Reach::around(&graph, &cut.nodes));
-                    self.windows.extend(cut.windows.into_iter().map(|window| (goal, part, window)));
-                }
+            (Some(graph), None, Some(cut)) => {
+                self.windows.extend(cut.windows.into_iter().map(|window| (goal, window)));
+                Some(Reach::around(&graph, &cut.nodes))
             }
-            _ => self.always.push(goal),
+            _ => {
+                self.always.push(goal);
+                None
+            }
         }
-        reaches
     }
 }
 

@@ -7,20 +7,14 @@ use arrayvec::ArrayVec;
 use super::reach::Reach;
 use crate::candidates::Places;
 
-/// How many things are looked for on behalf of one shape, at most: a match contains one window of each.
-pub(crate) const PARTS: usize = 2;
-
 /// For how many shapes the places are kept. A text in which more are seen is searched whole for the rest.
 const SHAPES: usize = 32;
 
-/// How many stretches of a text are told apart for each part of a shape.
+/// How many stretches of a text are told apart for each shape.
 const MOST_STRETCHES: usize = 4;
 
 /// Sightings that are nearer than this belong together: to search between them costs less than to begin anew.
 const APART: usize = 256;
-
-/// How far matches extend around each thing that is looked for; where there are none, a match can be anywhere.
-pub(crate) type Reaches = [Option<Reach>; PARTS];
 
 /// What was seen of some shapes, without an allocation.
 #[derive(Debug)]
@@ -28,11 +22,11 @@ pub(super) struct Sightings {
     shapes: ArrayVec<Sighting, SHAPES>,
 }
 
-/// What was seen of one shape, for each part.
+/// What was seen of one shape.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sighting {
     shape: usize,
-    parts: [Stretches; PARTS],
+    stretches: Stretches,
 }
 
 /// The stretches of a text in which something was seen. What is near another sighting belongs to its stretch, and so does
@@ -55,29 +49,31 @@ impl Sightings {
         Self { shapes: ArrayVec::new() }
     }
 
-    /// Notes that a part of a shape was seen at `place`, or returns false if there is no room for one more shape.
-    pub(super) fn add(&mut self, shape: usize, part: usize, place: Range<usize>) -> bool {
+    /// Notes that a shape was seen at `place`, or returns false if there is no room for one more shape.
+    pub(super) fn add(&mut self, shape: usize, place: Range<usize>) -> bool {
         if !self.shapes.iter().any(|known| known.shape == shape)
             && self.shapes.try_push(Sighting { shape, ..Sighting::default() }).is_err()
         {
             return false;
         }
-        let sighting = self.shapes.iter_mut().find(|known| known.shape == shape);
-        if let Some(stretches) = sighting.and_then(|sighting| sighting.parts.get_mut(part)) {
-            stretches.add(place);
+        if let Some(sighting) = self.shapes.iter_mut().find(|known| known.shape == shape) {
+            sighting.stretches.add(place);
         }
         true
     }
 
-    /// Returns the shapes of which every part was seen, each with the stretches of `text` in which its matches lie.
+    /// Returns the shapes that were seen, each with the stretches of `text` in which its matches lie.
     pub(super) fn matches<'s>(
         &'s self,
         text: &'s [u8],
-        reaches: &'s [Reaches],
+        reaches: &'s [Option<Reach>],
     ) -> impl Iterator<Item = (usize, Places)> + 's {
-        self.shapes.iter().filter_map(|sighting| {
-            let places = sighting.within(text, reaches.get(sighting.shape)?);
-            (places.len > 0).then_some((sighting.shape, places))
+        self.shapes.iter().map(|sighting| {
+            let Some(reach) = reaches.get(sighting.shape).and_then(Option::as_ref) else {
+                return (sighting.shape, Places::all_of(text.len()));
+            };
+            let stretches = sighting.stretches.iter().map(|stretch| reach.widen(text, stretch));
+            (sighting.shape, Places::joining(stretches))
         })
     }
 }
@@ -103,30 +99,13 @@ impl Stretches {
     }
 }
 
-impl Sighting {
-    /// A match contains something of each part, so it lies within the reach of something that was seen of each.
-    fn within(&self, text: &[u8], reaches: &Reaches) -> Places {
-        // Mostly one part was not seen at all.
-        if self.parts.iter().zip(reaches).any(|(stretches, reach)| reach.is_some() && stretches.len == 0) {
-            return Places::default();
-        }
-        let mut within = Places::all_of(text.len());
-        for (stretches, reach) in self.parts.iter().zip(reaches) {
-            let Some(reach) = reach else { continue };
-            let reached = Places::joining(stretches.iter().map(|stretch| reach.widen(text, stretch)));
-            within = within.and(&reached);
-        }
-        within
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const TEXT: &[u8] = &[b'x'; 100];
 
-    fn matches(sightings: &Sightings, reaches: &[Reaches]) -> Vec<(usize, Vec<(usize, usize)>)> {
+    fn matches(sightings: &Sightings, reaches: &[Option<Reach>]) -> Vec<(usize, Vec<(usize, usize)>)> {
         sightings.matches(TEXT, reaches).map(|(shape, places)| (shape, list(&places))).collect()
     }
 
@@ -135,28 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn every_part_must_be_seen_within_reach_of_the_others() {
-        let reaches = [[Some(Reach::bytes(2, 10)), Some(Reach::bytes(10, 2))]];
-        let mut sightings = Sightings::none();
-        sightings.add(0, 0, 20..21);
-        assert_eq!(matches(&sightings, &reaches), [], "one part is missing");
-        sightings.add(0, 1, 25..26);
-        assert_eq!(matches(&sightings, &reaches), [(0, vec![(18, 28)])]);
-        let mut apart = Sightings::none();
-        apart.add(0, 0, 20..21);
-        apart.add(0, 1, 70..71);
-        assert_eq!(matches(&apart, &reaches), [], "too far apart");
-    }
-
-    #[test]
     fn what_is_seen_far_apart_is_searched_apart() {
         let places = [10, 50, 400, 1_000, 2_000, 3_000];
         let mut sightings = Sightings::none();
-        assert!(places.iter().all(|&place| sightings.add(0, 0, place..place + 1)));
-        let reaches = [[Some(Reach::bytes(5, 5)), None]];
+        assert!(places.iter().all(|&place| sightings.add(0, place..place + 1)));
+        let reaches = [Some(Reach::bytes(5, 5))];
         let (_, found) = sightings.matches(&[b'x'; 5_000], &reaches).next().unwrap();
         assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 3_006)]);
-        let wide = [[Some(Reach::bytes(400, 5)), None]];
+        let wide = [Some(Reach::bytes(400, 5))];
         let (_, found) = sightings.matches(&[b'x'; 5_000], &wide).next().unwrap();
         assert_eq!(list(&found), [(0, 406), (600, 1_006), (1_600, 3_006)], "no match is split");
     }
@@ -164,9 +129,11 @@ mod tests {
     #[test]
     fn there_is_room_for_some_shapes_only() {
         let mut sightings = Sightings::none();
-        let mut both = |shape| sightings.add(shape, 0, 5..6) && sightings.add(shape, 0, 50..51);
+        let mut both = |shape| sightings.add(shape, 5..6) && sightings.add(shape, 50..51);
         assert!((0..SHAPES).all(&mut both));
-        assert!(!sightings.add(SHAPES, 0, 5..6));
-        assert_eq!(matches(&sightings, &[[Some(Reach::bytes(1, 1)), None]]), [(0, vec![(4, 52)])]);
+        assert!(!sightings.add(SHAPES, 5..6));
+        let reaches = [Some(Reach::bytes(1, 1)); SHAPES];
+        assert_eq!(matches(&sightings, &reaches).last(), Some(&(SHAPES - 1, vec![(4, 52)])));
+        assert_eq!(matches(&sightings, &[]).last(), Some(&(SHAPES - 1, vec![(0, 100)])), "anywhere");
     }
 }

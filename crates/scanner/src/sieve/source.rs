@@ -23,7 +23,6 @@ use super::places::{Lookup, Misses};
 use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
 use super::run::Run;
-use super::sightings::Reaches;
 use super::tables::{Packed, Sketch, Tables};
 ";
 
@@ -51,7 +50,7 @@ fn source(tables: &Tables) -> String {
     list(&mut out, "SETS", "&[ByteSet]", rows(&tables.sets), 1);
     list(&mut out, "RUNS", "&[(super::quarry::Goal, Run)]", rows(&tables.runs), 1);
     list(&mut out, "ALWAYS", "&[super::quarry::Goal]", rows(&tables.always), 1);
-    list(&mut out, "REACHES", "&[Reaches]", rows(&tables.reaches), 1);
+    list(&mut out, "REACHES", "&[Option<Reach>]", rows(&tables.reaches), 1);
     let _ = write!(
         out,
         "

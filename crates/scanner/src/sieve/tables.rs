@@ -11,8 +11,8 @@ use super::byte_set::ByteSet;
 use super::frequency::{Frequency, frequency};
 use super::places::Lookup;
 use super::quarry::{Goal, Quarry};
+use super::reach::Reach;
 use super::run::{self, Run};
-use super::sightings::Reaches;
 use super::window::Window;
 
 /// Everything that the sieve looks for on behalf of one list of patterns.
@@ -36,8 +36,8 @@ pub(crate) struct Tables {
     pub(crate) any_run: Option<Run>,
     /// What has to be expected everywhere.
     pub(crate) always: Cow<'static, [Goal]>,
-    /// How far matches extend around what is looked for, for each shape.
-    pub(crate) reaches: Cow<'static, [Reaches]>,
+    /// How far the matches of each shape extend around what is looked for.
+    pub(crate) reaches: Cow<'static, [Option<Reach>]>,
 }
 
 /// What is certain about eight bytes, as one word: the bits that are the same in every byte that may stand there.
@@ -80,8 +80,6 @@ impl Sketch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packed {
     pub(crate) goal: Goal,
-    /// The part of the pattern that it stands for.
-    pub(crate) part: u8,
     /// Where its sets begin in `fragments`: those of the core, then those before it, nearest first, then those after.
     pub(crate) fragment: u32,
     pub(crate) before: u8,
@@ -117,7 +115,7 @@ impl Tables {
         for (index, end) in bucket_ends.iter_mut().enumerate() {
             if let Some(bucket) = buckets.get(index) {
                 let windows = bucket.windows.iter().filter_map(|&window| quarry.windows.get(window));
-                windows.for_each(|(goal, part, window)| packer.add(*goal, *part, window));
+                windows.for_each(|(goal, window)| packer.add(*goal, window));
             }
             *end = fit(packer.windows.len());
         }
@@ -138,11 +136,7 @@ impl Tables {
     /// Returns what was packed.
     pub(super) fn unpack(&self) -> Quarry {
         Quarry {
-            windows: self
-                .windows
-                .iter()
-                .map(|packed| (packed.goal, packed.part.into(), self.unpack_window(packed)))
-                .collect(),
+            windows: self.windows.iter().map(|packed| (packed.goal, self.unpack_window(packed))).collect(),
             runs: self.runs.to_vec(),
             always: self.always.to_vec(),
             reaches: self.reaches.to_vec(),
@@ -171,7 +165,7 @@ struct Packer {
 }
 
 impl Packer {
-    fn add(&mut self, goal: Goal, part: usize, window: &Window) {
+    fn add(&mut self, goal: Goal, window: &Window) {
         let fragment = fit(self.fragments.len());
         for &set in window.core.iter().chain(&window.before).chain(&window.after) {
             let set = self.numbered(set);
@@ -182,7 +176,7 @@ impl Packer {
         let sketch = Sketch::of(sets.clone());
         self.sketches.push(sketch);
         let unsure = sketch.unsure(sets);
-        self.windows.push(Packed { goal, part: fit(part), fragment, before, after, node, unsure });
+        self.windows.push(Packed { goal, fragment, before, after, node, unsure });
     }
 
     /// The number of a set among the different ones.

@@ -7,13 +7,10 @@
 //! price of the node is how often they are expected in ordinary text; and the windows of the cheapest cut are the
 //! windows of the pattern.
 
-use std::collections::BTreeSet;
-
 use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
 use super::frequency::Frequency;
-use super::graph::{Edge, Graph, Node, narrow};
-use super::loops::on_loops;
+use super::graph::{Edge, Graph, narrow};
 
 /// How many neighbouring bytes the sieve looks at in its first step.
 pub(super) const WIDTH: usize = 4;
@@ -26,11 +23,6 @@ const MAX_WAYS: usize = 64;
 
 /// A node that takes more bytes than this is in no rare window that its neighbours are not in as well.
 const MAX_BYTES: usize = 128;
-
-/// A second set of windows must cost less than this to be worth looking for: so often may one be expected in a million
-/// bytes of text, each window counting for some more, since it makes its bucket take more.
-const SECOND_PER_MILLION: u64 = 500;
-const MORE_PER_WINDOW: u64 = 200;
 
 /// A stretch of text that stands in every match that passes one node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,29 +47,13 @@ pub(super) struct Windows {
     pub(super) nodes: Vec<usize>,
 }
 
-impl Windows {
-    fn are_worth_it(&self) -> bool {
-        self.per_million + MORE_PER_WINDOW * self.windows.len() as u64 <= SECOND_PER_MILLION
-    }
-}
-
-/// Returns up to two sets of windows, of each of which every match contains one. The second comes from another part of the
-/// pattern than the first: a text with `curl` in one place and nothing like `| sh` after it needs no closer look.
-///
-/// If there is none, every match has to be looked for in another way.
-pub(super) fn of(graph: &Graph, frequency: Frequency) -> Vec<Windows> {
+/// Returns windows of which every match contains one. If there are none, matches have to be looked for in another way.
+pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Windows> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
         *choice = best_at(graph, node, frequency);
     }
-    let Some(first) = cheapest(graph, &choices, frequency) else { return Vec::new() };
-    for node in neighbours(graph, &first.nodes) {
-        if let Some(choice) = choices.get_mut(node) {
-            *choice = None;
-        }
-    }
-    let second = cheapest(graph, &choices, frequency).filter(Windows::are_worth_it);
-    std::iter::once(first).chain(second).collect()
+    cheapest(graph, &choices, frequency)
 }
 
 /// The windows of the cheapest cut.
@@ -100,40 +76,6 @@ fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> 
         reason = "at most a million per window"
     )]
     Some(Windows { windows, per_million: (expected * 1e6).ceil() as u64, nodes })
-}
-
-/// The nodes of the same words: those between which and `nodes` no loop and no wide set can stand.
-fn neighbours(graph: &Graph, nodes: &[usize]) -> Vec<usize> {
-    let looped = on_loops(graph);
-    let crossable =
-        |node: usize| graph.node(node).bytes.len() <= MAX_BYTES && looped.get(node) == Some(&false);
-    let mut near = nodes.to_vec();
-    for edges in [|node: &Node| node.next.clone(), |node: &Node| node.previous.clone()] {
-        let around = reached(graph, nodes, edges, crossable);
-        let borders: Vec<usize> = around.iter().copied().filter(|&node| !crossable(node)).collect();
-        let beyond = reached(graph, &borders, edges, |_| true);
-        near.extend(around.into_iter().filter(|node| !beyond.contains(node)));
-    }
-    near
-}
-
-/// The nodes that can be reached from `nodes`, behind which it goes on only where they can be crossed.
-fn reached(
-    graph: &Graph,
-    nodes: &[usize],
-    edges: impl Fn(&Node) -> Vec<Edge>,
-    crossable: impl Fn(usize) -> bool,
-) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    let mut work = nodes.to_vec();
-    while let Some(node) = work.pop() {
-        for Edge { to, .. } in edges(graph.node(node)) {
-            if seen.insert(to) {
-                work.extend(Some(to).filter(|&to| to > Graph::AFTER && crossable(to)));
-            }
-        }
-    }
-    seen
 }
 
 /// The cheapest windows through one node.
