@@ -216,7 +216,7 @@ impl Finder for Pass<'_> {
 
     fn runs(&mut self, begins: Range<usize>) {
         let Some(any) = self.tables.any_run else { return };
-        self.work.run_bytes += begins.len();
+        self.work.run_bytes += begins.len() + any.shortest as usize;
         let mut from = begins.start.max(self.runs_end);
         while let Some(stretch) = any.find(self.text, from..begins.end) {
             from = stretch.end;

@@ -20,11 +20,12 @@ pub(crate) struct Run {
     pub(crate) shortest: u32,
 }
 
-/// Returns a run that is wherever one of these is.
+/// Returns a run that is wherever one of these is. It is a short one: where it may begin is told for every few bytes anew, and
+/// then as many are looked at as it has.
 pub(super) fn any_of(runs: &[(Goal, Run)]) -> Option<Run> {
-    let join =
-        |any: Run, run: Run| Run { bytes: any.bytes | run.bytes, shortest: any.shortest.min(run.shortest) };
-    runs.iter().map(|(_, run)| *run).reduce(join)
+    let bytes = runs.iter().map(|(_, run)| run.bytes).reduce(|any, bytes| any | bytes)?;
+    let shortest = runs.iter().map(|(_, run)| run.shortest).fold(2 * SHORTEST, u32::min);
+    Some(Run { bytes, shortest })
 }
 
 /// Returns the longest run which every match of a pattern contains, if it is long enough to be rare.
@@ -48,9 +49,10 @@ impl Run {
         Some(Self { bytes, shortest: repetition.min }).filter(|run| run.shortest >= SHORTEST)
     }
 
-    /// Returns the first place where the run can be that begins in `begins`, as far as it goes. It skips most bytes: if the byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as
-    /// Boyer and Moore do with words. Nearly always a blank is among the last few bytes, and those are looked at
-    /// together, since where words end is hard to predict. It looks at few bytes twice, and at none three times.
+    /// Returns the first place where the run can be that begins in `begins`, as far as it goes. It skips most bytes: if the
+    /// byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as Boyer and
+    /// Moore do with words. Nearly always a blank is among the last few bytes, and those are looked at together, since
+    /// where words end is hard to predict. It looks at few bytes twice, and at none three times.
     pub(crate) fn find(&self, text: &[u8], begins: Range<usize>) -> Option<Range<usize>> {
         let shortest = self.shortest as usize;
         let holds_blanks = self.bytes.contains(b' ');
@@ -113,6 +115,7 @@ mod tests {
         let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
         let runs = [(Goal::Shape(1), run(b'0', b'4', 80)), (Goal::Fold, run(b'3', b'9', 40))];
         assert_eq!(any_of(&runs), Some(run(b'0', b'9', 40)));
+        assert_eq!(any_of(&runs[..1]), Some(run(b'0', b'4', 64)), "a short one");
         assert_eq!(any_of(&[]), None);
     }
 

@@ -1,6 +1,6 @@
 //! Time is linear in the text, whoever wrote it: proven by counting steps, which no busy machine can falsify.
 
-use stockade_scanner::{Method, ScanOptions, Scanner, Work};
+use stockade_scanner::{Category, Method, Regions, RuleBuf, ScanOptions, Scanner, Severity, ShapeBuf, Work};
 
 use crate::hostile::{GENERATORS, SIZES};
 
@@ -43,4 +43,25 @@ fn an_ordinary_text_costs_little_more_than_reading_it() {
     let work = work(&text, Method::Sieved);
     assert_eq!((work.sieve.hits, work.exact.searched, work.folded), (0, 0, 0));
     assert!(work.steps() < 4 * text.len(), "{work:?}");
+}
+
+#[test]
+fn a_text_of_what_is_nearly_a_long_run_costs_little_more_than_reading_it() {
+    let pattern = "[a-z]{2000,}".to_owned();
+    let shape = ShapeBuf { note: "A run".to_owned(), pattern, regions: Regions::ANY, unless: Vec::new() };
+    let rule = RuleBuf {
+        id: "LONG_RUN".to_owned(),
+        category: Category::ObfuscatedEncoding,
+        severity: Severity::Warn,
+        summary: "A long run".to_owned(),
+        remedy: "Shorten it.".to_owned(),
+        shapes: vec![shape],
+        matches: vec!["a".repeat(2000)],
+        clean: vec!["a".repeat(1999)],
+    };
+    let scanner = Scanner::only([rule]).unwrap();
+    let text = format!("{}-", "a".repeat(1999)).repeat(40);
+    let (report, work) = scanner.scan_by(&text, &ScanOptions::default(), Method::Sieved);
+    assert!(report.findings.is_empty());
+    assert!(work.steps() < 8 * text.len(), "{work:?}");
 }
