@@ -12,7 +12,7 @@
 //! 2. [`window`] asks of every node what can stand around it. Around the node `h` that is `[|\s az]`, `s`, `h` and then
 //!    no letter, digit or underscore, in either case. Such a sequence of four sets of bytes is a *window*. Around some
 //!    `[^\n]` it would be nearly anything.
-//! 3. [`frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
+//! 3. [`mod@frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
 //!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
 //! 4. [`bucket`] and [`tables`] sort the windows of all shapes into sixty-four buckets, so that four table lookups
 //!    tell which buckets could begin at a place ([`places`]).
