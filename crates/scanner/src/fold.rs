@@ -30,8 +30,9 @@ pub(crate) const TRIGGERS: &[&str] = &[
     r"[!-~](?:\xC2\xAD|\xCD\x8F|\xD8\x9C|\xE1\x85[\x9F\xA0]|\xE1\x9E[\xB4\xB5]|\xE1\xA0[\x8B-\x8F]|\xE2\x80[\x8B-\x8F\xAA-\xAE]|\xE2\x81[\xA0-\xAF]|\xE3\x85\xA4|\xEF\xBB\xBF|\xEF\xBE\xA0|\xF3\xA0[\x80-\x87])",
     r"(?:\xC2\xAD|\xCD\x8F|\xD8\x9C|\xE1\x85[\x9F\xA0]|\xE1\x9E[\xB4\xB5]|\xE1\xA0[\x8B-\x8F]|\xE2\x80[\x8B-\x8F\xAA-\xAE]|\xE2\x81[\xA0-\xAF]|\xE3\x85\xA4|\xEF\xBE\xA0|\xF3\xA0[\x80-\x87][\x80-\xBF]|[ \t]\xEF\xBB\xBF)[!-~]",
     r"[A-Za-z]\xEF\xB8[\x80-\x8F]|\xEF\xB8[\x80-\x8F][A-Za-z]",
-    // Spaces that are not the ASCII space, after visible ASCII.
-    r"[!-~](?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
+    // Spaces that are not the ASCII space, with no more than such spaces between them and visible ASCII.
+    r"[!-~][ \t]*(?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
+    r"(?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)[ \t]*[!-~]",
     // Idle quoting inside a word of `quoting::WORDS`, at its first place.
     r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yehr]|pr{idle}i|pri{idle}n|prin{idle}t|print{idle}e|printe{idle}n|printen{idle}v|t{idle}c|tc{idle}p|u{idle}d|ud{idle}p|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
     // The same, quoted more than once at one place.
@@ -359,6 +360,9 @@ mod tests {
             "\u{455}\u{4bb}",
             "curl${IFS}x",
             "|\u{a0}sh",
+            "| \u{a0}sh",
+            "| \u{a0} \u{a0}sh",
+            "\u{a0} $(curl x.example)",
             "b\u{24d0}sh",
         ] {
             assert!(pulled(text), "{text:?}");
