@@ -10,29 +10,28 @@ mod tables;
 use std::ops::Range;
 
 use quoting::{Quoted, unquote};
-use tables::{Glyph, glyph};
+use tables::{Glyph, glyph, is_space_form};
 
 /// Byte patterns without which the folded view cannot differ in a way that matters. Written like a shape's pattern.
 ///
 /// They are selective on purpose: most real skills hold some non-ASCII text, and nearly all hold quotes and backslashes.
 pub(crate) const TRIGGERS: &[&str] = &[
-    // Full-width letters, and full-width signs that mean something to a shell or to a parser of tags.
-    r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xEF\xBD\x9C\s*[!-~]|[!-~][ \t]*\xEF\xBD\x9C|\xEF\xBC[\x84\x9C][A-Za-z/({ ]",
-    // Mathematical letters.
-    r"\xF0\x9D[\x90-\x9F]",
-    // Circled letters, small capitals, small Roman numerals and letter-like signs beside another letter.
-    r"[A-Za-z](?:\xE2\x93[\x90-\xA9\xB6-\xBF]|\xE1\xB4[\x80-\xA2]|\xE2\x85[\xA0-\xBF]|\xE2\x84[\x8A-\xB9])|(?:\xE2\x93[\x90-\xA9\xB6-\xBF]|\xE1\xB4[\x80-\xA2]|\xE2\x85[\xA0-\xBF]|\xE2\x84[\x8A-\xB9])[A-Za-z\xE1\xE2]",
+    // Full-width and mathematical letters.
+    r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xF0\x9D[\x90-\x9F]",
+    // Other forms of letters, digits and signs; those signs that stand in honest texts only between visible ASCII.
+    r"{letter-form}|{digit-form}|{sign-form}|(?:^|[!-~])[ \t]*{common-sign-form}\s*[!-~]",
     // Look-alike letters of Greek, Cyrillic, Armenian and the phonetic alphabet beside an ASCII letter.
-    r"[A-Za-z](?:[\xC9\xCA\xCE-\xD6]|\xC4\xB1|\xC5\xBF)|(?:[\xC9\xCA\xCE-\xD6][\x80-\xBF]|\xC4\xB1|\xC5\xBF)[A-Za-z]",
+    r"[A-Za-z]{idle}{0,2}(?:[\xC9\xCA\xCE-\xD6]|\xC4\xB1)|(?:[\xC9\xCA\xCE-\xD6][\x80-\xBF]|\xC4\xB1){idle}{0,2}[A-Za-z]",
     // Words made of look-alikes only need letters that ordinary Russian, Greek or Armenian text does not hold.
-    r"(?:\xD1\x95|\xD2\xBB|\xD4[\x81\x9B\x9D])[\xD0-\xD6]|[\xD0-\xD6][\x80-\xBF](?:\xD1\x95|\xD2\xBB|\xD4[\x81\x9B\x9D])",
-    // Invisible characters beside visible ASCII. Variation selectors belong to emoji unless a letter is next to them.
-    r"[!-~](?:\xC2\xAD|\xCD\x8F|\xD8\x9C|\xE1\x85[\x9F\xA0]|\xE1\x9E[\xB4\xB5]|\xE1\xA0[\x8B-\x8F]|\xE2\x80[\x8B-\x8F\xAA-\xAE]|\xE2\x81[\xA0-\xAF]|\xE3\x85\xA4|\xEF\xBB\xBF|\xEF\xBE\xA0|\xF3\xA0[\x80-\x87])",
-    r"(?:\xC2\xAD|\xCD\x8F|\xD8\x9C|\xE1\x85[\x9F\xA0]|\xE1\x9E[\xB4\xB5]|\xE1\xA0[\x8B-\x8F]|\xE2\x80[\x8B-\x8F\xAA-\xAE]|\xE2\x81[\xA0-\xAF]|\xE3\x85\xA4|\xEF\xBE\xA0|\xF3\xA0[\x80-\x87][\x80-\xBF]|[ \t]\xEF\xBB\xBF)[!-~]",
-    r"[A-Za-z]\xEF\xB8[\x80-\x8F]|\xEF\xB8[\x80-\x8F][A-Za-z]",
+    r"(?:\xD1\x95|\xD2\xBB|\xD4[\x81\x9B\x9D]){idle}{0,2}[\xD0-\xD6]|[\xD0-\xD6][\x80-\xBF]{idle}{0,2}(?:\xD1\x95|\xD2\xBB|\xD4[\x81\x9B\x9D])",
+    // Invisible characters beside visible ASCII. Variation selectors behind anything else, or behind a digit that becomes a
+    // key, belong to emoji, unless a letter follows.
+    r"[!-~](?:{invisible}|\xEF\xBB\xBF)",
+    r"(?:{invisible}|[ \t]\xEF\xBB\xBF)[!-~]",
+    r"[\t-\x22$-)+-/:-~]\xEF\xB8[\x80-\x8F]|[0-9#*]\xEF\xB8[\x80-\x8F][^\xE2]|\xEF\xB8[\x80-\x8F][A-Za-z]",
     // Spaces that are not the ASCII space, with no more than such spaces between them and visible ASCII.
-    r"[!-~][ \t]*(?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
-    r"(?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)[ \t]*[!-~]",
+    r"[!-~][ \t]*{other-space}",
+    r"{other-space}[ \t]*[!-~]",
     // Idle quoting inside a word of `quoting::WORDS`, at its first place.
     r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yehr]|pr{idle}i|pri{idle}n|prin{idle}t|print{idle}e|printe{idle}n|printen{idle}v|t{idle}c|tc{idle}p|u{idle}d|ud{idle}p|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",
     // The same, quoted more than once at one place.
@@ -59,12 +58,9 @@ impl Folded {
         &self.text
     }
 
-    /// Returns where a span of the folded text stands in the raw text, or `None` if no disguise lies in it or at its
-    /// edge: then the raw view has shown it already.
-    pub(crate) fn raw_span(&self, span: Range<usize>) -> Option<Range<usize>> {
-        let first = self.edits.partition_point(|edit| edit.folded.end < span.start);
-        let touched = self.edits.get(first).is_some_and(|edit| edit.folded.start <= span.end);
-        touched.then(|| self.raw_start(span.start)..self.raw_end(span.end))
+    /// Returns where a span of the folded text stands in the raw text.
+    pub(crate) fn raw_span(&self, span: Range<usize>) -> Range<usize> {
+        self.raw_start(span.start)..self.raw_end(span.end)
     }
 
     fn raw_start(&self, folded: usize) -> usize {
@@ -86,16 +82,20 @@ impl Folded {
     }
 }
 
+/// Whether a text begins with what no trigger tells from the same within it: the mark that files begin with, or what
+/// selects a variant of the character before it.
+pub(crate) fn begins_with_mark(text: &str) -> bool {
+    text.starts_with(|first| matches!(first, '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}'))
+}
+
 /// Folds a text; `None` if it reads as it stands.
 pub(crate) fn fold(text: &str) -> Option<Folded> {
     let mut folder = Folder { text, copied: 0, out: String::new(), edits: Vec::new() };
     let mut at = 0;
     while let Some(Token { range, is_quoted, is_foreign }) = next_token(text, at) {
         at = range.end;
-        if is_quoted {
+        if is_quoted || is_foreign {
             folder.token(range);
-        } else if is_foreign {
-            folder.glyphs(range);
         }
     }
     folder.finish()
@@ -110,30 +110,42 @@ struct Folder<'t> {
 }
 
 impl Folder<'_> {
-    /// Folds the letters of one word, and if idle quoting hides a word of the rules, the quoting.
+    /// Folds the words of a token, which spaces beyond ASCII part.
     fn token(&mut self, token: Range<usize>) {
         let mut at = token.start;
-        while let Some(Quoted { range, plain }) = self.text.get(at..token.end).and_then(unquote) {
+        for part in self.text.get(token).unwrap_or_default().split_inclusive(is_space_form) {
+            let end = at + part.trim_end_matches(is_space_form).len();
+            self.word(at..end);
+            at += part.len();
+            self.glyphs(end..at);
+        }
+    }
+
+    /// Folds the letters of one word, and if idle quoting hides a word of the rules, the quoting.
+    fn word(&mut self, word: Range<usize>) {
+        let mut at = word.start;
+        while let Some(Quoted { range, plain }) = self.text.get(at..word.end).and_then(unquote) {
             self.glyphs(at..at + range.start);
             self.replace(at + range.start..at + range.end, plain);
             at += range.end;
         }
-        self.glyphs(at..token.end);
+        self.glyphs(at..word.end);
     }
 
-    fn glyphs(&mut self, token: Range<usize>) {
-        let word = self.text.get(token.clone()).unwrap_or_default();
+    fn glyphs(&mut self, word: Range<usize>) {
+        let start = word.start;
+        let word = self.text.get(word).unwrap_or_default();
         if word.chars().all(|letter| glyph(letter) == Glyph::Plain) {
             return;
         }
         let look_alikes_count = look_alikes_are_a_disguise(word);
         for (at, letter) in word.char_indices() {
-            let raw = token.start + at..token.start + at + letter.len_utf8();
+            let raw = start + at..start + at + letter.len_utf8();
             let mut buffer = [0; 4];
             match glyph(letter) {
                 Glyph::Plain => {}
                 Glyph::Invisible => self.replace(raw, ""),
-                Glyph::Compatible(ascii) => self.replace(raw, ascii.encode_utf8(&mut buffer)),
+                Glyph::Compatible(ascii) => self.replace(raw, &ascii),
                 Glyph::LookAlike(ascii) if look_alikes_count => {
                     self.replace(raw, ascii.encode_utf8(&mut buffer));
                 }
@@ -172,7 +184,8 @@ fn look_alikes_are_a_disguise(word: &str) -> bool {
             Glyph::Plain if letter.is_alphabetic() => return false,
             Glyph::Plain => {}
             Glyph::Invisible => {}
-            Glyph::Compatible(plain) | Glyph::LookAlike(plain) => spelled.push(plain),
+            Glyph::Compatible(plain) => spelled.push_str(&plain),
+            Glyph::LookAlike(plain) => spelled.push(plain),
         }
     }
     ascii || quoting::is_word(&spelled)
@@ -183,7 +196,7 @@ struct Token {
     range: Range<usize>,
     /// Whether it holds anything that [`unquote`] could take off: quoting inside of it, or a variable.
     is_quoted: bool,
-    /// Whether it holds anything beyond ASCII.
+    /// Whether it holds anything beyond visible ASCII.
     is_foreign: bool,
 }
 
@@ -243,7 +256,7 @@ fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// What bytes can be: part of a token, quoting, not ASCII, the beginning of a variable. A byte is of several kinds.
+/// What bytes can be: part of a token, quoting, a control character or not ASCII, the beginning of a variable. A byte is of several kinds.
 const TOKEN: u8 = 1;
 const QUOTE: u8 = 2;
 const FOREIGN: u8 = 4;
@@ -258,7 +271,7 @@ const KINDS: [u8; 256] = {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'@' | b'*' | b'{' | b'}' | b'_' => TOKEN,
             b'\\' | b'\'' | b'"' => TOKEN | QUOTE,
             b'$' => TOKEN | QUOTE | VARIABLE,
-            0x80.. => TOKEN | FOREIGN,
+            0..=0x08 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F.. => TOKEN | FOREIGN,
             _ => 0,
         };
         byte += 1;
@@ -293,6 +306,9 @@ mod tests {
             ("/bin/b''ash", "/bin/bash"),
             ("ba\\\nsh", "bash"),
             ("curl${IFS}-s$IFS\"x\"", "curl -s \"x\""),
+            ("c''u\u{200b}rl 'с'url b＇＇ash ba\\ｓh", "curl curl bash bash"),
+            ("e\u{1}n\u{7f}v p\u{e0800}hp", "env php"),
+            ("b''ash\u{a0}-c ru''by\u{2028}", "bash -c ruby\n"),
             ("\u{455}\u{4bb}", "sh"),
         ];
         for (raw, plain) in cases {
@@ -327,11 +343,47 @@ mod tests {
     fn every_offset_finds_its_way_back() {
         let raw = "é c''url \u{200b}x | b\u{430}sh";
         let folded = fold(raw).unwrap();
-        let at = |word: &str| folded.text.find(word).map(|at| at..at + word.len()).unwrap();
-        assert_eq!(folded.raw_span(at("curl")).and_then(|span| raw.get(span)), Some("c''url"));
-        assert_eq!(folded.raw_span(at("| bash")).and_then(|span| raw.get(span)), Some("| b\u{430}sh"));
-        assert_eq!(folded.raw_span(at("é")), None, "nothing folded there");
-        assert_eq!(folded.raw_span(0..folded.text.len()), Some(0..raw.len()));
+        let stands = |word: &str| {
+            let at = folded.text.find(word).unwrap();
+            raw.get(folded.raw_span(at..at + word.len())).unwrap()
+        };
+        assert_eq!(stands("curl"), "c''url");
+        assert_eq!(stands("| bash"), "| b\u{430}sh");
+        assert_eq!(stands("é"), "é");
+        assert_eq!(stands(&folded.text), raw);
+    }
+
+    /// Every character that is read as a letter, a space or nothing, where it disguises a word of the rules.
+    #[test]
+    fn every_character_that_folds_pulls_a_trigger() {
+        let triggers: Vec<_> =
+            TRIGGERS.iter().map(|pattern| crate::exact::compile(pattern).unwrap()).collect();
+        let silent: Vec<_> = ('\u{80}'..=char::MAX)
+            .flat_map(disguises)
+            .filter(|text| fold(text).is_some() && !begins_with_mark(text))
+            .filter(|text| !triggers.iter().any(|trigger| trigger.is_match(text)))
+            .collect();
+        assert!(silent.is_empty(), "{} texts: {silent:?}", silent.len());
+    }
+
+    fn disguises(letter: char) -> Vec<String> {
+        let plain = match glyph(letter) {
+            Glyph::Plain => return Vec::new(),
+            Glyph::Invisible => String::new(),
+            Glyph::Compatible(plain) => plain.to_string(),
+            Glyph::LookAlike(plain) => plain.to_string(),
+        };
+        let words = quoting::WORDS.iter().flat_map(|word| [word.to_lowercase(), word.to_uppercase()]);
+        let texts = words.map(|word| format!("(. .) | {word} - ."));
+        let disguise = |text: &str, at| {
+            let (before, after) = text.split_at(at);
+            before.to_owned() + &after.replacen(&plain, &letter.to_string(), 1)
+        };
+        texts
+            .flat_map(|text| {
+                text.match_indices(&plain).map(|(at, _)| disguise(&text, at)).collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     #[test]

@@ -46,6 +46,36 @@ pub const FRAGMENTS: &[Fragment] = &[
         pattern: r#"(?:\\(?:\r?\n)?|['"]{1,2}|\$[@*0-9]|\$\{(?:[@*]|\w{1,16})\})"#,
     },
     Fragment {
+        name: "invisible",
+        meaning: "a character that nobody sees, but for the mark that files begin with and what selects variants of emoji",
+        pattern: r"(?:[\x00-\x08\x0B\x0C\x0E-\x1F\x7F]|\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF]|\xA0\x80)|\xE3\x85\xA4|\xEF(?:\xB7[\x90-\xAF]|\xBE\xA0|\xBF[\xB0-\xBC\xBE\xBF])|\xF0(?:\x93\x91[\x81\x82]|\x96\xBF\xA4|\x9B\xB2[\xA0-\xA3]|\x9D\x85[\x99\xB3-\xBA])|\xF3\xA0[\x80-\xBF][\x80-\xBF]|[\xF0-\xF4][\x8F\x9F\xAF\xBF]\xBF[\xBE\xBF])",
+    },
+    Fragment {
+        name: "other-space",
+        meaning: "a space or line end beyond ASCII, such as one that does not break",
+        pattern: r"(?:\xC2\xA0|\xE1\x9A\x80|\xE2\x80[\x80-\x8A\xA8\xA9\xAF]|\xE2\x81\x9F|\xE3\x80\x80)",
+    },
+    Fragment {
+        name: "letter-form",
+        meaning: "another form of ASCII letters, such as a circled one, but for full-width and mathematical ones",
+        pattern: r"(?:\xC2[\xAA\xBA]|\xC4[\xB2\xB3]|\xC5\xBF|\xC7[\x87-\x8C\xB1-\xB3]|\xCA[\xB0\xB2\xB3\xB7\xB8]|\xCB[\xA1-\xA3]|\xE1(?:\xB4[\x80-\xBF]|\xB5[\x80-\xA5]|\xB6[\x9C\xA0\xBB])|\xE2(?:\x81[\xB1\xBF]|\x82[\x90-\x9F\xA8]|\x84[\x82-\xBB]|\x85[\x85-\x89\xA0-\xBF]|\x92[\xB6-\xBF]|\x93[\x80-\xA9]|\xB1[\xBC\xBD])|\xE3(?:\x89\x90|\x8B[\x8C-\x8F]|[\x8D-\x8F][\x80-\xBF])|\xEA\x9F[\xB1-\xB4]|\xEF\xAC[\x80-\x86]|\xF0(?:\x90\x9E\xA5|\x9C\xB3[\x96-\xAF]|\x9F(?:\x84[\xAB-\xBF]|\x85[\x80-\x8F\xAA-\xAC]|\x86\x90)))",
+    },
+    Fragment {
+        name: "digit-form",
+        meaning: "another form of ASCII digits, but for mathematical ones",
+        pattern: r"(?:\xC2[\xB2\xB3\xB9]|\xE2(?:\x81[\xB0\xB4-\xB9]|\x82[\x80-\x89]|\x91[\xA0-\xB3]|\x93\xAA)|\xE3(?:\x89[\x91-\x9F]|\x8A[\xB1-\xBF])|\xEF\xBC[\x90-\x99]|\xF0(?:\x9C\xB3[\xB0-\xB9]|\x9F\xAF[\xB0-\xB9]))",
+    },
+    Fragment {
+        name: "common-sign-form",
+        meaning: "a full-width sign as it stands in Chinese and Japanese texts",
+        pattern: r"(?:\xEF(?:\xBC[\x81\x88\x89\x8C\x8F\x9A\x9B\x9F]|\xBD\x9E))",
+    },
+    Fragment {
+        name: "sign-form",
+        meaning: "another form of an ASCII sign",
+        pattern: r"(?:\xCD\xBE|\xE1\xBF\xAF|\xE2(?:\x80\xA4|\x81[\xBA\xBC-\xBE]|\x82[\x8A\x8C-\x8E])|\xEF(?:\xAC\xA9|\xB8[\x90-\x99\xB0-\xBF]|\xB9[\x80-\xAB]|\xBC[\x82-\x87\x8A\x8B\x8D\x8E\x9C-\x9E\xA0\xBB-\xBF]|\xBD[\x80\x9B-\x9D]))",
+    },
+    Fragment {
         name: "installer-hosts",
         meaning: "hosts, with a folder where the host serves more than its installer, of well-known installers",
         pattern: r"astral\.sh/(?:uv|ruff)|sh\.rustup\.rs|bun\.(?:sh|com)/install|(?:get\.)?deno\.(?:land/install\.sh|com)|get\.docker\.com|get\.pnpm\.io|fnm\.vercel\.app|install\.python-poetry\.org|mise\.(?:run|jdx\.dev)|starship\.rs/install\.sh|ollama\.(?:com|ai)/install\.sh|tailscale\.com/install\.sh|get\.helm\.sh|deb\.nodesource\.com|rpm\.nodesource\.com|cli\.github\.com|get\.sdkman\.io|pyenv\.run|pixi\.sh|fly\.io/install\.sh|get\.k3s\.io|claude\.ai/install\.sh|aka\.ms/InstallAzureCLIDeb|packages\.microsoft\.com|nixos\.org/nix/install|install\.determinate\.systems|get\.volta\.sh|foundry\.paradigm\.xyz|sdk\.cloud\.google\.com|get\.pulumi\.com|cursor\.com/install|opencode\.ai/install|cli\.tavily\.com/install\.sh|fluxcd\.io/install\.sh|run\.linkerd\.io/install|rover\.apollo\.dev/(?:nix|win)|antigravity\.google/cli|istio\.io/downloadIstio|dl\.dagger\.io/dagger|cli\.doppler\.com/install\.sh|sentry\.io/get-cli|temporal\.download/cli\.sh|get-ghcup\.haskell\.org|sh\.vector\.dev|install\.duckdb\.org|install\.meilisearch\.com|code-server\.dev/install\.sh|setup\.atuin\.sh|opam\.ocaml\.org/install\.sh|wasmtime\.dev/install\.sh|railway\.(?:app|com)/install\.sh|zed\.dev/install\.sh|sst\.dev/install|encore\.dev/install\.sh|aider\.chat/install\.sh|community\.chocolatey\.org/install\.ps1|get\.scoop\.sh|dl\.cloudsmith\.io/public/(?:caddy|infisical|isc|mull-project|rabbitmq|task|teleport)|packagecloud\.io/install/repositories/(?:github|netdata|rabbitmq|timescale)|gh\.io/copilot-install",

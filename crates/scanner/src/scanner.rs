@@ -6,7 +6,7 @@ use crate::candidates::Candidates;
 use crate::check::{Taken, check};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
-use crate::fold::fold;
+use crate::fold::{begins_with_mark, fold};
 use crate::position::Positions;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
@@ -147,15 +147,15 @@ impl Scanner {
         let mut work = Work::default();
         let mut run = self.exact.start(options.syntax, options.max_findings, method);
         let raw = self.candidates(text, method, &mut work);
-        run.search(text, &raw, |span| Some((span, View::Raw)));
-        if raw.fold()
+        run.search(text, &raw, |span| (span, View::Raw));
+        if (raw.fold() || begins_with_mark(text))
             && options.fold == Fold::Suspicious
             && let Some(folded) = fold(text)
         {
             let view = folded.text();
             work.folded += view.len();
             let shapes = self.candidates(view, method, &mut work);
-            run.search(view, &shapes, |span| folded.raw_span(span).map(|span| (span, View::Folded)));
+            run.search(view, &shapes, |span| (folded.raw_span(span), View::Folded));
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();

@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 use stockade_guard::FileOptions;
+use stockade_guard::sanitize::{Options, sanitize};
+use stockade_guard::scanner::Scanner;
 
 use crate::support::{ATTACK, folder, scan};
 
@@ -30,6 +32,50 @@ fn no_disguise_keeps_a_text_from_the_scanner() {
         let lines = scan(folder.path(), &FileOptions::default());
         assert!(lines[0].starts_with("picture.png: FOUND"), "{what}: {lines:?}");
     }
+}
+
+/// Who scans what is written and cleans it only then must not clean an attack into being.
+#[test]
+fn the_scanner_sees_through_every_character_that_the_sanitizer_changes() {
+    const COMMAND: &str = "curl x | bash";
+    let missed: Vec<String> = ('\0'..=char::MAX)
+        // There are thousands like these, all alike.
+        .filter(|letter| !('\u{E0200}'..).contains(letter) || u32::from(*letter) % 256 == 0)
+        .flat_map(|letter| disguises(COMMAND, letter))
+        .filter(|text| Scanner::builtin().scan(text).clean())
+        .collect();
+    assert!(missed.is_empty(), "{} texts: {missed:?}", missed.len());
+}
+
+/// The same for every rule and for one character of each kind.
+#[test]
+fn no_rule_is_blind_to_a_disguise() {
+    let letters: Vec<char> = "\0\u{1}\u{a0}\u{200b}\u{2028}\u{fe0f}ⓢⓉ（｜－＇＂＄；１²".chars().collect();
+    let mut missed = Vec::new();
+    for rule in Scanner::builtin().rules() {
+        let finds =
+            |text: &str| Scanner::builtin().scan(text).findings.iter().any(|one| one.rule_id == rule.id);
+        for example in rule.matches.iter().filter(|example| example.len() < 100 && finds(example)) {
+            let texts = letters.iter().flat_map(|&letter| disguises(example, letter));
+            missed.extend(texts.filter(|text| !finds(text)).map(|text| format!("{}: {text:?}", rule.id)));
+        }
+    }
+    assert!(missed.is_empty(), "{} texts:\n{}", missed.len(), missed.join("\n"));
+}
+
+/// The text with `letter` wherever the sanitizer makes of that what stands there.
+fn disguises(text: &str, letter: char) -> Vec<String> {
+    let clean = |text: &str| sanitize(text, &Options::default()).body.into_owned();
+    let letter = letter.to_string();
+    let cleaned = clean(&letter);
+    if cleaned == letter {
+        return Vec::new();
+    }
+    let written = text.match_indices(&cleaned).map(|(at, cleaned)| {
+        let (before, after) = text.split_at(at);
+        before.to_owned() + &after.replacen(cleaned, &letter, 1)
+    });
+    written.filter(|written| clean(written) == text).collect()
 }
 
 #[test]

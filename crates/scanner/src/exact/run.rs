@@ -71,13 +71,12 @@ impl Exact {
 }
 
 impl Run<'_> {
-    /// Searches a view of the text for some shapes. `origin` says where a span of the view stands in the raw text, or that
-    /// it is of no interest.
+    /// Searches a view of the text for some shapes. `origin` says where a span of the view stands in the raw text.
     pub(crate) fn search(
         &mut self,
         view: &str,
         shapes: &Candidates,
-        origin: impl Fn(Range<usize>) -> Option<(Range<usize>, View)>,
+        origin: impl Fn(Range<usize>) -> (Range<usize>, View),
     ) {
         let mut regions = RegionMap::new(view, self.syntax);
         for shape in shapes.iter() {
@@ -94,12 +93,12 @@ impl Run<'_> {
             let mut room = self.max_findings;
             for within in places.iter() {
                 compiled.search(&mut regions, within, self.method, &mut self.work, |span| {
-                    let Some((span, view)) = origin(span) else { return true };
                     if room == 0 {
                         self.truncated = true;
                         return false;
                     }
                     room -= 1;
+                    let (span, view) = origin(span);
                     self.hits.push(Hit { span, rule: slot.rule, view });
                     true
                 });

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use arrayvec::ArrayString;
 
+use super::tables::{Glyph, glyph};
+
 /// The words whose disguise is worth taking off: those that the rules look for as commands.
 pub(super) const WORDS: &[&str] = &[
     "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
@@ -70,15 +72,31 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
     // Quotes around the whole word are honest, however many; inside it they hide it.
     let (mut after_idle, mut inside, mut rest) = (false, false, token);
     while let Some(first) = rest.chars().next() {
+        let reads_as = glyph(first);
         let length = idle_length(rest);
-        if length == 0 {
+        let is_idle = length > 0 || is_quote(reads_as);
+        if !is_idle && reads_as != Glyph::Invisible {
             inside |= after_idle && !plain.is_empty();
-            plain.try_push(first).ok()?;
+            push(&mut plain, first, reads_as)?;
         }
-        after_idle = length > 0;
+        after_idle = is_idle || after_idle && reads_as == Glyph::Invisible;
         rest = rest.get(length.max(first.len_utf8())..)?;
     }
     if inside { known(&plain) } else { None }
+}
+
+/// Whether a character reads as quoting.
+fn is_quote(glyph: Glyph) -> bool {
+    matches!(glyph, Glyph::Compatible(ascii) if matches!(&*ascii, "\\" | "'" | "\""))
+}
+
+/// Adds what a character of a word reads as, if there is room.
+fn push(plain: &mut ArrayString<LONGEST_WORD>, letter: char, reads_as: Glyph) -> Option<()> {
+    match reads_as {
+        Glyph::Compatible(ascii) => plain.try_push_str(&ascii).ok(),
+        Glyph::LookAlike(ascii) => plain.try_push(ascii).ok(),
+        Glyph::Plain | Glyph::Invisible => plain.try_push(letter).ok(),
+    }
 }
 
 /// Returns how many bytes at the beginning of `rest` a shell would drop from a word. Variables count: one that is not

@@ -1,5 +1,8 @@
 //! What single characters look like.
 
+use arrayvec::ArrayString;
+use unicode_normalization::char::decompose_compatible;
+
 /// What a character is to a reader who only knows ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Glyph {
@@ -7,11 +10,14 @@ pub(super) enum Glyph {
     Plain,
     /// Nothing.
     Invisible,
-    /// Another form of an ASCII character, which Unicode normalization (NFKC) undoes.
-    Compatible(char),
+    /// Another form of ASCII characters, which Unicode normalization (NFKC) undoes, or a space.
+    Compatible(Ascii),
     /// A letter of another script that looks like an ASCII letter.
     LookAlike(char),
 }
+
+/// What a form of ASCII characters stands for. The longest are units and Roman numbers.
+pub(super) type Ascii = ArrayString<4>;
 
 /// Letters that are drawn like an ASCII letter in common fonts. Those that only resemble one are left out.
 const LOOK_ALIKES: &[(&[char], u8)] = &[
@@ -32,7 +38,7 @@ const LOOK_ALIKES: &[(&[char], u8)] = &[
     (&['р', 'ρ'], b'p'),
     (&['ԛ', 'զ'], b'q'),
     (&['ʀ'], b'r'),
-    (&['ѕ', 'ſ'], b's'),
+    (&['ѕ'], b's'),
     (&['т'], b't'),
     (&['ս', 'υ', 'ʋ'], b'u'),
     (&['ѵ', 'ν'], b'v'),
@@ -81,107 +87,62 @@ const LOOK_ALIKES: &[(&[char], u8)] = &[
     (&['ᴢ'], b'z'),
 ];
 
-/// Letters that mathematics uses in other styles and that stand outside the block of such letters.
-const LETTER_LIKE: &[(char, char)] = &[
-    ('ℊ', 'g'),
-    ('ℋ', 'H'),
-    ('ℌ', 'H'),
-    ('ℍ', 'H'),
-    ('ℎ', 'h'),
-    ('ℐ', 'I'),
-    ('ℑ', 'I'),
-    ('ℒ', 'L'),
-    ('ℓ', 'l'),
-    ('ℕ', 'N'),
-    ('ℙ', 'P'),
-    ('ℚ', 'Q'),
-    ('ℛ', 'R'),
-    ('ℜ', 'R'),
-    ('ℝ', 'R'),
-    ('ℤ', 'Z'),
-    ('ℨ', 'Z'),
-    ('\u{212A}', 'K'),
-    ('ℬ', 'B'),
-    ('ℭ', 'C'),
-    ('ℯ', 'e'),
-    ('ℰ', 'E'),
-    ('ℱ', 'F'),
-    ('ℳ', 'M'),
-    ('ℴ', 'o'),
-    ('ℹ', 'i'),
-    ('ⅰ', 'i'),
-    ('ⅴ', 'v'),
-    ('ⅹ', 'x'),
-    ('ⅼ', 'l'),
-    ('ⅽ', 'c'),
-    ('ⅾ', 'd'),
-    ('ⅿ', 'm'),
-    ('Ⅰ', 'I'),
-    ('Ⅴ', 'V'),
-    ('Ⅹ', 'X'),
-    ('Ⅼ', 'L'),
-    ('Ⅽ', 'C'),
-    ('Ⅾ', 'D'),
-    ('Ⅿ', 'M'),
-];
-
 /// Returns what `letter` looks like.
 pub(super) fn glyph(letter: char) -> Glyph {
     match letter {
-        '\0'..='\u{7F}' => Glyph::Plain,
+        // Nearly all characters of honest texts, in which there is no form of ASCII.
+        '\t' | '\n' | '\r' | ' '..='~' => Glyph::Plain,
+        '\u{2010}'..='\u{2023}'
+        | '\u{2190}'..='\u{245F}'
+        | '\u{2500}'..='\u{27FF}'
+        | '\u{3001}'..='\u{3130}'
+        | '\u{3400}'..='\u{A7F0}'
+        | '\u{AC00}'..='\u{FAFF}'
+        | '\u{1F300}'..='\u{1FAFF}' => Glyph::Plain,
+        '\u{380}'..='\u{58F}' => look_alike(letter).unwrap_or(Glyph::Plain),
         _ if is_invisible(letter) => Glyph::Invisible,
-        '\u{A0}'
-        | '\u{1680}'
-        | '\u{2000}'..='\u{200A}'
-        | '\u{2028}'
-        | '\u{2029}'
-        | '\u{202F}'
-        | '\u{205F}'
-        | '\u{3000}' => Glyph::Compatible(' '),
-        '\u{FF01}'..='\u{FF5E}' => shifted(letter, '\u{FF01}', '!', 94),
-        '\u{24B6}'..='\u{24CF}' => shifted(letter, '\u{24B6}', 'A', 26),
-        '\u{24D0}'..='\u{24E9}' => shifted(letter, '\u{24D0}', 'a', 26),
-        '\u{1D400}'..='\u{1D6A3}' => mathematical(letter),
-        '\u{1D7CE}'..='\u{1D7FF}' => shifted(letter, '\u{1D7CE}', '0', 10),
-        // The tables lie in these blocks, and most characters of honest texts do not.
-        '\u{2100}'..='\u{218F}' => letter_like(letter),
-        '\u{80}'..='\u{58F}' | '\u{1D00}'..='\u{1D6F}' => look_alike(letter),
-        _ => Glyph::Plain,
+        '\u{1680}' => form(' '),
+        '\u{2028}' | '\u{2029}' => form('\n'),
+        '\u{80}'..='\u{37F}' | '\u{1D00}'..='\u{1D6F}' => look_alike(letter).unwrap_or_else(|| form(letter)),
+        _ => form(letter),
     }
+}
+
+/// Whether a character beyond ASCII is a space or a line end.
+pub(super) fn is_space_form(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{A0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200A}' | '\u{2028}' | '\u{2029}' | '\u{202F}' | '\u{205F}' | '\u{3000}'
+    )
 }
 
 /// Characters that take no space and that no word needs, as far as ASCII words go.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
-        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FEFF}' | '\u{FFA0}' | '\u{E0000}'..='\u{E0FFF}')
+        '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{34F}' | '\u{61C}'
+        | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FDD0}'..='\u{FDEF}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFC}' | '\u{13441}' | '\u{13442}'
+        | '\u{16FE4}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D159}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+        // The last two of each plane are no characters.
+        || u32::from(letter) & 0xFFFE == 0xFFFE
 }
 
-/// Maps a character of a block that begins at `first` onto the `count` ASCII characters from `ascii` on, round and round.
-fn shifted(letter: char, first: char, ascii: char, count: u32) -> Glyph {
-    let offset = (u32::from(letter) - u32::from(first)) % count;
-    char::from_u32(u32::from(ascii) + offset).map_or(Glyph::Plain, Glyph::Compatible)
+/// Returns what NFKC makes of a character, if that is ASCII: letters and digits, or a single sign.
+fn form(letter: char) -> Glyph {
+    let (mut ascii, mut is_ascii) = (Ascii::new(), true);
+    decompose_compatible(letter, |part| {
+        is_ascii = is_ascii && part.is_ascii() && ascii.try_push(part).is_ok();
+    });
+    let is_one = ascii.len() == 1 || ascii.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_ascii && is_one { Glyph::Compatible(ascii) } else { Glyph::Plain }
 }
 
-/// Mathematical letters come in alphabets of 52: capitals, then small letters.
-fn mathematical(letter: char) -> Glyph {
-    match (u32::from(letter) - 0x1D400) % 52 {
-        0..26 => shifted(letter, '\u{1D400}', 'A', 52),
-        // Small letters follow the capitals directly, six characters earlier than in ASCII.
-        _ => shifted(letter, '\u{1D400}', 'G', 52),
-    }
-}
-
-fn letter_like(letter: char) -> Glyph {
-    let row = LETTER_LIKE.iter().find(|(like, _)| *like == letter);
-    row.map_or(Glyph::Plain, |&(_, ascii)| Glyph::Compatible(ascii))
-}
-
-fn look_alike(letter: char) -> Glyph {
+fn look_alike(letter: char) -> Option<Glyph> {
     match LOOK_ALIKE_AT.get(place(letter)) {
-        None | Some(0) => Glyph::Plain,
-        Some(&ascii) => Glyph::LookAlike(char::from(ascii)),
+        None | Some(0) => None,
+        Some(&ascii) => Some(Glyph::LookAlike(char::from(ascii))),
     }
 }
 
@@ -214,28 +175,48 @@ mod tests {
     #[test]
     fn forms_of_ascii_come_back() {
         for (form, ascii) in [
-            ('Ａ', 'A'),
-            ('ｚ', 'z'),
-            ('｜', '|'),
-            ('𝐀', 'A'),
-            ('𝐚', 'a'),
-            ('𝓏', 'z'),
-            ('𝚣', 'z'),
-            ('𝟘', '0'),
-            ('ⓩ', 'z'),
+            ('Ａ', "A"),
+            ('ｚ', "z"),
+            ('｜', "|"),
+            ('𝐀', "A"),
+            ('𝓏', "z"),
+            ('𝟘', "0"),
+            ('ⓩ', "z"),
+            ('Ⓐ', "A"),
+            ('🄰', "A"),
+            ('ˢ', "s"),
+            ('ₛ', "s"),
+            ('ℯ', "e"),
+            ('ſ', "s"),
+            ('ⅷ', "viii"),
+            ('ﬁ', "fi"),
+            ('㏌', "in"),
+            ('\u{3000}', " "),
+            ('\u{2028}', "\n"),
         ] {
-            assert_eq!(glyph(form), Glyph::Compatible(ascii), "{form}");
+            assert_eq!(glyph(form), Glyph::Compatible(Ascii::from(ascii).unwrap()), "{form}");
+        }
+        for other in ['…', '½', '⑴', 'é', 'Ω', 'щ', '你', '한', '\u{FDFA}'] {
+            assert_eq!(glyph(other), Glyph::Plain, "{other}");
         }
     }
 
     #[test]
     fn every_row_is_found() {
-        for &(letter, ascii) in LETTER_LIKE {
-            assert_eq!(glyph(letter), Glyph::Compatible(ascii), "{letter}");
-        }
         for &(letters, ascii) in LOOK_ALIKES {
             let looks = |&letter: &char| glyph(letter) == Glyph::LookAlike(char::from(ascii));
             assert!(letters.iter().all(looks), "{letters:?}");
+        }
+    }
+
+    /// So the blocks that are passed over hold none.
+    #[test]
+    fn every_form_of_ascii_is_found() {
+        for letter in '\u{80}'..=char::MAX {
+            let spells = |text| glyph(letter) == Glyph::Compatible(Ascii::from(text).unwrap());
+            assert_eq!(glyph(letter) == Glyph::Invisible, is_invisible(letter), "{letter:?}");
+            assert!(glyph(letter) != Glyph::Plain || form(letter) == Glyph::Plain, "{letter:?}");
+            assert_eq!(is_space_form(letter), spells(" ") || spells("\n"), "{letter:?}");
         }
     }
 
