@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
+use crate::fold::{Disguise, Disguises};
+
 /// Shapes that are kept without a heap allocation: several times what the built-in rules need.
 const INLINE_BITS: usize = 512;
 const INLINE_WORDS: usize = INLINE_BITS / 64;
@@ -14,7 +16,7 @@ const PLACED: usize = 32;
 /// How many stretches of a text are kept for each of them.
 const MOST_PLACES: usize = 4;
 
-/// A set of shapes, by their number in table order, and whether the folded view of the text could matter.
+/// A set of shapes, by their number in table order, and by what the text may be disguised.
 ///
 /// The sieve fills it, and may say yes too often. A shape that it leaves out is never looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub(crate) struct Candidates {
     inline: [u64; INLINE_WORDS],
     /// Bits from [`INLINE_BITS`] on; empty, and so not allocated, for the built-in rules.
     spilled: Vec<u64>,
-    fold: bool,
+    disguises: Disguises,
     /// Where the matches of the first few shapes lie; those of others can be anywhere.
     placed: ArrayVec<Placed, PLACED>,
 }
@@ -42,18 +44,18 @@ pub(crate) struct Places {
 }
 
 impl Candidates {
-    /// Returns the set of no shapes, without the folded view.
+    /// Returns the set of no shapes, without disguises.
     #[must_use]
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Returns the set of the first `shapes` shapes, with the folded view.
+    /// Returns the set of the first `shapes` shapes, with every disguise.
     #[must_use]
     pub(crate) fn all(shapes: usize) -> Self {
         let mut set = Self::none();
         (0..shapes).for_each(|shape| set.insert(shape));
-        set.insert_fold();
+        set.disguises = Disguises::ALL;
         set
     }
 
@@ -95,15 +97,15 @@ impl Candidates {
         placed.map_or(Places::all_of(len), |placed| placed.places)
     }
 
-    /// Says that the folded view could show something that the text as it stands does not.
-    pub(crate) fn insert_fold(&mut self) {
-        self.fold = true;
+    /// Says that the text may be disguised by something.
+    pub(crate) fn insert_disguise(&mut self, disguise: Disguise) {
+        self.disguises.insert(disguise);
     }
 
-    /// Whether the folded view could matter.
+    /// By what the text may be disguised.
     #[must_use]
-    pub(crate) fn fold(&self) -> bool {
-        self.fold
+    pub(crate) fn disguises(&self) -> Disguises {
+        self.disguises
     }
 
     /// Whether `shape` is in the set.
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), shapes);
         assert!(shapes.iter().all(|&shape| set.contains(shape)));
         assert!(![2, 62, 65, 510, 514, 699, 701, 100_000].iter().any(|&shape| set.contains(shape)));
-        assert!(!set.fold());
+        assert!(set.disguises().is_empty());
     }
 
     fn places(stretches: &[(usize, usize)]) -> Places {
@@ -221,7 +223,7 @@ mod tests {
     fn all_holds_just_the_first() {
         let set = Candidates::all(600);
         assert!(set.iter().eq(0..600));
-        assert!(set.fold());
+        assert_eq!(set.disguises(), Disguises::ALL);
         assert_eq!(Candidates::none().iter().count(), 0);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::error::{RuleError, RuleProblem};
 use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
-use crate::fold::{Folded, fold};
+use crate::fold::{Disguises, Folded, fold};
 use crate::regions::{RegionMap, Syntax};
 use crate::rule::{Rule, RuleBuf, ShapeBuf, UnlessBuf};
 use crate::work::Method;
@@ -141,7 +141,7 @@ fn check_examples(rule: &RuleBuf, shapes: &[Compiled]) -> Result<(), RuleProblem
 
 /// Returns what a rule finds first in an example, as it stands or folded.
 fn first_match(shapes: &[Compiled], text: &str) -> Option<String> {
-    let folded = fold(text);
+    let folded = fold(text, Disguises::ALL);
     let views = std::iter::once(text).chain(folded.as_ref().map(Folded::text));
     views.flat_map(|view| shapes.iter().filter_map(move |shape| first_span(shape, view))).next()
 }

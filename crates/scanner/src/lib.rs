@@ -19,8 +19,9 @@
 //! # How a text is read
 //!
 //! - As it stands, and where something in it can be a disguise also [folded](View::Folded): full-width, circled and
-//!   look-alike letters, invisible characters and idle shell quoting taken off. So an attack is found that appears only when
-//!   the text is cleaned. A finding says which view it comes from, and always points into the text as it stands.
+//!   look-alike letters, invisible characters, comments within a line and idle shell quoting taken off. So an attack is found
+//!   that appears only when the text is cleaned. A finding says which view it comes from, and always points into the text
+//!   as it stands.
 //! - By [`Syntax`]: in Markdown a rule can tell a code span from a table row, and a shell fence from another.
 //!
 //! # Rules of your own

@@ -66,7 +66,7 @@ pub struct Finding<'t> {
 pub enum View {
     /// As it stands.
     Raw,
-    /// With look-alike letters, other forms of ASCII characters, invisible and control characters and idle shell quoting
-    /// folded away.
+    /// With look-alike letters, other forms of ASCII characters, invisible and control characters, comments within a line
+    /// and idle shell quoting folded away.
     Folded,
 }

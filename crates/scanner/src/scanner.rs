@@ -6,7 +6,7 @@ use crate::candidates::Candidates;
 use crate::check::{Taken, check};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
-use crate::fold::{begins_with_mark, fold};
+use crate::fold::{at_beginning, fold};
 use crate::position::Positions;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
@@ -148,9 +148,9 @@ impl Scanner {
         let mut run = self.exact.start(options.syntax, options.max_findings, method);
         let raw = self.candidates(text, method, &mut work);
         run.search(text, &raw, |span| (span, View::Raw));
-        if (raw.fold() || begins_with_mark(text))
-            && options.fold == Fold::Suspicious
-            && let Some(folded) = fold(text)
+        let disguises = raw.disguises().with(at_beginning(text));
+        if options.fold == Fold::Suspicious
+            && let Some(folded) = fold(text, disguises)
         {
             let view = folded.text();
             work.folded += view.len();

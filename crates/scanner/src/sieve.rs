@@ -121,8 +121,8 @@ impl Sieve {
     pub(crate) fn without_rules() -> Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             builtin_tables().with(|quarry| {
-                quarry.windows.retain(|(goal, ..)| *goal == Goal::Fold);
-                quarry.runs.retain(|(goal, _)| *goal == Goal::Fold);
+                quarry.windows.retain(|(goal, ..)| matches!(goal, Goal::Fold(_)));
+                quarry.runs.retain(|(goal, _)| matches!(goal, Goal::Fold(_)));
                 quarry.reaches.clear();
             })
         });
@@ -173,9 +173,9 @@ fn derive(frequency: Frequency) -> Quarry {
     let patterns = rules::all().flat_map(|rule| rule.shapes).map(|shape| shape.pattern);
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
     patterns.for_each(|pattern| quarry.add_shape(&expand(pattern).unwrap_or_default(), frequency));
-    fold::TRIGGERS
-        .iter()
-        .for_each(|pattern| quarry.add_fold(&expand(pattern).unwrap_or_default(), frequency));
+    for (disguise, pattern) in fold::TRIGGERS {
+        quarry.add_fold(*disguise, &expand(pattern).unwrap_or_default(), frequency);
+    }
     quarry
 }
 
@@ -233,7 +233,7 @@ impl Pass<'_> {
         for &goal in self.tables.always.iter() {
             match goal {
                 Goal::Shape(shape) => self.found.insert(shape),
-                Goal::Fold => self.found.insert_fold(),
+                Goal::Fold(disguise) => self.found.insert_disguise(disguise),
             }
         }
     }
@@ -357,7 +357,7 @@ impl Pass<'_> {
     fn add(&mut self, goal: Goal, at: Range<usize>) {
         let shape = match goal {
             Goal::Shape(shape) => shape,
-            Goal::Fold => return self.found.insert_fold(),
+            Goal::Fold(disguise) => return self.found.insert_disguise(disguise),
         };
         if self.is_plausible(shape, at.start) && !self.seen.add(shape, at) {
             self.found.insert(shape);

@@ -61,7 +61,7 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
         line(
             out,
             format_args!(
-                "{margin} {frame}={reset} note: disguised by look-alike or invisible characters or by quoting"
+                "{margin} {frame}={reset} note: seen once look-alike and invisible characters, comments and idle quoting are off"
             ),
         );
     }

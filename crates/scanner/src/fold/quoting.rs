@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use arrayvec::ArrayString;
 
-use super::tables::{Glyph, glyph};
+use super::layer::{Editor, Layer};
+use super::token::{is_in_token, is_quote, tokens};
 
 /// The words whose disguise is worth taking off: those that the rules look for as commands.
 pub(super) const WORDS: &[&str] = &[
@@ -18,10 +19,28 @@ const LONGEST_WORD: usize = 8;
 const LONGEST_TOKEN: usize = 256;
 
 /// A part of a token that is disguised by quoting.
-pub(super) struct Quoted {
-    pub(super) range: Range<usize>,
+struct Quoted {
+    range: Range<usize>,
     /// How it reads.
-    pub(super) plain: &'static str,
+    plain: &'static str,
+}
+
+/// Takes off the idle quoting that hides a word of the rules; `None` where there is none.
+pub(super) fn unquote(text: &str) -> Option<Layer> {
+    let mut editor = Editor::new(text);
+    for Range { start: mut at, end } in tokens(text, can_be_idle) {
+        while let Some(Quoted { range, plain }) = text.get(at..end).and_then(first_quoted) {
+            editor.replace(at + range.start..at + range.end, plain);
+            at += range.end;
+        }
+    }
+    editor.finish()
+}
+
+/// Whether a byte can be idle quoting between these two: around a word it is honest. A variable can be a space.
+fn can_be_idle(before: u8, byte: u8, after: u8) -> bool {
+    let is_within = |byte| is_in_token(byte) | (byte == b'\n') | (byte == b'\r');
+    (byte == b'$') | (is_quote(byte) & is_within(before) & is_within(after))
 }
 
 /// Returns whether `word` is one that the rules look for, in lower or upper case.
@@ -34,7 +53,7 @@ fn known(word: &str) -> Option<&'static str> {
 }
 
 /// Finds the first idle quoting in a token; `None` if there is none worth taking off.
-pub(super) fn unquote(token: &str) -> Option<Quoted> {
+fn first_quoted(token: &str) -> Option<Quoted> {
     let separator = field_separator(token);
     let end = separator.as_ref().map_or(token.len(), |range| range.start);
     match token.get(..end).and_then(unquoted_word) {
@@ -72,31 +91,15 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
     // Quotes around the whole word are honest, however many; inside it they hide it.
     let (mut after_idle, mut inside, mut rest) = (false, false, token);
     while let Some(first) = rest.chars().next() {
-        let reads_as = glyph(first);
         let length = idle_length(rest);
-        let is_idle = length > 0 || is_quote(reads_as);
-        if !is_idle && reads_as != Glyph::Invisible {
+        if length == 0 {
             inside |= after_idle && !plain.is_empty();
-            push(&mut plain, first, reads_as)?;
+            plain.try_push(first).ok()?;
         }
-        after_idle = is_idle || after_idle && reads_as == Glyph::Invisible;
+        after_idle = length > 0;
         rest = rest.get(length.max(first.len_utf8())..)?;
     }
     if inside { known(&plain) } else { None }
-}
-
-/// Whether a character reads as quoting.
-fn is_quote(glyph: Glyph) -> bool {
-    matches!(glyph, Glyph::Compatible(ascii) if matches!(&*ascii, "\\" | "'" | "\""))
-}
-
-/// Adds what a character of a word reads as, if there is room.
-fn push(plain: &mut ArrayString<LONGEST_WORD>, letter: char, reads_as: Glyph) -> Option<()> {
-    match reads_as {
-        Glyph::Compatible(ascii) => plain.try_push_str(&ascii).ok(),
-        Glyph::LookAlike(ascii) => plain.try_push(ascii).ok(),
-        Glyph::Plain | Glyph::Invisible => plain.try_push(letter).ok(),
-    }
 }
 
 /// Returns how many bytes at the beginning of `rest` a shell would drop from a word. Variables count: one that is not

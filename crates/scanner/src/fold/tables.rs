@@ -108,15 +108,6 @@ pub(super) fn glyph(letter: char) -> Glyph {
     }
 }
 
-/// Whether a character beyond ASCII is a space or a line end.
-pub(super) fn is_space_form(letter: char) -> bool {
-    matches!(
-        letter,
-        '\u{A0}' | '\u{1680}' | '\u{2000}'
-            ..='\u{200A}' | '\u{2028}' | '\u{2029}' | '\u{202F}' | '\u{205F}' | '\u{3000}'
-    )
-}
-
 /// Characters that take no space and that no word needs, as far as ASCII words go.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
@@ -213,10 +204,8 @@ mod tests {
     #[test]
     fn every_form_of_ascii_is_found() {
         for letter in '\u{80}'..=char::MAX {
-            let spells = |text| glyph(letter) == Glyph::Compatible(Ascii::from(text).unwrap());
             assert_eq!(glyph(letter) == Glyph::Invisible, is_invisible(letter), "{letter:?}");
             assert!(glyph(letter) != Glyph::Plain || form(letter) == Glyph::Plain, "{letter:?}");
-            assert_eq!(is_space_form(letter), spells(" ") || spells("\n"), "{letter:?}");
         }
     }
 

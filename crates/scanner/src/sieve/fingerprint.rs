@@ -42,8 +42,8 @@ const fn of_rules() -> u64 {
         fragments = more;
     }
     let mut triggers = TRIGGERS;
-    while let [trigger, more @ ..] = triggers {
-        hash = add(hash, trigger);
+    while let [(disguise, pattern), more @ ..] = triggers {
+        hash = add(hash ^ *disguise as u64, pattern);
         triggers = more;
     }
     hash

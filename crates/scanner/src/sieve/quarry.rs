@@ -11,6 +11,7 @@ use super::reach::Reach;
 use super::run::{self, Run};
 use super::window::{self, Window};
 use crate::exact::dialect;
+use crate::fold::Disguise;
 
 /// Windows that occur more often than this in a million bytes are not worth looking for if there is a long run.
 const OFTEN_PER_MILLION: u64 = 1_000;
@@ -20,8 +21,8 @@ const OFTEN_PER_MILLION: u64 = 1_000;
 pub(crate) enum Goal {
     /// The shape with this number may match.
     Shape(usize),
-    /// The folded view may differ from the raw one.
-    Fold,
+    /// The text may be disguised by this.
+    Fold(Disguise),
 }
 
 /// Everything that is looked for.
@@ -49,8 +50,8 @@ impl Quarry {
     }
 
     /// Adds what folding needs to see.
-    pub(super) fn add_fold(&mut self, pattern: &str, frequency: Frequency) {
-        self.add(Goal::Fold, pattern, frequency);
+    pub(super) fn add_fold(&mut self, disguise: Disguise, pattern: &str, frequency: Frequency) {
+        self.add(Goal::Fold(disguise), pattern, frequency);
     }
 
     /// A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.

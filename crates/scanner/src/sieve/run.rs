@@ -97,6 +97,7 @@ fn last_blank(bytes: &[u8; BLANKS]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fold::Disguise::Letters;
 
     fn run(pattern: &str) -> Option<Run> {
         let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn one_run_is_wherever_one_of_several_is() {
         let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
-        let runs = [(Goal::Shape(1), run(b'0', b'4', 80)), (Goal::Fold, run(b'3', b'9', 40))];
+        let runs = [(Goal::Shape(1), run(b'0', b'4', 80)), (Goal::Fold(Letters), run(b'3', b'9', 40))];
         assert_eq!(any_of(&runs), Some(run(b'0', b'9', 40)));
         assert_eq!(any_of(&runs[..1]), Some(run(b'0', b'4', 64)), "a short one");
         assert_eq!(any_of(&[]), None);

@@ -24,6 +24,7 @@ use super::quarry::Goal::{Fold, Shape};
 use super::reach::{Reach, Side};
 use super::run::Run;
 use super::tables::{Packed, Sketch, Tables};
+use crate::fold::Disguise::{Comments, Letters, Quoting};
 ";
 
 fn source(tables: &Tables) -> String {
