@@ -27,10 +27,10 @@ pub(crate) const TRIGGERS: &[(Disguise, &str)] = &[
     (Letters, r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xF0\x9D[\x90-\x9F]"),
     // Other forms of letters, digits and signs; those signs that stand in honest texts only between visible ASCII.
     (Letters, r"{letter-form}|{digit-form}|{sign-form}|(?:^|[!-~])[ \t]*{common-sign-form}\s*[!-~]"),
-    // Look-alike letters of Greek, Cyrillic, Armenian and the phonetic alphabet beside an ASCII letter.
+    // Look-alike letters of Greek, Cyrillic, Armenian and the phonetic alphabet beside an ASCII letter or digit.
     (
         Letters,
-        r"[A-Za-z]{idle}{0,2}(?:[\xC9\xCA\xCE-\xD6]|\xC4\xB1)|(?:[\xC9\xCA\xCE-\xD6][\x80-\xBF]|\xC4\xB1){idle}{0,2}[A-Za-z]",
+        r"\w{idle}{0,2}(?:[\xC9\xCA\xCE-\xD6]|\xC4\xB1)|(?:[\xC9\xCA\xCE-\xD6][\x80-\xBF]|\xC4\xB1){idle}{0,2}\w",
     ),
     // Words made of look-alikes only need letters that ordinary Russian, Greek or Armenian text does not hold.
     (
@@ -165,6 +165,7 @@ mod tests {
             "echo \"$PATH\"",
             "IFS=, read a",
             "curl$IFSx $IFS_old",
+            "| S'h",
         ];
         for text in texts {
             assert_eq!(folded(text).replace('：', ":"), text.replace('：', ":"));

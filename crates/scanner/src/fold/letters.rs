@@ -44,22 +44,37 @@ fn unmask_token(editor: &mut Editor<'_>, text: &str, range: Range<usize>) {
     }
 }
 
-/// A word of look-alikes is a disguise if it also holds ASCII letters, or if all of it spells a word of the rules.
-/// A letter that looks like nothing in ASCII makes it an honest word.
+/// Look-alikes are a disguise beside ASCII, in a word that also holds ASCII letters, or if all of a word is made of them and
+/// spells one of the rules. A letter that looks like nothing in ASCII makes it an honest word.
 fn look_alikes_are_a_disguise(word: &str) -> bool {
-    let (mut ascii, mut spelled) = (false, String::new());
+    let (mut is_beside, mut has_ascii, mut is_whole, mut spelled) = (false, false, true, String::new());
+    // Whether the letter before was a look-alike, and how much quoting stands behind it.
+    let (mut before, mut quotes) = (None, 0);
     for letter in word.chars() {
-        match glyph(letter) {
-            Glyph::Plain if letter.is_ascii_alphabetic() => {
-                ascii = true;
-                spelled.push(letter);
+        let reads_as = glyph(letter);
+        let is_look_alike = match reads_as {
+            Glyph::Invisible => continue,
+            Glyph::Plain if matches!(letter, '\\' | '\'' | '"') => {
+                quotes += 1;
+                continue;
             }
-            Glyph::Plain if letter.is_alphabetic() => return false,
-            Glyph::Plain => {}
-            Glyph::Invisible => {}
-            Glyph::Compatible(plain) => spelled.push_str(&plain),
-            Glyph::LookAlike(plain) => spelled.push(plain),
-        }
+            Glyph::Plain if !letter.is_ascii() && letter.is_alphabetic() => return false,
+            Glyph::Plain => {
+                (is_whole, has_ascii) = (false, has_ascii || letter.is_ascii_alphabetic());
+                (letter.is_ascii_alphanumeric() || letter == '_').then_some(false)
+            }
+            Glyph::Compatible(plain) => {
+                spelled.push_str(&plain);
+                has_ascii |= plain.starts_with(|first: char| first.is_ascii_alphabetic());
+                plain.starts_with(|first: char| first.is_ascii_alphanumeric()).then_some(false)
+            }
+            Glyph::LookAlike(plain) => {
+                spelled.push(plain);
+                Some(true)
+            }
+        };
+        is_beside |= quotes <= 2 && before.is_some() && is_look_alike.is_some() && before != is_look_alike;
+        (before, quotes) = (is_look_alike, 0);
     }
-    ascii || is_word(&spelled)
+    is_beside && has_ascii || is_whole && is_word(&spelled)
 }

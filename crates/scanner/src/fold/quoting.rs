@@ -45,11 +45,7 @@ fn can_be_idle(before: u8, byte: u8, after: u8) -> bool {
 
 /// Returns whether `word` is one that the rules look for, in lower or upper case.
 pub(super) fn is_word(word: &str) -> bool {
-    known(word).is_some()
-}
-
-fn known(word: &str) -> Option<&'static str> {
-    WORDS.iter().copied().find(|known| known.eq_ignore_ascii_case(word))
+    WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// Finds the first idle quoting in a token; `None` if there is none worth taking off.
@@ -99,7 +95,8 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
         after_idle = length > 0;
         rest = rest.get(length.max(first.len_utf8())..)?;
     }
-    if inside { known(&plain) } else { None }
+    // A shell tells small letters from capitals.
+    if inside { WORDS.iter().copied().find(|known| *known == plain.as_str()) } else { None }
 }
 
 /// Returns how many bytes at the beginning of `rest` a shell would drop from a word. Variables count: one that is not
