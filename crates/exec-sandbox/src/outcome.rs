@@ -65,6 +65,37 @@ impl End {
             Self::NotExecutable => "not-executable",
         }
     }
+
+    /// The exit code of a program that ran this command in its own place, as shells and timeout(1) choose them.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Exited(code) => u8::try_from(code).unwrap_or(COULD_NOT_RUN),
+            Self::Signalled(signal) => by_signal(signal),
+            Self::TimedOut => TIMED_OUT,
+            Self::OutOfMemory => by_signal(SIGKILL),
+            Self::OutOfCpuTime => by_signal(SIGXCPU),
+            Self::NotFound => NOT_FOUND,
+            Self::NotExecutable => NOT_EXECUTABLE,
+        }
+    }
+}
+
+/// The exit codes that timeout(1) and env(1) use beside those of the command.
+const TIMED_OUT: u8 = 124;
+const COULD_NOT_RUN: u8 = 125;
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// What a shell adds to the number of the signal that ended a command.
+const BY_SIGNAL: i32 = 128;
+
+/// These two have the same number on every system that this crate is built for.
+const SIGKILL: i32 = 9;
+const SIGXCPU: i32 = 24;
+
+fn by_signal(signal: i32) -> u8 {
+    BY_SIGNAL.checked_add(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(COULD_NOT_RUN)
 }
 
 /// What a command used up.
@@ -98,5 +129,35 @@ impl Output {
     /// Whether not everything that was printed is there.
     pub fn truncated(&self) -> bool {
         self.dropped > 0 || self.untaken > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_has_its_exit_code() {
+        let rows = [
+            (End::Exited(0), 0),
+            (End::Exited(42), 42),
+            (End::Exited(255), 255),
+            (End::Exited(256), 125),
+            (End::Exited(-1), 125),
+            (End::Signalled(1), 129),
+            (End::Signalled(9), 137),
+            (End::Signalled(64), 192),
+            (End::Signalled(128), 125),
+            (End::Signalled(i32::MAX), 125),
+            (End::Signalled(-200), 125),
+            (End::TimedOut, 124),
+            (End::OutOfMemory, 137),
+            (End::OutOfCpuTime, 152),
+            (End::NotFound, 127),
+            (End::NotExecutable, 126),
+        ];
+        for (end, code) in rows {
+            assert_eq!(end.exit_code(), code, "{end:?}");
+        }
     }
 }
