@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 use stockade_limits::{
     CallPermit, CallVerdict, LimitStore, Outcome, SharedLimits, Step, Steps, StoreError, Usage,
 };
+use stockade_policy::shell::ReadOptions;
 use stockade_policy::{
-    Access, Caller, CommandDecision, CommandPlace, Effect, ReadOptions, Reply, RuleLayer, ToolCatalog,
-    ToolPolicy, ToolVerdict, Validation, ValidatorOptions, validate,
+    Access, Caller, CommandDecision, CommandPlace, Effect, Reply, RuleLayer, ToolCatalog, ToolPolicy,
+    ToolVerdict, Validation, ValidatorOptions, validate,
 };
 use stockade_scanner::Scanner;
 

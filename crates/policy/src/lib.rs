@@ -4,10 +4,8 @@
 mod access;
 mod commands;
 mod exec;
-mod names;
 mod nearest;
 mod paths;
-mod shell;
 mod shown;
 mod tools;
 
@@ -52,11 +50,7 @@ pub use paths::jail::{Case, Workspace};
 pub use paths::lexical::{Malformed, TraversalError, safe_join};
 pub use paths::presets::STANDARD_FORBIDDEN_GLOBS;
 pub use paths::{Access, OtherNames, PathFacts, ResolvedPath, Target, Trouble};
-pub use shell::{
-    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Obstacle,
-    ReadOptions, Redirect, RedirectOperator, Run, Script, Shell, Span, Substitution, SubstitutionForm,
-    Through, Unanalysable, WordCount,
-};
+pub use stockade_shell as shell;
 pub use tools::groups::Group;
 pub use tools::profiles::{Profile, ToolSet};
 pub use tools::resolve::{

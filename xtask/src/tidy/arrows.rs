@@ -10,10 +10,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox"]),
     ("scanner", &[]),
     ("sanitize", &[]),
-    ("policy", &[]),
+    ("policy", &["shell"]),
     ("limits", &[]),
     ("eval", &[]),
     ("exec-sandbox", &[]),
+    ("shell", &[]),
 ];
 
 const PREFIX: &str = "stockade-";

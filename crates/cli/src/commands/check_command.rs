@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use stockade_guard::policy::{
-    Because, CommandDecision, CommandPlace, CommandPolicy, Effect, ReadOptions, Shell, Suggestion,
-};
+use stockade_guard::policy::shell::{ReadOptions, Shell};
+use stockade_guard::policy::{Because, CommandDecision, CommandPlace, CommandPolicy, Effect, Suggestion};
 use stockade_guard::{FileOptions, Source, read_text};
 
 use crate::args::Format;

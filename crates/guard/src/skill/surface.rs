@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use stockade_policy::{CommandPlace, CommandPolicy, Effect, ReadOptions};
+use stockade_policy::shell::ReadOptions;
+use stockade_policy::{CommandPlace, CommandPolicy, Effect};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
 
 use super::command::find_commands;

@@ -5,7 +5,8 @@
 //! that is a refusal.
 
 use serde_json::Value;
-use stockade_policy::{Actions, Floor, ReadOptions, Script, all_hazards, validate};
+use stockade_policy::{Floor, all_hazards, validate};
+use stockade_shell::{Actions, ReadOptions, Script};
 
 use super::{Outcome, strings};
 

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use stockade_policy::{
-    Backend, CommandDefaults, CommandPattern, CommandPlace, CommandPolicy, CommandRule, Effect, Layer,
-    ReadOptions, Route, RouterConfig, RuleLayer, Unavailable, route,
+    Backend, CommandDefaults, CommandPattern, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, Route,
+    RouterConfig, RuleLayer, Unavailable, route,
 };
+use stockade_shell::ReadOptions;
 
 use super::Outcome;
 

@@ -1,9 +1,8 @@
 //! The vectors for the shell reader and the validator.
 
 use serde_json::Value;
-use stockade_policy::{
-    Actions, Called, HazardKind, ReadOptions, Run, Script, Shell, ValidatorChecks, ValidatorOptions, validate,
-};
+use stockade_policy::{ValidatorChecks, ValidatorOptions, validate};
+use stockade_shell::{Actions, Called, HazardKind, ReadOptions, Run, Script, Shell};
 
 use super::Outcome;
 use super::dangerous::is_stopped;

@@ -1,7 +1,7 @@
 //! The commands that no agent should run, whatever it was told: a view of the hazards that are always refused.
 
 use crate::exec::hazards::{Floor, all_hazards};
-use crate::shell::{HazardKind, ReadOptions, Script};
+use stockade_shell::{HazardKind, ReadOptions, Script};
 
 /// What is said about a command that cannot be read: it may be anything.
 const UNREADABLE: &str = "a command that cannot be read with certainty";

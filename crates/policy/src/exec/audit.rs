@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::exec::decision::policy::CommandPolicy;
     use crate::exec::rules::place::CommandPlace;
-    use crate::shell::ReadOptions;
+    use stockade_shell::ReadOptions;
 
     fn entry(text: &str) -> AuditEntry {
         let policy = CommandPolicy::builtin();

@@ -6,8 +6,8 @@ pub(crate) mod part;
 pub(crate) mod policy;
 pub(crate) mod suggest;
 
-use crate::shell::{Actions, Script, Span};
 use part::Part;
+use stockade_shell::{Actions, Script, Span};
 
 use super::rules::effect::Effect;
 

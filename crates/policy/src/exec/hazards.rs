@@ -8,7 +8,7 @@
 //! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
 //! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
 
-use crate::shell::{Actions, Arg, Called, Run, Script, Span};
+use stockade_shell::{Actions, Arg, Called, Run, Script, Span};
 
 mod code;
 mod command;
@@ -183,7 +183,7 @@ impl shapes::Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::ReadOptions;
+    use stockade_shell::ReadOptions;
 
     fn ids(text: &str) -> Vec<&'static str> {
         let Ok(script) = Script::read(text, &ReadOptions::default()) else { return vec!["refused"] };

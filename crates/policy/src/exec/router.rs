@@ -10,8 +10,8 @@ use super::decision::CommandDecision;
 use super::decision::part::{Because, Does, Part};
 use super::rules::effect::Effect;
 use super::rules::matcher::{base, trusted};
-use crate::shell::Called;
 use crate::shown::Shown;
+use stockade_shell::Called;
 
 /// How commands are routed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::exec::decision::policy::CommandPolicy;
     use crate::exec::rules::place::CommandPlace;
-    use crate::shell::ReadOptions;
+    use stockade_shell::ReadOptions;
 
     fn routed(text: &str, config: &RouterConfig, available: &[Backend]) -> Routing {
         let policy = CommandPolicy::builtin();

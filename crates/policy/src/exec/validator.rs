@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::shell::{
+use stockade_shell::{
     Actions, HazardKind, Obstacle, ReadOptions, Script, Shell, Span, SubstitutionForm, Unanalysable,
     refused_character,
 };

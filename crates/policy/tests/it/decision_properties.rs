@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use stockade_policy::{
     Because, CommandDecision, CommandDefaults, CommandPattern, CommandPlace, CommandPolicy, CommandRule,
-    Danger, Effect, Floor, Layer, ReadOptions, RuleLayer, Script, all_hazards,
+    Danger, Effect, Floor, Layer, RuleLayer, all_hazards,
 };
+use stockade_shell::{ReadOptions, Script};
 
 /// Rules as a user may have them.
 static RULES: LazyLock<CommandPolicy> = LazyLock::new(|| compile(vec![user()]));

@@ -1,7 +1,8 @@
 //! What a decision costs, by counting: linear in the text, and few allocations.
 
 use allocation_counter::measure;
-use stockade_policy::{CommandPolicy, Effect, Layer, ReadOptions};
+use stockade_policy::{CommandPolicy, Effect, Layer};
+use stockade_shell::ReadOptions;
 
 use crate::exec_decides::{place, policy, rule};
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use stockade_policy::{
     CommandDefaults, CommandPattern, CommandPlace, CommandPolicy, CommandRule, CommandRuleProblem,
-    Consideration, Effect, FloorOverride, Layer, Over, ReadOptions, Redirects, RuleLayer,
+    Consideration, Effect, FloorOverride, Layer, Over, Redirects, RuleLayer,
 };
+use stockade_shell::ReadOptions;
 
 use Effect::{Allow, Ask, Deny, Sandbox};
 

@@ -1,7 +1,8 @@
 //! What must hold for decisions on every text.
 
 use proptest::prelude::*;
-use stockade_policy::{CommandPolicy, Effect, Layer, ReadOptions};
+use stockade_policy::{CommandPolicy, Effect, Layer};
+use stockade_shell::ReadOptions;
 
 use crate::exec_decides::{effect, place, policy, rule};
 
@@ -101,7 +102,7 @@ proptest! {
         let policy = policy(vec![(Layer::User, rules())]);
         let alone = effect(&policy, &text);
         // A text that only begins something can mean something else with more text around it.
-        let is_whole = stockade_policy::Script::read(&text, &ReadOptions::default()).is_ok();
+        let is_whole = stockade_shell::Script::read(&text, &ReadOptions::default()).is_ok();
         let is_plain = is_whole && !text.contains(['\n', '#', '|', ';', '&', '(', '<', '>', '{']) && !text.contains('=') && !text.starts_with('-');
         let quoted = format!("'{}'", text.replace('\'', r"'\''"));
         if is_whole && text.split_whitespace().next().is_some_and(|word| !word.starts_with(['#', '-'])) {
@@ -124,8 +125,8 @@ proptest! {
     fn a_list_is_as_strict_as_its_strictest_part(one in texts(), other in texts()) {
         let policy = policy(vec![(Layer::User, rules())]);
         let both = effect(&policy, &format!("{one}\n{other}"));
-        let runs = |script: stockade_policy::Script<'_>| !script.actions().runs.is_empty();
-        let reads = |text: &str| stockade_policy::Script::read(text, &ReadOptions::default()).is_ok_and(runs);
+        let runs = |script: stockade_shell::Script<'_>| !script.actions().runs.is_empty();
+        let reads = |text: &str| stockade_shell::Script::read(text, &ReadOptions::default()).is_ok_and(runs);
         if reads(&one) && reads(&other) && !one.contains("PATH") && !one.contains("A=") && !other.contains("A=") && !other.contains("PATH") {
             prop_assert_eq!(both, effect(&policy, &one).max(effect(&policy, &other)));
         }

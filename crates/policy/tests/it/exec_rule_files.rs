@@ -2,8 +2,9 @@
 
 use stockade_policy::{
     CommandPattern, CommandRule, CommandRuleFile, CommandRuleFormat, CustomRules, Effect, Example, Guards,
-    Layer, Redirects, Shell, lint_rules,
+    Layer, Redirects, lint_rules,
 };
+use stockade_shell::Shell;
 
 const WHOLE: &str = r#"version = 1
 

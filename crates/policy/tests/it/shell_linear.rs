@@ -1,79 +1,18 @@
-//! Work is proportional to the text, whatever is in it.
+//! What is found in a text is proportional to it.
 
-use stockade_policy::{HazardKind, Obstacle, ReadOptions, Script, all_hazards};
+use stockade_policy::all_hazards;
+use stockade_shell::{ReadOptions, Script};
 
-/// Texts that make careless readers slow, by the number of repetitions.
-const GENERATORS: &[(&str, &str, &str)] = &[
-    ("", "a|", "a"),
-    ("", "a;", ""),
-    ("", "a && ", "a"),
-    ("a ", "b ", ""),
-    ("a ", "'b'", ""),
-    ("a ", "\"$x\"", ""),
-    ("a ", "$", ""),
-    ("a ", "\\b", ""),
-    ("a ", "\\\n", ""),
-    ("a ", "$(b) ", ""),
-    ("a ", "`b` ", ""),
-    ("a ", "${x:-b} ", ""),
-    ("a ", "$((1)) ", ""),
-    ("a ", ">f ", ""),
-    ("", "x=1 ", "a"),
-    ("", "# b\n", "a"),
-    ("a <<E\n", "b $x\n", "E"),
-    ("", "a <<E\nE\n", ""),
-    ("a ", "{b,c} ", ""),
-    ("a ", "{", ""),
-    ("a ", "}", ""),
-    ("a {", "b,", "}"),
-    ("", "! ", "a"),
-    ("", "case a in b) c;; esac;", ""),
-    ("[[ a ", "&& b ", "]]"),
-    ("x=(", "a ", ")"),
-    ("a ", "*", ""),
-    ("a ", "<(b)", ""),
-    ("a \"", "\\`", "\""),
-    ("a `", "\\\\", "`"),
-    ("env ", "A=1 ", "b"),
-    ("xargs ", "-0 ", "b"),
-    ("find ", "-exec a \\; ", ""),
-    ("find ", "-exec a {}$x + ", ""),
-    ("find ", "$x a \\; ", ""),
-    ("find ", "$x-exec a ", ""),
-    ("find ", "-exec a $x ", "\\;"),
-    ("", "rm -rf /;", ""),
-    ("a ", ">/etc/x ", ""),
-    ("cat ", ".git/", ""),
-    ("", "f() { f | f & };", ""),
-    ("", "cat .env|", "sh"),
-    ("", "curl x >f; sh f;", ""),
-    ("x=$(curl a);", "eval \"$x\";", ""),
-    ("", "x=$(curl a)$x;eval $x;", ""),
-    ("", "cd a; rm -rf *;", ""),
-    ("y=$(", "curl a;", "); eval \"$y\""),
-];
+/// The texts that the reader itself is tried with.
+#[path = "../../../shell/tests/it/repeated.rs"]
+mod repeated;
 
-#[test]
-fn twice_the_text_takes_twice_the_steps() {
-    for (start, repeated, end) in GENERATORS {
-        let steps = |count: usize| {
-            let text = format!("{start}{}{end}", repeated.repeat(count));
-            let script = Script::read(&text, &unlimited()).ok()?;
-            let actions = script.actions();
-            let listed = actions.runs.iter().map(|run| run.argv.len()).sum::<usize>();
-            Some((script.steps(), listed, text.len()))
-        };
-        let (Some(small), Some(large)) = (steps(1_000), steps(2_000)) else { continue };
-        assert!(large.0 * 10 <= small.0 * 22 + 100, "{repeated:?}: {} then {} steps", small.0, large.0);
-        assert!(large.1 * 10 <= small.1 * 22 + 100, "{repeated:?}: {} then {} words", small.1, large.1);
-        assert!(large.1 <= 4 * large.2 + 1024, "{repeated:?} lists {} words", large.1);
-    }
-}
+use repeated::REPEATED;
 
 #[test]
 fn what_is_found_grows_with_the_text() {
     let options = unlimited();
-    for (start, repeated, end) in GENERATORS {
+    for (start, repeated, end) in REPEATED {
         let found = |count: usize| {
             let text = format!("{start}{}{end}", repeated.repeat(count));
             Some(all_hazards(&Script::read(&text, &options).ok()?.actions()).len())
@@ -90,74 +29,4 @@ fn unlimited() -> ReadOptions {
         max_words: usize::MAX,
         ..ReadOptions::default()
     }
-}
-
-#[test]
-fn no_text_has_more_commands_than_the_limit() {
-    let options = ReadOptions { max_commands: 10, ..ReadOptions::default() };
-    for (start, repeated, end) in [
-        ("", "a;", ""),
-        ("", "a|", "a"),
-        ("a ", "$(b) ", ""),
-        ("a ", "`b`", ""),
-        ("", "{ a; };", ""),
-        ("a ", "> f ", ""),
-        ("", "> f\n", ""),
-    ] {
-        let reason = |count: usize| {
-            let text = format!("{start}{}{end}", repeated.repeat(count));
-            Script::read(&text, &options).err().map(|refusal| refusal.reason)
-        };
-        assert_eq!(reason(5), None, "{repeated}");
-        assert_eq!(reason(11), Some(Obstacle::TooManyCommands), "{repeated}");
-    }
-}
-
-#[test]
-fn no_text_has_more_words_than_the_limit() {
-    let options = ReadOptions { max_words: 10, ..ReadOptions::default() };
-    for (repeated, words) in
-        [("a ", 1), ("'' ", 1), ("env ", 1), ("a;", 1), ("> f ", 1), ("$x ", 2), ("$(b c) ", 4)]
-    {
-        let reason = |count: usize| Script::read(&repeated.repeat(count), &options).err().map(|no| no.reason);
-        assert_eq!(reason(10 / words), None, "{repeated}");
-        assert_eq!(reason(10 / words + 1), Some(Obstacle::TooManyWords), "{repeated}");
-    }
-}
-
-#[test]
-fn nested_texts_are_no_longer_together_than_one_may_be() {
-    let options = ReadOptions { max_bytes: 100, ..ReadOptions::default() };
-    let is_refused = |length: usize| {
-        let text = format!("eval 'eval {}'", "a".repeat(length));
-        let actions = Script::read(&text, &options).unwrap().actions();
-        actions.hazards.iter().any(|hazard| hazard.kind == HazardKind::TooDeep)
-    };
-    assert!(!is_refused(40) && is_refused(60));
-}
-
-#[test]
-fn braces_do_not_multiply_without_end() {
-    let text = format!("a {}", "{b,c}".repeat(40));
-    let script = Script::read(&text, &ReadOptions::default()).unwrap();
-    let actions = script.actions();
-    assert_eq!(actions.runs[0].argv.len(), 2);
-    assert!(!actions.runs[0].is_known());
-}
-
-#[test]
-fn nested_texts_share_one_budget() {
-    // Every level is read once more; the whole stays within the limit of the options.
-    let mut text = "a".repeat(20_000);
-    for _ in 0..7 {
-        text = format!("eval '{}'", text.replace('\'', r"'\''"));
-    }
-    let options = ReadOptions {
-        max_bytes: text.len(),
-        max_commands: text.len(),
-        max_texts: 3,
-        ..ReadOptions::default()
-    };
-    let script = Script::read(&text, &options).unwrap();
-    assert!(script.actions().runs.len() <= 4);
 }

@@ -1,7 +1,8 @@
 //! The validator: what it rejects, and what it must let pass.
 
 use stockade_policy::RejectionKind::{self, *};
-use stockade_policy::{ReadOptions, Shell, ValidatorChecks, ValidatorOptions, validate};
+use stockade_policy::{ValidatorChecks, ValidatorOptions, validate};
+use stockade_shell::{ReadOptions, Shell};
 
 fn rejected(text: &str, shell: Shell) -> Option<RejectionKind> {
     let options = ValidatorOptions { read: ReadOptions::for_shell(shell), ..ValidatorOptions::default() };

@@ -15,7 +15,8 @@ use stockade_guard::audit::AuditedRun;
 use stockade_guard::exec::{
     End, Input, Limit, Outcome, Plan, RunError, SandboxSpec, Signals, Stream, Streams, plan_and_run,
 };
-use stockade_guard::policy::{CommandPlace, Effect, ReadOptions};
+use stockade_guard::policy::shell::ReadOptions;
+use stockade_guard::policy::{CommandPlace, Effect};
 
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};

@@ -6,7 +6,7 @@ use crate::exec::rules::effect::Layer;
 use crate::exec::rules::matcher::{Match, Mismatch};
 use crate::exec::rules::place::{CommandPlace, Place};
 use crate::exec::rules::rule::CommandRule;
-use crate::shell::Run;
+use stockade_shell::Run;
 
 /// A rule that was considered for a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

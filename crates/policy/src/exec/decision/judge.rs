@@ -10,7 +10,7 @@ use crate::exec::rules::matcher::{Compiled, base, trusted};
 use crate::exec::rules::place::{CommandPlace, Place};
 use crate::exec::rules::rule::{Over, Redirects};
 use crate::exec::variables;
-use crate::shell::{
+use stockade_shell::{
     Actions, Assignment, AssignmentScope, Called, Obstacle, ReadOptions, Redirect, Run, Script, Span,
     Unanalysable,
 };

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::exec::hazards;
 use crate::exec::rules::effect::{Effect, Layer};
 use crate::exec::rules::rule::CommandRule;
-use crate::shell::{Assignment, HazardKind, Obstacle, Redirect, Run, Span};
 use crate::shown::Shown;
+use stockade_shell::{Assignment, HazardKind, Obstacle, Redirect, Run, Span};
 
 /// One thing that a command does.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use crate::exec::rules::matcher::Compiled;
 use crate::exec::rules::place::CommandPlace;
 use crate::exec::rules::rule::CommandRule;
 use crate::exec::rules::set::RuleSet;
-use crate::shell::ReadOptions;
+use stockade_shell::ReadOptions;
 
 use super::judge;
 

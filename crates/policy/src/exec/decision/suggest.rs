@@ -9,7 +9,7 @@ use crate::exec::rules::matcher::{base, trusted};
 use crate::exec::rules::place::CommandPlace;
 use crate::exec::rules::rule::{CommandPattern, CommandRule, Example};
 use crate::exec::rules::token::escape;
-use crate::shell::{Called, ReadOptions, Span};
+use stockade_shell::{Called, ReadOptions, Span};
 
 /// The most suggestions for one text.
 const MOST: usize = 8;

@@ -6,7 +6,7 @@ pub(super) mod sed;
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
 use super::shapes::Shape;
-use crate::shell::{Arg, Shell};
+use stockade_shell::{Arg, Shell};
 
 /// Returns the options in which an interpreter of a programming language takes code. Versions follow the name.
 pub(super) fn language(name: &str) -> Option<&'static str> {

@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 
 use super::specs;
 use super::target::Target;
-use crate::names::last_name;
-use crate::shell::{Arg, OptionName, Options, Order, Run, read_options};
+use stockade_shell::getopt::{self, OptionName, OptionOrder, ParsedOptions};
+use stockade_shell::lookup::last_name;
+use stockade_shell::{Arg, Run};
 
 /// A program with its words sorted.
 pub(super) struct Command<'r, 't> {
@@ -13,7 +14,7 @@ pub(super) struct Command<'r, 't> {
     pub(super) name: &'r str,
     pub(super) run: &'r Run<'t>,
     /// Read when they are first asked for: of most programs nobody asks.
-    options: OnceCell<Options<'t>>,
+    options: OnceCell<ParsedOptions<'t>>,
 }
 
 impl<'r, 't> Command<'r, 't> {
@@ -22,10 +23,10 @@ impl<'r, 't> Command<'r, 't> {
         Some(Self { name: name_of(run)?, run, options: OnceCell::new() })
     }
 
-    fn options(&self) -> &Options<'t> {
+    fn options(&self) -> &ParsedOptions<'t> {
         self.options.get_or_init(|| {
             let spec = specs::of(self.name, self.run.argv.get(1).and_then(Arg::known));
-            read_options(&self.run.argv, 1, spec, Order::Anywhere)
+            getopt::parse(&self.run.argv, 1, spec, OptionOrder::Anywhere)
         })
     }
 

@@ -4,7 +4,7 @@ use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
 use super::shapes::Shape;
 use super::target::Target;
-use crate::shell::Arg;
+use stockade_shell::Arg;
 
 const ENGINES: &[&str] = &["docker", "podman", "nerdctl"];
 

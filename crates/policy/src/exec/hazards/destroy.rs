@@ -4,7 +4,7 @@ use super::Floor::{Ask, Deny};
 use super::command::Command;
 use super::shapes::Shape;
 use super::target::Base;
-use crate::names::last_name;
+use stockade_shell::lookup::last_name;
 
 const RECURSIVE: &str = "-r -R --recursive";
 

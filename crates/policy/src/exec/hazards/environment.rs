@@ -3,7 +3,7 @@
 use super::Floor::{self, Ask, Deny};
 use super::Hazard;
 use crate::exec::variables::fits;
-use crate::shell::{Arg, Assignment};
+use stockade_shell::{Arg, Assignment};
 
 /// Variables that are dangerous to set.
 pub(super) struct Variables {

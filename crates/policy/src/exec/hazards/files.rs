@@ -10,7 +10,7 @@ use super::Floor::{self, Deny};
 use super::command::Command;
 use super::target::Target;
 use super::{Hazard, destroy};
-use crate::shell::{Arg, Redirect, Span};
+use stockade_shell::{Arg, Redirect, Span};
 
 /// What is done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

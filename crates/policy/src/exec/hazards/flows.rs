@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use super::command::{Command, name_of};
 use super::{Hazard, code, network};
-use crate::names::{ByName, by_name};
-use crate::shell::{Actions, Arg, Called, Flow, Run, Through};
+use stockade_shell::lookup::{ByName, by_name};
+use stockade_shell::{Actions, Arg, Called, Flow, Run, Through};
 
 mod bombs;
 mod fetched;

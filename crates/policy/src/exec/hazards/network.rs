@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
 use super::shapes::Shape;
-use crate::names::{Names, names};
+use stockade_shell::lookup::{Names, names};
 
 /// Programs that fetch from the network.
 pub(super) static FETCHERS: LazyLock<Names> = LazyLock::new(|| {
@@ -287,10 +287,10 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-fn spelled<'a>(word: &'a crate::shell::Arg<'_>) -> &'a str {
+fn spelled<'a>(word: &'a stockade_shell::Arg<'_>) -> &'a str {
     match word {
-        crate::shell::Arg::Known(text) => text,
-        crate::shell::Arg::Unknown { spelling, .. } => spelling,
+        stockade_shell::Arg::Known(text) => text,
+        stockade_shell::Arg::Unknown { spelling, .. } => spelling,
     }
 }
 

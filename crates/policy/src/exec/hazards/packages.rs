@@ -3,7 +3,7 @@
 use super::Floor::{Ask, Sandbox};
 use super::command::Command;
 use super::shapes::Shape;
-use crate::shell::Arg;
+use stockade_shell::Arg;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {

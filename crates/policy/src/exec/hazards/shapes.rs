@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::command::Command;
 use super::{Floor, code, contain, destroy, git, machine, network, options, packages, persist, secrets};
-use crate::names::{ByName, by_name};
+use stockade_shell::lookup::{ByName, by_name};
 
 /// One dangerous shape.
 pub(super) struct Shape {

@@ -5,34 +5,35 @@
 
 use std::sync::LazyLock;
 
-use crate::names::ByName;
-use crate::shell::{Spec, find_wrapper};
+use stockade_shell::getopt::OptionTable;
+use stockade_shell::lookup::ByName;
+use stockade_shell::wrapper_options;
 
 /// Returns the options of a program.
-pub(super) fn of(name: &str, next: Option<&str>) -> &'static Spec {
-    static NONE: Spec = Spec::new("");
+pub(super) fn of(name: &str, next: Option<&str>) -> &'static OptionTable {
+    static NONE: OptionTable = OptionTable::new("");
     let unversioned = || {
         let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         Some(bare).filter(|bare| bare.len() < name.len()).and_then(|bare| BY_NAME.get(bare))
     };
     let spec = BY_NAME.get(name).or_else(unversioned).copied();
-    spec.or_else(|| find_wrapper(name, next).map(|row| &row.options)).unwrap_or(&NONE)
+    spec.or_else(|| wrapper_options(name, next)).unwrap_or(&NONE)
 }
 
 /// The options by the names of the programs. Of two rows with a name the first counts.
-static BY_NAME: LazyLock<ByName<&'static Spec>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<ByName<&'static OptionTable>> = LazyLock::new(|| {
     let rows = SPECS.iter().rev();
     rows.flat_map(|(names, spec)| names.iter().map(move |name| (*name, spec))).collect()
 });
 
 /// The names of programs, and their options.
-type Row = (&'static [&'static str], Spec);
+type Row = (&'static [&'static str], OptionTable);
 
 static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     vec![
         (
             &["curl"],
-            Spec::new(
+            OptionTable::new(
                 "-o: -O -d: -F: -T: -K: -H: -X: -u: -x: -A: -e: -b: -c: -m: -w: -r: -y: -Y: -z: -C: -D: -E: -P: -Q: -t: -U: \
          -f -s -S -L -k -i -I -v -g -G -j -J -l -M -n -N -p -q -R -a -B -V -0 -1 -2 -3 -4 -6 -# -Z --output= --data= \
          --data-binary= --data-raw= --data-ascii= --data-urlencode= --json= --form= --form-string= --upload-file= --config= \
@@ -44,7 +45,7 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         ),
         (
             &["wget"],
-            Spec::new(
+            OptionTable::new(
                 "-O: -P: -o: -a: -i: -e: -t: -T: -w: -Q: -U: -l: -A: -R: -D: -I: -X: -B: -q -c -N -S -r -k -m -p -K -E -H -L -x \
          -b -d -v -4 -6 -n: --output-document= --directory-prefix= --output-file= --append-output= --input-file= \
          --execute= --tries= --timeout= --wait= --user-agent= --header= --post-data= --post-file= --body-data= \
@@ -54,109 +55,116 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         ),
         (
             &["git"],
-            Spec::new(
+            OptionTable::new(
                 "-c: -C: -p -P -v -h --exec-path=? --git-dir= --work-tree= --namespace= --config-env= --super-prefix= -m: -F: \
          --message= --file= --upload-pack= --receive-pack= --author= --date= --*",
             ),
         ),
-        (&["docker", "podman", "nerdctl"], Spec::new(DOCKER)),
+        (&["docker", "podman", "nerdctl"], OptionTable::new(DOCKER)),
         (
             &["cp", "mv", "ln", "install"],
-            Spec::new("-t: -S: -m: -o: -g: --target-directory= --suffix= --mode= --owner= --group= --*"),
+            OptionTable::new(
+                "-t: -S: -m: -o: -g: --target-directory= --suffix= --mode= --owner= --group= --*",
+            ),
         ),
         (
             &["tar", "gtar", "bsdtar"],
-            Spec::new(
+            OptionTable::new(
                 "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --file= --directory= --exclude= --files-from= --exclude-from= --*",
             ),
         ),
         (
             &["rsync"],
-            Spec::new(
+            OptionTable::new(
                 "-e: -f: -B: -T: -M: --rsh= --rsync-path= --exclude= --include= --exclude-from= --include-from= --files-from= --filter= \
          --password-file= --partial-dir= --backup-dir= --temp-dir= --*",
             ),
         ),
-        (&["scp", "sftp"], Spec::new("-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:")),
+        (&["scp", "sftp"], OptionTable::new("-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:")),
         (
             &["ssh-keygen"],
-            Spec::new(
+            OptionTable::new(
                 "-t: -f: -b: -C: -N: -P: -D: -s: -I: -n: -O: -R: -F: -V: -z: -Z: -m: -a: -Y: -r: -w: -E: -M:",
             ),
         ),
-        (&["man"], Spec::new("-P: -M: -S: -s: -C: -L: -m: -e: -H? --pager= --manpath= --*")),
-        (&["less"], Spec::new("-k: -b: -h: -j: -o: -O: -p: -P: -t: -T: -x: -y: -z: --*")),
-        (&["openssl", "java", "go", "gcc", "g++", "cc", "c++", "clang", "find", "gfind"], Spec::new("")),
+        (&["man"], OptionTable::new("-P: -M: -S: -s: -C: -L: -m: -e: -H? --pager= --manpath= --*")),
+        (&["less"], OptionTable::new("-k: -b: -h: -j: -o: -O: -p: -P: -t: -T: -x: -y: -z: --*")),
+        (
+            &["openssl", "java", "go", "gcc", "g++", "cc", "c++", "clang", "find", "gfind"],
+            OptionTable::new(""),
+        ),
         (
             &["split"],
-            Spec::new("-a: -b: -C: -l: -n: -t: --filter= --bytes= --lines= --number= --suffix-length= --*"),
+            OptionTable::new(
+                "-a: -b: -C: -l: -n: -t: --filter= --bytes= --lines= --number= --suffix-length= --*",
+            ),
         ),
-        (&["chmod", "chown", "chgrp"], Spec::new("--reference= --from= --*")),
+        (&["chmod", "chown", "chgrp"], OptionTable::new("--reference= --from= --*")),
         (
             &["tee", "touch", "truncate", "shred"],
-            Spec::new("-d: -r: -s: -n: -t: --size= --reference= --date= --iterations= --*"),
+            OptionTable::new("-d: -r: -s: -n: -t: --size= --reference= --date= --iterations= --*"),
         ),
         (
             &["nc", "ncat", "netcat"],
-            Spec::new(
+            OptionTable::new(
                 "-e: -c: -s: -p: -w: -x: -X: -i: -q: -g: -G: -m: -I: -O: -P: -T: -o: -l -n -u -v -z -k \
          --exec= --sh-exec= --lua-exec= --listen --source= --source-port= --wait= --proxy= --*",
             ),
         ),
-        (&["kill"], Spec::new("-s: -n: -q: -l -L -a -p -# --signal= --*")),
+        (&["kill"], OptionTable::new("-s: -n: -q: -l -L -a -p -# --signal= --*")),
         (
             &["pkill", "pgrep", "killall"],
-            Spec::new("-u: -U: -g: -G: -P: -s: -t: -F: -# --signal= --euid= --uid= --user= --*"),
+            OptionTable::new("-u: -U: -g: -G: -P: -s: -t: -F: -# --signal= --euid= --uid= --user= --*"),
         ),
-        (&["crontab"], Spec::new("-u: -e -l -r -i -s -T: -n:")),
+        (&["crontab"], OptionTable::new("-u: -e -l -r -i -s -T: -n:")),
         (
             &["sort"],
-            Spec::new(
+            OptionTable::new(
                 "-o: -t: -k: -T: -S: --output= --field-separator= --key= --compress-program= --files0-from= --*",
             ),
         ),
         (
             &["grep", "egrep", "fgrep", "rg", "ag"],
-            Spec::new(
+            OptionTable::new(
                 "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= \
          --max-count= --pre= --hostname-bin= --type= --*",
             ),
         ),
         (
             &["pip", "pip3", "pipx"],
-            Spec::new(
+            OptionTable::new(
                 "-r: -c: -e: -t: -i: -f: --requirement= --index-url= --extra-index-url= --find-links= \
          --target= --*",
             ),
         ),
         (
             &["make", "gmake"],
-            Spec::new("-f: -C: -I: -j? -l? -o: -W: --file= --makefile= --directory= --eval= --*"),
+            OptionTable::new("-f: -C: -I: -j? -l? -o: -W: --file= --makefile= --directory= --eval= --*"),
         ),
-        (&["perl"], Spec::new("-e: -E: -i? -I: -M: -m: -n -p -l -a -F: -w -0 -s -S -T -c -v -C?")),
-        (&["ruby"], Spec::new("-e: -i? -I: -r: -n -p -l -a -F: -w -0? -s -S -T? -c -v -C: --*")),
+        (&["perl"], OptionTable::new("-e: -E: -i? -I: -M: -m: -n -p -l -a -F: -w -0 -s -S -T -c -v -C?")),
+        (&["ruby"], OptionTable::new("-e: -i? -I: -r: -n -p -l -a -F: -w -0? -s -S -T? -c -v -C: --*")),
         (
             &["python", "python2", "python3", "pypy", "pypy3"],
-            Spec::new("-c! -m! -W: -X: -b -B -d -E -h -i -I -O -P -q -s -S -u -v -V -x -?"),
+            OptionTable::new("-c! -m! -W: -X: -b -B -d -E -h -i -I -O -P -q -s -S -u -v -V -x -?"),
         ),
         (
             &["node", "nodejs", "deno", "bun"],
-            Spec::new(
+            OptionTable::new(
                 "-e: -p: -r: -c -i -h -v --eval= --print= --require= --import= --loader= --experimental-loader= --*",
             ),
         ),
-        (&["php"], Spec::new("-r: -B: -R: -E: -F: -d: -f: -c: -z: -a -i -l -m -n -q -s -w -v")),
-        (&["lua", "luajit"], Spec::new("-e: -l: -i -v -E -W")),
-        (&["osascript"], Spec::new("-e: -l: -s:")),
+        (&["php"], OptionTable::new("-r: -B: -R: -E: -F: -d: -f: -c: -z: -a -i -l -m -n -q -s -w -v")),
+        (&["lua", "luajit"], OptionTable::new("-e: -l: -i -v -E -W")),
+        (&["osascript"], OptionTable::new("-e: -l: -s:")),
         (
             &["sed", "gsed"],
-            Spec::new(
+            OptionTable::new(
                 "-e: -f: -i? -l: -E -n -r -s -u -z --expression= --file= --in-place=? --line-length= --*",
             ),
         ),
         (
             &["awk", "gawk", "mawk", "nawk"],
-            Spec::new(
+            OptionTable::new(
                 "-F: -f: -v: -e: -E: -i: -l: -d? -p? -o? -b -c -C -g -h -I -L? -M -n -N -O -P -r -s \
          -S -t -V --file= --source= --exec= --include= --load= --assign= --field-separator= --*",
             ),

@@ -1,6 +1,6 @@
 //! What a word means as a path: from where, and through which folders.
 
-use crate::shell::Arg;
+use stockade_shell::Arg;
 
 mod names;
 

@@ -10,8 +10,8 @@ use super::place::{CommandPlace, Place};
 use super::rule::{CommandPattern, CommandRule, Example};
 use super::token::{Token, alternatives};
 use crate::exec::decision::policy::RuleLayer;
-use crate::shell::{Arg, ReadOptions, Run, Script};
 use crate::shown::Shown;
+use stockade_shell::{Arg, ReadOptions, Run, Script};
 
 /// The most words of a pattern, alternatives of a word, and bytes of an alternative.
 const MOST_WORDS: usize = 32;
@@ -423,7 +423,7 @@ fn text(example: &Example) -> String {
     match example {
         Example::Text(text) => text.clone(),
         Example::Argv(words) => {
-            words.iter().map(|word| crate::shell::quoted(word)).collect::<Vec<_>>().join(" ")
+            words.iter().map(|word| stockade_shell::quote(word)).collect::<Vec<_>>().join(" ")
         }
     }
 }

@@ -18,7 +18,7 @@ use super::effect::{Effect, Layer};
 use super::place::CommandPlace;
 use super::rule::CommandRule;
 use crate::exec::decision::policy::{CommandDefaults, CommandPolicy, FloorOverride, RuleLayer};
-use crate::shell::{ReadOptions, Shell};
+use stockade_shell::{ReadOptions, Shell};
 
 /// The most bytes of a rule file.
 pub const MAX_COMMAND_RULE_FILE_BYTES: usize = 1 << 20;

@@ -12,9 +12,9 @@ use super::place::Place;
 use super::program::Programs;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::{Token, alternatives};
-use crate::names::last_name;
-use crate::shell::{Arg, Run, WordCount};
 use crate::shown::Shown;
+use stockade_shell::lookup::last_name;
+use stockade_shell::{Arg, Run, WordCount};
 
 /// A rule that is ready to be asked.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Options in the words of a command, whatever way they are spelled.
 
 use super::token::Token;
-use crate::shell::{Arg, Run, WordCount};
+use stockade_shell::{Arg, Run, WordCount};
 
 /// Whether an option or a word is among the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::options::Words;
 use super::place::Place;
 use super::program::in_small_letters;
 use super::rule::Over;
-use crate::shell::{Arg, Run};
+use stockade_shell::{Arg, Run};
 
 /// How often words may look like the beginning of a denied command before they are taken for one.
 const MOST_CARRIED: usize = 256;

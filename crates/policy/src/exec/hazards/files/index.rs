@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::{Access, FileShape, SHAPES};
 use crate::exec::hazards::target::Target;
-use crate::names::ByName;
+use stockade_shell::lookup::ByName;
 
 /// The patterns for one kind of access, by the first name in them that is no pattern.
 #[derive(Default)]

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::looks_like_path;
 use crate::exec::hazards::command::Command;
-use crate::names::{Names, names};
-use crate::shell::Arg;
+use stockade_shell::Arg;
+use stockade_shell::lookup::{Names, names};
 
 /// The words that name files which the command writes, changes or deletes.
 pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {

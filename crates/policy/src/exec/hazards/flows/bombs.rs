@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::table::FORK_BOMB;
 use crate::exec::hazards::Hazard;
-use crate::shell::{Actions, Arg, Run, Shell, Span};
+use stockade_shell::{Actions, Arg, Run, Shell, Span};
 
 /// Functions and scripts that start themselves, directly or through others, beside themselves.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {

@@ -6,8 +6,8 @@ use super::table::RUN_DOWNLOAD;
 use super::{Count, Taint, runs_input};
 use crate::exec::hazards::command::{Command, name_of};
 use crate::exec::hazards::{Hazard, code};
-use crate::names;
-use crate::shell::{Actions, Arg, Redirect, Run};
+use stockade_shell::lookup;
+use stockade_shell::{Actions, Arg, Redirect, Run};
 
 /// How many of the programs that share a redirected input are looked at: there can be as many as there are redirections.
 const MOST_READERS: usize = 64;
@@ -65,5 +65,5 @@ fn outputs(run: &Run<'_>, files: &mut HashSet<String>) {
 /// A file's name without its folder, so that `./f`, `f` and `/tmp/f` meet.
 fn last_name(file: &str) -> String {
     let file = file.split(['?', '#']).next().unwrap_or(file);
-    names::last_name(file).to_owned()
+    lookup::last_name(file).to_owned()
 }

@@ -7,7 +7,7 @@ use super::table::DELETE_THERE;
 use crate::exec::hazards::command::Command;
 use crate::exec::hazards::target::Target;
 use crate::exec::hazards::{Hazard, destroy};
-use crate::shell::{Actions, Arg, Run};
+use stockade_shell::{Actions, Arg, Run};
 
 /// Deletions that are dangerous only because of where they happen: `cd / && rm -rf *`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {

@@ -3,7 +3,7 @@
 use crate::exec::hazards::Floor::{self, Ask, Deny};
 use crate::exec::hazards::Hazard;
 use crate::exec::hazards::command::Command;
-use crate::shell::Span;
+use stockade_shell::Span;
 
 /// One thing that programs can do together.
 pub(in crate::exec::hazards) struct Together {

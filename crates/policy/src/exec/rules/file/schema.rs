@@ -7,7 +7,7 @@ use crate::exec::decision::policy::{CommandDefaults, FloorOverride};
 use crate::exec::rules::effect::Effect;
 use crate::exec::rules::rule::{CommandPattern, CommandRule, Example, Guards, Over, Redirects};
 use crate::nearest::nearest;
-use crate::shell::Shell;
+use stockade_shell::Shell;
 
 const FILE_KEYS: &[&str] = &["version", "defaults", "rule", "test", "override"];
 const DEFAULT_KEYS: &[&str] = &["unmatched", "unanalysable", "shell"];

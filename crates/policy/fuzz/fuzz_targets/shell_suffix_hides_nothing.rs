@@ -1,7 +1,0 @@
-#![no_main]
-
-#[path = "../../tests/it/shell_properties.rs"]
-#[expect(dead_code, reason = "each target checks one of the properties")]
-mod properties;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| properties::shell_suffix_hides_nothing(data));

@@ -1,0 +1,293 @@
+//! Brace expansion, and what a word becomes as arguments.
+
+use std::borrow::Cow;
+
+use crate::actions::{Arg, WordCount};
+use crate::options::Shell;
+use crate::tree::{Expansion, ExpansionKind, Marks, Piece, Word};
+
+/// More alternatives than this are not listed one by one.
+const MAX_ALTERNATIVES: usize = 256;
+
+/// Adds what `word` becomes to the arguments of a command.
+pub(crate) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t>>) {
+    if !word.marks.has(Marks::BRACE) {
+        argv.push(argument(word));
+        return;
+    }
+    if word.marks.has(Marks::TANGLED) {
+        return argv.push(Arg::any());
+    }
+    let units = units(word.pieces());
+    // zsh expands braces last, so that a value can bring the dots of a sequence.
+    if shell == Shell::Zsh && holds_expansion_in_braces(&units) {
+        return argv.push(Arg::any());
+    }
+    // dash has no braces, so for `sh` they are certain only where every shell leaves them as they are.
+    let stays = |alternatives: &Vec<Vec<_>>| match alternatives.as_slice() {
+        [only] => only.len() == units.len(),
+        _ => false,
+    };
+    let alternatives =
+        expand(&units, MAX_ALTERNATIVES).filter(|alternatives| shell != Shell::Sh || stays(alternatives));
+    match alternatives {
+        // An alternative that is nothing at all, not even empty quotes, is no word but in zsh.
+        Some(alternatives) => {
+            let is_word = |units: &&Vec<_>| !units.is_empty() || shell == Shell::Zsh;
+            argv.extend(alternatives.iter().filter(is_word).map(|units| joined(units)));
+        }
+        None => argv.push(Arg::any()),
+    }
+}
+
+/// Returns what a word without braces becomes.
+fn argument<'t>(word: &Word<'t>) -> Arg<'t> {
+    let is_certain = !word.marks.has(Marks::GLOB) || word.bare().is_some_and(|text| !is_pattern(text));
+    let text = if is_certain { plain(word.pieces()) } else { None };
+    text.map_or_else(|| joined(&units(word.pieces())), Arg::Known)
+}
+
+/// Returns what a word becomes where it is neither split nor matched against files: in an assignment, in a
+/// here-document or after a redirection operator.
+pub(crate) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
+    if let Some(text) = plain(pieces) {
+        return Arg::Known(text);
+    }
+    let before = pieces.iter().map_while(|piece| match piece {
+        Piece::Bare(part) | Piece::Quoted(part) => Some(&**part),
+        Piece::Expansion(_) => None,
+    });
+    let spelling = Cow::Owned(spelled(&units(pieces)));
+    Arg::Unknown { prefix: Cow::Owned(before.collect()), count: WordCount::One, spelling }
+}
+
+/// Returns the text of pieces, when none of them is replaced.
+fn plain<'t>(pieces: &[Piece<'t>]) -> Option<Cow<'t, str>> {
+    if let [Piece::Bare(text) | Piece::Quoted(text)] = pieces {
+        return Some(text.clone());
+    }
+    let mut text = Cow::Borrowed("");
+    for piece in pieces {
+        match piece {
+            Piece::Bare(part) | Piece::Quoted(part) if text.is_empty() => text.clone_from(part),
+            Piece::Bare(part) | Piece::Quoted(part) => text.to_mut().push_str(part),
+            Piece::Expansion(_) => return None,
+        }
+    }
+    Some(text)
+}
+
+/// Returns whether unquoted text is matched against file names. Only zsh has parentheses in the words of a command.
+fn is_pattern(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'('))
+        || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
+}
+
+/// A character of a word, or something that is replaced.
+#[derive(Debug, Clone, Copy)]
+enum Unit<'a, 't> {
+    Bare(char),
+    Quoted(char),
+    /// Empty quotes, which make an empty word.
+    Empty,
+    Expansion(&'a Expansion<'t>),
+}
+
+fn units<'a, 't>(pieces: &'a [Piece<'t>]) -> Vec<Unit<'a, 't>> {
+    let mut units = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Bare(text) => units.extend(text.chars().map(Unit::Bare)),
+            Piece::Quoted(text) if text.is_empty() => units.push(Unit::Empty),
+            Piece::Quoted(text) => units.extend(text.chars().map(Unit::Quoted)),
+            Piece::Expansion(expansion) => units.push(Unit::Expansion(expansion)),
+        }
+    }
+    units
+}
+
+/// Returns the argument that units spell.
+fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
+    let mut text = String::new();
+    let mut count = None;
+    let bare: String = units.iter().map(|unit| if let Unit::Bare(c) = unit { *c } else { ' ' }).collect();
+    if is_pattern(&bare) {
+        count = Some(WordCount::Any);
+    }
+    for unit in units {
+        match unit {
+            Unit::Bare('*' | '?' | '[' | '(') if count.is_some() => break,
+            Unit::Bare(character) | Unit::Quoted(character) => text.push(*character),
+            Unit::Empty => {}
+            Unit::Expansion(expansion) => {
+                count = Some(count.unwrap_or(WordCount::One).max(words_of(expansion)));
+                break;
+            }
+        }
+    }
+    let several =
+        units.iter().any(|unit| matches!(unit, Unit::Expansion(e) if words_of(e) == WordCount::Any));
+    match count {
+        None => Arg::Known(Cow::Owned(text)),
+        Some(count) => {
+            let count = if several { WordCount::Any } else { count };
+            Arg::Unknown { prefix: Cow::Owned(text), count, spelling: Cow::Owned(spelled(units)) }
+        }
+    }
+}
+
+/// Spells a word without its quotes.
+fn spelled(units: &[Unit<'_, '_>]) -> String {
+    let mut spelling = String::new();
+    for unit in units {
+        match unit {
+            Unit::Bare('$') => spelling.push_str("\\$"),
+            Unit::Bare(character) => spelling.push(*character),
+            Unit::Quoted(character) => {
+                if matches!(character, '$' | '*' | '?' | '[' | ']' | '~' | '\\') {
+                    spelling.push('\\');
+                }
+                spelling.push(*character);
+            }
+            Unit::Empty => {}
+            Unit::Expansion(expansion) => match &expansion.kind {
+                ExpansionKind::Parameter { name, .. } => {
+                    spelling.push_str("${");
+                    spelling.push_str(name);
+                    spelling.push('}');
+                }
+                _ => spelling.push_str("$()"),
+            },
+        }
+    }
+    spelling
+}
+
+/// Returns how many words an expansion may become.
+fn words_of(expansion: &Expansion<'_>) -> WordCount {
+    match &expansion.kind {
+        // `"$@"` is as many words as there are arguments, quoted or not.
+        ExpansionKind::Parameter { name, inside, .. } if name == "@" || !inside.is_empty() => WordCount::Any,
+        ExpansionKind::Parameter { action, .. } if *action != super::tree::Action::Value => WordCount::Any,
+        ExpansionKind::Process(_) => WordCount::One,
+        _ if expansion.quoted => WordCount::One,
+        _ => WordCount::Any,
+    }
+}
+
+/// Returns the alternatives that braces spell, or nothing when there are too many, or when shells disagree.
+fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<'a, 't>>>> {
+    let Some(open) = units.iter().position(|unit| matches!(unit, Unit::Bare('{'))) else {
+        return Some(vec![units.to_vec()]);
+    };
+    let (before, from_open) = units.split_at_checked(open)?;
+    let Some(close) = matching_brace(from_open) else {
+        // Without its end a brace is a letter, but what the shell makes of braces after it is not certain.
+        let has_more = from_open.iter().any(|unit| matches!(unit, Unit::Bare(',' | '}')));
+        return (!has_more).then(|| vec![units.to_vec()]);
+    };
+    let inside = from_open.get(1..close)?;
+    let after = expand(from_open.get(close + 1..)?, budget)?;
+    let mut middles = Vec::new();
+    match alternatives(inside) {
+        Some(parts) => {
+            for part in parts {
+                middles.extend(expand(part, budget)?);
+            }
+        }
+        None => match sequence(inside)? {
+            Some(values) => middles = values,
+            // `{b}a,c}`: where a brace closes nothing, bash goes on to the next one, and makes what it can of it.
+            None if from_open.iter().skip(close + 1).any(|unit| matches!(unit, Unit::Bare('}'))) => {
+                return None;
+            }
+            None => {
+                for part in expand(inside, budget)? {
+                    let mut kept = vec![Unit::Bare('{')];
+                    kept.extend(part);
+                    kept.push(Unit::Bare('}'));
+                    middles.push(kept);
+                }
+            }
+        },
+    }
+    if middles.len().saturating_mul(after.len()) > budget {
+        return None;
+    }
+    let combine = |middle: &Vec<Unit<'a, 't>>, end: &Vec<Unit<'a, 't>>| [before, middle, end].concat();
+    Some(middles.iter().flat_map(|middle| after.iter().map(move |end| combine(middle, end))).collect())
+}
+
+/// Whether something is replaced between the first brace that opens and the last that closes.
+fn holds_expansion_in_braces(units: &[Unit<'_, '_>]) -> bool {
+    let open = units.iter().position(|unit| matches!(unit, Unit::Bare('{')));
+    let close = units.iter().rposition(|unit| matches!(unit, Unit::Bare('}')));
+    let inside = open.zip(close).and_then(|(open, close)| units.get(open..close));
+    inside.is_some_and(|inside| inside.iter().any(|unit| matches!(unit, Unit::Expansion(_))))
+}
+
+/// Returns where the brace at the start is closed.
+fn matching_brace(units: &[Unit<'_, '_>]) -> Option<usize> {
+    let mut depth = 0_usize;
+    units.iter().position(|unit| {
+        match unit {
+            Unit::Bare('{') => depth += 1,
+            Unit::Bare('}') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// Splits at the commas between braces, when there are any.
+fn alternatives<'u, 'a, 't>(units: &'u [Unit<'a, 't>]) -> Option<Vec<&'u [Unit<'a, 't>]>> {
+    let mut depth = 0_usize;
+    let parts: Vec<_> = units
+        .split(|unit| {
+            match unit {
+                Unit::Bare('{') => depth += 1,
+                Unit::Bare('}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && matches!(unit, Unit::Bare(','))
+        })
+        .collect();
+    (parts.len() > 1).then_some(parts)
+}
+
+/// Returns the values of `a..b`: nothing when they cannot be listed, and `None` inside when it is no sequence.
+#[expect(clippy::option_option, reason = "not to be listed, no sequence, or its values")]
+fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't>>>>> {
+    let text: Option<String> =
+        units.iter().map(|unit| if let Unit::Bare(c) = unit { Some(*c) } else { None }).collect();
+    let Some(text) = text else {
+        // zsh also counts where a dot is quoted, be there empty quotes between two.
+        let is_dot = |unit: &&Unit<'_, '_>| matches!(unit, Unit::Bare('.') | Unit::Quoted('.'));
+        let spelled = || units.iter().filter(|unit| !matches!(unit, Unit::Empty));
+        let dots = spelled().zip(spelled().skip(1)).any(|(one, next)| is_dot(&one) && is_dot(&next));
+        return (!dots).then_some(None);
+    };
+    let Some((first, last)) = text.split_once("..") else { return Some(None) };
+    let spell = |value: String| value.chars().map(Unit::Bare).collect::<Vec<_>>();
+    if let (Some(first), Some(last)) = (plain_number(first), plain_number(last)) {
+        let (low, high) = (first.min(last), first.max(last));
+        if high - low >= MAX_ALTERNATIVES {
+            return None;
+        }
+        let mut values: Vec<_> = (low..=high).map(|number| spell(number.to_string())).collect();
+        if first > last {
+            values.reverse();
+        }
+        return Some(Some(values));
+    }
+    None
+}
+
+/// Reads a number without a sign and without leading zeros, which bash would keep.
+fn plain_number(text: &str) -> Option<usize> {
+    let is_plain = !text.is_empty() && text.len() < 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_plain || (text.len() > 1 && text.starts_with('0')) {
+        return None;
+    }
+    text.parse().ok()
+}

@@ -1,0 +1,394 @@
+//! Groups, conditions, loops, `case`, functions and coprocesses.
+
+use crate::expansion::is_name;
+use crate::grammar::Keyword;
+use crate::options::Shell;
+use crate::parser::{Parser, Read};
+use crate::refusal::Obstacle;
+use crate::tree::{Command, Compound, ExpansionKind, Item, Join, Kind, List, Word};
+use crate::word::Place;
+
+impl<'t> Parser<'t, '_, '_, '_> {
+    /// Reads a compound command with its redirections, where one begins here.
+    pub(crate) fn compound(&mut self) -> Read<Option<Compound<'t>>> {
+        let Some(kind) = self.deeper(Self::compound_kind)? else { return Ok(None) };
+        // A function and a coprocess read the redirections of their own bodies.
+        let redirects = match kind {
+            Kind::Function { .. } | Kind::Coproc(_) => Vec::new(),
+            _ => self.redirects()?,
+        };
+        Ok(Some(Compound { kind, redirects }))
+    }
+
+    fn compound_kind(&mut self) -> Read<Option<Kind<'t>>> {
+        let kind = match self.text.peek() {
+            b'(' if self.text.peek_second() == b'(' => self.arithmetic_command()?,
+            b'(' if self.text.peek_second() == b')' && self.shell() == Shell::Zsh => {
+                self.anonymous_function()?
+            }
+            b'(' => self.subshell()?,
+            _ => match self.keyword() {
+                Some(Keyword::OpenBrace) => self.group()?,
+                Some(Keyword::OpenTest) => self.test()?,
+                Some(Keyword::If) => self.condition()?,
+                Some(keyword @ (Keyword::While | Keyword::Until)) => self.conditional_loop(keyword)?,
+                Some(keyword @ (Keyword::For | Keyword::Select)) => self.for_loop(keyword)?,
+                Some(Keyword::Case) => self.case()?,
+                Some(Keyword::Function) => self.function_keyword()?,
+                Some(Keyword::Coproc) => self.coproc()?,
+                // Where it is no reserved word any more, `time` is a program.
+                Some(Keyword::Time) => return Ok(None),
+                Some(_) => return Err(self.refuse_here(Obstacle::Syntax)),
+                None => return self.refuse_zsh_keyword().map(|()| None),
+            },
+        };
+        Ok(Some(kind))
+    }
+
+    /// Refuses the reserved words that only zsh has.
+    fn refuse_zsh_keyword(&mut self) -> Read<()> {
+        if self.shell() != Shell::Zsh || !matches!(self.text.peek(), b'f' | b'r' | b'e' | b'a') {
+            return Ok(());
+        }
+        let rest = self.text.rest();
+        let word = rest.split([' ', '\t', '\n', ';', '(', '{']).next().unwrap_or_default();
+        if matches!(word, "foreach" | "repeat" | "end")
+            || rest.contains("\\\n") && word.starts_with(['f', 'r']) && word.contains('\\')
+        {
+            return Err(self.refuse_here(Obstacle::ZshSyntax));
+        }
+        Ok(())
+    }
+
+    fn subshell(&mut self) -> Read<Kind<'t>> {
+        let start = self.text.at;
+        self.text.eat(b'(');
+        let list = self.filled_list()?;
+        if !self.text.eat(b')') {
+            return Err(self.refuse_unclosed(start));
+        }
+        Ok(Kind::Subshell(list))
+    }
+
+    fn group(&mut self) -> Read<Kind<'t>> {
+        let start = self.text.at;
+        let list = self.braces()?;
+        if self.shell() == Shell::Zsh {
+            let mut ahead = self.text;
+            while matches!(ahead.peek(), b' ' | b'\t') {
+                ahead.at += 1;
+            }
+            if ahead.rest().starts_with("always") {
+                self.text.at = ahead.at + "always".len();
+                self.skip_blanks();
+                if self.keyword() != Some(Keyword::OpenBrace) {
+                    return Err(self.refuse(Obstacle::ZshSyntax, start));
+                }
+                return Ok(Kind::Clauses(vec![list, self.braces()?]));
+            }
+        }
+        Ok(Kind::Group(list))
+    }
+
+    /// Reads `{ …; }`.
+    fn braces(&mut self) -> Read<List<'t>> {
+        let start = self.text.at;
+        self.text.eat(b'{');
+        let list = self.filled_list()?;
+        if !self.eat_keyword(Keyword::CloseBrace) {
+            return Err(self.refuse_unclosed(start));
+        }
+        Ok(list)
+    }
+
+    fn refuse_unclosed(&mut self, start: usize) -> super::refusal::Unanalysable {
+        if self.text.is_at_end() {
+            self.refuse(Obstacle::UnterminatedCommand, start)
+        } else {
+            self.refuse_here(Obstacle::Syntax)
+        }
+    }
+
+    fn arithmetic_command(&mut self) -> Read<Kind<'t>> {
+        if self.shell() == Shell::Sh {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        let start = self.text.at;
+        self.text.eat(b'(');
+        self.text.eat(b'(');
+        match self.arithmetic(start)? {
+            ExpansionKind::Arithmetic { inside, .. } => Ok(Kind::Arithmetic(inside)),
+            _ => Err(self.refuse(Obstacle::AmbiguousArithmetic, start)),
+        }
+    }
+
+    fn condition(&mut self) -> Read<Kind<'t>> {
+        self.eat_keyword(Keyword::If);
+        let mut clauses = vec![self.condition_list()?];
+        if let Some(short) = self.short_body()? {
+            clauses.push(short);
+            return Ok(Kind::Clauses(clauses));
+        }
+        loop {
+            self.expect_keyword(Keyword::Then)?;
+            clauses.push(self.filled_list()?);
+            if self.eat_keyword(Keyword::Elif) {
+                clauses.push(self.condition_list()?);
+                continue;
+            }
+            if self.eat_keyword(Keyword::Else) {
+                clauses.push(self.filled_list()?);
+            }
+            self.expect_keyword(Keyword::Fi)?;
+            return Ok(Kind::Clauses(clauses));
+        }
+    }
+
+    fn conditional_loop(&mut self, keyword: Keyword) -> Read<Kind<'t>> {
+        self.eat_keyword(keyword);
+        let condition = self.condition_list()?;
+        let body = match self.short_body()? {
+            Some(short) => short,
+            None => self.do_done()?,
+        };
+        Ok(Kind::Clauses(vec![condition, body]))
+    }
+
+    /// Reads a condition. In zsh a bracketed one may be followed directly by what it guards.
+    fn condition_list(&mut self) -> Read<List<'t>> {
+        self.skip_blanks();
+        let bracketed = matches!(self.text.peek(), b'(') || self.keyword() == Some(Keyword::OpenTest);
+        if self.shell() != Shell::Zsh || !bracketed {
+            return self.filled_list();
+        }
+        let pipeline = self.pipeline()?;
+        self.skip_blanks();
+        if matches!(self.text.peek(), b';' | b'\n' | b'&' | b'|') {
+            return self.list_after(pipeline);
+        }
+        Ok(List { items: vec![Item { pipeline, then: Join::Sequence }] })
+    }
+
+    /// Reads the body of zsh's short forms, where one begins here.
+    fn short_body(&mut self) -> Read<Option<List<'t>>> {
+        if self.shell() != Shell::Zsh || matches!(self.text.peek(), b';' | b'\n' | 0) {
+            return Ok(None);
+        }
+        match self.keyword() {
+            Some(Keyword::Then | Keyword::Do) => Ok(None),
+            Some(Keyword::OpenBrace) => self.braces().map(Some),
+            _ => {
+                let pipeline = self.pipeline()?;
+                Ok(Some(List { items: vec![Item { pipeline, then: Join::Sequence }] }))
+            }
+        }
+    }
+
+    fn do_done(&mut self) -> Read<List<'t>> {
+        self.expect_keyword(Keyword::Do)?;
+        let body = self.filled_list()?;
+        self.expect_keyword(Keyword::Done)?;
+        Ok(body)
+    }
+
+    fn for_loop(&mut self, keyword: Keyword) -> Read<Kind<'t>> {
+        self.eat_keyword(keyword);
+        self.skip_blanks();
+        if keyword == Keyword::For && self.text.peek() == b'(' && self.text.peek_second() == b'(' {
+            return self.counted_loop();
+        }
+        let start = self.text.at;
+        let name = self.name();
+        if !is_name(&name) {
+            return Err(self.refuse(Obstacle::Syntax, start));
+        }
+        self.skip_blanks();
+        if self.shell() == Shell::Zsh && self.text.peek() == b'(' {
+            let words = self.array()?;
+            self.skip_blanks();
+            let body = match self.short_body()? {
+                Some(body) => body,
+                None => self.loop_body()?,
+            };
+            return Ok(Kind::For { name, words, body });
+        }
+        let words = self.loop_words()?;
+        let body = self.loop_body()?;
+        Ok(Kind::For { name, words, body })
+    }
+
+    /// Reads `in …` and the separator after it.
+    fn loop_words(&mut self) -> Read<Vec<Word<'t>>> {
+        self.skip_line_ends()?;
+        let mut words = Vec::new();
+        if !self.eat_in() {
+            if self.text.eat(b';') {
+                self.skip_blanks();
+            }
+            return Ok(words);
+        }
+        loop {
+            self.skip_blanks();
+            match self.word(Place::Argument)? {
+                Some(word) => words.push(word),
+                None => break,
+            }
+        }
+        match self.text.peek() {
+            b';' => self.text.at += 1,
+            b'\n' => self.line_end()?,
+            _ => return Err(self.refuse_missing_command()),
+        }
+        Ok(words)
+    }
+
+    /// Moves over the word `in`.
+    fn eat_in(&mut self) -> bool {
+        let mut ahead = self.text;
+        let found =
+            ahead.eat(b'i') && ahead.eat(b'n') && matches!(ahead.peek(), 0 | b' ' | b'\t' | b'\n' | b';');
+        if found {
+            self.text.at = ahead.at;
+        }
+        found
+    }
+
+    fn counted_loop(&mut self) -> Read<Kind<'t>> {
+        let Kind::Arithmetic(arithmetic) = self.arithmetic_command()? else {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        };
+        self.skip_blanks();
+        self.text.eat(b';');
+        Ok(Kind::Counted { arithmetic, body: self.loop_body()? })
+    }
+
+    /// Reads the body of a `for` loop: `do … done`, or braces.
+    fn loop_body(&mut self) -> Read<List<'t>> {
+        self.skip_line_ends()?;
+        if self.keyword() == Some(Keyword::OpenBrace) && self.shell() != Shell::Sh {
+            return self.braces();
+        }
+        self.do_done()
+    }
+
+    fn case(&mut self) -> Read<Kind<'t>> {
+        let start = self.text.at;
+        self.eat_keyword(Keyword::Case);
+        self.skip_blanks();
+        let Some(subject) = self.word(Place::Argument)? else { return Err(self.refuse_missing_command()) };
+        let mut words = vec![subject];
+        self.skip_line_ends()?;
+        if !self.eat_in() {
+            return Err(self.refuse_missing_command());
+        }
+        let mut arms = Vec::new();
+        loop {
+            self.skip_line_ends()?;
+            if self.eat_keyword(Keyword::Esac) {
+                return Ok(Kind::Case { words, arms });
+            }
+            if self.text.is_at_end() {
+                return Err(self.refuse(Obstacle::UnterminatedCommand, start));
+            }
+            self.case_patterns(&mut words)?;
+            arms.push(self.list()?);
+            if !self.arm_end() {
+                self.expect_keyword(Keyword::Esac)?;
+                return Ok(Kind::Case { words, arms });
+            }
+        }
+    }
+
+    fn case_patterns(&mut self, words: &mut Vec<Word<'t>>) -> Read<()> {
+        self.text.eat(b'(');
+        loop {
+            self.skip_blanks();
+            match self.word(Place::Argument)? {
+                Some(word) => words.push(word),
+                None => return Err(self.refuse_missing_command()),
+            }
+            self.skip_blanks();
+            if self.text.eat(b')') {
+                return Ok(());
+            }
+            if !self.text.eat(b'|') {
+                return Err(self.refuse_missing_command());
+            }
+        }
+    }
+
+    /// Moves over `;;`, `;&` or `;;&`.
+    fn arm_end(&mut self) -> bool {
+        if self.text.peek() != b';' {
+            return false;
+        }
+        self.text.eat(b';');
+        if self.text.eat(b';') {
+            self.text.eat(b'&');
+        } else if !self.text.eat(b'&') {
+            // zsh: `;|`
+            self.text.eat(b'|');
+        }
+        true
+    }
+
+    fn function_keyword(&mut self) -> Read<Kind<'t>> {
+        if self.shell() == Shell::Sh {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        self.eat_keyword(Keyword::Function);
+        self.skip_blanks();
+        let word = self.word(Place::Argument)?;
+        let name = word.as_ref().and_then(Word::bare).cloned();
+        if name.is_none() || word.is_some_and(|word| word.marks != super::tree::Marks::default()) {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        }
+        self.skip_blanks();
+        if self.text.peek() == b'(' && self.text.peek_second() == b')' {
+            self.text.eat(b'(');
+            self.text.eat(b')');
+        }
+        Ok(Kind::Function { name, body: self.function_body()? })
+    }
+
+    /// zsh: `() { … }` runs at once.
+    fn anonymous_function(&mut self) -> Read<Kind<'t>> {
+        self.text.eat(b'(');
+        self.text.eat(b')');
+        Ok(Kind::Function { name: None, body: self.function_body()? })
+    }
+
+    /// Reads the body of a function, a compound command.
+    pub(crate) fn function_body(&mut self) -> Read<Command<'t>> {
+        self.skip_line_ends()?;
+        match self.compound()? {
+            Some(body) => Ok(Command::Compound(Box::new(body))),
+            None if self.text.is_at_end() => Err(self.refuse_here(Obstacle::UnterminatedCommand)),
+            None => Err(self.refuse_here(Obstacle::Syntax)),
+        }
+    }
+
+    fn coproc(&mut self) -> Read<Kind<'t>> {
+        if self.shell() == Shell::Sh {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        self.eat_keyword(Keyword::Coproc);
+        self.skip_blanks();
+        let start = self.text.at;
+        // A name is one only before a compound command.
+        if is_name(&self.name()) && self.shell() == Shell::Bash && matches!(self.text.peek(), b' ' | b'\t') {
+            self.skip_blanks();
+            if let Some(compound) = self.compound()? {
+                return Ok(Kind::Coproc(Command::Compound(Box::new(compound))));
+            }
+        }
+        self.text.at = start;
+        match self.compound()? {
+            Some(compound) => Ok(Kind::Coproc(Command::Compound(Box::new(compound)))),
+            // bash writes a substitution anew before it runs it, and then the name that it gives such a coprocess is taken for
+            // the program.
+            None if !self.state.is_outermost_compound() => Err(self.refuse_here(Obstacle::Dialect)),
+            None => Ok(Kind::Coproc(self.simple()?)),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Quoted text that a builtin evaluates: `test -v 'a[$(id)]'` runs `id`.
+
+use std::borrow::Cow;
+
+use crate::actions::{Arg, AssignmentScope, Called, HazardKind};
+use crate::options::ReadOptions;
+use crate::parser;
+use crate::runs::{Place, Walk};
+use crate::simple::is_declaration;
+use crate::span::Span;
+
+/// Lists what runs when `arg` is evaluated as arithmetic or as the name of a variable.
+pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, place: Place<'_, 't>) {
+    let Some(text) = arg.known() else { return };
+    if text.contains('[') && holds_substitution(text) {
+        substitutions(
+            walk,
+            text,
+            HazardKind::EvaluatedText,
+            span,
+            Place { called: Called::Through, ..place },
+        );
+    }
+}
+
+/// Lists what runs when `arg` is expanded as a prompt.
+pub(crate) fn prompt<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, place: Place<'_, 't>) {
+    match arg.known() {
+        Some(text) if holds_substitution(text) => {
+            substitutions(walk, text, HazardKind::PromptText, span, place);
+        }
+        _ => {}
+    }
+}
+
+fn holds_substitution(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
+}
+
+fn substitutions<'t>(
+    walk: &mut Walk<'t, '_>,
+    text: &str,
+    kind: HazardKind,
+    span: Span,
+    place: Place<'_, 't>,
+) {
+    walk.hazard(kind, span);
+    let Some(budget) = walk.budget.checked_sub(text.len()) else {
+        return walk.hazard(HazardKind::TooDeep, span);
+    };
+    walk.budget = budget;
+    let options = ReadOptions { shell: place.shell, ..walk.options.clone() };
+    match parser::parse_expanded(text, span, &options) {
+        Ok((pieces, heredocs)) => {
+            let place = Place { heredocs: &heredocs, ..place };
+            walk.pieces(&pieces, place);
+        }
+        Err(refusal) => walk.hazard(HazardKind::UnreadText(refusal.reason), span),
+    }
+}
+
+/// Lists what the builtin `name` evaluates among its arguments, and what it sets.
+pub(crate) fn builtin<'t>(
+    walk: &mut Walk<'t, '_>,
+    name: &str,
+    argv: &[Arg<'t>],
+    span: Span,
+    place: Place<'_, 't>,
+) {
+    match name {
+        "test" | "[" => test(walk, argv, span, place),
+        "printf" => after(walk, argv, &["-v"], span, place),
+        "read" | "unset" | "mapfile" | "readarray" | "wait" | "getopts" | "let" => {
+            argv.iter().skip(1).for_each(|arg| text(walk, arg, span, place));
+        }
+        name if is_declaration(name) => {
+            for arg in argv.iter().skip(1) {
+                text(walk, arg, span, place);
+                if let Some((name, value)) = assignment(arg) {
+                    walk.assign(Cow::Owned(name), value, AssignmentScope::Shell, span, place);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Splits the argument of a declaration at its `=`.
+fn assignment<'t>(arg: &Arg<'t>) -> Option<(String, Arg<'t>)> {
+    let written = match arg {
+        Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+    };
+    let (name, _) = written.split_once('=')?;
+    let length = name.len() + 1;
+    Some((name.strip_suffix('+').unwrap_or(name).to_owned(), arg.without_prefix(length)))
+}
+
+/// `test` evaluates the name after `-v`, and the numbers that it compares.
+fn test<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], span: Span, place: Place<'_, 't>) {
+    after(walk, argv, &["-v", "-R"], span, place);
+    for (at, arg) in argv.iter().enumerate() {
+        if matches!(arg.known(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")) {
+            for side in [at.checked_sub(1), at.checked_add(1)].into_iter().flatten() {
+                if let Some(arg) = argv.get(side) {
+                    text(walk, arg, span, place);
+                }
+            }
+        }
+    }
+}
+
+/// Evaluates the words that follow any of `options`.
+fn after<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], options: &[&str], span: Span, place: Place<'_, 't>) {
+    for pair in argv.windows(2) {
+        if let [option, arg] = pair
+            && option.known().is_some_and(|option| options.contains(&option))
+        {
+            text(walk, arg, span, place);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Arithmetic, in which names are evaluated in turn.
+
+use super::substitution::is_one_pipeline;
+use super::{expansions, is_name_start};
+use crate::parser::{Parser, Read};
+use crate::refusal::Obstacle;
+use crate::tree::{Expansion, ExpansionKind};
+use crate::word::{Builder, Quotes};
+
+impl<'t> Parser<'t, '_, '_, '_> {
+    /// Reads the rest of `$((…))` or `((…))`.
+    pub(crate) fn arithmetic(&mut self, start: usize) -> Read<ExpansionKind<'t>> {
+        let mut inside = Builder::default();
+        let names = self.evaluated(&mut inside, b'(', b')', start)?;
+        if !self.text.eat(b')') {
+            return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
+        }
+        // bash counts every parenthesis, also in `${x:-(}`, and takes what does not add up for nested subshells.
+        let written = self.text.slice(start, self.text.at);
+        let count = |parenthesis: u8| written.bytes().filter(|byte| *byte == parenthesis).count();
+        if count(b'(') != count(b')') {
+            return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
+        }
+        Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
+    }
+
+    /// Reads `$[…]`.
+    pub(super) fn bracket_arithmetic(&mut self, start: usize) -> Read<ExpansionKind<'t>> {
+        self.text.eat(b'[');
+        let mut inside = Builder::default();
+        let names = self.evaluated(&mut inside, b'[', b']', start)?;
+        Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
+    }
+
+    /// Reads arithmetic up to the byte that closes it. Returns whether names occur in it: their values are
+    /// evaluated in turn.
+    pub(crate) fn evaluated(
+        &mut self,
+        builder: &mut Builder<'t>,
+        open: u8,
+        close: u8,
+        start: usize,
+    ) -> Read<bool> {
+        let mut inside = Builder::default();
+        let (mut depth, mut brackets) = (0_usize, 0_usize);
+        let mut names = false;
+        loop {
+            match self.text.peek() {
+                byte if byte == close && depth == 0 && (brackets == 0 || close == b']') => break,
+                byte if byte == close && depth > 0 => depth -= 1,
+                byte if byte == open => depth += 1,
+                b'$' | b'`' | b'"' => {
+                    names = true;
+                    self.evaluated_expansion(&mut inside)?;
+                    continue;
+                }
+                // Where a subscript holds a parenthesis, bash may read no assignment at all.
+                b'(' | b')' if close == b']' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                b'\'' if close == b']' => self.skip_plain_key()?,
+                b'\'' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                // zsh takes what does not add up for nested subshells.
+                b'[' if close == b')' => brackets += 1,
+                b']' if close == b')' => {
+                    brackets = brackets
+                        .checked_sub(1)
+                        .ok_or_else(|| self.refuse_here(Obstacle::AmbiguousArithmetic))?;
+                }
+                b')' if depth == 0 => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                // zsh may then take it for no arithmetic at all.
+                b'\\' if close == b')' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                b'\\' => self.text.at += 1,
+                0 => return Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
+                byte => names |= is_name_start(byte),
+            }
+            self.text.skip_character();
+        }
+        self.text.at += 1;
+        for expansion in expansions(inside) {
+            builder.expansion(expansion);
+        }
+        Ok(names)
+    }
+
+    /// Reads an expansion inside arithmetic. Shells look for the end of a substitution there in different ways:
+    /// only one plain pipeline on one line is read alike by all.
+    pub(super) fn evaluated_expansion(&mut self, builder: &mut Builder<'t>) -> Read<()> {
+        let start = self.text.at;
+        let mut inside = Builder::default();
+        match self.text.peek() {
+            b'"' => self.double_quoted(&mut inside)?,
+            b'$' => self.dollar(Quotes::Double, &mut inside)?,
+            _ => self.backticks(Quotes::Double, &mut inside)?,
+        }
+        let inside = expansions(inside);
+        // bash also spells such a substitution again before it runs it, and loses the quotes of `$'…'` doing so. And in
+        // backticks it counts parentheses as it would outside of them, where a quote begins and ends elsewhere.
+        let written = self.text.slice(start, self.text.at);
+        let is_counted_otherwise =
+            written.starts_with('`') && written.contains(['(', ')']) && written.contains(['\'', '"', '\\']);
+        if written.contains('\n')
+            || written.contains("$'")
+            || is_counted_otherwise
+            || !inside.iter().all(is_plain)
+        {
+            return Err(self.refuse(Obstacle::ArithmeticSubstitution, start));
+        }
+        for expansion in inside {
+            builder.expansion(expansion);
+        }
+        Ok(())
+    }
+
+    /// Moves to the end of a quoted key of an array, which must hold nothing that could be evaluated.
+    pub(super) fn skip_plain_key(&mut self) -> Read<()> {
+        let start = self.text.at;
+        self.skip_single_quotes()?;
+        self.text.at -= 1;
+        if self.text.slice(start + 1, self.text.at).contains(['$', '`', '[', ']', '"', '\\', '}', '\n']) {
+            return Err(self.refuse(Obstacle::QuoteInBraces, start));
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether no substitution in an expansion is more than a pipeline of simple commands.
+fn is_plain(expansion: &Expansion<'_>) -> bool {
+    match &expansion.kind {
+        ExpansionKind::Command(list) | ExpansionKind::Backtick(list) => is_one_pipeline(list),
+        ExpansionKind::Parameter { inside, .. } => inside.iter().all(is_plain),
+        ExpansionKind::Process(_) | ExpansionKind::Arithmetic { .. } => true,
+    }
+}

@@ -1,0 +1,166 @@
+//! `${…}` with its operators.
+
+use std::borrow::Cow;
+
+use super::{expansions, is_name_start, is_parameter_start};
+use crate::options::Shell;
+use crate::parser::{Parser, Read};
+use crate::refusal::Obstacle;
+use crate::tree::{Action, ExpansionKind};
+use crate::word::{Builder, Quotes};
+
+impl<'t> Parser<'t, '_, '_, '_> {
+    /// Reads `${…}` from the brace on.
+    pub(super) fn braced(&mut self, start: usize, quotes: Quotes) -> Read<ExpansionKind<'t>> {
+        self.text.eat(b'{');
+        self.deeper(|parser| {
+            let mut inside = Builder::default();
+            let (name, mut action) = parser.braced_name(start, &mut inside)?;
+            while parser.text.peek() == b'[' {
+                parser.text.at += 1;
+                if parser.evaluated(&mut inside, b'[', b']', start)? && action == Action::Value {
+                    action = Action::Indirect;
+                }
+            }
+            action = parser.operator(action, start)?;
+            parser.operand(start, quotes, &mut inside)?;
+            Ok(ExpansionKind::Parameter { name, action, inside: expansions(inside) })
+        })
+    }
+
+    /// Reads the name in `${…}`, with what may stand before it.
+    pub(super) fn braced_name(
+        &mut self,
+        start: usize,
+        inside: &mut Builder<'t>,
+    ) -> Read<(Cow<'t, str>, Action)> {
+        if self.text.peek() == b'(' && self.shell() == Shell::Zsh {
+            self.zsh_flags(start)?;
+        }
+        let mut action = Action::Value;
+        let second = self.text.peek_second();
+        match self.text.peek() {
+            b'!' if second != b'}' => {
+                self.text.at += 1;
+                action = Action::Indirect;
+            }
+            b'#' if is_parameter_start(second) && !matches!(second, b'#' | b'-' | b'?') => self.text.at += 1,
+            b'#' if matches!(second, b'?' | b'-') => self.text.at += 1,
+            _ => {}
+        }
+        match self.text.peek() {
+            b'0'..=b'9' => Ok((self.digits(), action)),
+            byte if is_name_start(byte) => Ok((self.name(), action)),
+            b'$' if self.shell() == Shell::Zsh && self.text.peek_second() == b'{' => {
+                self.dollar(Quotes::Double, inside)?;
+                Ok((Cow::Borrowed(""), action))
+            }
+            byte if is_parameter_start(byte) => {
+                self.text.at += 1;
+                Ok((self.cow(self.text.at - 1, self.text.at), action))
+            }
+            _ if self.text.rest().is_empty() => Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
+            _ => Err(self.refuse_here(Obstacle::BadExpansion)),
+        }
+    }
+
+    pub(super) fn digits(&mut self) -> Cow<'t, str> {
+        let start = self.text.at;
+        while self.text.peek().is_ascii_digit() {
+            self.text.at += 1;
+        }
+        self.cow(start, self.text.at)
+    }
+
+    /// Reads the operator after the name, as far as it decides what the expansion does.
+    pub(super) fn operator(&mut self, action: Action, start: usize) -> Read<Action> {
+        match self.text.peek() {
+            b'@' => {
+                let transform = self.text.peek_second();
+                // An unknown transformation is an error in bash; reading it as the worst one costs nothing.
+                Ok(if transform.eq_ignore_ascii_case(&b'p') { Action::Prompt } else { action })
+            }
+            // The offset and the length of `${x:a:b}` are arithmetic.
+            b':' => Ok(match self.text.peek_second() {
+                b'-' | b'=' | b'?' | b'+' => action,
+                _ if action == Action::Value && self.shell() != Shell::Zsh => Action::Indirect,
+                _ => action,
+            }),
+            b'}' | b'-' | b'=' | b'?' | b'+' | b'#' | b'%' | b'/' | b'^' | b',' | b'*' | b'~' => Ok(action),
+            _ if !self.text.rest().contains('}') => Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
+            _ => Err(self.refuse_here(Obstacle::BadExpansion)),
+        }
+    }
+
+    /// Reads up to the `}` that ends an expansion.
+    pub(super) fn operand(&mut self, start: usize, quotes: Quotes, inside: &mut Builder<'t>) -> Read<()> {
+        loop {
+            match self.text.peek() {
+                b'}' => break,
+                b'\'' if quotes == Quotes::Double => return Err(self.refuse_here(Obstacle::QuoteInBraces)),
+                b'\'' => self.skip_single_quotes()?,
+                b'"' => self.double_quoted(inside)?,
+                b'$' => self.dollar(quotes, inside)?,
+                b'`' => self.backticks(quotes, inside)?,
+                b'<' | b'>' if quotes == Quotes::None && self.text.peek_second() == b'(' => {
+                    self.process_substitution(inside)?;
+                }
+                // bash also replaces these within quotes in some of the operators.
+                b'<' | b'>' if self.text.peek_second() == b'(' => {
+                    return Err(self.refuse_here(Obstacle::Dialect));
+                }
+                // `${x:-=(a)}` and `${x:-*(e:a:)}` run `a`.
+                b'(' if self.shell() == Shell::Zsh && quotes == Quotes::None => {
+                    return Err(self.refuse_here(Obstacle::ZshSyntax));
+                }
+                b'{' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
+                b'\\' => {
+                    self.text.at += 1;
+                    self.text.skip_character();
+                }
+                0 if self.text.rest().is_empty() => {
+                    return Err(self.refuse(Obstacle::UnterminatedExpansion, start));
+                }
+                _ => self.text.skip_character(),
+            }
+        }
+        self.text.at += 1;
+        Ok(())
+    }
+
+    /// Reads the flags in `${(…)name}`, of which some evaluate the value.
+    pub(super) fn zsh_flags(&mut self, start: usize) -> Read<()> {
+        let flags =
+            self.text.rest().find(')').map(|length| self.text.slice(self.text.at + 1, self.text.at + length));
+        match flags {
+            Some(flags) if are_harmless_flags(flags) => {
+                self.text.at += flags.len() + 2;
+                Ok(())
+            }
+            _ => Err(self.refuse(Obstacle::ZshEvalFlag, start)),
+        }
+    }
+}
+
+/// Flags of `${(…)name}` that split, join, order, quote and count, but evaluate nothing.
+fn are_harmless_flags(flags: &str) -> bool {
+    let mut characters = flags.chars();
+    while let Some(flag) = characters.next() {
+        match flag {
+            '@' | 'A' | 'C' | 'F' | 'L' | 'O' | 'Q' | 'U' | 'V' | 'W' | 'a' | 'c' | 'f' | 'i' | 'k' | 'n'
+            | 'o' | 'q' | 't' | 'u' | 'v' | 'w' | 'z' | '0' | '-' | '+' => {}
+            'j' | 's' => {
+                let Some(delimiter) = characters.next() else { return false };
+                if !characters
+                    .by_ref()
+                    .take_while(|c| *c != delimiter)
+                    .all(|c| !matches!(c, '$' | '`' | '\\'))
+                {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+    true
+}

@@ -1,0 +1,176 @@
+//! Here-documents.
+
+use std::borrow::Cow;
+
+use crate::few::Few;
+use crate::parser::{Nested, Parser, PendingHeredoc, Read};
+use crate::refusal::Obstacle;
+use crate::tree::{Heredoc, Piece, Word};
+use crate::word::{Builder, Place, Quotes};
+
+/// Returns whether a byte begins an expansion in a body, or protects from one.
+const fn expands(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'$' | b'`')
+}
+
+impl<'t, 's> Parser<'t, 's, '_, '_> {
+    /// Reads the delimiter of a here-document and remembers that its body is to come.
+    pub(crate) fn announce_heredoc(&mut self, strips_tabs: bool) -> Read<(Word<'t>, usize)> {
+        let start = self.text.at;
+        let Some(word) = self.word(Place::Argument)? else { return Err(self.refuse_here(Obstacle::Syntax)) };
+        let mut delimiter = String::new();
+        let mut quoted = false;
+        for piece in word.pieces() {
+            match piece {
+                Piece::Bare(text) => delimiter.push_str(text),
+                Piece::Quoted(text) => {
+                    quoted = true;
+                    delimiter.push_str(text);
+                }
+                Piece::Expansion(_) => return Err(self.refuse(Obstacle::HeredocDelimiter, start)),
+            }
+        }
+        // In a delimiter a `$` or a `\` stands for itself in some shells and not in others.
+        if delimiter.contains(['\n', '$', '`', '\\']) || self.text.slice(start, self.text.at).contains("$'") {
+            return Err(self.refuse(Obstacle::HeredocDelimiter, start));
+        }
+        let index = self.state.heredocs.len();
+        self.state.heredocs.push(Heredoc::default());
+        self.pending.push(PendingHeredoc { index, delimiter, quoted, strips_tabs, after: self.text.at });
+        Ok((word, index))
+    }
+
+    /// Moves over a line end, and over the bodies that begin after it.
+    pub(crate) fn line_end(&mut self) -> Read<()> {
+        let end = self.text.at;
+        self.text.at += 1;
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        if self.outer_pending > 0 {
+            return Err(self.refuse(Obstacle::LineEndBeforeHeredoc, end));
+        }
+        for heredoc in std::mem::take(&mut self.pending) {
+            if has_bare_line_end(self.text.slice(heredoc.after, end)) {
+                return Err(self.refuse(Obstacle::LineEndBeforeHeredoc, heredoc.after));
+            }
+            self.heredoc_body(&heredoc)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses here-documents whose body never came.
+    pub(crate) fn no_heredoc_is_pending(&self, outer: usize) -> Read<()> {
+        match self.pending.get(outer) {
+            None => Ok(()),
+            Some(heredoc) => Err(self.refuse(Obstacle::UnterminatedHeredoc, heredoc.after)),
+        }
+    }
+
+    fn heredoc_body(&mut self, heredoc: &PendingHeredoc) -> Read<()> {
+        let start = self.text.at;
+        let end = loop {
+            let line_start = self.text.at;
+            if self.text.rest().is_empty() {
+                return Err(self.refuse(Obstacle::UnterminatedHeredoc, start));
+            }
+            if self.is_last_line(heredoc)? {
+                break line_start;
+            }
+        };
+        let after = self.text.at;
+        let body = self.heredoc_pieces(heredoc, start, end)?;
+        self.text.at = after;
+        if let Some(slot) = self.state.heredocs.get_mut(heredoc.index) {
+            slot.body = body;
+        }
+        Ok(())
+    }
+
+    /// Moves over a line, and over those that an escaped line end joins to it where the body is expanded. Returns
+    /// whether it is the delimiter.
+    fn is_last_line(&mut self, heredoc: &PendingHeredoc) -> Read<bool> {
+        self.step();
+        let start = self.text.at;
+        let mut last = self.physical_line();
+        let mut line = Cow::Borrowed(last);
+        while !heredoc.quoted && ends_in_escape(last) && !self.text.rest().is_empty() {
+            last = self.physical_line();
+            let joined = line.to_mut();
+            joined.pop();
+            joined.push_str(last);
+        }
+        let stripped = if heredoc.strips_tabs { line.trim_start_matches('\t') } else { &line };
+        let is_last = stripped == heredoc.delimiter;
+        // zsh removes the tabs of each line before it joins them, or does not.
+        if is_last && heredoc.strips_tabs && matches!(line, Cow::Owned(_)) {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
+        Ok(is_last)
+    }
+
+    fn physical_line(&mut self) -> &'s str {
+        let start = self.text.at;
+        let length = self.text.rest().find('\n').unwrap_or(self.text.rest().len());
+        self.text.at = start + length;
+        let line = self.text.slice(start, self.text.at);
+        if self.text.raw(0) == b'\n' {
+            self.text.at += 1;
+        }
+        line
+    }
+
+    fn heredoc_pieces(&mut self, heredoc: &PendingHeredoc, start: usize, end: usize) -> Read<Few<Piece<'t>>> {
+        let text = self.text.slice(start, end);
+        // Shells remove escaped line ends from the whole body first: also within the quotes of a substitution, and
+        // before they remove tabs.
+        if !heredoc.quoted && text.contains("\\\n") && (heredoc.strips_tabs || text.contains('\'')) {
+            return Err(self.refuse(Obstacle::Dialect, start));
+        }
+        let strips = heredoc.strips_tabs && text.split('\n').any(|line| line.starts_with('\t'));
+        if heredoc.quoted {
+            let body = if strips { without_tabs(text).into() } else { self.cow(start, end) };
+            return Ok(Few::One(Piece::Quoted(body)));
+        }
+        if !strips && !text.bytes().any(expands) {
+            let is_empty = text.is_empty();
+            return Ok(if is_empty { Few::None } else { Few::One(Piece::Quoted(self.cow(start, end))) });
+        }
+        if strips {
+            let stripped = without_tabs(text);
+            let span = self.text.span(start, end);
+            return self.expansions_in(Nested::Decoded(&stripped, span));
+        }
+        self.expansions_in(Nested::Part(start, end))
+    }
+
+    /// Reads a text to its end as the body of a here-document: expansions, and quotes that are only letters.
+    pub(crate) fn expanded_text(&mut self) -> Read<Few<Piece<'t>>> {
+        let mut builder = Builder::default();
+        loop {
+            self.quoted_run(expands, &mut builder);
+            match self.text.peek() {
+                b'\\' => self.escaped_in_quotes(b"$`\\", &mut builder)?,
+                b'$' => self.dollar(Quotes::Double, &mut builder)?,
+                b'`' => self.backticks(Quotes::Double, &mut builder)?,
+                _ if self.text.rest().is_empty() => return Ok(builder.into_pieces()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns whether a line ends in a backslash that is not itself escaped.
+fn ends_in_escape(line: &str) -> bool {
+    line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// Returns whether the rest of a line goes on over a line end, other than an escaped one outside quotes.
+fn has_bare_line_end(text: &str) -> bool {
+    text.contains('\n') && (text.contains(['\'', '"', '`', '(']) || text.replace("\\\n", "").contains('\n'))
+}
+
+fn without_tabs(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').map(|line| line.trim_start_matches('\t')).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it works
+//!
+//! A text is read by recursive descent into a tree of lists, pipelines, commands and words (`parser`), and the tree is
+//! walked for everything that the text can do (`runs`). To follow a text through the files: `admission` (which
+//! characters), `parser` and `text` (the state), `grammar`, `compound`, `test` and `simple` (commands), `word`,
+//! `expansion`, `ansi` and `heredoc` (words); then `runs`, `braces` (words become arguments), `payload` with the table
+//! in `wrappers` (programs that run programs), and `evaluated` (builtins that evaluate quoted text). `render` spells
+//! what was read in one canonical way.
+#![forbid(unsafe_code)]
+
+mod actions;
+mod admission;
+mod ansi;
+mod braces;
+mod compound;
+mod evaluated;
+mod expansion;
+mod few;
+pub mod getopt;
+mod grammar;
+mod held;
+mod heredoc;
+pub mod lookup;
+mod options;
+mod parser;
+mod payload;
+mod refusal;
+mod render;
+mod runs;
+mod script;
+mod simple;
+mod span;
+mod test;
+mod text;
+mod tree;
+mod via;
+mod word;
+mod wrappers;
+
+pub use actions::{
+    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Redirect, Run,
+    Substitution, SubstitutionForm, Through, WordCount,
+};
+pub use admission::refused_character;
+pub use options::{ReadOptions, Shell};
+pub use refusal::{Obstacle, Unanalysable};
+pub use render::quote;
+pub use script::Script;
+pub use span::Span;
+pub use tree::RedirectOperator;
+pub use wrappers::wrapper_options;

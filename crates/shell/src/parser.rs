@@ -1,0 +1,264 @@
+//! The state of a reader, and the entry point.
+//!
+//! The grammar is spread over the files beside this one, each an `impl Parser`:
+//! `word` (quotes), `expansion` (`$`, backticks, `<(…)`), `heredoc`, `simple` (one command), `grammar` (lists and
+//! pipelines), `compound` (groups, loops, functions) and `test` (`[[ … ]]`).
+//!
+//! There is no recovery: the first thing that is not understood ends the reading. Every step moves forward, so the
+//! time is proportional to the text; nesting is counted, so the stack is bounded.
+
+use std::borrow::Cow;
+
+use crate::admission;
+use crate::few::Few;
+use crate::options::{ReadOptions, Shell};
+use crate::refusal::{Obstacle, Unanalysable};
+use crate::span::Span;
+use crate::text::{Origin, Text};
+use crate::tree::{Heredoc, List, Piece};
+
+/// The result of reading a part of a text.
+pub(crate) type Read<T> = Result<T, Unanalysable>;
+
+/// What was read from a text.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed<'t> {
+    pub(crate) list: List<'t>,
+    pub(crate) heredocs: Vec<Heredoc<'t>>,
+    /// How many steps reading took, for tests of linearity.
+    pub(crate) steps: usize,
+}
+
+/// Reads a whole text. `borrowed` is the text itself where the result may borrow from it.
+pub(crate) fn parse<'t>(
+    text: &str,
+    borrowed: Option<&'t str>,
+    origin: Origin,
+    options: &ReadOptions,
+    admission: Admission,
+) -> Read<Parsed<'t>> {
+    let whole = Text::new(text, origin).span(0, text.len());
+    if text.len() > options.max_bytes {
+        return Err(Unanalysable::new(Obstacle::TooLong, whole));
+    }
+    let is_plain = admission::is_plain(text);
+    if !is_plain && let Some(refusal) = not_admitted(text, admission) {
+        let span = Text::new(text, origin).span(refusal.span.start, refusal.span.end);
+        return Err(Unanalysable::new(refusal.reason, span));
+    }
+    let mut state = State {
+        options,
+        admission,
+        ascii: is_plain || text.is_ascii(),
+        heredocs: Vec::new(),
+        commands: 0,
+        words: 0,
+        depth: 0,
+        steps: 0,
+    };
+    let mut parser = Parser::new(text, borrowed, origin, &mut state);
+    let list = parser.whole()?;
+    Ok(Parsed { list, heredocs: state.heredocs, steps: state.steps })
+}
+
+/// Returns the first character that keeps a text from being read. A NUL, which ends texts here, always does.
+fn not_admitted(text: &str, admission: Admission) -> Option<Unanalysable> {
+    if let Some(nul) = text.bytes().position(|byte| byte == 0) {
+        return Some(Unanalysable::new(Obstacle::ControlCharacter, Span::new(nul, nul + 1)));
+    }
+    match admission {
+        Admission::Checked => admission::refused_character(text),
+        Admission::AsTheShell => None,
+    }
+}
+
+/// Reads a text in which only substitutions mean something, as a builtin that evaluates it does.
+pub(crate) fn parse_expanded<'t>(
+    text: &str,
+    span: Span,
+    options: &ReadOptions,
+) -> Read<(Few<Piece<'t>>, Vec<Heredoc<'t>>)> {
+    let admission = Admission::AsTheShell;
+    let mut state = State {
+        options,
+        admission,
+        ascii: text.is_ascii(),
+        heredocs: Vec::new(),
+        commands: 0,
+        words: 0,
+        depth: 0,
+        steps: 0,
+    };
+    let pieces = Parser::new(text, None, Origin::Decoded(span), &mut state).expanded_text()?;
+    Ok((pieces, state.heredocs))
+}
+
+/// Whether characters that deceive the reader are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// They are refused.
+    Checked,
+    /// They are read as the shell reads them: as letters.
+    AsTheShell,
+}
+
+/// What the readers of a text and of the texts inside it share.
+#[derive(Debug)]
+pub(crate) struct State<'t, 'p> {
+    pub(crate) options: &'p ReadOptions,
+    pub(crate) admission: Admission,
+    pub(crate) ascii: bool,
+    pub(crate) heredocs: Vec<Heredoc<'t>>,
+    commands: usize,
+    words: usize,
+    depth: usize,
+    steps: usize,
+}
+
+/// A reader of one text, or of one decoded text inside it.
+#[derive(Debug)]
+pub(crate) struct Parser<'t, 's, 'p, 'o> {
+    pub(crate) text: Text<'s>,
+    /// The same text, where what is read may borrow from it.
+    borrowed: Option<&'t str>,
+    pub(crate) state: &'p mut State<'t, 'o>,
+    /// Here-documents whose bodies begin after the next line end.
+    pub(crate) pending: Vec<PendingHeredoc>,
+    /// How many of them began outside the substitution that is being read.
+    pub(crate) outer_pending: usize,
+}
+
+/// A text inside a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Nested<'x> {
+    /// A part of it, as it is written.
+    Part(usize, usize),
+    /// What a part of it spells; everything in it is found at that part.
+    Decoded(&'x str, Span),
+}
+
+/// A here-document that was announced on the current line.
+#[derive(Debug)]
+pub(crate) struct PendingHeredoc {
+    pub(crate) index: usize,
+    pub(crate) delimiter: String,
+    pub(crate) quoted: bool,
+    pub(crate) strips_tabs: bool,
+    /// Where its announcement ended.
+    pub(crate) after: usize,
+}
+
+impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
+    pub(crate) fn new(
+        text: &'s str,
+        borrowed: Option<&'t str>,
+        origin: Origin,
+        state: &'p mut State<'t, 'o>,
+    ) -> Self {
+        Self { text: Text::new(text, origin), borrowed, state, pending: Vec::new(), outer_pending: 0 }
+    }
+
+    /// Reads commands up to the end of the text.
+    pub(crate) fn whole(&mut self) -> Read<List<'t>> {
+        let list = self.list()?;
+        if !self.text.is_at_end() {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        }
+        self.no_heredoc_is_pending(0)?;
+        Ok(list)
+    }
+
+    /// Reads commands from a text inside this one.
+    pub(crate) fn commands_in(&mut self, nested: Nested<'_>) -> Read<List<'t>> {
+        let (text, borrowed, origin) = self.locate(nested);
+        self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).whole())
+    }
+
+    /// Reads a text inside this one in which only expansions mean something.
+    pub(crate) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<Few<Piece<'t>>> {
+        let (text, borrowed, origin) = self.locate(nested);
+        self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).expanded_text())
+    }
+
+    fn locate<'x>(&self, nested: Nested<'x>) -> (&'x str, Option<&'t str>, Origin)
+    where
+        's: 'x,
+    {
+        match nested {
+            Nested::Part(start, end) => {
+                let borrowed = self.borrowed.and_then(|text| text.get(start..end));
+                (self.text.slice(start, end), borrowed, self.text.origin_of(start))
+            }
+            Nested::Decoded(text, span) => (text, None, Origin::Decoded(span)),
+        }
+    }
+
+    /// Reads something one level deeper.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.state.depth >= self.state.options.max_depth {
+            return Err(self.refuse(Obstacle::TooDeep, self.text.at));
+        }
+        self.state.depth += 1;
+        let result = read(self);
+        self.state.depth -= 1;
+        result
+    }
+
+    /// Counts one step of work.
+    pub(crate) fn step(&mut self) {
+        self.state.steps += 1;
+    }
+
+    /// Returns the text between two places, borrowed where that is possible.
+    pub(crate) fn cow(&self, start: usize, end: usize) -> Cow<'t, str> {
+        match self.borrowed.and_then(|text| text.get(start..end)) {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.text.slice(start, end).to_owned()),
+        }
+    }
+
+    pub(crate) fn shell(&self) -> Shell {
+        self.state.options.shell
+    }
+
+    /// Returns a refusal of what was read since `start`.
+    pub(crate) fn refuse(&self, reason: Obstacle, start: usize) -> Unanalysable {
+        Unanalysable::new(reason, self.text.span(start, self.text.at.max(start)))
+    }
+
+    /// Returns a refusal of the next character.
+    pub(crate) fn refuse_here(&self, reason: Obstacle) -> Unanalysable {
+        let width = self.text.rest().chars().next().map_or(0, char::len_utf8);
+        Unanalysable::new(reason, self.text.span(self.text.at, self.text.at + width))
+    }
+
+    /// Counts one more word or expansion.
+    pub(crate) fn count_one_more_word(&mut self) -> Read<()> {
+        self.state.words += 1;
+        if self.state.words > self.state.options.max_words {
+            return Err(self.refuse_here(Obstacle::TooManyWords));
+        }
+        Ok(())
+    }
+
+    /// Counts one more command or redirection.
+    pub(crate) fn count_one_more(&mut self) -> Read<()> {
+        self.state.commands += 1;
+        if self.state.commands > self.state.options.max_commands {
+            return Err(self.refuse_here(Obstacle::TooManyCommands));
+        }
+        Ok(())
+    }
+}
+
+impl State<'_, '_> {
+    /// Returns whether nothing is nested around what is being read.
+    pub(crate) const fn is_outermost(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// Returns whether the compound command that is being read stands in nothing else.
+    pub(crate) const fn is_outermost_compound(&self) -> bool {
+        self.depth <= 1
+    }
+}

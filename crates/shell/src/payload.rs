@@ -1,0 +1,135 @@
+//! What a program runs: wrappers, shells, builtins that take text, and lists of arguments.
+
+use std::borrow::Cow;
+
+use crate::actions::{Arg, Called, HazardKind, Run};
+use crate::evaluated;
+use crate::lookup::last_name;
+use crate::options::Shell;
+use crate::runs::{Place, Walk};
+use crate::span::Span;
+use crate::via::{self, Via};
+use crate::wrappers;
+
+mod bubblewrap;
+mod executed;
+mod git;
+mod held;
+mod lists;
+mod shells;
+mod wrapped;
+
+pub(crate) use shells::{input, output};
+
+/// Programs that run each other more often than this are not followed.
+const MAX_CHAIN: usize = 16;
+
+/// Lists what runs because `run` runs.
+pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    let Some(name) = run.program() else { return };
+    let name = last_name(name);
+    if run.called == Called::Elsewhere {
+        return;
+    }
+    if via::length(place.via) >= MAX_CHAIN {
+        return walk.hazard(HazardKind::TooDeep, run.span);
+    }
+    let via = Via::through(name, place.via);
+    let inner = Place { via: Some(&via), called: Called::Through, ..place };
+    if let Some(shell) = shell_named(name) {
+        return shells::program(walk, run, shell, inner);
+    }
+    match name {
+        "eval" => text(walk, &joined(run.argv.get(1..).unwrap_or_default()), run.span, inner),
+        "source" | "." => shells::sourced(walk, run, inner),
+        "trap" => trap(walk, run, inner),
+        "alias" => aliases(walk, run, inner),
+        "emulate" => value_after(walk, run, &["-c"], inner),
+        "mapfile" | "readarray" | "complete" | "compgen" => value_after(walk, run, &["-C", "-F"], inner),
+        "bind" => value_after(walk, run, &["-x"], inner),
+        "find" | "gfind" => lists::executed(walk, run, &["-exec", "-execdir", "-ok", "-okdir"], inner),
+        "fd" | "fdfind" => lists::executed(walk, run, &["-x", "-X", "--exec", "--exec-batch"], inner),
+        "parallel" => lists::parallel(walk, run, inner),
+        "git" => git::follow(walk, run, inner),
+        "bwrap" => bubblewrap::follow(walk, run, inner),
+        _ => {
+            let next = run.argv.get(1).and_then(Arg::known);
+            if let Some(wrapper) = wrappers::find(name, next) {
+                wrapped::follow(walk, run, name, wrapper, inner);
+            }
+        }
+    }
+    held::follow(walk, run, name, inner);
+    evaluated::builtin(walk, name, &run.argv, run.span, inner);
+}
+
+/// Returns the shell that runs the text given to a program, for shells whose language is near enough.
+fn shell_named(name: &str) -> Option<Shell> {
+    Shell::named(name).or(match name {
+        "fish" | "csh" | "tcsh" | "elvish" | "xonsh" | "nu" | "oil" | "osh" => Some(Shell::Bash),
+        _ => None,
+    })
+}
+
+/// Reads `text` as commands, when it is certain.
+pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, text: &Arg<'t>, span: Span, place: Place<'_, 't>) {
+    let place = Place { called: Called::Through, ..place };
+    match text {
+        Arg::Known(Cow::Borrowed(text)) => walk.nested(text, Some(text), span, place),
+        Arg::Known(Cow::Owned(text)) => walk.nested(text, None, span, place),
+        Arg::Unknown { .. } => walk.hazard(HazardKind::UnknownText, span),
+    }
+}
+
+/// Joins words as `eval` does.
+fn joined<'t>(words: &[Arg<'t>]) -> Arg<'t> {
+    let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
+    if let [word] = words {
+        return word.clone();
+    }
+    let known: Option<Vec<&str>> = words.iter().map(Arg::known).collect();
+    known.map_or_else(Arg::any, |known| Arg::Known(Cow::Owned(known.join(" "))))
+}
+
+fn trap<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    let words = run.argv.get(1..).unwrap_or_default();
+    let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
+    let [action, _, ..] = words else { return };
+    let resets = action.known().is_some_and(|word| {
+        matches!(word, "-" | "" | "-p" | "-l") || word.bytes().all(|b| b.is_ascii_digit())
+    });
+    if !resets {
+        text(walk, action, run.span, Place { is_certain: false, ..place });
+    }
+}
+
+fn aliases<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    for arg in run.argv.iter().skip(1) {
+        let written = match arg {
+            Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+        };
+        if let Some((name, _)) = written.split_once('=') {
+            walk.alias(name);
+            text(walk, &arg.without_prefix(name.len() + 1), run.span, Place { is_certain: false, ..place });
+        }
+    }
+}
+
+/// Reads the words that follow any of `options` as commands.
+fn value_after<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, options: &[&str], place: Place<'_, 't>) {
+    for pair in run.argv.windows(2) {
+        if let [option, value] = pair
+            && option.known().is_some_and(|option| options.contains(&option))
+        {
+            text(walk, value, run.span, Place { is_certain: false, ..place });
+        }
+    }
+}
+
+/// Runs the words from `at` on as a program.
+fn start<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, place: Place<'_, 't>) {
+    let argv = run.argv.get(at..).unwrap_or_default().to_vec();
+    if !argv.is_empty() {
+        walk.run(argv, run.span, place, run.open_ended);
+    }
+}

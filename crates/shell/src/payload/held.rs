@@ -1,0 +1,171 @@
+//! Ordinary programs with an option whose value is a command: `tar --to-command`, `sort --compress-program`.
+//!
+//! Only the option is looked for; what else is written does not matter, so a letter that is not known is no obstacle.
+
+use std::sync::LazyLock;
+
+use super::text;
+use crate::actions::{Arg, Run};
+use crate::getopt::{self, OptionOrder, OptionTable};
+use crate::lookup::{ByName, by_name};
+use crate::runs::{Place, Walk};
+
+/// A program, its options that take a value, and those among them whose value is run.
+struct Held {
+    names: &'static [&'static str],
+    options: OptionTable,
+    run: &'static [&'static str],
+    /// What stands before the command in the value, if anything.
+    marks: &'static [&'static str],
+}
+
+const TAR: &str = "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --to-command= --use-compress-program= --checkpoint=? \
+                   --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --file= --directory= --*";
+
+static HELD: LazyLock<Vec<Held>> = LazyLock::new(|| {
+    vec![
+        Held {
+            names: &["tar", "gtar", "bsdtar"],
+            options: OptionTable::new(TAR),
+            run: &[
+                "-I",
+                "-F",
+                "--to-command",
+                "--use-compress-program",
+                "--info-script",
+                "--new-volume-script",
+                "--rsh-command",
+            ],
+            marks: &[],
+        },
+        Held {
+            names: &["tar", "gtar", "bsdtar"],
+            options: OptionTable::new(TAR),
+            run: &["--checkpoint-action"],
+            marks: &["exec="],
+        },
+        Held {
+            names: &["rsync"],
+            options: OptionTable::new("-e: -f: -B: -T: -M: --rsh= --rsync-path= --*"),
+            run: &["-e", "--rsh", "--rsync-path"],
+            marks: &[],
+        },
+        Held {
+            names: &["scp", "sftp"],
+            options: OptionTable::new("-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:"),
+            run: &["-S", "-D"],
+            marks: &[],
+        },
+        Held {
+            names: &["ssh", "scp", "sftp", "slogin"],
+            options: OptionTable::new(
+                "-B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:",
+            ),
+            run: &["-o"],
+            marks: &["proxycommand", "localcommand", "knownhostscommand"],
+        },
+        Held {
+            names: &["sort", "gsort"],
+            options: OptionTable::new("-o: -t: -k: -T: -S: --compress-program= --*"),
+            run: &["--compress-program"],
+            marks: &[],
+        },
+        Held {
+            names: &["split"],
+            options: OptionTable::new("-a: -b: -C: -l: -n: -t: --filter= --*"),
+            run: &["--filter"],
+            marks: &[],
+        },
+        Held {
+            names: &["rg"],
+            options: OptionTable::new("-e: -f: -g: -t: -T: -m: -A: -B: -C: --pre= --hostname-bin= --*"),
+            run: &["--pre", "--hostname-bin"],
+            marks: &[],
+        },
+        Held {
+            names: &["man"],
+            options: OptionTable::new("-P: -M: -S: -s: -C: -L: -m: -e: --pager= --*"),
+            run: &["-P", "--pager"],
+            marks: &[],
+        },
+        Held {
+            names: &["zip"],
+            options: OptionTable::new("-b: -i: -n: -t: -x: -TT: --unzip-command= --*"),
+            run: &["-TT", "--unzip-command"],
+            marks: &[],
+        },
+        Held {
+            names: &["bat", "batcat", "delta", "mysql", "mariadb"],
+            options: OptionTable::new("-l: -H: -h: -u: -P: --pager= --*"),
+            run: &["--pager"],
+            marks: &[],
+        },
+        Held {
+            names: &["fzf"],
+            options: OptionTable::new("-q: -f: --preview= --bind= --*"),
+            run: &["--preview"],
+            marks: &[],
+        },
+        Held {
+            names: &["tcpdump"],
+            options: OptionTable::new("-i: -w: -r: -c: -s: -C: -G: -W: -z: -F: -y:"),
+            run: &["-z"],
+            marks: &[],
+        },
+        Held {
+            names: &["gdb", "cgdb"],
+            options: OptionTable::new("-ex: -iex: -x: -p: --ex= --eval-command= --*"),
+            run: &["-ex", "-iex", "--ex", "--eval-command"],
+            marks: &["shell ", "!"],
+        },
+        Held {
+            names: &["vim", "vi", "nvim", "ex", "view"],
+            options: OptionTable::new("-c: -S: -u: -s: -T: -w: -W: --cmd= --*"),
+            run: &["-c", "--cmd"],
+            marks: &[":!", "!"],
+        },
+        Held {
+            names: &["go"],
+            options: OptionTable::new("-exec: -toolexec: -o:"),
+            run: &["-exec", "-toolexec"],
+            marks: &[],
+        },
+    ]
+});
+
+/// Lists what the options of a program run.
+pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, place: Place<'_, 't>) {
+    for held in BY_NAME.get(name).into_iter().flatten() {
+        let options = getopt::parse(&run.argv, 1, &held.options, OptionOrder::Anywhere);
+        let values = options.values.iter().filter(|(option, _)| held.runs(option));
+        for command in values.filter_map(|(_, value)| held.command(value)) {
+            text(walk, &command, run.span, Place { is_certain: false, ..place });
+        }
+    }
+}
+
+/// The rows of each name: nearly every command is looked up, and nearly none is found.
+static BY_NAME: LazyLock<ByName<Vec<&'static Held>>> =
+    LazyLock::new(|| by_name(HELD.iter(), |row| row.names));
+
+impl Held {
+    /// Whether the value of an option is run. GNU programs take every beginning of a long option.
+    fn runs(&self, option: &str) -> bool {
+        let is_long = option.len() > 3 && option.starts_with("--");
+        self.run.iter().any(|known| *known == option || (is_long && known.starts_with(option)))
+    }
+
+    /// The command in a value.
+    fn command<'t>(&self, value: &Arg<'t>) -> Option<Arg<'t>> {
+        if self.marks.is_empty() {
+            return Some(value.clone());
+        }
+        let written = match value {
+            Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+        };
+        let mark = self.marks.iter().find(|mark| written.to_ascii_lowercase().starts_with(**mark))?;
+        let rest = written.get(mark.len()..)?;
+        let space = rest.len() - rest.trim_start_matches(['=', ' ', '\t']).len();
+        Some(value.without_prefix(mark.len() + space))
+    }
+}

@@ -1,0 +1,81 @@
+//! Programs that run others for each of many arguments: `find`, `xargs`, `parallel`.
+
+use std::borrow::Cow;
+
+use super::executed::Executed;
+use super::{joined, shell_named, text};
+use crate::actions::{Arg, HazardKind, Run};
+use crate::getopt::{self, OptionOrder, OptionTable, ParsedOptions};
+use crate::lookup::last_name;
+use crate::runs::{Place, Stdin, Walk};
+use crate::span::Span;
+
+/// `find … -exec program … ;` and `fd … -x program …`.
+pub(super) fn executed<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, actions: &[&str], place: Place<'_, 't>) {
+    for program in (Executed { argv: &run.argv, actions }).programs() {
+        let argv = run.argv.get(program).unwrap_or_default().to_vec();
+        spliced(walk, argv, run.span, Place { stdin: &Stdin::Unknown, ..place });
+    }
+}
+
+/// Runs a program to which file names or lines are added. Where a shell gets them as part of its text, that text
+/// is not known.
+fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, place: Place<'_, 't>) {
+    let is_shell =
+        argv.first().and_then(Arg::known).is_some_and(|name| shell_named(last_name(name)).is_some());
+    let in_text =
+        argv.iter().skip(1).any(|arg| arg.known().is_some_and(|word| word.contains("{}") && word.len() > 2));
+    if is_shell && in_text {
+        walk.hazard(HazardKind::UnknownText, span);
+    }
+    walk.run(argv, span, place, true);
+}
+
+/// `parallel program … ::: values`: the words are joined and given to a shell, once for each value.
+pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    static OPTIONS: OptionTable = OptionTable::new(
+        "-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x --*",
+    );
+    let options = getopt::parse(&run.argv, 1, &OPTIONS, OptionOrder::Strict);
+    let words = run.argv.get(options.operands..).unwrap_or_default();
+    let is_separator = |arg: &Arg<'_>| arg.known().is_some_and(|word| word.starts_with(":::"));
+    let split = words.iter().position(is_separator).unwrap_or(words.len());
+    let (program, values) = words.split_at_checked(split).unwrap_or_default();
+    let values = values.get(1..).unwrap_or_default();
+    let mut argv = program.to_vec();
+    argv.extend(values.first().cloned());
+    if argv.is_empty() {
+        return walk.hazard(HazardKind::UnknownText, run.span);
+    }
+    let is_plain = argv.iter().all(|arg| {
+        arg.known().is_some_and(|word| !word.contains([' ', ';', '|', '&', '$', '`', '(', '<', '>']))
+    });
+    if !is_plain || values.len() > 1 {
+        walk.hazard(HazardKind::UnknownText, run.span);
+        text(walk, &joined(program), run.span, Place { is_certain: false, ..place });
+    }
+    walk.run(argv, run.span, Place { stdin: &Stdin::Unknown, ..place }, values.len() != 1);
+}
+
+/// `xargs program …`: what it reads is added, or put in place of a mark.
+pub(super) fn arguments_added<'t>(
+    walk: &mut Walk<'t, '_>,
+    run: &Run<'t>,
+    options: &ParsedOptions<'t>,
+    place: Place<'_, 't>,
+) {
+    let argv = run.argv.get(options.operands..).unwrap_or_default().to_vec();
+    let Some(program) = argv.first() else {
+        let echo = vec![Arg::Known(Cow::Borrowed("echo"))];
+        return walk.run(echo, run.span, Place { stdin: &Stdin::Unknown, ..place }, true);
+    };
+    let mark =
+        options.values.iter().find(|(option, _)| matches!(&**option, "-I" | "--replace" | "-i" | "-J"));
+    let is_shell = program.known().is_some_and(|name| shell_named(last_name(name)).is_some());
+    let marked = mark.and_then(|(_, mark)| mark.known()).unwrap_or("{}");
+    let in_text = argv.iter().skip(1).any(|arg| arg.known().is_some_and(|word| word.contains(marked)));
+    if is_shell && in_text {
+        walk.hazard(HazardKind::UnknownText, run.span);
+    }
+    walk.run(argv, run.span, Place { stdin: &Stdin::Unknown, ..place }, mark.is_none());
+}

@@ -1,0 +1,181 @@
+//! Shells: the text that they run, and what is written into them.
+
+use std::borrow::Cow;
+
+use super::text;
+use crate::actions::{Arg, HazardKind, Run};
+use crate::braces::{arguments, single};
+use crate::options::Shell;
+use crate::runs::{Place, Stdin, Walk};
+use crate::tree::{Command, RedirectOperator, Redirected};
+
+/// A shell runs the text after `-c`, a file, or what it reads.
+pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, place: Place<'_, 't>) {
+    let start = walk.actions.runs.len();
+    text_of(walk, run, Place { shell, is_certain: false, ..place });
+    walk.own_shell(start);
+}
+
+fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    let options = options_of(&run.argv);
+    let operand = run.argv.get(options.operands);
+    if options.runs_text {
+        let unknown = Arg::any();
+        return text(
+            walk,
+            operand.unwrap_or(&unknown),
+            run.span,
+            Place { stdin: &Stdin::Inherited, ..place },
+        );
+    }
+    if options.is_uncertain || (operand.is_none() && run.open_ended) {
+        walk.hazard(HazardKind::UnknownText, run.span);
+    }
+    let reads_file = operand.is_some_and(|operand| operand.known() != Some("-") && !is_input(operand));
+    if !reads_file || options.reads_input {
+        read(walk, run, place);
+    } else {
+        read_perhaps(walk, run, operand, place);
+    }
+}
+
+/// `source` runs a file, or what it reads when the file is the standard input by one of its names.
+pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    let words = run.argv.get(1..).unwrap_or_default();
+    let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
+    if words.first().is_some_and(is_input) {
+        read(walk, run, Place { is_certain: false, ..place });
+    } else {
+        read_perhaps(walk, run, words.first(), place);
+    }
+}
+
+/// Lists what a text on the standard input runs when a file that is only known later turns out to be that input.
+fn read_perhaps<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, file: Option<&Arg<'t>>, place: Place<'_, 't>) {
+    if matches!(place.stdin, Stdin::Text(_)) && file.is_some_and(may_be_input) {
+        read(walk, run, Place { is_certain: false, ..place });
+    }
+}
+
+/// Runs what a shell reads from its standard input.
+fn read<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+    match place.stdin {
+        Stdin::Inherited => {}
+        Stdin::Unknown => walk.hazard(HazardKind::UnknownText, run.span),
+        Stdin::Text(input) => {
+            walk.nested(input, None, run.span, Place { stdin: &Stdin::Inherited, ..place });
+        }
+    }
+}
+
+/// Returns whether a file is the standard input.
+fn is_input(file: &Arg<'_>) -> bool {
+    file.known().is_some_and(is_name_of_input)
+}
+
+/// Returns whether a file can turn out to be the standard input.
+fn may_be_input(file: &Arg<'_>) -> bool {
+    match file {
+        Arg::Known(_) => false,
+        Arg::Unknown { prefix, .. } => prefix.is_empty() || prefix.starts_with('/'),
+    }
+}
+
+/// Whether a path is one of the names that the standard input has: `/dev/stdin`, `/dev//fd/0`, `/proc/self/fd/0`.
+fn is_name_of_input(path: &str) -> bool {
+    if !path.starts_with('/') {
+        return false;
+    }
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    matches!(names.as_slice(), ["dev", "stdin"] | ["dev", "fd", "0"] | ["proc", .., "fd", "0"])
+}
+
+/// What the options of a shell say.
+#[derive(Debug, Default)]
+struct ShellOptions {
+    operands: usize,
+    runs_text: bool,
+    reads_input: bool,
+    is_uncertain: bool,
+}
+
+fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
+    let mut options = ShellOptions { operands: 1, ..ShellOptions::default() };
+    while let Some(arg) = argv.get(options.operands) {
+        let Some(word) = arg.known() else {
+            options.is_uncertain = true;
+            break;
+        };
+        if !word.starts_with(['-', '+']) || word == "+" {
+            break;
+        }
+        options.operands += 1;
+        // Both end the options: `bash -c - 'rm x'` runs `rm`.
+        if matches!(word, "-" | "--") {
+            break;
+        }
+        if let Some(long) = word.strip_prefix("--") {
+            options.runs_text |= long == "command";
+            options.operands += usize::from(matches!(long, "rcfile" | "init-file" | "emulate"));
+            continue;
+        }
+        let is_set = word.starts_with('-');
+        options.runs_text |= is_set && word.contains('c');
+        options.reads_input |= is_set && word.contains('s');
+        options.operands += word.chars().filter(|letter| matches!(letter, 'o' | 'O')).count();
+    }
+    options
+}
+
+/// Returns what a redirection makes of the standard input, when it concerns it.
+pub(crate) fn input(redirected: &Redirected<'_>, place: Place<'_, '_>) -> Option<Stdin> {
+    if redirected.descriptor.as_deref().is_some_and(|descriptor| descriptor != "0") {
+        return None;
+    }
+    let known = |arg: Arg<'_>, end: &str| {
+        arg.known().map_or(Stdin::Unknown, |text| Stdin::Text(format!("{text}{end}")))
+    };
+    match redirected.operator {
+        RedirectOperator::Heredoc => {
+            let body = place.heredocs.get(redirected.heredoc?)?;
+            Some(known(single(&body.body), ""))
+        }
+        RedirectOperator::HereString => Some(known(single(redirected.target.pieces()), "\n")),
+        RedirectOperator::Read | RedirectOperator::ReadWrite | RedirectOperator::DuplicateInput => {
+            Some(Stdin::Unknown)
+        }
+        _ => None,
+    }
+}
+
+/// Returns what a command writes into a pipe, where its text tells.
+pub(crate) fn output(command: &Command<'_>, place: Place<'_, '_>) -> Option<String> {
+    let Command::Simple(simple) = command else { return None };
+    let mut argv = Vec::new();
+    for word in &simple.words {
+        arguments(word, place.shell, &mut argv);
+    }
+    let words: Vec<&str> = argv.iter().map(Arg::known).collect::<Option<_>>()?;
+    let plain = |text: &str| !text.contains(['\\', '%']);
+    match words.as_slice() {
+        ["echo", "-n", text @ ..] | ["echo", text @ ..]
+            if text.iter().all(|word| plain(word) && !word.starts_with('-')) =>
+        {
+            Some(text.join(" "))
+        }
+        ["printf", text] if plain(text) => Some((*text).to_owned()),
+        ["printf", "%s" | "%s\\n" | "%s\n", text] => Some((*text).to_owned()),
+        ["cat"] => match simple.redirects.iter().rev().find_map(|redirected| input(redirected, place)) {
+            Some(Stdin::Text(text)) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! Why a text was not read.
+
+use crate::span::Span;
+
+/// A command that was not read, because the reader is not sure that every shell reads it the same way.
+///
+/// It can never lead to permission: what is not understood is not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} (bytes {} to {})", span.start, span.end)]
+#[non_exhaustive]
+pub struct Unanalysable {
+    /// What the reader met.
+    pub reason: Obstacle,
+    /// Where it met it.
+    pub span: Span,
+}
+
+impl Unanalysable {
+    /// Returns a refusal of the bytes in `span`.
+    pub(crate) const fn new(reason: Obstacle, span: Span) -> Self {
+        Self { reason, span }
+    }
+}
+
+impl Obstacle {
+    /// Returns whether the text deceives whoever looks at it, while a shell could read it.
+    #[must_use]
+    pub const fn is_appearance(self) -> bool {
+        matches!(self, Self::ControlCharacter | Self::DeceptiveCharacter | Self::InvisibleCharacter)
+    }
+}
+
+/// The reasons for not reading a text, each with the sentence that explains it.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $message:literal;)*) => {
+        /// What the reader met that it does not read.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Obstacle { $($(#[$doc])* $name,)* }
+
+        impl Obstacle {
+            /// Every reason there is.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// Returns the stable name, for machines.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// Returns what it means, for people.
+            #[must_use]
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$name => $message,)* }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The text is longer than the limit.
+    TooLong = "too_long", "the command is longer than the limit";
+    /// Constructs are nested deeper than the limit.
+    TooDeep = "too_deep", "commands are nested too deeply";
+    /// There are more commands and redirections than the limit.
+    TooManyCommands = "too_many_commands", "there are more commands and redirections in it than the limit";
+    /// There are more words and expansions than the limit.
+    TooManyWords = "too_many_words", "there are more words and expansions in it than the limit";
+    /// A control character other than tab and line feed.
+    ControlCharacter = "control_character", "a control character is not shown but is read by the shell";
+    /// A character that changes the direction in which text is shown, or that is never shown.
+    DeceptiveCharacter = "deceptive_character", "an invisible character hides or reorders what is shown";
+    /// An unquoted character that looks like a space, or like nothing, but is part of a word.
+    InvisibleCharacter = "invisible_character", "an invisible or space-like character is part of a word";
+    /// A quote without its end.
+    UnterminatedQuote = "unterminated_quote", "a quote is not closed";
+    /// A substitution without its end.
+    UnterminatedSubstitution = "unterminated_substitution", "a substitution is not closed";
+    /// A parameter or arithmetic expansion without its end.
+    UnterminatedExpansion = "unterminated_expansion", "an expansion is not closed";
+    /// A here-document without its last line.
+    UnterminatedHeredoc = "unterminated_heredoc", "a here-document does not end";
+    /// A group, a loop or a condition without its end.
+    UnterminatedCommand = "unterminated_command", "the command is not complete";
+    /// A backslash with nothing after it.
+    TrailingBackslash = "trailing_backslash", "a backslash has nothing to quote";
+    /// The shell would report a syntax error here.
+    Syntax = "syntax", "this is not where the shell expects it";
+    /// `${…}` with something that is not an expansion in it.
+    BadExpansion = "bad_expansion", "this is not an expansion that every shell knows";
+    /// `$((` or `((` that does not end in `))`: shells then read it as nested subshells, or not at all.
+    AmbiguousArithmetic = "ambiguous_arithmetic", "arithmetic that could also be a nested subshell";
+    /// A substitution inside arithmetic that is more than one pipeline of plain commands.
+    ArithmeticSubstitution = "arithmetic_substitution", "too much inside arithmetic to be read alike by every shell";
+    /// A single quote inside `"${…}"`, which quotes in some operators and not in others.
+    QuoteInBraces = "quote_in_braces", "a single quote inside \"${…}\" quotes only sometimes";
+    /// Quotes and braces in backticks that are themselves inside quotes: bash expands such braces as if they were
+    /// not quoted.
+    QuoteInBackticks = "quote_in_backticks", "quotes and braces inside quoted backticks are not read alike";
+    /// A here-document inside a substitution together with other commands.
+    HeredocInSubstitution = "heredoc_in_substitution", "a here-document beside other commands in a substitution";
+    /// A line end inside a word while the body of a here-document is still to come.
+    LineEndBeforeHeredoc = "line_end_before_heredoc", "a line ends inside a word before a here-document begins";
+    /// A here-document whose delimiter contains an expansion.
+    HeredocDelimiter = "heredoc_delimiter", "the delimiter of a here-document is not plain";
+    /// An assignment whose name is broken over lines, or whose subscript is not one word.
+    AssignmentName = "assignment_name", "the name of an assignment is not plain";
+    /// `$'…'` that spells a NUL, or bytes that are not text.
+    AnsiQuote = "ansi_quote", "$'…' spells something that is not text";
+    /// Something that shells of the chosen family disagree about.
+    Dialect = "dialect", "shells disagree about what this means";
+    /// zsh: `=(…)`.
+    ZshProcessSubstitution = "zsh_process_substitution", "zsh replaces =(…) by the output of a command";
+    /// zsh: `=name`.
+    ZshEquals = "zsh_equals", "zsh replaces =name by the path of a program";
+    /// zsh: `${(e)…}` and other flags that evaluate.
+    ZshEvalFlag = "zsh_eval_flag", "zsh evaluates the value of this parameter";
+    /// zsh: a glob qualifier that runs code, or that is not known not to.
+    ZshGlobQualifier = "zsh_glob_exec", "zsh may run code in a glob qualifier";
+    /// zsh: a form of its own that is not read.
+    ZshSyntax = "zsh_syntax", "a form that only zsh has";
+}
+
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.message())
+    }
+}

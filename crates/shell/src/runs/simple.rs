@@ -1,0 +1,199 @@
+//! What simple commands do: run a program, set variables, open files.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{Place, Stdin, Walk};
+use crate::actions::{Arg, Assignment, AssignmentScope, Called, Redirect, SubstitutionForm, Through};
+use crate::braces::{arguments, single};
+use crate::options::Shell;
+use crate::simple::is_declaration;
+use crate::span::Span;
+use crate::tree::{Assigned, AssignedValue, RedirectOperator, Redirected, Simple, Word};
+use crate::{evaluated, payload};
+
+impl<'t> Walk<'t, '_> {
+    pub(super) fn simple(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) {
+        let (start, substitutions) = (self.next(), self.actions.substitutions.len());
+        let (argv, mentioned) = self.arguments(simple, place);
+        let words = start..self.next();
+        let is_modifier = |arg: &Arg<'_>| place.shell == Shell::Zsh && arg.known() == Some("nocorrect");
+        let runs_nothing = argv.iter().all(is_modifier);
+        let scope = if runs_nothing { AssignmentScope::Shell } else { AssignmentScope::Command };
+        for assigned in &simple.assignments {
+            self.assigned(assigned, scope, place);
+        }
+        let (files, first) = (self.next(), self.actions.redirects.len());
+        let around = self.held.begin();
+        let redirected = self.redirects(&simple.redirects, place);
+        let read = self.held.end(around);
+        let (own, last) = (self.next(), self.actions.redirects.len());
+        if runs_nothing
+            && place.shell == Shell::Zsh
+            && simple.assignments.is_empty()
+            && !simple.redirects.is_empty()
+        {
+            // zsh copies the input when there is only a redirection, with the program that `NULLCMD` or
+            // `READNULLCMD` names.
+            self.run(vec![Arg::any()], simple.span, place, false);
+        }
+        if argv.is_empty() {
+            return;
+        }
+        let stdin = redirected.as_ref().unwrap_or(place.stdin);
+        let names = variables_set(&argv);
+        let written = mentioned.iter().chain(&read).cloned().chain([words.clone(), files..own]);
+        names.iter().for_each(|name| self.held.set(name, written.clone()));
+        self.run(argv, simple.span, Place { stdin, ..place }, false);
+        let run = own..self.next();
+        self.redirected(first..last, run.clone());
+        self.flow(files..own, run.clone(), Through::Input);
+        let inside = self.actions.substitutions.get(substitutions..).unwrap_or_default();
+        if inside.iter().any(|substitution| substitution.form == SubstitutionForm::Process) {
+            // `tee >(sh)`: what the program writes goes into the substitution.
+            self.flow(run.clone(), words.clone(), Through::Input);
+            self.flow(run.clone(), files..own, Through::Input);
+        }
+        self.flow(words, run.clone(), Through::Words);
+        self.flows_of(mentioned, &run, Through::Words);
+        self.flows_of(read, &run, Through::Input);
+    }
+
+    /// Returns the words of a command as arguments, and what they mention that may be run.
+    fn arguments(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) -> (Vec<Arg<'t>>, Vec<Range<usize>>) {
+        let mut argv = Vec::with_capacity(simple.words.len());
+        let around = self.held.begin();
+        let mut in_name = 0;
+        for (index, word) in simple.words.iter().enumerate() {
+            self.word(word, place);
+            arguments(word, place.shell, &mut argv);
+            if index == 0 {
+                in_name = self.held.count();
+            }
+        }
+        self.held.keep(match argv.first() {
+            Some(Arg::Known(_)) => usize::MAX,
+            // A program that is not certain is what it begins with: `./bin/$x` runs a file, whatever the variable holds.
+            Some(Arg::Unknown { prefix, .. }) if prefix.is_empty() => in_name,
+            _ => 0,
+        });
+        (argv, self.held.end(around))
+    }
+
+    fn assigned(&mut self, assigned: &Assigned<'t>, scope: AssignmentScope, place: Place<'_, 't>) {
+        if !assigned.subscript.is_empty() {
+            self.evaluates_names = true;
+            self.expansions(&assigned.subscript, place);
+        }
+        let (start, around) = (self.next(), self.held.begin());
+        let value = match &assigned.value {
+            AssignedValue::Word(word) => {
+                self.word(word, place);
+                single(word.pieces())
+            }
+            AssignedValue::Array(words) => {
+                self.words(words, place);
+                self.remember(words);
+                Arg::any()
+            }
+        };
+        let mentioned = self.held.end(around);
+        self.held.set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
+        self.assign(assigned.name.clone(), value, scope, assigned.span, place);
+    }
+
+    /// Lists an assignment, and what its value makes the shell run.
+    pub(crate) fn assign(
+        &mut self,
+        name: Cow<'t, str>,
+        value: Arg<'t>,
+        scope: AssignmentScope,
+        span: Span,
+        place: Place<'_, 't>,
+    ) {
+        if let Some(text) = value.known() {
+            self.remember_text(text, span);
+        }
+        match &*name {
+            "PROMPT_COMMAND" => payload::text(self, &value, span, place),
+            "PS0" | "PS1" | "PS2" | "PS3" | "PS4" | "PROMPT" | "RPROMPT" => {
+                evaluated::prompt(self, &value, span, Place { called: Called::Through, ..place });
+            }
+            _ => {}
+        }
+        self.actions.assignments.push(Assignment { name, value, scope, span });
+    }
+
+    pub(super) fn remember(&mut self, words: &[Word<'t>]) {
+        for word in words {
+            if let Some(text) = single(word.pieces()).known() {
+                self.remember_text(text, word.span);
+            }
+        }
+    }
+
+    /// Remembers a value that would run something if a builtin evaluated it.
+    pub(crate) fn remember_text(&mut self, text: &str, span: Span) {
+        if text.contains("$(") || text.contains('`') {
+            self.values.push((text.to_owned(), span));
+        }
+    }
+
+    /// Lists redirections, and returns what the last of them that concerns it makes of the standard input.
+    pub(super) fn redirects(&mut self, redirects: &[Redirected<'t>], place: Place<'_, 't>) -> Option<Stdin> {
+        let mut stdin = None;
+        for redirected in redirects {
+            let before = self.held.count();
+            self.word(&redirected.target, place);
+            if redirected.operator != RedirectOperator::HereString {
+                // A variable in the name of a file is not what is read.
+                self.held.keep(before);
+            }
+            let input = payload::input(redirected, place);
+            if let Some(index) = redirected.heredoc {
+                let body = place.heredocs.get(index).map_or(&[][..], |heredoc| &*heredoc.body);
+                self.pieces(body, place);
+            }
+            // zsh reads the pipe and every redirection, one after the other.
+            let joins = place.shell == Shell::Zsh && (stdin.is_some() || *place.stdin != Stdin::Inherited);
+            stdin = input.map(|input| if joins { Stdin::Unknown } else { input }).or(stdin);
+            if !matches!(redirected.operator, RedirectOperator::Heredoc | RedirectOperator::HereString) {
+                self.actions.redirects.push(Redirect {
+                    operator: redirected.operator,
+                    descriptor: redirected.descriptor.clone(),
+                    target: target(&redirected.target, place.shell),
+                    runs: 0..0,
+                    span: redirected.span,
+                });
+            }
+        }
+        stdin
+    }
+}
+
+/// Returns the variables that a builtin sets from its words or from what it reads.
+fn variables_set(argv: &[Arg<'_>]) -> Vec<String> {
+    let Some((name, words)) = argv.split_first() else { return Vec::new() };
+    let reads = matches!(name.known(), Some("read" | "mapfile" | "readarray"));
+    if !reads && !name.known().is_some_and(is_declaration) {
+        return Vec::new();
+    }
+    let name_in = |word: &Arg<'_>| {
+        let written = match word {
+            Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
+        };
+        let name = written.split_once('=').map_or(&**written, |(name, _)| name);
+        (!name.starts_with('-')).then(|| name.strip_suffix('+').unwrap_or(name).to_owned())
+    };
+    words.iter().filter_map(name_in).collect()
+}
+
+/// Returns the file that a redirection names.
+fn target<'t>(word: &Word<'t>, shell: Shell) -> Arg<'t> {
+    let mut targets = Vec::new();
+    arguments(word, shell, &mut targets);
+    match <[Arg<'t>; 1]>::try_from(targets) {
+        Ok([target]) => target,
+        Err(_) => Arg::any(),
+    }
+}

@@ -1,0 +1,80 @@
+//! A text that was read.
+
+use crate::actions::Actions;
+use crate::options::ReadOptions;
+use crate::parser::{self, Admission, Parsed};
+use crate::refusal::Unanalysable;
+use crate::render;
+use crate::runs;
+use crate::text::Origin;
+use crate::tree::{Command, Simple};
+
+/// Commands that were read from a text, and understood.
+#[derive(Debug, Clone)]
+pub struct Script<'t> {
+    pub(crate) parsed: Parsed<'t>,
+    pub(crate) options: ReadOptions,
+}
+
+impl<'t> Script<'t> {
+    /// Reads the commands in `text`.
+    ///
+    /// # Errors
+    /// When the text is not certain to be read by every shell as it is read here. It must not be run then.
+    pub fn read(text: &'t str, options: &ReadOptions) -> Result<Self, Unanalysable> {
+        let parsed = parser::parse(text, Some(text), Origin::Part(0), options, Admission::Checked)?;
+        Ok(Self { parsed, options: options.clone() })
+    }
+
+    /// Reads the commands in `text` without refusing characters that deceive a person.
+    ///
+    /// What it finds is a reason to refuse, never to allow: a rule that denies `rm` holds for `rm` after a carriage
+    /// return too.
+    ///
+    /// # Errors
+    /// When the text is not certain to be read by every shell as it is read here.
+    pub fn read_despite_appearance(text: &'t str, options: &ReadOptions) -> Result<Self, Unanalysable> {
+        let parsed = parser::parse(text, Some(text), Origin::Part(0), options, Admission::AsTheShell)?;
+        Ok(Self { parsed, options: options.clone() })
+    }
+
+    /// Returns everything that the commands run, open and set.
+    #[must_use]
+    pub fn actions(&self) -> Actions<'t> {
+        runs::actions(&self.parsed, &self.options)
+    }
+
+    /// Returns the same commands in one canonical spelling, when every word is certain and nothing but lists,
+    /// pipelines, groups and subshells joins them.
+    ///
+    /// Run this instead of the original text, and what runs is what was judged.
+    #[must_use]
+    pub fn rendered(&self) -> Option<String> {
+        let text = render::list(&self.parsed.list, self.options.shell)?;
+        // What cannot be read again cannot be judged: `$'\e'` spells a character that must not stand there itself.
+        Script::read(&text, &self.options).is_ok().then_some(text)
+    }
+
+    /// Returns the program and its arguments when the text is one plain command: no shell is needed to run it.
+    #[must_use]
+    pub fn argv(&self) -> Option<Vec<String>> {
+        render::argv(self.only_command()?, self.options.shell)
+    }
+
+    /// Returns how many steps reading took: proportional to the length of the text, whatever is in it.
+    #[must_use]
+    pub const fn steps(&self) -> usize {
+        self.parsed.steps
+    }
+
+    /// Returns the simple command, when the text is only one.
+    pub(crate) fn only_command(&self) -> Option<&Simple<'t>> {
+        match &*self.parsed.list.items {
+            [item] => match &*item.pipeline.commands {
+                [Command::Simple(simple)] if item.pipeline.prefixes.is_empty() => Some(simple),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `[[ … ]]`
+
+use crate::grammar::Keyword;
+use crate::options::Shell;
+use crate::parser::{Parser, Read};
+use crate::refusal::Obstacle;
+use crate::tree::{Kind, Operand, Role, Word};
+use crate::word::Place;
+
+impl<'t> Parser<'t, '_, '_, '_> {
+    /// Reads `[[ … ]]`.
+    pub(crate) fn test(&mut self) -> Read<Kind<'t>> {
+        if self.shell() == Shell::Sh {
+            return Err(self.refuse_here(Obstacle::Dialect));
+        }
+        self.eat_keyword(Keyword::OpenTest);
+        let mut operands = Vec::new();
+        self.alternatives(&mut operands)?;
+        self.skip_line_ends()?;
+        if !self.eat_test_end() {
+            return Err(self.refuse_missing_command());
+        }
+        Ok(Kind::Test(operands))
+    }
+
+    /// Reads conditions joined by `&&` and `||`.
+    fn alternatives(&mut self, operands: &mut Vec<Operand<'t>>) -> Read<()> {
+        loop {
+            self.condition_term(operands)?;
+            self.skip_line_ends()?;
+            match (self.text.peek(), self.text.peek_second()) {
+                (b'&', b'&') => self.text.eat(b'&') && self.text.eat(b'&'),
+                (b'|', b'|') => self.text.eat(b'|') && self.text.eat(b'|'),
+                _ => return Ok(()),
+            };
+        }
+    }
+
+    fn condition_term(&mut self, operands: &mut Vec<Operand<'t>>) -> Read<()> {
+        self.skip_line_ends()?;
+        while self.text.peek() == b'!' && matches!(self.text.peek_second(), b' ' | b'\t' | b'\n') {
+            self.text.at += 1;
+            self.skip_line_ends()?;
+        }
+        if self.text.eat(b'(') {
+            self.deeper(|parser| parser.alternatives(operands))?;
+            return if self.text.eat(b')') { Ok(()) } else { Err(self.refuse_missing_command()) };
+        }
+        let first = self.test_word(Place::Argument)?;
+        if let Some(role) = first.bare().and_then(|name| unary(name)) {
+            self.skip_blanks();
+            if !self.is_test_end() && !matches!(self.text.peek(), b'&' | b'|' | b')') {
+                let word = self.test_word(Place::Argument)?;
+                operands.push(Operand { word, role });
+                return Ok(());
+            }
+        }
+        self.comparison(first, operands)
+    }
+
+    /// Reads the operator and the right side after the first word.
+    fn comparison(&mut self, first: Word<'t>, operands: &mut Vec<Operand<'t>>) -> Read<()> {
+        self.skip_line_ends()?;
+        let sides = match self.text.peek() {
+            b'<' | b'>' if self.text.peek_second() != b'(' => {
+                self.text.at += 1;
+                Some((Place::Argument, Role::Text))
+            }
+            b'&' | b'|' | b')' | 0 => None,
+            _ if self.is_test_end() => None,
+            _ => {
+                let operator = self.test_word(Place::Argument)?;
+                let sides = operator.bare().and_then(|name| binary(name));
+                if sides.is_none() {
+                    return Err(self.refuse_here(Obstacle::Syntax));
+                }
+                sides
+            }
+        };
+        let Some((place, role)) = sides else {
+            operands.push(Operand { word: first, role: Role::Text });
+            return Ok(());
+        };
+        operands.push(Operand { word: first, role });
+        self.skip_blanks();
+        let word = self.test_word(place)?;
+        operands.push(Operand { word, role });
+        Ok(())
+    }
+
+    fn test_word(&mut self, place: Place) -> Read<Word<'t>> {
+        if self.is_test_end() {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        }
+        match self.word(place)? {
+            Some(word) => Ok(word),
+            None => Err(self.refuse_missing_command()),
+        }
+    }
+
+    fn is_test_end(&mut self) -> bool {
+        let mut ahead = self.text;
+        ahead.eat(b']')
+            && ahead.eat(b']')
+            && matches!(ahead.peek(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
+    }
+
+    fn eat_test_end(&mut self) -> bool {
+        self.is_test_end() && self.text.eat(b']') && self.text.eat(b']')
+    }
+}
+
+/// Returns what a unary operator does with its operand.
+fn unary(name: &str) -> Option<Role> {
+    let mut letters = name.strip_prefix('-')?.chars();
+    match (letters.next()?, letters.next()) {
+        ('v' | 'R', None) => Some(Role::Evaluated),
+        (letter, None) if "abcdefghknoprstuwxzGLNOS".contains(letter) => Some(Role::Text),
+        _ => None,
+    }
+}
+
+/// Returns how the right side of a binary operator is read, and what is done with both.
+fn binary(name: &str) -> Option<(Place, Role)> {
+    match name {
+        "=" | "==" | "!=" => Some((Place::Pattern, Role::Text)),
+        "=~" => Some((Place::Regex, Role::Text)),
+        "-nt" | "-ot" | "-ef" => Some((Place::Argument, Role::Text)),
+        "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => Some((Place::Argument, Role::Evaluated)),
+        _ => None,
+    }
+}

@@ -1,0 +1,295 @@
+//! What a text says: lists of pipelines of commands, made of words.
+//!
+//! Words borrow from the text wherever it is the word, and keep every substitution they hold.
+
+use std::borrow::Cow;
+
+use crate::few::Few;
+use crate::span::Span;
+
+/// Commands in the order in which they are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct List<'t> {
+    pub(crate) items: Vec<Item<'t>>,
+}
+
+/// A pipeline and what joins it to the next one.
+#[derive(Debug, Clone)]
+pub(crate) struct Item<'t> {
+    pub(crate) pipeline: Pipeline<'t>,
+    pub(crate) then: Join,
+}
+
+/// What stands between one pipeline and the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// `;`, a line end, or nothing more.
+    Sequence,
+    /// `&`
+    Background,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// Commands joined by `|`.
+#[derive(Debug, Clone)]
+pub(crate) struct Pipeline<'t> {
+    /// `!` or `time`, which stand before the first command.
+    pub(crate) prefixes: Vec<Prefix>,
+    pub(crate) commands: Few<Command<'t>>,
+    /// Whether any of the pipes is `|&`, which carries errors too.
+    pub(crate) errors_too: bool,
+}
+
+/// A reserved word before a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prefix {
+    /// `!`
+    Not,
+    /// `time`
+    Time,
+}
+
+/// One stage of a pipeline.
+#[derive(Debug, Clone)]
+pub(crate) enum Command<'t> {
+    Simple(Simple<'t>),
+    Compound(Box<Compound<'t>>),
+}
+
+/// Assignments, words and redirections in one command.
+#[derive(Debug, Clone)]
+pub(crate) struct Simple<'t> {
+    pub(crate) span: Span,
+    pub(crate) assignments: Vec<Assigned<'t>>,
+    pub(crate) words: Few<Word<'t>>,
+    pub(crate) redirects: Vec<Redirected<'t>>,
+}
+
+/// A command made of other commands.
+#[derive(Debug, Clone)]
+pub(crate) struct Compound<'t> {
+    pub(crate) kind: Kind<'t>,
+    pub(crate) redirects: Vec<Redirected<'t>>,
+}
+
+/// The kinds of compound commands.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind<'t> {
+    /// `( … )`
+    Subshell(List<'t>),
+    /// `{ …; }`
+    Group(List<'t>),
+    /// `if`, `while`, `until`, `always`: the parts in order, each of which may or may not run.
+    Clauses(Vec<List<'t>>),
+    /// `for` and `select`
+    For { name: Cow<'t, str>, words: Vec<Word<'t>>, body: List<'t> },
+    /// `for ((…))`
+    Counted { arithmetic: Vec<Expansion<'t>>, body: List<'t> },
+    /// `case`
+    Case { words: Vec<Word<'t>>, arms: Vec<List<'t>> },
+    /// `(( … ))`
+    Arithmetic(Vec<Expansion<'t>>),
+    /// `[[ … ]]`
+    Test(Vec<Operand<'t>>),
+    /// `name() …`
+    Function { name: Option<Cow<'t, str>>, body: Command<'t> },
+    /// `coproc …`
+    Coproc(Command<'t>),
+}
+
+/// A word of `[[ … ]]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand<'t> {
+    pub(crate) word: Word<'t>,
+    pub(crate) role: Role,
+}
+
+/// What `[[ … ]]` does with a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Compared, matched or looked up as a file.
+    Text,
+    /// Evaluated as arithmetic or as the name of a variable, quoted or not.
+    Evaluated,
+}
+
+/// `name=value`
+#[derive(Debug, Clone)]
+pub(crate) struct Assigned<'t> {
+    pub(crate) span: Span,
+    pub(crate) name: Cow<'t, str>,
+    /// What is evaluated inside `name[…]=`.
+    pub(crate) subscript: Vec<Expansion<'t>>,
+    /// Whether it is written with `+=`.
+    pub(crate) appends: bool,
+    pub(crate) value: AssignedValue<'t>,
+}
+
+/// The right side of an assignment.
+#[derive(Debug, Clone)]
+pub(crate) enum AssignedValue<'t> {
+    Word(Word<'t>),
+    Array(Vec<Word<'t>>),
+}
+
+/// A redirection as it is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Redirected<'t> {
+    pub(crate) span: Span,
+    /// The number, or the `{name}`, before the operator.
+    pub(crate) descriptor: Option<Cow<'t, str>>,
+    pub(crate) operator: RedirectOperator,
+    pub(crate) target: Word<'t>,
+    /// Which of the here-documents of the text it reads.
+    pub(crate) heredoc: Option<usize>,
+}
+
+/// The redirection operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RedirectOperator {
+    /// `<`
+    Read,
+    /// `>`
+    Write,
+    /// `>>`
+    Append,
+    /// `>|`
+    Clobber,
+    /// `<>`
+    ReadWrite,
+    /// `&>`, or `>&` before a word that is not a number
+    WriteBoth,
+    /// `&>>`
+    AppendBoth,
+    /// `<&`
+    DuplicateInput,
+    /// `>&`
+    DuplicateOutput,
+    /// `<<` and `<<-`
+    Heredoc,
+    /// `<<<`
+    HereString,
+}
+
+impl RedirectOperator {
+    /// Returns how it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "<",
+            Self::Write => ">",
+            Self::Append => ">>",
+            Self::Clobber => ">|",
+            Self::ReadWrite => "<>",
+            Self::WriteBoth => "&>",
+            Self::AppendBoth => "&>>",
+            Self::DuplicateInput => "<&",
+            Self::DuplicateOutput => ">&",
+            Self::Heredoc => "<<",
+            Self::HereString => "<<<",
+        }
+    }
+}
+
+/// The body of a here-document.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heredoc<'t> {
+    pub(crate) body: Few<Piece<'t>>,
+}
+
+/// A word, with what the shell makes of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Word<'t> {
+    pub(crate) span: Span,
+    pub(crate) marks: Marks,
+    pub(crate) pieces: Few<Piece<'t>>,
+}
+
+impl<'t> Word<'t> {
+    /// Returns the pieces in order.
+    pub(crate) fn pieces(&self) -> &[Piece<'t>] {
+        &self.pieces
+    }
+
+    /// Returns the text of a word that is written without quotes and holds nothing that the shell changes.
+    pub(crate) fn bare(&self) -> Option<&Cow<'t, str>> {
+        match &self.pieces {
+            Few::One(Piece::Bare(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A part of a word.
+#[derive(Debug, Clone)]
+pub(crate) enum Piece<'t> {
+    /// Text outside quotes.
+    Bare(Cow<'t, str>),
+    /// Text that quotes or a backslash protect.
+    Quoted(Cow<'t, str>),
+    /// Something that the shell replaces.
+    Expansion(Box<Expansion<'t>>),
+}
+
+/// What an unquoted part of a word holds, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    /// `*`, `?` or `[`
+    pub(crate) const GLOB: u8 = 1;
+    /// `{`
+    pub(crate) const BRACE: u8 = 2;
+    /// A `~` at the start, or after `=` or `:`.
+    pub(crate) const TILDE: u8 = 4;
+    /// `=` or `#`: only the first byte of a word matters.
+    pub(crate) const OTHER: u8 = 8;
+    /// Braces outside and inside of `${…}`: bash pairs them before it knows which is which.
+    pub(crate) const TANGLED: u8 = 16;
+
+    pub(crate) const fn has(self, mark: u8) -> bool {
+        self.0 & mark != 0
+    }
+
+    pub(crate) const fn add(&mut self, marks: u8) {
+        self.0 |= marks;
+    }
+}
+
+/// Something that the shell replaces by text that cannot be known.
+#[derive(Debug, Clone)]
+pub(crate) struct Expansion<'t> {
+    pub(crate) span: Span,
+    pub(crate) quoted: bool,
+    pub(crate) kind: ExpansionKind<'t>,
+}
+
+/// The kinds of expansions.
+#[derive(Debug, Clone)]
+pub(crate) enum ExpansionKind<'t> {
+    /// `$name` and `${…}`, with the expansions inside.
+    Parameter { name: Cow<'t, str>, action: Action, inside: Vec<Expansion<'t>> },
+    /// `$(…)`
+    Command(List<'t>),
+    /// `` `…` ``
+    Backtick(List<'t>),
+    /// `<(…)` and `>(…)`
+    Process(List<'t>),
+    /// `$((…))` and `$[…]`
+    Arithmetic { evaluates_names: bool, inside: Vec<Expansion<'t>> },
+}
+
+/// What an expansion does beside inserting a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Inserts the value, or a part of it.
+    Value,
+    /// Reads the value as the name of another variable, or as arithmetic, which may run what is in it.
+    Indirect,
+    /// Expands the value as a prompt (`@P`), which runs the substitutions in it.
+    Prompt,
+}

@@ -1,0 +1,12 @@
+//! What users rely on without saying so.
+
+use stockade_shell::{Actions, ReadOptions, Script, Unanalysable};
+
+#[test]
+fn types_can_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync + std::fmt::Debug + Clone>() {}
+    is_shared::<Script<'_>>();
+    is_shared::<Actions<'_>>();
+    is_shared::<ReadOptions>();
+    is_shared::<Unanalysable>();
+}
