@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::render::escape::escape_lines;
+use crate::render::style::ColorChoice;
 
 /// How `exec` and `run` end where nothing ran.
 pub(crate) const NOTHING_RAN: u8 = 125;
@@ -136,14 +137,6 @@ pub(crate) fn agent(text: &str) -> Result<String, String> {
         Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
         _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
     }
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    Auto,
-    Always,
-    Never,
 }
 
 /// How to print: for people, or one document for programs.

@@ -15,6 +15,7 @@ mod output;
 #[cfg(target_os = "linux")]
 mod record;
 mod render;
+mod report;
 mod rule_files;
 #[cfg(target_os = "linux")]
 mod serve;

@@ -8,10 +8,9 @@ use std::env;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 use std::ops::ControlFlow;
 
-use crate::args::ColorChoice;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::style::Styles;
+use crate::render::style::{ColorChoice, Styles};
 
 /// Buffered standard output that remembers its first error.
 #[derive(Debug)]

@@ -14,12 +14,13 @@ use stockade_guard::audit::{
     AuditError, AuditQuery, AuditRecord, AuditTrail, Head, MAX_QUERY, Timestamp, Verified, to_ocsf,
 };
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::audit_text;
 use crate::render::json::to_json;
+use crate::render::style::ColorChoice;
 use when::parse_when;
 
 const EXAMPLES: &str = "\

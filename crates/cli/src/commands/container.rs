@@ -4,20 +4,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use serde::Serialize;
 use stockade_guard::container::{
-    ContainerManifest, ContainerOptions, ManifestProblem, PackageError, PackageOptions, PackageProblem,
-    PackageReport, check_package,
+    ContainerManifest, ContainerOptions, PackageError, PackageOptions, check_package,
 };
-use stockade_guard::{FileOptions, SkillFinding, Source, TextFile, read_text};
+use stockade_guard::{FileOptions, Source, TextFile, read_text};
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::container_text;
 use crate::render::escape::escape_path;
 use crate::render::json::to_json;
+use crate::render::style::ColorChoice;
+use crate::report::checked_package::CheckedPackage;
 use crate::rule_files::Rules;
 
 const EXAMPLES: &str = "\
@@ -89,37 +89,6 @@ enum ContainerCommand {
     },
 }
 
-/// What was found out about a package, or about a manifest alone.
-#[derive(Debug)]
-pub(crate) enum Checked {
-    /// The manifest is none.
-    Refused(Vec<ManifestProblem>),
-    /// The manifest alone was looked at.
-    Manifest(Box<ContainerManifest>),
-    /// A package with all its files.
-    Package(Box<PackageReport>),
-}
-
-/// The answer, for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'a> {
-    path: &'a str,
-    verdict: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    manifest_hash: Option<String>,
-    /// The publisher's address.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signer: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signature_problem: Option<String>,
-    errors: &'a [ManifestProblem],
-    files: &'a [PackageProblem],
-    findings: &'a [SkillFinding],
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let rules = Rules::load(&args.rules)?;
@@ -149,7 +118,7 @@ pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Fail
 /// Prints the arguments of a package that passes.
 fn arguments(path: &Path, rules: &Rules, options: &ContainerOptions) -> Result<Exit, Failure> {
     let checked = look(path, rules)?;
-    let Checked::Package(report) = &checked else {
+    let CheckedPackage::Package(report) = &checked else {
         return Err(Failure::found(format_args!("{} is no package", escape_path(path))).with_help(
             "name a folder with a manifest.json; `stockade container check` says what is wrong with it",
         ));
@@ -167,7 +136,7 @@ fn arguments(path: &Path, rules: &Rules, options: &ContainerOptions) -> Result<E
     output.finish(Exit::Clean)
 }
 
-fn look(path: &Path, rules: &Rules) -> Result<Checked, Failure> {
+fn look(path: &Path, rules: &Rules) -> Result<CheckedPackage, Failure> {
     let source = match path == Path::new("-") {
         true => Source::Stdin { name: "stdin".into() },
         false => Source::Path(path.to_owned()),
@@ -175,17 +144,19 @@ fn look(path: &Path, rules: &Rules) -> Result<Checked, Failure> {
     let is_folder = matches!(&source, Source::Path(path) if is_folder(path));
     let checked = if is_folder {
         check_package(path, rules.scanner(), &PackageOptions::default())
-            .map(|report| Checked::Package(report.into()))
+            .map(|report| CheckedPackage::Package(report.into()))
     } else {
         let TextFile { text, .. } = read_text(&source, &FileOptions::default()).map_err(|gap| {
             Failure::incomplete(format_args!("cannot read {}: {gap}", escape_path(path)))
                 .with_help("name a folder with a manifest.json, or the manifest itself")
         })?;
-        ContainerManifest::parse(&text).map(|manifest| Checked::Manifest(manifest.into())).map_err(Into::into)
+        ContainerManifest::parse(&text)
+            .map(|manifest| CheckedPackage::Manifest(manifest.into()))
+            .map_err(Into::into)
     };
     match checked {
         Ok(checked) => Ok(checked),
-        Err(PackageError::Manifest(errors)) => Ok(Checked::Refused(errors.problems)),
+        Err(PackageError::Manifest(errors)) => Ok(CheckedPackage::Refused(errors.problems)),
         Err(error) => Err(Failure::incomplete(error)
             .with_help("a package is a folder with a manifest.json, both readable to you")),
     }
@@ -196,8 +167,8 @@ fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
 
-fn copy(checked: &Checked, folder: &Path) -> Result<(), Failure> {
-    let Checked::Package(report) = checked else {
+fn copy(checked: &CheckedPackage, folder: &Path) -> Result<(), Failure> {
+    let CheckedPackage::Package(report) = checked else {
         return Err(Failure::usage("of a manifest alone there are no files to copy")
             .with_help("name the folder of the package"));
     };
@@ -207,51 +178,4 @@ fn copy(checked: &Checked, folder: &Path) -> Result<(), Failure> {
         Failure::incomplete(format_args!("cannot write to {}: {error}", escape_path(folder)))
             .with_help("name a folder that is not there yet, in one that is")
     })
-}
-
-impl Checked {
-    /// Whether nothing is wrong with what was looked at.
-    pub(crate) fn passed(&self) -> bool {
-        match self {
-            Self::Refused(_) => false,
-            Self::Manifest(manifest) => manifest.signer().is_ok(),
-            Self::Package(report) => report.passed(),
-        }
-    }
-
-    pub(crate) fn verdict(&self) -> &'static str {
-        match self {
-            Self::Manifest(_) if self.passed() => "signed",
-            Self::Package(_) if self.passed() => "verified",
-            _ => "refused",
-        }
-    }
-
-    pub(crate) fn manifest(&self) -> Option<&ContainerManifest> {
-        match self {
-            Self::Refused(_) => None,
-            Self::Manifest(manifest) => Some(manifest),
-            Self::Package(report) => Some(&report.manifest),
-        }
-    }
-
-    fn row<'a>(&'a self, path: &'a str) -> Row<'a> {
-        let signer = self.manifest().map(ContainerManifest::signer);
-        let (errors, report) = match self {
-            Self::Refused(problems) => (problems.as_slice(), None),
-            Self::Manifest(_) => ([].as_slice(), None),
-            Self::Package(report) => ([].as_slice(), Some(report)),
-        };
-        Row {
-            path,
-            verdict: self.verdict(),
-            name: self.manifest().map(ContainerManifest::name),
-            manifest_hash: self.manifest().map(|manifest| manifest.hash().to_string()),
-            signer: signer.and_then(Result::ok).map(|address| address.to_string()),
-            signature_problem: signer.and_then(Result::err).map(|error| error.to_string()),
-            errors,
-            files: report.map_or(&[], |report| &report.problems),
-            findings: report.map_or(&[], |report| &report.findings),
-        }
-    }
 }

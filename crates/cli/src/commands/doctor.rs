@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::escape::escape;
 use crate::render::json::to_json;
-use crate::render::style::Styles;
+use crate::render::style::{ColorChoice, Styles};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,8 +4,6 @@ mod reset;
 mod simulate;
 mod status;
 
-pub(crate) use status::Agent;
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,10 +12,11 @@ use stockade_guard::SqliteStore;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::limits::StoreError;
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::render::escape::escape_path;
+use crate::render::style::ColorChoice;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,7 +8,7 @@ use serde::Serialize;
 use stockade_guard::policy::{Consideration, Considered, Lint, Part, lint_rules};
 
 use super::check_command::{Checked, HowArgs, command, decide, exit};
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::command_rules::{RulePlaces, layer_of, load, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ use crate::output::{Output, styles};
 use crate::render::command_text;
 use crate::render::escape::{escape, escape_path};
 use crate::render::json::to_json;
-use crate::render::style::Styles;
+use crate::render::style::{ColorChoice, Styles};
 
 const EXAMPLES: &str = "\
 Examples:

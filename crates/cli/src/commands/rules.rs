@@ -6,12 +6,13 @@ use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::scanner::RuleBuf;
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::json::to_json;
 use crate::render::rule_text;
+use crate::render::style::ColorChoice;
 use crate::rule_files::Rules;
 
 const EXAMPLES: &str = "\

@@ -3,23 +3,24 @@
 
 mod page;
 mod progress;
-pub(crate) mod tally;
 
 use std::io::{self, IsTerminal as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use stockade_guard::scanner::{Scanner, Severity};
+use stockade_guard::scanner::Scanner;
 use stockade_guard::{FileOptions, Source, scan_files};
 
-use crate::args::{ColorChoice, HELP};
+use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::styles;
+use crate::render::style::ColorChoice;
+use crate::report::fail_on::FailOn;
+use crate::report::scan_tally::ScanTally;
 use crate::rule_files::Rules;
 use page::{Page, Printer};
-use tally::Tally;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,25 +94,6 @@ pub(crate) enum ScanFormat {
     Github,
 }
 
-/// Which findings make a scan fail: attempts to attack, suspicious text too, or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Critical,
-    Warn,
-    Never,
-}
-
-impl FailOn {
-    /// Whether a finding of this severity makes the scan fail.
-    pub(crate) fn covers(self, severity: Severity) -> bool {
-        match self {
-            Self::Critical => severity >= Severity::Critical,
-            Self::Warn => severity >= Severity::Warn,
-            Self::Never => false,
-        }
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let sources = sources(args)?;
@@ -135,7 +117,7 @@ fn scan<'s>(args: &ScanArgs, sources: &[Source], scanner: &'s Scanner, color: Co
         sources,
         scanner,
         &options,
-        |file| (printer.file(&file), Tally::of(&file)),
+        |file| (printer.file(&file), ScanTally::of(&file)),
         |(printed, tally)| page.add(&printed, tally),
     );
     page

@@ -15,14 +15,14 @@ use stockade_guard::{
     read_text,
 };
 
-use crate::args::{ColorChoice, Format, HELP};
+use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::escape::escape_path;
 use crate::render::json::to_json;
 use crate::render::skill_text;
-use crate::render::style::Styles;
+use crate::render::style::{ColorChoice, Styles};
 use crate::rule_files::Rules;
 
 const EXAMPLES: &str = "\

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape::escape;
 use super::style::Styles;
-use crate::commands::check::{Answer, Decision};
+use crate::report::answer::{Answer, Decision};
 
 /// Returns the answers: the decision and its rule, and what would change it.
 pub(crate) fn answers(answers: &[Answer], styles: Styles) -> String {

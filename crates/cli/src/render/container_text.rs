@@ -9,15 +9,15 @@ use stockade_guard::container::{ContainerArgs, ContainerManifest, PackageReport}
 use super::escape::escape;
 use super::skill_text::push_finding;
 use super::style::Styles;
-use crate::commands::container::Checked;
+use crate::report::checked_package::CheckedPackage;
 
 /// Returns the verdict, and below it what it rests on.
-pub(crate) fn report(path: &str, checked: &Checked, styles: Styles) -> String {
+pub(crate) fn report(path: &str, checked: &CheckedPackage, styles: Styles) -> String {
     let Styles { critical, good, strong, reset, .. } = styles;
     let color = if checked.passed() { good } else { critical };
     let name = checked.manifest().map(|manifest| format!(" {strong}{}{reset}", manifest.name()));
     let mut out = format!("{color}{}{reset}{} ({path})\n", checked.verdict(), name.unwrap_or_default());
-    if let Checked::Refused(problems) = checked {
+    if let CheckedPackage::Refused(problems) = checked {
         for problem in problems {
             push_error(
                 &mut out,
@@ -32,9 +32,9 @@ pub(crate) fn report(path: &str, checked: &Checked, styles: Styles) -> String {
         push_signer(&mut out, manifest, styles);
     }
     match checked {
-        Checked::Refused(_) => {}
-        Checked::Manifest(_) => out.push_str("  files: not looked at; name their folder\n"),
-        Checked::Package(report) => push_files(&mut out, report, styles),
+        CheckedPackage::Refused(_) => {}
+        CheckedPackage::Manifest(_) => out.push_str("  files: not looked at; name their folder\n"),
+        CheckedPackage::Package(report) => push_files(&mut out, report, styles),
     }
     out
 }

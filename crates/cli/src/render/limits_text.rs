@@ -7,13 +7,13 @@ use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, Break
 
 use super::escape::escape;
 use super::style::Styles;
-use crate::commands::limits::Agent;
+use crate::report::agent_limits::AgentAccount;
 
 /// The most tasks of one agent that are shown, those that used most.
 const MOST_TASKS: usize = 5;
 
 /// Returns a block of lines for each agent.
-pub(crate) fn agents(agents: &[Agent], now: Duration, styles: Styles) -> String {
+pub(crate) fn agents(agents: &[AgentAccount], now: Duration, styles: Styles) -> String {
     if agents.is_empty() {
         return "nothing was used by any agent\n".to_owned();
     }
@@ -23,7 +23,7 @@ pub(crate) fn agents(agents: &[Agent], now: Duration, styles: Styles) -> String 
     })
 }
 
-fn push_agent(out: &mut String, agent: &Agent, now: Duration, styles: Styles) {
+fn push_agent(out: &mut String, agent: &AgentAccount, now: Duration, styles: Styles) {
     let Styles { critical, warn, good, strong, reset, .. } = styles;
     let (color, word) = match &agent.status {
         Err(_) => (warn, "unknown"),

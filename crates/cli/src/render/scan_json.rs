@@ -1,14 +1,12 @@
 //! The answer of `scan` for programs: one document, written as the files come, so that its size does not matter.
 
-use std::borrow::Cow;
-use std::path::Path;
-
 use serde::Serialize;
 use stockade_guard::FileScan;
 use stockade_guard::scanner::{Finding, Severity};
 
 use super::json::to_json;
-use crate::commands::scan::tally::{GapRow, Tally};
+use crate::report::fields::{is_false, path_text};
+use crate::report::scan_tally::{GapRow, ScanTally};
 
 /// How the document begins. The findings of each file follow.
 pub(crate) const HEAD: &str = "{\"findings\":[";
@@ -50,7 +48,7 @@ pub(crate) fn file(scan: &FileScan<'_>) -> String {
 }
 
 impl<'a> Tail<'a> {
-    pub(crate) fn of(tally: &'a Tally) -> Self {
+    pub(crate) fn of(tally: &'a ScanTally) -> Self {
         Self {
             incomplete: &tally.incomplete.rows,
             not_scanned: &tally.listed.rows,
@@ -64,19 +62,9 @@ impl<'a> Tail<'a> {
 }
 
 /// Returns the end of the document.
-pub(crate) fn tail(tally: &Tally) -> String {
+pub(crate) fn tail(tally: &ScanTally) -> String {
     let tail = to_json(&Tail::of(tally));
     format!("\n],{}\n", tail.strip_prefix('{').unwrap_or_default())
-}
-
-/// Returns a path as text, and whether that lost something.
-pub(crate) fn path_text(path: &Path) -> (Cow<'_, str>, bool) {
-    (path.to_string_lossy(), path.to_str().is_none())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-pub(crate) fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

@@ -3,8 +3,8 @@
 use stockade_guard::FileScan;
 
 use super::escape::{escape, escape_path};
-use crate::commands::scan::FailOn;
-use crate::commands::scan::tally::Tally;
+use crate::report::fail_on::FailOn;
+use crate::report::scan_tally::ScanTally;
 
 /// How the document begins. The tests follow.
 pub(crate) const HEAD: &str =
@@ -40,7 +40,7 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
 }
 
 /// Returns the end of the document.
-pub(crate) fn tail(tally: &Tally) -> String {
+pub(crate) fn tail(tally: &ScanTally) -> String {
     let cut =
         if tally.truncated { "<system-err>more was found than a report holds</system-err>\n" } else { "" };
     format!("{cut}</testsuite>\n</testsuites>\n")

@@ -6,8 +6,9 @@ use stockade_guard::{Coverage, FileScan};
 
 use super::escape::{escape, escape_path};
 use super::json::to_json;
-use super::scan_json::{Row, Tail, path_text};
-use crate::commands::scan::tally::Tally;
+use super::scan_json::{Row, Tail};
+use crate::report::fields::path_text;
+use crate::report::scan_tally::ScanTally;
 
 /// Returns the findings of one file as lines of JSON.
 pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
@@ -17,7 +18,7 @@ pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
 }
 
 /// Returns the last line: what the others add up to.
-pub(crate) fn jsonl_summary(tally: &Tally) -> String {
+pub(crate) fn jsonl_summary(tally: &ScanTally) -> String {
     #[derive(Serialize)]
     struct Summary<'t> {
         summary: Tail<'t>,

@@ -8,7 +8,7 @@ use stockade_guard::FileScan;
 use stockade_guard::scanner::{Finding, RuleBuf, Scanner, Severity};
 
 use super::json::to_json;
-use crate::commands::scan::tally::Tally;
+use crate::report::scan_tally::ScanTally;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -72,7 +72,7 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
 }
 
 /// Returns the end of the document: whether everything was scanned, and what was not.
-pub(crate) fn tail(tally: &Tally) -> String {
+pub(crate) fn tail(tally: &ScanTally) -> String {
     let notes: Vec<Value> = tally
         .incomplete
         .rows

@@ -8,7 +8,7 @@ use stockade_guard::{Coverage, FileScan};
 use super::escape::{escape, escape_path};
 use super::snippet::Snippet;
 use super::style::Styles;
-use crate::commands::scan::tally::Tally;
+use crate::report::scan_tally::ScanTally;
 
 /// Files that are listed by name at the end. Programs find all of them in the JSON.
 const LISTED: usize = 10;
@@ -69,7 +69,7 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
 }
 
 /// Returns the last lines: which files were only listed, and the numbers.
-pub(crate) fn summary(tally: &Tally, styles: Styles) -> String {
+pub(crate) fn summary(tally: &ScanTally, styles: Styles) -> String {
     let mut out = String::new();
     for row in tally.listed.rows.iter().take(LISTED) {
         line(&mut out, format_args!("note: {}: {}", row.shown, row.reason));
@@ -83,7 +83,7 @@ pub(crate) fn summary(tally: &Tally, styles: Styles) -> String {
 }
 
 /// Returns the one line that says it all.
-fn verdict(tally: &Tally, styles: Styles) -> String {
+fn verdict(tally: &ScanTally, styles: Styles) -> String {
     let Styles { critical, warn, good, reset, .. } = styles;
     let files = count(tally.files, "file");
     let mut parts = Vec::new();

@@ -1,5 +1,15 @@
 //! Colours, or none.
 
+use clap::ValueEnum;
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
 /// What to write before and after a piece of text of each kind. Only ANSI's basic colours, which every theme has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Styles {

@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 use stockade_guard::SqliteStore;
-use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
+use stockade_guard::limits::{AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
 
 use super::{Kept, chosen, configuration, of_known, unreadable};
-use crate::args::{ColorChoice, Format};
+use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::json::to_json;
 use crate::render::limits_text;
+use crate::render::style::ColorChoice;
+use crate::report::agent_limits::AgentAccount;
 
 /// Show what each agent used and may still use, and whether its service works
 ///
@@ -28,13 +30,6 @@ pub(super) struct StatusArgs {
 
     #[command(flatten)]
     kept: Kept,
-}
-
-/// An agent, as far as what is kept of it can be read.
-pub(crate) struct Agent {
-    pub(crate) name: String,
-    pub(crate) limits: AgentLimits,
-    pub(crate) status: Result<AgentStatus, String>,
 }
 
 pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
@@ -55,20 +50,20 @@ pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Resu
 }
 
 /// The agents of whom something is kept, and the time at which that was looked at.
-fn kept(file: &Path, named: &[String]) -> Result<(Vec<Agent>, Duration), Failure> {
+fn kept(file: &Path, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), Failure> {
     let store = SqliteStore::open_to_read(file).map_err(|error| unreadable(&error))?;
     let config = configuration()?;
     let now = store.now();
     let agents = chosen(&store, named)?.into_iter().map(|name| {
         let limits = config.agent(&name).limits;
         let status = store.state(&name).map(|state| state.status(&limits, now));
-        Agent { name, limits, status: status.map_err(|error| with_causes(&error)) }
+        AgentAccount { name, limits, status: status.map_err(|error| with_causes(&error)) }
     });
     Ok((agents.collect(), now))
 }
 
 /// What was found goes before what could not be looked at, as everywhere.
-fn exit(agents: &[Agent]) -> Exit {
+fn exit(agents: &[AgentAccount]) -> Exit {
     if agents.iter().any(|agent| agent.status.as_ref().is_ok_and(AgentStatus::refuses)) {
         return Exit::Found;
     }
@@ -137,7 +132,7 @@ struct Breaker {
 }
 
 impl<'a> Row<'a> {
-    fn of(agent: &'a Agent, now: Duration) -> Self {
+    fn of(agent: &'a AgentAccount, now: Duration) -> Self {
         let until = |at: Option<Duration>| {
             at.map(|at| u64::try_from(at.saturating_sub(now).as_millis()).unwrap_or(u64::MAX))
         };

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use stockade_guard::FileScan;
 use stockade_guard::scanner::Scanner;
 
+use super::ScanFormat;
 use super::progress::Progress;
-use super::tally::Tally;
-use super::{FailOn, ScanFormat};
 use crate::output::Output;
 use crate::render::style::Styles;
 use crate::render::{scan_json, scan_junit, scan_lines, scan_sarif, scan_text};
+use crate::report::fail_on::FailOn;
+use crate::report::scan_tally::ScanTally;
 
 /// How each file is printed.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +31,7 @@ pub(crate) struct Page<'s> {
     progress: Progress,
     /// Whether anything was written.
     begun: bool,
-    pub(crate) tally: Tally,
+    pub(crate) tally: ScanTally,
 }
 
 impl Printer<'_> {
@@ -58,7 +59,7 @@ impl Printer<'_> {
     }
 
     /// Returns what comes after all files.
-    fn end(self, tally: &Tally) -> String {
+    fn end(self, tally: &ScanTally) -> String {
         match self.format {
             Some(ScanFormat::Text) => scan_text::summary(tally, self.styles),
             Some(ScanFormat::Json) => scan_json::tail(tally),
@@ -78,13 +79,13 @@ impl Printer<'_> {
 impl<'s> Page<'s> {
     pub(crate) fn new(printer: Printer<'s>) -> Self {
         let progress = Progress::new(printer.format.is_none());
-        Self { output: Output::new(), printer, progress, begun: false, tally: Tally::default() }
+        Self { output: Output::new(), printer, progress, begun: false, tally: ScanTally::default() }
     }
 
     /// Adds what was printed for one file, and says to stop once nobody reads on.
-    pub(crate) fn add(&mut self, printed: &str, tally: Tally) -> ControlFlow<()> {
+    pub(crate) fn add(&mut self, printed: &str, tally: ScanTally) -> ControlFlow<()> {
         self.tally.add(tally);
-        let Tally { files, bytes, critical, warn, .. } = self.tally;
+        let ScanTally { files, bytes, critical, warn, .. } = self.tally;
         self.progress.tell(files, bytes, critical + warn);
         if printed.is_empty() { ControlFlow::Continue(()) } else { self.write(printed) }
     }
@@ -101,7 +102,7 @@ impl<'s> Page<'s> {
     }
 
     /// Writes the end. What does not arrive shows when the output is finished.
-    pub(crate) fn end(mut self) -> (Output, Tally) {
+    pub(crate) fn end(mut self) -> (Output, ScanTally) {
         let end = self.printer.end(&self.tally);
         let _: ControlFlow<()> = self.write(&end);
         (self.output, self.tally)

@@ -9,8 +9,8 @@ use stockade_guard::scanner::{Fold, RuleFile, RuleFormat, ScanOptions, ScanRepor
 use stockade_guard::{FileOptions, Source, scan_bytes, scan_files, syntax_of};
 
 use super::{Json, Lane, Parameters, bytes_of};
-use crate::commands::scan::tally::Tally;
 use crate::render::scan_json;
+use crate::report::scan_tally::ScanTally;
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -218,12 +218,12 @@ impl Parameters for ScanBundle {
             if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() }
         });
         let sources = [Source::Path(folder.unwrap_or(self.path))];
-        let (mut findings, mut tally) = (String::new(), Tally::default());
+        let (mut findings, mut tally) = (String::new(), ScanTally::default());
         scan_files(
             &sources,
             Scanner::builtin(),
             &FileOptions::default(),
-            |file| (scan_json::file(&file), Tally::of(&file)),
+            |file| (scan_json::file(&file), ScanTally::of(&file)),
             |(printed, numbers)| {
                 tally.add(numbers);
                 if findings.len() + printed.len() > MAX_FINDINGS {

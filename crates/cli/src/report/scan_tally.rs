@@ -4,17 +4,17 @@ use serde::Serialize;
 use stockade_guard::scanner::Severity;
 use stockade_guard::{Coverage, FileScan, Gap};
 
-use super::FailOn;
+use super::fail_on::FailOn;
+use super::fields::{is_false, path_text};
 use crate::exit::Exit;
 use crate::render::escape::{escape, escape_path};
-use crate::render::scan_json::{is_false, path_text};
 
 /// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
 const MAX_ROWS: usize = 1000;
 
 /// Numbers of a whole scan, or of one file before it is added.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ScanTally {
     /// Files that were scanned, even if only in part.
     pub(crate) files: usize,
     pub(crate) bytes: usize,
@@ -47,7 +47,7 @@ pub(crate) struct GapRow {
     pub(crate) shown: String,
 }
 
-impl Tally {
+impl ScanTally {
     /// Returns the numbers of one file.
     pub(crate) fn of(scan: &FileScan<'_>) -> Self {
         let of =
@@ -141,7 +141,7 @@ impl GapRow {
 
 #[cfg(test)]
 mod tests {
-    use super::{FailOn, GapRow, Gaps, MAX_ROWS, Tally};
+    use super::{FailOn, GapRow, Gaps, MAX_ROWS, ScanTally};
     use crate::exit::Exit;
 
     fn gap() -> GapRow {
@@ -171,7 +171,7 @@ mod tests {
             (1, 1, 1, Never, Incomplete),
         ];
         for (critical, warn, gaps, fail_on, exit) in cases {
-            let mut tally = Tally { critical, warn, ..Tally::default() };
+            let mut tally = ScanTally { critical, warn, ..ScanTally::default() };
             (0..gaps).for_each(|_| tally.incomplete.push(gap()));
             assert_eq!(tally.exit(fail_on), exit, "{critical} {warn} {gaps} {fail_on:?}");
         }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_cut_list_of_findings_is_not_clean() {
-        let tally = Tally { warn: 1, truncated: true, ..Tally::default() };
+        let tally = ScanTally { warn: 1, truncated: true, ..ScanTally::default() };
         assert_eq!(tally.exit(FailOn::Critical), Exit::Incomplete);
         assert!(!tally.clean());
     }

@@ -1,0 +1,84 @@
+//! What was found out about a package for containers.
+
+use serde::Serialize;
+use stockade_guard::SkillFinding;
+use stockade_guard::container::{ContainerManifest, ManifestProblem, PackageProblem, PackageReport};
+
+/// What was found out about a package, or about a manifest alone.
+#[derive(Debug)]
+pub(crate) enum CheckedPackage {
+    /// The manifest is none.
+    Refused(Vec<ManifestProblem>),
+    /// The manifest alone was looked at.
+    Manifest(Box<ContainerManifest>),
+    /// A package with all its files.
+    Package(Box<PackageReport>),
+}
+
+/// The answer, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CheckedRow<'a> {
+    path: &'a str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manifest_hash: Option<String>,
+    /// The publisher's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature_problem: Option<String>,
+    errors: &'a [ManifestProblem],
+    files: &'a [PackageProblem],
+    findings: &'a [SkillFinding],
+}
+
+impl CheckedPackage {
+    /// Whether nothing is wrong with what was looked at.
+    pub(crate) fn passed(&self) -> bool {
+        match self {
+            Self::Refused(_) => false,
+            Self::Manifest(manifest) => manifest.signer().is_ok(),
+            Self::Package(report) => report.passed(),
+        }
+    }
+
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self {
+            Self::Manifest(_) if self.passed() => "signed",
+            Self::Package(_) if self.passed() => "verified",
+            _ => "refused",
+        }
+    }
+
+    pub(crate) fn manifest(&self) -> Option<&ContainerManifest> {
+        match self {
+            Self::Refused(_) => None,
+            Self::Manifest(manifest) => Some(manifest),
+            Self::Package(report) => Some(&report.manifest),
+        }
+    }
+
+    /// Returns the answer for programs.
+    pub(crate) fn row<'a>(&'a self, path: &'a str) -> CheckedRow<'a> {
+        let signer = self.manifest().map(ContainerManifest::signer);
+        let (errors, report) = match self {
+            Self::Refused(problems) => (problems.as_slice(), None),
+            Self::Manifest(_) => ([].as_slice(), None),
+            Self::Package(report) => ([].as_slice(), Some(report)),
+        };
+        CheckedRow {
+            path,
+            verdict: self.verdict(),
+            name: self.manifest().map(ContainerManifest::name),
+            manifest_hash: self.manifest().map(|manifest| manifest.hash().to_string()),
+            signer: signer.and_then(Result::ok).map(|address| address.to_string()),
+            signature_problem: signer.and_then(Result::err).map(|error| error.to_string()),
+            errors,
+            files: report.map_or(&[], |report| &report.problems),
+            findings: report.map_or(&[], |report| &report.findings),
+        }
+    }
+}
