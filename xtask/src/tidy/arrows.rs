@@ -7,13 +7,14 @@ use super::tree::{File, Tree};
 /// Each crate, and the crates of this repository that its manifest may name, for tests and builds too.
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["guard"]),
-    ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox"]),
+    ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox", "names"]),
     ("scanner", &[]),
     ("sanitize", &[]),
-    ("policy", &["shell"]),
+    ("policy", &["names", "shell"]),
     ("limits", &[]),
     ("eval", &[]),
-    ("exec-sandbox", &[]),
+    ("exec-sandbox", &["names"]),
+    ("names", &[]),
     ("shell", &[]),
 ];
 

@@ -1,0 +1,73 @@
+//! The table, a file for each family of tools.
+
+mod agents;
+mod editors;
+mod git;
+mod homes;
+mod instructions;
+mod languages;
+mod pipelines;
+mod secrets;
+mod shells;
+mod tasks;
+mod traces;
+
+use crate::name::{Kind, Name, Read, Scope, Tools, View, Write};
+
+/// Rows about tools of one family.
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
+    /// What the tools are.
+    pub title: &'static str,
+    /// The rows.
+    pub rows: &'static [Name],
+}
+
+/// The table.
+pub const FAMILIES: &[Family] = &[
+    Family { title: "Version control", rows: git::ROWS },
+    Family { title: "Shells", rows: shells::ROWS },
+    Family { title: "Editors", rows: editors::ROWS },
+    Family { title: "Agents", rows: agents::ROWS },
+    Family { title: "Instructions for agents", rows: instructions::ROWS },
+    Family { title: "Tasks and packages", rows: tasks::ROWS },
+    Family { title: "Languages and debuggers", rows: languages::ROWS },
+    Family { title: "Continuous integration", rows: pipelines::ROWS },
+    Family { title: "What a home holds", rows: homes::ROWS },
+    Family { title: "Secrets", rows: secrets::ROWS },
+    Family { title: "Histories and logs", rows: traces::ROWS },
+];
+
+/// Returns every row, in the order of the table.
+pub fn names() -> impl Iterator<Item = &'static Name> {
+    FAMILIES.iter().flat_map(|family| family.rows)
+}
+
+/// What most rows have in common: files of any folder that start programs, which nobody but a person changes.
+const STARTS: Name = Name {
+    id: "",
+    tool: "",
+    kind: Kind::StartsPrograms,
+    scope: Scope::Anywhere,
+    paths: &[],
+    but: &[],
+    write: Write::Protect,
+    read: Read::Free,
+    tools: Tools::Configured,
+    view: View::Shown,
+    why: "",
+    matches: &[],
+    clean: &[],
+};
+
+/// Files of any folder that start programs, and that projects change daily.
+const DAILY: Name = Name { write: Write::Report, ..STARTS };
+
+/// Files of the home that start programs.
+const AT_HOME: Name = Name { scope: Scope::Home, write: Write::Refuse, ..STARTS };
+
+/// Files of any folder that speak to agents.
+const INSTRUCTS: Name = Name { kind: Kind::InstructsAgents, write: Write::Report, ..STARTS };
+
+/// Files of any folder that hold secrets.
+const SECRET: Name = Name { kind: Kind::HoldsSecrets, write: Write::Free, tools: Tools::Forbidden, ..STARTS };

@@ -1,0 +1,108 @@
+//! Managers of tools, tasks and packages: ordinary commands run what their settings name.
+
+use super::{DAILY, SECRET};
+use crate::name::{Kind, Name, Read, Write};
+
+pub(super) const ROWS: &[Name] = &[
+    Name {
+        id: "mise",
+        tool: "mise, asdf",
+        paths: &[
+            "mise.toml",
+            ".mise.toml",
+            "mise.local.toml",
+            ".mise.local.toml",
+            "mise.*.toml",
+            ".mise.*.toml",
+            ".mise",
+            "mise/config.toml",
+            ".config/mise",
+            ".config/mise.toml",
+            ".tool-versions",
+        ],
+        why: "Hooks and variables are set on entering the folder; plugins are programs.",
+        matches: &["mise.toml", "x/.tool-versions", ".config/mise/config.toml"],
+        clean: &["mise.md", ".node-version"],
+        ..DAILY
+    },
+    Name {
+        id: "npm-settings",
+        tool: "npm, pnpm, Yarn, Bun",
+        paths: &[
+            ".npmrc",
+            ".yarnrc*",
+            ".pnpmfile.cjs",
+            ".pnpmfile.mjs",
+            "pnpmfile.js",
+            ".pnp.cjs",
+            ".pnp.loader.mjs",
+            ".yarn/releases",
+            ".yarn/plugins",
+            "bunfig.toml",
+            ".bunfig.toml",
+        ],
+        why: "Shells, hooks of installing, plugins and the program itself are named there; so is where packages come from.",
+        matches: &[".npmrc", "web/.yarnrc.yml", ".pnpmfile.cjs", ".yarn/releases/yarn-4.cjs"],
+        clean: &["npmrc.md", ".yarn/cache/x.zip", "package.json"],
+        ..DAILY
+    },
+    Name {
+        id: "cargo-settings",
+        tool: "Cargo, rustup",
+        paths: &[".cargo/config*", "rust-toolchain", "rust-toolchain.toml"],
+        why: "Runners, linkers, wrappers and the compiler itself are named there.",
+        matches: &[".cargo/config.toml", "crates/x/.cargo/config", "rust-toolchain.toml"],
+        clean: &["Cargo.toml", "cargo/config.toml.md"],
+        ..DAILY
+    },
+    Name {
+        id: "build-settings",
+        tool: "Bazel, Buck, Maven, sbt, Bundler, Watchman",
+        paths: &[
+            ".bazelrc",
+            ".bazeliskrc",
+            "tools/bazel",
+            ".buckconfig",
+            ".buckconfig.local",
+            ".mvn",
+            ".sbtopts",
+            ".jvmopts",
+            ".bundle/config",
+            ".watchmanconfig",
+        ],
+        why: "Options of the build name wrappers, agents of the virtual machine and extensions.",
+        matches: &[".bazelrc", "x/.mvn/jvm.config", ".bundle/config"],
+        clean: &["BUILD.bazel", ".bundle/cache"],
+        ..DAILY
+    },
+    Name {
+        id: "python-package-settings",
+        tool: "pip, twine",
+        paths: &[".pypirc"],
+        kind: Kind::StartsPrograms,
+        write: Write::Report,
+        read: Read::Ask,
+        why: "Says where packages go to and come from, and holds the password for it.",
+        matches: &[".pypirc", "x/.pypirc"],
+        clean: &["pypirc.md"],
+        ..SECRET
+    },
+    Name {
+        id: "linter-plugins",
+        tool: "Linters that editors run",
+        paths: &[
+            ".pylintrc",
+            ".rubocop.yml",
+            ".solargraph.yml",
+            ".luacheckrc",
+            ".formatter.exs",
+            ".credo.exs",
+            ".proverc",
+            ".rspec",
+        ],
+        why: "They name code to load before anything is looked at, and editors run them on saving.",
+        matches: &[".pylintrc", "x/.formatter.exs"],
+        clean: &["pylint.md", ".editorconfig"],
+        ..DAILY
+    },
+];

@@ -1,0 +1,176 @@
+//! Which rows a path has.
+//!
+//! Nearly every path has none, and finds that out by one look into a hash table for each of its names.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::families::names;
+use crate::fold::fold;
+use crate::name::{Name, Scope, Treatment};
+use crate::pattern::fits;
+
+/// Where a path begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Root {
+    /// In some folder, such as a workspace.
+    Folder,
+    /// In the home of the user.
+    Home,
+    /// In the folder in which git keeps a repository.
+    Repository,
+    /// At the root of the machine.
+    Machine,
+}
+
+/// A row that a path has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// The row.
+    pub name: &'static Name,
+    /// How many of the path's names, from the first one, lead to what the row means.
+    pub length: usize,
+}
+
+/// Returns the rows of a path that begins at `root`, for the path itself and for every folder that it leads through.
+///
+/// The path is plain: names only, without `..`, and no link is followed. Takes linear time.
+pub fn hits<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Vec<Hit> {
+    let path: Vec<N> = path.into_iter().collect();
+    let path: Vec<Cow<'_, str>> = path.iter().map(|name| fold(name.as_ref())).collect();
+    let index = &*INDEX;
+    let mut found = Vec::new();
+    match root {
+        Root::Home => index.home.look(&path, 0, &mut found),
+        Root::Machine => index.machine.look(&path, 0, &mut found),
+        Root::Folder | Root::Repository => {}
+    }
+    let mut inside = if root == Root::Repository { Inside::Repository } else { Inside::None };
+    for (at, name) in path.iter().enumerate() {
+        index.anywhere.look(&path, at, &mut found);
+        if inside.may_begin_a_repository() {
+            index.repository.look(&path, at, &mut found);
+        }
+        inside = inside.after(name);
+    }
+    found
+}
+
+/// Returns the strictest of what the rows of a path say, each way apart.
+pub fn treatment<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Treatment {
+    hits(root, path).iter().fold(Treatment::default(), |strictest, hit| strictest.or(hit.name.treatment()))
+}
+
+/// Returns the rows of any folder with a path that begins with this name, and that path: for whoever walks through folders.
+pub fn beginning_with(name: &str) -> impl Iterator<Item = (&'static Name, &'static str)> {
+    let name = fold(name);
+    let patterns: Vec<_> = INDEX.anywhere.beginning_with(&name).map(|it| (it.name, it.path)).collect();
+    patterns.into_iter()
+}
+
+/// Where in the folders of git a path has come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    None,
+    /// The next name lies in a repository.
+    Repository,
+    /// The next name is that of a worktree.
+    Worktrees,
+    /// The names of submodules may have several parts, so a repository may begin at each.
+    Modules,
+}
+
+impl Inside {
+    const fn may_begin_a_repository(self) -> bool {
+        matches!(self, Self::Repository | Self::Modules)
+    }
+
+    fn after(self, name: &str) -> Self {
+        match (self, name) {
+            (Self::Modules, _) | (Self::Repository, "modules") => Self::Modules,
+            (Self::Repository, "worktrees") => Self::Worktrees,
+            (Self::Worktrees, _) | (_, ".git") => Self::Repository,
+            _ => Self::None,
+        }
+    }
+}
+
+/// A path of a row.
+struct Pattern {
+    name: &'static Name,
+    path: &'static str,
+    /// Its names, folded.
+    parts: Vec<String>,
+}
+
+/// The rows of one scope, by the first name of their paths.
+#[derive(Default)]
+struct Table {
+    named: HashMap<String, Vec<Pattern>>,
+    /// Those that begin with a name that is a pattern.
+    unnamed: Vec<Pattern>,
+}
+
+#[derive(Default)]
+struct Index {
+    anywhere: Table,
+    home: Table,
+    repository: Table,
+    machine: Table,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index::default();
+    for name in names() {
+        let table = match name.scope {
+            Scope::Anywhere => &mut index.anywhere,
+            Scope::Home => &mut index.home,
+            Scope::Repository => &mut index.repository,
+            Scope::Machine => &mut index.machine,
+        };
+        name.paths.iter().for_each(|path| table.add(name, path));
+    }
+    index
+});
+
+impl Table {
+    fn add(&mut self, name: &'static Name, path: &'static str) {
+        let parts: Vec<String> = path.split('/').map(|part| fold(part).into_owned()).collect();
+        let pattern = Pattern { name, path, parts };
+        match pattern.parts.first() {
+            Some(first) if !first.contains('*') => {
+                self.named.entry(first.clone()).or_default().push(pattern);
+            }
+            _ => self.unnamed.push(pattern),
+        }
+    }
+
+    fn beginning_with<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Pattern> {
+        let unnamed =
+            self.unnamed.iter().filter(move |it| it.parts.first().is_some_and(|part| fits(name, part)));
+        self.named.get(name).into_iter().flatten().chain(unnamed)
+    }
+
+    fn look(&self, path: &[Cow<'_, str>], at: usize, found: &mut Vec<Hit>) {
+        let Some((first, rest)) = path.get(at..).and_then(<[_]>::split_first) else { return };
+        for pattern in self.beginning_with(first) {
+            let parts = pattern.parts.get(1..).unwrap_or_default();
+            let leads_there =
+                rest.len() >= parts.len() && rest.iter().zip(parts).all(|(name, part)| fits(name, part));
+            if leads_there && !pattern.is_excepted(path) {
+                found.push(Hit { name: pattern.name, length: at + pattern.parts.len() });
+            }
+        }
+    }
+}
+
+impl Pattern {
+    /// Whether the path ends as one that only looks the same.
+    fn is_excepted(&self, path: &[Cow<'_, str>]) -> bool {
+        self.name.but.iter().any(|end| {
+            let mut names = path.iter().rev();
+            end.rsplit('/').all(|part| names.next().is_some_and(|name| fits(name, &fold(part))))
+        })
+    }
+}
