@@ -29,7 +29,7 @@ const SELECTIONS: &[(&str, &[&str])] = &[
         &[
             "--package=stockade-guard",
             "--no-default-features",
-            "--features=audit,config,container,exec,redis",
+            "--features=audit,config,container,exec,extract,redis",
         ],
     ),
 ];

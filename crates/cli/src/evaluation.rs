@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use stockade_guard::eval::{Data, EvalError, Limits, Options, eval, eval_async, interpolate, try_condition};
+use stockade_guard::eval::{
+    Data, EvalError, EvalLimits, EvalOptions, eval, eval_async, interpolate, try_condition,
+};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(crate) struct Question<'q> {
     pub(crate) ask: Ask,
     pub(crate) source: &'q str,
     pub(crate) vars: &'q [(String, Data)],
-    pub(crate) limits: Limits,
+    pub(crate) limits: EvalLimits,
     pub(crate) timeout: Duration,
     /// What `Date.now()` says; the time of this machine where there is none.
     pub(crate) now_ms: Option<f64>,
@@ -35,7 +37,7 @@ pub(crate) struct Question<'q> {
 pub(crate) fn answer(question: &Question<'_>) -> Result<Data, EvalError> {
     let start = Instant::now();
     let is_over = || start.elapsed() >= question.timeout;
-    let options = Options {
+    let options = EvalOptions {
         limits: question.limits,
         now_ms: question.now_ms.or_else(now_ms),
         seed: question.seed,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;
-use stockade_guard::limits::MemoryStore;
+use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{Guard, GuardError, GuardOptions};
 

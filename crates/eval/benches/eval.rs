@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use stockade_eval::{Data, EvalError, Options, eval};
+use stockade_eval::{Data, EvalError, EvalOptions, eval};
 
 const ROUNDS: usize = 9;
 
@@ -68,7 +68,7 @@ fn main() {
 }
 
 fn once(expression: &str, vars: &[(&str, Data)]) -> Result<Data, EvalError> {
-    eval(black_box(expression), vars, &Options::default())
+    eval(black_box(expression), vars, &EvalOptions::default())
 }
 
 /// The time of one evaluation of ours.

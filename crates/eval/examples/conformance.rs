@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use stockade_eval::{Data, EvalError, Options, condition, eval, eval_async, interpolate};
+use stockade_eval::{Data, EvalError, EvalOptions, condition, eval, eval_async, interpolate};
 
 /// Rows that this crate decides otherwise.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
@@ -74,7 +74,7 @@ fn run(row: &Value) -> Result<Value, EvalError> {
         .flatten()
         .map(|(name, value)| (name.as_str(), serde_json::from_value(value.clone()).unwrap_or_default()))
         .collect();
-    let options = Options::default();
+    let options = EvalOptions::default();
     let data = match row["fn"].as_str() {
         Some("condition") => Data::Bool(condition(source, &vars, &options)),
         Some("interpolate") => Data::Text(interpolate(source, &vars, &options)?),

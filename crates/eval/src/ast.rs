@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::Span;
+use crate::SourceSpan;
 use crate::text::Text;
 
 /// A name, as its place in [`Program::names`].
@@ -30,8 +30,8 @@ pub(crate) struct FunctionId(u32);
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     names: Vec<Rc<str>>,
-    exprs: Vec<(Expr, Span)>,
-    statements: Vec<(Statement, Span)>,
+    exprs: Vec<(Expr, SourceSpan)>,
+    statements: Vec<(Statement, SourceSpan)>,
     patterns: Vec<Pattern>,
     functions: Vec<Function>,
     /// What stands where nothing does.
@@ -61,14 +61,14 @@ impl Program {
         self.exprs.get_mut(id.0 as usize).map(|(expr, _)| expr)
     }
 
-    pub(crate) fn span(&self, id: ExprId) -> Span {
+    pub(crate) fn span(&self, id: ExprId) -> SourceSpan {
         self.exprs.get(id.0 as usize).map(|(_, span)| *span).unwrap_or_default()
     }
 
-    pub(crate) fn statement(&self, id: StatementId) -> (&Statement, Span) {
+    pub(crate) fn statement(&self, id: StatementId) -> (&Statement, SourceSpan) {
         self.statements
             .get(id.0 as usize)
-            .map_or((&self.nothing.1, Span::default()), |(statement, span)| (statement, *span))
+            .map_or((&self.nothing.1, SourceSpan::default()), |(statement, span)| (statement, *span))
     }
 
     pub(crate) fn pattern(&self, id: PatternId) -> &Pattern {
@@ -79,12 +79,12 @@ impl Program {
         self.functions.get(id.0 as usize).unwrap_or(&self.nothing.3)
     }
 
-    pub(crate) fn add_expr(&mut self, expr: Expr, span: Span) -> ExprId {
+    pub(crate) fn add_expr(&mut self, expr: Expr, span: SourceSpan) -> ExprId {
         self.exprs.push((expr, span));
         ExprId(place(self.exprs.len()))
     }
 
-    pub(crate) fn add_statement(&mut self, statement: Statement, span: Span) -> StatementId {
+    pub(crate) fn add_statement(&mut self, statement: Statement, span: SourceSpan) -> StatementId {
         self.statements.push((statement, span));
         StatementId(place(self.statements.len()))
     }

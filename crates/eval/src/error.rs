@@ -6,7 +6,7 @@ use crate::Data;
 
 /// Where in the source something stands, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub struct SourceSpan {
     /// The first byte.
     pub start: usize,
     /// The byte after the last.
@@ -74,7 +74,7 @@ pub struct EvalError {
     /// What happened.
     pub message: String,
     /// Where in the source.
-    pub span: Option<Span>,
+    pub span: Option<SourceSpan>,
     /// The smallest change that mends it, where one is known.
     pub fix: Option<String>,
     /// What was thrown, where the expression threw it.
@@ -86,7 +86,7 @@ impl EvalError {
         Self { kind, message: message.into(), span: None, fix: None, thrown: None }
     }
 
-    pub(crate) fn at(self, span: Span) -> Self {
+    pub(crate) fn at(self, span: SourceSpan) -> Self {
         Self { span: Some(self.span.unwrap_or(span)), ..self }
     }
 

@@ -3,7 +3,7 @@
 use crate::ast::Program;
 use crate::machine::Machine;
 use crate::parser::{self, Mode};
-use crate::{Data, ErrorKind, EvalError, Options};
+use crate::{Data, ErrorKind, EvalError, EvalOptions};
 
 /// Evaluates an expression, or statements of which the last expression is the value.
 ///
@@ -11,10 +11,10 @@ use crate::{Data, ErrorKind, EvalError, Options};
 /// `__proto__`, `constructor` and `prototype` are no variables.
 ///
 /// ```
-/// use stockade_eval::{Data, Options, eval};
+/// use stockade_eval::{Data, EvalOptions, eval};
 ///
 /// let vars = [("xs", Data::from(vec![1, 2, 3]))];
-/// let sum = eval("xs.map(x => x * 2).reduce((a, b) => a + b, 0)", &vars, &Options::default())?;
+/// let sum = eval("xs.map(x => x * 2).reduce((a, b) => a + b, 0)", &vars, &EvalOptions::default())?;
 /// assert_eq!(sum, Data::from(12));
 /// # Ok::<(), stockade_eval::EvalError>(())
 /// ```
@@ -22,38 +22,38 @@ use crate::{Data, ErrorKind, EvalError, Options};
 /// # Errors
 ///
 /// When the source is wrong, when it throws, when it reaches for what does not exist, and when a limit is hit.
-pub fn eval(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<Data, EvalError> {
+pub fn eval(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>) -> Result<Data, EvalError> {
     run(source, vars, options, Mode::Plain)
 }
 
 /// As [`eval`], where `await` may stand at the top.
 ///
 /// ```
-/// use stockade_eval::{Data, Options, eval_async};
+/// use stockade_eval::{Data, EvalOptions, eval_async};
 ///
 /// let source = "const [a, b] = await Promise.all([1, Promise.resolve(2)]); return a + b";
-/// assert_eq!(eval_async(source, &[], &Options::default())?, Data::from(3));
+/// assert_eq!(eval_async(source, &[], &EvalOptions::default())?, Data::from(3));
 /// # Ok::<(), stockade_eval::EvalError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// As [`eval`], and when a promise is waited for that nothing settles.
-pub fn eval_async(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<Data, EvalError> {
+pub fn eval_async(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>) -> Result<Data, EvalError> {
     run(source, vars, options, Mode::Async)
 }
 
 /// Whether an expression holds. Whatever fails does not.
 ///
 /// ```
-/// use stockade_eval::{Data, Options, condition};
+/// use stockade_eval::{Data, EvalOptions, condition};
 ///
 /// let vars = [("output", Data::from([("score", Data::from(10))]))];
-/// assert!(condition("output.score > 5", &vars, &Options::default()));
-/// assert!(!condition("output.nope.score > 5", &vars, &Options::default()));
+/// assert!(condition("output.score > 5", &vars, &EvalOptions::default()));
+/// assert!(!condition("output.nope.score > 5", &vars, &EvalOptions::default()));
 /// ```
 #[must_use]
-pub fn condition(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> bool {
+pub fn condition(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>) -> bool {
     try_condition(source, vars, options).unwrap_or(false)
 }
 
@@ -62,12 +62,21 @@ pub fn condition(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> 
 /// # Errors
 ///
 /// As [`eval`].
-pub fn try_condition(source: &str, vars: &[(&str, Data)], options: &Options<'_>) -> Result<bool, EvalError> {
+pub fn try_condition(
+    source: &str,
+    vars: &[(&str, Data)],
+    options: &EvalOptions<'_>,
+) -> Result<bool, EvalError> {
     let program = prepare(source, Mode::Plain, options)?;
     Machine::new(&program, *options).run_to_bool(&borrowed(vars))
 }
 
-fn run(source: &str, vars: &[(&str, Data)], options: &Options<'_>, mode: Mode) -> Result<Data, EvalError> {
+fn run(
+    source: &str,
+    vars: &[(&str, Data)],
+    options: &EvalOptions<'_>,
+    mode: Mode,
+) -> Result<Data, EvalError> {
     let program = prepare(source, mode, options)?;
     Machine::new(&program, *options).run(&borrowed(vars))
 }
@@ -77,7 +86,7 @@ fn borrowed<'v>(vars: &'v [(&'v str, Data)]) -> Vec<(&'v str, &'v Data)> {
 }
 
 /// Reads a source that is not too long.
-pub(crate) fn prepare(source: &str, mode: Mode, options: &Options<'_>) -> Result<Program, EvalError> {
+pub(crate) fn prepare(source: &str, mode: Mode, options: &EvalOptions<'_>) -> Result<Program, EvalError> {
     let limit = options.limits.max_source;
     if source.len() > limit {
         let message = format!("the source has {} bytes, more than {limit}, the limit", source.len());

@@ -4,7 +4,7 @@ use crate::ast::Program;
 use crate::evaluate::prepare;
 use crate::machine::{Machine, too_long};
 use crate::parser::Mode;
-use crate::{Data, EvalError, Options};
+use crate::{Data, EvalError, EvalOptions};
 
 /// Replaces each `{{expression}}` by the text of its value.
 ///
@@ -13,10 +13,10 @@ use crate::{Data, EvalError, Options};
 /// of steps and bytes.
 ///
 /// ```
-/// use stockade_eval::{Data, Options, interpolate};
+/// use stockade_eval::{Data, EvalOptions, interpolate};
 ///
 /// let vars = [("user", Data::from([("name", Data::from("Ada"))]))];
-/// let text = interpolate("Hello {{user.name}}, {{user.nope.x}}", &vars, &Options::default())?;
+/// let text = interpolate("Hello {{user.name}}, {{user.nope.x}}", &vars, &EvalOptions::default())?;
 /// assert_eq!(text, "Hello Ada, {{user.nope.x}}");
 /// # Ok::<(), stockade_eval::EvalError>(())
 /// ```
@@ -27,7 +27,7 @@ use crate::{Data, EvalError, Options};
 pub fn interpolate(
     template: &str,
     vars: &[(&str, Data)],
-    options: &Options<'_>,
+    options: &EvalOptions<'_>,
 ) -> Result<String, EvalError> {
     let mut left = *options;
     let mut out = String::new();
@@ -48,7 +48,11 @@ pub fn interpolate(
 }
 
 /// The text of a marker's value, or the marker itself.
-fn shown(marker: &Marker<'_>, vars: &[(&str, Data)], left: &mut Options<'_>) -> Result<String, EvalError> {
+fn shown(
+    marker: &Marker<'_>,
+    vars: &[(&str, Data)],
+    left: &mut EvalOptions<'_>,
+) -> Result<String, EvalError> {
     let outcome = value(marker.body.trim(), vars, left);
     match outcome {
         Ok(text) => Ok(text),
@@ -57,7 +61,7 @@ fn shown(marker: &Marker<'_>, vars: &[(&str, Data)], left: &mut Options<'_>) -> 
     }
 }
 
-fn value(source: &str, vars: &[(&str, Data)], left: &mut Options<'_>) -> Result<String, EvalError> {
+fn value(source: &str, vars: &[(&str, Data)], left: &mut EvalOptions<'_>) -> Result<String, EvalError> {
     let program: Program = prepare(source, Mode::Plain, left)?;
     let mut machine = Machine::new(&program, *left);
     let vars: Vec<(&str, &Data)> = vars.iter().map(|(name, data)| (*name, data)).collect();

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::ast::Symbol;
 use crate::text::Text;
-use crate::{ErrorKind, EvalError, Span};
+use crate::{ErrorKind, EvalError, SourceSpan};
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,11 +81,11 @@ impl<'s> Lexer<'s> {
     }
 
     /// The next token, and where it stands.
-    pub(crate) fn next(&mut self) -> Result<(Token, Span), EvalError> {
+    pub(crate) fn next(&mut self) -> Result<(Token, SourceSpan), EvalError> {
         self.skip_space()?;
         let start = self.at;
         let token = self.token()?;
-        Ok((token, Span { start, end: self.at }))
+        Ok((token, SourceSpan { start, end: self.at }))
     }
 
     fn token(&mut self) -> Result<Token, EvalError> {
@@ -119,7 +119,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn unknown(&self, c: char) -> EvalError {
-        let span = Span { start: self.at, end: self.at + c.len_utf8() };
+        let span = SourceSpan { start: self.at, end: self.at + c.len_utf8() };
         match c {
             '#' => self.wrong("private members do not exist here: there are no classes"),
             '@' => self.wrong("decorators do not exist here"),
@@ -131,7 +131,7 @@ impl<'s> Lexer<'s> {
 
     /// A syntax error where the lexer is.
     fn wrong(&self, message: impl Into<String>) -> EvalError {
-        EvalError::new(ErrorKind::Syntax, message).at(Span { start: self.at, end: self.at })
+        EvalError::new(ErrorKind::Syntax, message).at(SourceSpan { start: self.at, end: self.at })
     }
 
     fn word(&mut self) -> Symbol {

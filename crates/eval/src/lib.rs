@@ -5,7 +5,7 @@
 //! - [`interpolate()`]: `{{expression}}` in a text.
 //!
 //! [`Data`] goes in and comes out. There is no host behind it: no prototypes, no constructors to climb, no code from text,
-//! no getters, no files, no network, no clock and no chance but what [`Options`] give. [`Limits`] bound steps, bytes, depth
+//! no getters, no files, no network, no clock and no chance but what [`EvalOptions`] give. [`EvalLimits`] bound steps, bytes, depth
 //! and the result, and what hits one is refused whatever the expression catches.
 //!
 //! It does **not** keep secret what it was given: an expression may return any of its variables. It is an interpreter for
@@ -13,14 +13,14 @@
 //! regular expressions that need backtracking do not exist. Time is UTC, and letters are sorted without a locale.
 //!
 //! ```
-//! use stockade_eval::{Data, ErrorKind, Options, eval};
+//! use stockade_eval::{Data, ErrorKind, EvalOptions, eval};
 //!
 //! let vars = [("order", Data::from([("items", Data::from(vec![3, 4])), ("vip", Data::from(true))]))];
 //! let total = "order.items.reduce((sum, price) => sum + price, 0) * (order.vip ? 0.9 : 1)";
-//! assert_eq!(eval(total, &vars, &Options::default())?, Data::from(6.3));
+//! assert_eq!(eval(total, &vars, &EvalOptions::default())?, Data::from(6.3));
 //!
 //! let escape = "order.constructor.constructor('return process')().exit()";
-//! assert_eq!(eval(escape, &vars, &Options::default()).unwrap_err().kind, ErrorKind::Forbidden);
+//! assert_eq!(eval(escape, &vars, &EvalOptions::default()).unwrap_err().kind, ErrorKind::Forbidden);
 //! # Ok::<(), stockade_eval::EvalError>(())
 //! ```
 //!
@@ -45,10 +45,10 @@ mod text;
 mod value;
 
 pub use data::Data;
-pub use error::{ErrorKind, EvalError, Span};
+pub use error::{ErrorKind, EvalError, SourceSpan};
 pub use evaluate::{condition, eval, eval_async, try_condition};
 pub use interpolate::interpolate;
-pub use limits::{Limits, Options};
+pub use limits::{EvalLimits, EvalOptions};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

@@ -6,10 +6,10 @@ use crate::{ErrorKind, EvalError};
 
 /// What an evaluation may spend. Whatever is over a limit is refused, and no `catch` in the expression sees that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct EvalLimits {
     /// Bytes of source.
     pub max_source: usize,
-    /// How deeply calls and expressions may nest. Where that would take more than [`Limits::MAX_STACK`], it is less: what
+    /// How deeply calls and expressions may nest. Where that would take more than [`EvalLimits::MAX_STACK`], it is less: what
     /// nests too deeply is refused, and never overflows the stack.
     pub max_depth: usize,
     /// Steps: each operator, name, call and statement is one, and built-in functions count what they go through.
@@ -20,7 +20,7 @@ pub struct Limits {
     pub max_output: usize,
 }
 
-impl Limits {
+impl EvalLimits {
     /// The greatest depth that can be asked for.
     pub const MAX_DEPTH: usize = 1_000;
     /// The most stack that an evaluation takes, in bytes, whatever the depth: half of an ordinary thread's.
@@ -29,7 +29,7 @@ impl Limits {
     pub const MAX_DATA_DEPTH: usize = 127;
 }
 
-impl Default for Limits {
+impl Default for EvalLimits {
     fn default() -> Self {
         Self {
             max_source: 64 << 10,
@@ -43,9 +43,9 @@ impl Default for Limits {
 
 /// Everything that an evaluation needs besides its source and its variables.
 #[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct EvalOptions<'a> {
     /// What it may spend.
-    pub limits: Limits,
+    pub limits: EvalLimits,
     /// What `Date.now()` answers, in milliseconds since 1970. Without it, the time is refused.
     pub now_ms: Option<f64>,
     /// Where `Math.random()` begins. Without it, chance is refused.
@@ -54,9 +54,9 @@ pub struct Options<'a> {
     pub deadline: Option<&'a dyn Fn() -> bool>,
 }
 
-impl fmt::Debug for Options<'_> {
+impl fmt::Debug for EvalOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("EvalOptions")
             .field("limits", &self.limits)
             .field("now_ms", &self.now_ms)
             .field("seed", &self.seed)
@@ -68,7 +68,7 @@ impl fmt::Debug for Options<'_> {
 /// Counts what one evaluation has spent.
 #[derive(Debug)]
 pub(crate) struct Meter<'a> {
-    options: Options<'a>,
+    options: EvalOptions<'a>,
     steps: u64,
     bytes: usize,
     depth: usize,
@@ -90,7 +90,7 @@ impl Stack {
 
     /// Whether little has been taken since.
     pub(crate) fn has_room(self) -> bool {
-        Self::here().0.abs_diff(self.0) < Limits::MAX_STACK
+        Self::here().0.abs_diff(self.0) < EvalLimits::MAX_STACK
     }
 }
 
@@ -98,12 +98,12 @@ impl Stack {
 const STEPS_BETWEEN_LOOKS: u64 = 4096;
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(options: Options<'a>) -> Self {
+    pub(crate) fn new(options: EvalOptions<'a>) -> Self {
         let ask_at = STEPS_BETWEEN_LOOKS.min(options.limits.max_steps.saturating_add(1));
         Self { options, steps: 0, bytes: 0, depth: 0, stack: Stack::here(), ask_at }
     }
 
-    pub(crate) fn options(&self) -> &Options<'a> {
+    pub(crate) fn options(&self) -> &EvalOptions<'a> {
         &self.options
     }
 
@@ -149,7 +149,7 @@ impl<'a> Meter<'a> {
     /// Goes one level deeper. Whoever calls this calls [`Meter::ascend`] as well, whatever happens.
     pub(crate) fn descend(&mut self) -> Result<(), EvalError> {
         self.depth += 1;
-        let limit = self.options.limits.max_depth.min(Limits::MAX_DEPTH);
+        let limit = self.options.limits.max_depth.min(EvalLimits::MAX_DEPTH);
         if self.depth <= limit && self.stack.has_room() {
             Ok(())
         } else {

@@ -18,11 +18,11 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use crate::ast::{ExprId, Program};
-use crate::limits::{Meter, Options};
+use crate::limits::{EvalOptions, Meter};
 use crate::regex::Regex;
 use crate::text::Text;
 use crate::value::{Object, ObjectId, ScopeId, Value};
-use crate::{Data, EvalError, Span};
+use crate::{Data, EvalError, SourceSpan};
 
 pub(crate) use data::too_long;
 pub(crate) use fields::Key;
@@ -46,7 +46,7 @@ pub(crate) struct Machine<'p> {
     /// What the last statement at the top came to.
     last: Value,
     /// Where the source is read now, for errors.
-    at: Span,
+    at: SourceSpan,
     jobs: VecDeque<promises::Job>,
     groups: Vec<promises::Group>,
     regexes: HashMap<ExprId, Rc<Regex>>,
@@ -58,7 +58,7 @@ pub(crate) struct Machine<'p> {
 }
 
 impl<'p> Machine<'p> {
-    pub(crate) fn new(program: &'p Program, options: Options<'p>) -> Self {
+    pub(crate) fn new(program: &'p Program, options: EvalOptions<'p>) -> Self {
         Self {
             program,
             meter: Meter::new(options),
@@ -69,7 +69,7 @@ impl<'p> Machine<'p> {
             this: Value::Undefined,
             calls: 0,
             last: Value::Undefined,
-            at: Span::default(),
+            at: SourceSpan::default(),
             jobs: VecDeque::new(),
             groups: Vec::new(),
             regexes: HashMap::new(),
@@ -137,7 +137,7 @@ impl<'p> Machine<'p> {
         self.meter.spent()
     }
 
-    pub(crate) fn options(&self) -> &Options<'p> {
+    pub(crate) fn options(&self) -> &EvalOptions<'p> {
         self.meter.options()
     }
 

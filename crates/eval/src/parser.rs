@@ -11,7 +11,7 @@ mod statements;
 use crate::ast::{Block, Expr, ExprId, Program, Symbol};
 use crate::lexer::{Lexer, Token};
 use crate::limits::{Stack, too_deep};
-use crate::{ErrorKind, EvalError, Span};
+use crate::{ErrorKind, EvalError, SourceSpan};
 use scopes::Scopes;
 
 /// The deepest that a source may nest; each level of source takes several of the parser.
@@ -84,7 +84,7 @@ const RESERVED: &[&str] = &[
 struct Parser<'s> {
     lexer: Lexer<'s>,
     token: Token,
-    span: Span,
+    span: SourceSpan,
     /// Whether a line ended before the token.
     after_line: bool,
     /// Where the last token ended.
@@ -92,7 +92,7 @@ struct Parser<'s> {
     program: Program,
     scopes: Scopes,
     /// What only a pattern may hold, and is not yet part of one.
-    only_in_patterns: Vec<Span>,
+    only_in_patterns: Vec<SourceSpan>,
     /// Whether `await` is an operator here.
     may_await: bool,
     /// Whether `in` is an operator here, and not part of the head of a loop.
@@ -113,7 +113,7 @@ impl<'s> Parser<'s> {
         Self {
             lexer: Lexer::new(source),
             token: Token::End,
-            span: Span::default(),
+            span: SourceSpan::default(),
             after_line: false,
             last_end: 0,
             program: Program::default(),
@@ -236,8 +236,8 @@ impl<'s> Parser<'s> {
         Err(self.unexpected())
     }
 
-    fn since(&self, start: usize) -> Span {
-        Span { start, end: self.last_end.max(start) }
+    fn since(&self, start: usize) -> SourceSpan {
+        SourceSpan { start, end: self.last_end.max(start) }
     }
 
     fn add(&mut self, expr: Expr, start: usize) -> ExprId {

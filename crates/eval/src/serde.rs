@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-use crate::{Data, ErrorKind, EvalError, Span};
+use crate::{Data, ErrorKind, EvalError, SourceSpan};
 
 /// The whole numbers that a number holds exactly.
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
@@ -104,7 +104,7 @@ impl Serialize for ErrorKind {
     }
 }
 
-impl Serialize for Span {
+impl Serialize for SourceSpan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [self.start, self.end].serialize(serializer)
     }

@@ -12,7 +12,9 @@ use std::time::Duration;
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::Streams;
-use stockade_guard::limits::{MemoryStore, Outcome, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, PermissionDecision, Reply, ToolCatalog};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Authorization, Guard, GuardError, GuardOptions, RunAnswer, SkillSource};
@@ -94,7 +96,7 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
         };
         let result = call_tool(&mut guard, tool, argument)?;
         context.push(format!("{tool} {argument}: {result}"));
-        guard.end_call(call, Usage::tokens(120), Outcome::Success)?;
+        guard.end_call(call, Usage::tokens(120), CallOutcome::Success)?;
     }
     Ok(context)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use stockade_sanitize::{DEFAULT_MAX_CHARS, Options, Sanitized, sanitize};
+use stockade_sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
 use stockade_scanner::{Scanner, Severity};
 use thiserror::Error;
 
@@ -313,7 +313,7 @@ impl Door<'_> {
             let Some(text) = text else { continue };
             let line = head.and_then(|head| head.value.get(key)).map_or(0, |entry| entry.at.line - 1);
             self.findings.add(&self.scanner.scan(text), path, line, Reading::Value);
-            let cleaned = sanitize(text, &Options::default());
+            let cleaned = sanitize(text, &SanitizeOptions::default());
             self.findings.add(&self.scanner.scan(&cleaned.body), path, line, Reading::Value);
         }
     }
@@ -321,7 +321,7 @@ impl Door<'_> {
     fn body<'t>(&mut self, body: &'t str, path: &str, lines_before: usize) -> Sanitized<'t> {
         let at = At::START.below(lines_before);
         let place = Place { path, at };
-        let options = Options { max_chars: self.options.max_chars, ..Options::default() };
+        let options = SanitizeOptions { max_chars: self.options.max_chars, ..SanitizeOptions::default() };
         let cleaned = sanitize(body, &options);
         self.findings.add(&self.scanner.scan(&cleaned.body), path, lines_before, Reading::Cleaned);
         if let Some(hidden) = &cleaned.hidden_text {

@@ -17,9 +17,10 @@ mod start;
 
 use std::path::{Path, PathBuf};
 
-use stockade_limits::{
-    CallPermit, CallVerdict, LimitStore, Outcome, SharedLimits, Step, Steps, StoreError, Usage,
-};
+use stockade_limits::Usage;
+use stockade_limits::breaker::CallOutcome;
+use stockade_limits::steps::{Step, Steps};
+use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, StoreError};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{
     Access, Caller, CommandDecision, CommandPlace, Effect, Reply, RuleLayer, ToolCatalog, ToolPolicy,
@@ -112,7 +113,7 @@ pub struct PathAnswer {
 struct Store(Box<dyn LimitStore>);
 
 impl LimitStore for Store {
-    fn update(&self, agent: &str, change: &mut stockade_limits::Change<'_>) -> Result<(), StoreError> {
+    fn update(&self, agent: &str, change: &mut stockade_limits::store::Change<'_>) -> Result<(), StoreError> {
         self.0.update(agent, change)
     }
 }
@@ -248,7 +249,7 @@ impl Guard {
     ///
     /// # Errors
     /// When that cannot be kept. The call is then charged in full when its time is over.
-    pub fn end_call(&self, call: Call, actual: Usage, outcome: Outcome) -> Result<(), GuardError> {
+    pub fn end_call(&self, call: Call, actual: Usage, outcome: CallOutcome) -> Result<(), GuardError> {
         self.limits.settle(call.permit, actual, outcome)?;
         Ok(())
     }

@@ -12,7 +12,7 @@ pub use self::redis::{Eviction, RedisOptions, RedisStore};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::SqliteStore;
 
-use stockade_limits::{AgentState, StoreError};
+use stockade_limits::store::{AgentState, StoreError};
 
 /// Writes a state as a store keeps it.
 fn write(state: &AgentState) -> Result<String, StoreError> {

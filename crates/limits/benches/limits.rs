@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use stockade_limits::{
-    Admission, Breaker, BreakerSettings, Budget, BudgetLimits, Extractor, Outcome, ProfileOverride, Reserved,
-    Strategy, Usage, resolve_source,
-};
+use stockade_limits::Usage;
+use stockade_limits::breaker::{Breaker, BreakerAdmission, BreakerSettings, CallOutcome};
+use stockade_limits::budget::{Budget, BudgetLimits, Reserved};
+use stockade_limits::source::{Extractor, ProfileOverride, Strategy, resolve_source};
 
 const ROUNDS: usize = 15;
 
@@ -78,8 +78,8 @@ fn decisions() {
             "breaker: admit and report",
             Box::new(move || {
                 for _ in 0..CALLS {
-                    if let Admission::Admitted(permit) = breaker.admit(Duration::from_secs(1)) {
-                        breaker.report(black_box(permit), Outcome::Success, Duration::from_secs(1));
+                    if let BreakerAdmission::Admitted(permit) = breaker.admit(Duration::from_secs(1)) {
+                        breaker.report(black_box(permit), CallOutcome::Success, Duration::from_secs(1));
                     }
                 }
             }),

@@ -15,9 +15,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use stockade_limits::{
-    ProfileOverride, Script, SourceProfiles, TailLimits, Truncation, format_size, resolve_source, run_script,
-    tail_of,
+use stockade_limits::script::{LimitScript, run_script};
+use stockade_limits::source::{
+    ProfileOverride, SourceProfiles, TailLimits, Truncation, format_size, resolve_source, tail_of,
 };
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
@@ -109,7 +109,7 @@ fn script(row: &Value) -> Result<(), String> {
     let steps: Vec<&Value> = row["script"].as_array().into_iter().flatten().collect();
     let script: Vec<Value> = steps.iter().map(|step| rename(step)).collect();
     let script = serde_json::json!({"component": ours, "config": row["config"], "script": script});
-    let script: Script = serde_json::from_value(script).map_err(|error| error.to_string())?;
+    let script: LimitScript = serde_json::from_value(script).map_err(|error| error.to_string())?;
     let results = run_script(&script).map_err(|error| error.to_string())?;
     for (step, result) in steps.iter().zip(&results) {
         if let Some(expected) = step.get("expect")
@@ -227,7 +227,7 @@ fn truncations(rows: &Value, score: &mut Score) {
             Some("truncateLine") => {
                 let limit = row["args"][1].as_u64().unwrap_or(500);
                 let line = row["args"][0].as_str().unwrap_or_default();
-                same(&row["result"], &stockade_limits::shorten_line(line, limit as usize).into())
+                same(&row["result"], &stockade_limits::source::truncate_line(line, limit as usize).into())
             }
             other => Err(format!("no function {other:?} here")),
         };

@@ -11,22 +11,33 @@ use std::fmt;
 pub struct MicroUsd(u64);
 
 /// Why a number of dollars is not an amount of money.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// Written without a derive macro, as [`crate::store::StoreError`] is: without features, the crate has no dependencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AmountError {
-    /// Not a number: neither more nor less than any cap, so it would pass all of them.
-    #[error("not a number")]
+    /// The number is NaN: neither more nor less than any cap, so it would pass all of them.
     NotANumber,
-    /// Below zero: it would give back what was spent.
-    #[error("below zero")]
+    /// The number is below zero: it would give back what was spent.
     Negative,
-    /// Infinite, or more millionths than fit in 64 bits.
-    #[error("too large")]
+    /// The number is infinite, or more millionths than fit in 64 bits.
     TooLarge,
 }
 
+impl fmt::Display for AmountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotANumber => "not a number",
+            Self::Negative => "below zero",
+            Self::TooLarge => "too large",
+        })
+    }
+}
+
+impl std::error::Error for AmountError {}
+
 impl MicroUsd {
-    /// Nothing.
+    /// No money at all.
     pub const ZERO: Self = Self(0);
 
     /// Returns an amount of that many millionths of a dollar.
@@ -61,7 +72,7 @@ impl MicroUsd {
 ///
 /// # Errors
 /// When the number is NaN, negative, or does not fit in 64 bits.
-pub fn count_from_f64(number: f64) -> Result<u64, AmountError> {
+pub(crate) fn count_from_f64(number: f64) -> Result<u64, AmountError> {
     if number.is_nan() {
         return Err(AmountError::NotANumber);
     }
@@ -95,7 +106,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Nothing.
+    /// Neither tokens nor money.
     pub const ZERO: Self = Self { tokens: 0, cost: MicroUsd::ZERO };
 
     /// Returns that many tokens at an unknown price.

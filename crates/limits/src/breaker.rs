@@ -37,21 +37,21 @@ pub enum BreakerPhase {
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_limits::{Admission, Breaker, BreakerSettings, Outcome};
+/// use stockade_limits::breaker::{Breaker, BreakerAdmission, BreakerSettings, CallOutcome};
 ///
 /// let mut breaker = Breaker::new(BreakerSettings::default());
 /// let now = Duration::from_secs(1);
 /// for _ in 0..5 {
-///     let Admission::Admitted(permit) = breaker.admit(now) else { panic!() };
-///     breaker.report(permit, Outcome::Failure, now);
+///     let BreakerAdmission::Admitted(permit) = breaker.admit(now) else { panic!() };
+///     breaker.report(permit, CallOutcome::Failure, now);
 /// }
-/// assert!(matches!(breaker.admit(now), Admission::Refused { .. }));
+/// assert!(matches!(breaker.admit(now), BreakerAdmission::Refused { .. }));
 ///
 /// let later = now + Duration::from_secs(60);
-/// let Admission::Admitted(probe) = breaker.admit(later) else { panic!() };
-/// assert!(matches!(breaker.admit(later), Admission::Refused { .. }), "only one call may try");
-/// breaker.report(probe, Outcome::Success, later);
-/// assert!(matches!(breaker.admit(later), Admission::Admitted(_)));
+/// let BreakerAdmission::Admitted(probe) = breaker.admit(later) else { panic!() };
+/// assert!(matches!(breaker.admit(later), BreakerAdmission::Refused { .. }), "only one call may try");
+/// breaker.report(probe, CallOutcome::Success, later);
+/// assert!(matches!(breaker.admit(later), BreakerAdmission::Admitted(_)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Breaker {
@@ -92,7 +92,7 @@ enum Phase {
 /// The answer to [`Breaker::admit`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Admission {
+pub enum BreakerAdmission {
     /// The call may be made; report how it went.
     Admitted(BreakerPermit),
     /// The call must not be made.
@@ -133,7 +133,7 @@ enum Role {
 
 /// How a call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// The service answered.
     Success,
     /// It did not.
@@ -182,7 +182,7 @@ impl Breaker {
     }
 
     /// Lets a call through, or refuses it. While half-open, exactly one call is let through at a time.
-    pub fn admit(&mut self, now: Duration) -> Admission {
+    pub fn admit(&mut self, now: Duration) -> BreakerAdmission {
         let now = self.tick(now);
         let role = match self.state.phase {
             Phase::Closed { .. } => Role::Ordinary,
@@ -191,13 +191,15 @@ impl Breaker {
                 Role::Probe
             }
             Phase::Open { since } => {
-                return Admission::Refused { retry_at: since.saturating_add(self.settings.cooldown) };
+                return BreakerAdmission::Refused { retry_at: since.saturating_add(self.settings.cooldown) };
             }
             Phase::Probing { since } => {
-                return Admission::Refused { retry_at: since.saturating_add(self.settings.probe_timeout) };
+                return BreakerAdmission::Refused {
+                    retry_at: since.saturating_add(self.settings.probe_timeout),
+                };
             }
         };
-        Admission::Admitted(BreakerPermit { generation: self.state.generation, role })
+        BreakerAdmission::Admitted(BreakerPermit { generation: self.state.generation, role })
     }
 
     /// Takes note of how an admitted call went.
@@ -205,15 +207,15 @@ impl Breaker {
     /// A call that was admitted before the breaker last opened says nothing about the service now, so it neither closes
     /// the breaker nor prolongs its cooldown. Only the probe decides while half-open.
     #[expect(clippy::needless_pass_by_value, reason = "takes the permit away, so that it is reported once")]
-    pub fn report(&mut self, permit: BreakerPermit, outcome: Outcome, now: Duration) {
+    pub fn report(&mut self, permit: BreakerPermit, outcome: CallOutcome, now: Duration) {
         let now = self.tick(now);
         if permit.generation != self.state.generation {
             return;
         }
         match (self.state.phase, permit.role, outcome) {
             (Phase::Closed { .. }, Role::Ordinary, _) => self.count(outcome, now),
-            (Phase::Probing { .. }, Role::Probe, Outcome::Success) => self.close(),
-            (Phase::Probing { .. }, Role::Probe, Outcome::Failure) => self.open(now),
+            (Phase::Probing { .. }, Role::Probe, CallOutcome::Success) => self.close(),
+            (Phase::Probing { .. }, Role::Probe, CallOutcome::Failure) => self.open(now),
             _ => {}
         }
     }
@@ -235,15 +237,15 @@ impl Breaker {
     ///
     /// Such a failure may have happened just now, so it restarts the cooldown of an open breaker; such a success may
     /// be old, so it closes a breaker only while half-open and only when no probe is under way.
-    pub fn observe(&mut self, outcome: Outcome, now: Duration) {
+    pub fn observe(&mut self, outcome: CallOutcome, now: Duration) {
         let now = self.state.clock.advance(now);
         match (self.state.phase, outcome) {
             (Phase::Closed { .. }, _) => self.count(outcome, now),
-            (Phase::HalfOpen, Outcome::Success) => self.close(),
-            (Phase::Open { .. } | Phase::HalfOpen | Phase::Probing { .. }, Outcome::Failure) => {
+            (Phase::HalfOpen, CallOutcome::Success) => self.close(),
+            (Phase::Open { .. } | Phase::HalfOpen | Phase::Probing { .. }, CallOutcome::Failure) => {
                 self.open(now);
             }
-            (Phase::Open { .. } | Phase::Probing { .. }, Outcome::Success) => {}
+            (Phase::Open { .. } | Phase::Probing { .. }, CallOutcome::Success) => {}
         }
     }
 
@@ -290,10 +292,10 @@ impl Breaker {
         now
     }
 
-    fn count(&mut self, outcome: Outcome, now: Duration) {
+    fn count(&mut self, outcome: CallOutcome, now: Duration) {
         let failures = match outcome {
-            Outcome::Success => 0,
-            Outcome::Failure => self.failures().saturating_add(1),
+            CallOutcome::Success => 0,
+            CallOutcome::Failure => self.failures().saturating_add(1),
         };
         self.state.phase = Phase::Closed { failures };
         if failures >= self.settings.failure_threshold.get() {

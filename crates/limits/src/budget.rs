@@ -58,7 +58,8 @@ pub struct Allowance {
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_limits::{Allowance, Budget, BudgetLimits, Cap, Reserved, Usage};
+/// use stockade_limits::{Cap, Usage};
+/// use stockade_limits::budget::{Allowance, Budget, BudgetLimits, Reserved};
 ///
 /// let mut limits = BudgetLimits::default();
 /// limits.per_execution.tokens = Cap::AtMost(10_000);

@@ -93,7 +93,7 @@ impl CostLedger {
     /// Returns one sum for each value of `part`, in the order in which the values first appear.
     ///
     /// ```
-    /// # let ledger = stockade_limits::CostLedger::default();
+    /// # let ledger = stockade_limits::costs::CostLedger::default();
     /// let by_model = ledger.totals_by(|record| (record.provider.clone(), record.model.clone()));
     /// ```
     pub fn totals_by<K: Ord + Clone>(&self, part: impl Fn(&CostRecord) -> K) -> Vec<(K, CostTotal)> {

@@ -31,7 +31,7 @@ pub struct RetrySettings {
 /// Remembers what failed in one execution, and refuses what has failed too often.
 ///
 /// ```
-/// use stockade_limits::{ErrorClass, Fingerprint, Retries, RetrySettings};
+/// use stockade_limits::retry::{ErrorClass, Fingerprint, Retries, RetrySettings};
 ///
 /// let mut retries = Retries::new(RetrySettings::default());
 /// let (call, error) = (Fingerprint::of_text("{\"city\":\"Oslo\"}"), ErrorClass::of("connection refused"));

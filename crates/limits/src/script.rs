@@ -17,7 +17,7 @@ use self::arguments::Arguments;
 /// A script for one kind of limit, as the interface for other languages takes it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Script {
+pub struct LimitScript {
     /// Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
     pub component: String,
     /// Its settings, or nothing for the defaults.
@@ -115,11 +115,11 @@ const COMPONENTS: &[(&str, Start)] = &[
 /// let script = serde_json::from_str(
 ///     r#"{"component": "steps", "config": 1, "script": [{"op": "increment"}, {"op": "shouldHalt"}]}"#,
 /// )?;
-/// let results = stockade_limits::run_script(&script).unwrap();
+/// let results = stockade_limits::script::run_script(&script).unwrap();
 /// assert_eq!(serde_json::Value::from(results).to_string(), "[1,true]");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn run_script(script: &Script) -> Result<Vec<Value>, ScriptError> {
+pub fn run_script(script: &LimitScript) -> Result<Vec<Value>, ScriptError> {
     let start = COMPONENTS.iter().find(|(name, _)| *name == script.component).map(|(_, start)| start);
     let Some(start) = start else {
         return Err(ScriptError::UnknownComponent { name: script.component.clone() });

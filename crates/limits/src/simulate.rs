@@ -11,7 +11,7 @@ use serde_json::Value;
 pub use self::chart::chart;
 
 use crate::amount::{MicroUsd, Usage};
-use crate::breaker::{Admission, Breaker, BreakerPermit, BreakerPhase, BreakerSettings, Outcome};
+use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, BreakerPhase, BreakerSettings, CallOutcome};
 use crate::budget::{Budget, BudgetLimits, Reservation, Reserved, Scope};
 use crate::retry::{ErrorClass, Fingerprint, Retries, RetrySettings};
 use crate::steps::{Step, Steps};
@@ -174,7 +174,7 @@ fn main_execution() -> String {
 /// When the calls are not in order, or a cost is not an amount of money.
 ///
 /// ```
-/// use stockade_limits::{SimulatedEvent, Trace, simulate};
+/// use stockade_limits::simulate::{SimulatedEvent, Trace, simulate};
 ///
 /// let trace: Trace = serde_json::from_str(r#"{
 ///     "limits": {"budget": {"perHour": 100}},
@@ -303,11 +303,11 @@ impl Simulation {
             return Err(("retry", refusal.to_string()));
         }
         match self.breaker.admit(now) {
-            Admission::Admitted(permit) => {
+            BreakerAdmission::Admitted(permit) => {
                 let _step: Step = task.steps.begin();
                 Ok((reservation, permit))
             }
-            Admission::Refused { retry_at } => {
+            BreakerAdmission::Refused { retry_at } => {
                 self.budget.cancel(reservation, now);
                 let wait = retry_at.saturating_sub(now).as_secs_f64();
                 Err(("breaker", format!("the service failed too often in a row; ask again in {wait:.1} s")))
@@ -344,8 +344,8 @@ impl Simulation {
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         let task = self.tasks.get_mut(&call.execution);
         let (outcome, event) = match &call.error {
-            None => (Outcome::Success, SimulatedEvent::Succeeded { note }),
-            Some(_) => (Outcome::Failure, SimulatedEvent::Failed { note }),
+            None => (CallOutcome::Success, SimulatedEvent::Succeeded { note }),
+            Some(_) => (CallOutcome::Failure, SimulatedEvent::Failed { note }),
         };
         if let Some(task) = task {
             match &call.error {

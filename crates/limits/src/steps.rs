@@ -6,7 +6,7 @@
 /// together.
 ///
 /// ```
-/// use stockade_limits::{Step, Steps};
+/// use stockade_limits::steps::{Step, Steps};
 ///
 /// let mut steps = Steps::new(2);
 /// assert_eq!(steps.begin(), Step::Taken { step: 1, left: 1 });

@@ -5,10 +5,12 @@ mod optimistic;
 mod shared;
 mod status;
 
+use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 pub use self::memory::MemoryStore;
-pub use self::optimistic::{Swap, Versioned, VersionedStore, update_optimistically};
+pub use self::optimistic::{SwapResult, VersionedState, VersionedStore, compare_and_swap_loop};
 pub use self::shared::{AgentLimits, CallPermit, CallRefusal, CallVerdict, SharedLimits};
 pub use self::status::{AgentStatus, LimitReset};
 
@@ -30,7 +32,7 @@ pub struct AgentState {
 pub type Change<'c> = dyn FnMut(&mut AgentState, Duration) + 'c;
 
 /// Keeps the states of agents.
-pub trait LimitStore: std::fmt::Debug + Send + Sync {
+pub trait LimitStore: fmt::Debug + Send + Sync {
     /// Changes the state of an agent in one step, which no other user of the store can come between.
     ///
     /// The store says what time it is, so that all its users agree. `change` may be called more than once, each time with a
@@ -42,31 +44,51 @@ pub trait LimitStore: std::fmt::Debug + Send + Sync {
 }
 
 /// Why a change was not kept.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The store cannot be reached or does not answer as it should.
-    #[error("the store of limits cannot be used: {doing}")]
     Unavailable {
         /// What was tried.
         doing: &'static str,
         /// What went wrong.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: BoxedError,
     },
     /// What is stored cannot be read. It is not replaced, since that would forget what was used.
-    #[error("what is stored of agent `{agent}` cannot be read")]
     Unreadable {
         /// Whose state it is.
         agent: String,
         /// What went wrong.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: BoxedError,
     },
     /// Others changed the state again and again in between.
-    #[error("the limits of agent `{agent}` changed {attempts} times in between")]
     Contended {
         /// Whose state it is.
         agent: String,
         /// How often it was tried.
         attempts: u32,
     },
+}
+
+type BoxedError = Box<dyn Error + Send + Sync>;
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable { doing, .. } => write!(f, "the store of limits cannot be used: {doing}"),
+            Self::Unreadable { agent, .. } => write!(f, "what is stored of agent `{agent}` cannot be read"),
+            Self::Contended { agent, attempts } => {
+                write!(f, "the limits of agent `{agent}` changed {attempts} times in between")
+            }
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unavailable { source, .. } | Self::Unreadable { source, .. } => Some(source.as_ref()),
+            Self::Contended { .. } => None,
+        }
+    }
 }

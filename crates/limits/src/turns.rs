@@ -14,7 +14,7 @@ const DIRECTIVE: std::ops::RangeInclusive<u64> = 10_000..=10_000_000;
 /// Decides after each turn whether an answer should be continued towards a target.
 ///
 /// ```
-/// use stockade_limits::{TurnBudget, TurnVerdict};
+/// use stockade_limits::turns::{TurnBudget, TurnVerdict};
 ///
 /// let mut turns = TurnBudget::new(500_000);
 /// assert_eq!(turns.check(200_000), TurnVerdict::Continue);
@@ -132,7 +132,7 @@ pub struct TurnDirective<'t> {
 /// million tokens are not taken.
 ///
 /// ```
-/// let directive = stockade_limits::turn_directive("Write the report. +500k").unwrap();
+/// let directive = stockade_limits::turns::turn_directive("Write the report. +500k").unwrap();
 /// assert_eq!((directive.target, directive.message), (500_000, "Write the report."));
 /// ```
 #[must_use]

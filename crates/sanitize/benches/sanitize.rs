@@ -7,10 +7,10 @@
 mod support;
 
 use memchr::memmem::Finder;
-use stockade_sanitize::{Options, sanitize};
+use stockade_sanitize::{SanitizeOptions, sanitize};
 
 fn main() {
-    let options = Options::default();
+    let options = SanitizeOptions::default();
     let opener = Finder::new("<!--");
     for set in support::sets() {
         let floor =

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_sanitize::{
-    Options, Sanitized, contains_tag_block, sanitize, strip_html_comments, strip_invisible,
+    SanitizeOptions, Sanitized, contains_tag_block, sanitize, strip_html_comments, strip_invisible,
 };
 
 type Check = fn(&Value) -> Result<Verdict, String>;
@@ -144,10 +144,10 @@ fn fulfils(clean: &Sanitized<'_>, want: &str, value: &Value) -> Result<(), Strin
     if fulfilled { Ok(()) } else { Err(format!("wanted {want} = {value}, got {clean:?}")) }
 }
 
-fn options(row: &Value) -> Result<Options, String> {
+fn options(row: &Value) -> Result<SanitizeOptions, String> {
     let limit = row["max_len"].as_u64().ok_or("no max_len")?;
     let max_chars = usize::try_from(limit).map_err(|error| error.to_string())?;
-    Ok(Options { max_chars, ..Options::default() })
+    Ok(SanitizeOptions { max_chars, ..SanitizeOptions::default() })
 }
 
 fn same(what: &str, want: &Value, got: &Value) -> Result<(), String> {

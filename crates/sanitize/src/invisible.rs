@@ -15,7 +15,7 @@ use survey::removed;
 pub(crate) use survey::survey;
 
 use crate::class::{Class, class};
-use crate::pipeline::Options;
+use crate::pipeline::SanitizeOptions;
 
 /// What to do with the zero-width joiner and non-joiner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -67,7 +67,7 @@ pub struct WithoutInvisible<'t> {
 /// ```
 #[must_use]
 pub fn strip_invisible(text: &str) -> WithoutInvisible<'_> {
-    let options = Options::default();
+    let options = SanitizeOptions::default();
     let survey = survey(text, &options);
     let changes = survey.stripped.count > 0 || text.contains(['\r', '\u{2028}', '\u{2029}']);
     WithoutInvisible {
@@ -81,11 +81,11 @@ pub fn strip_invisible(text: &str) -> WithoutInvisible<'_> {
 /// Returns whether `text` has tag characters (U+E0000 to U+E007F) other than those of the three subdivision flags.
 #[must_use]
 pub fn contains_tag_block(text: &str) -> bool {
-    removed(text, &Options::default()).any(is_tag)
+    removed(text, &SanitizeOptions::default()).any(is_tag)
 }
 
 /// Returns the characters of `text` that stay, still as they are written.
-pub(crate) fn visible<'t>(text: &'t str, options: &'t Options) -> impl Iterator<Item = char> + 't {
+pub(crate) fn visible<'t>(text: &'t str, options: &'t SanitizeOptions) -> impl Iterator<Item = char> + 't {
     let mut keep_until = 0;
     text.char_indices().filter_map(move |(at, c)| {
         if class(c) == Class::Stripped && at >= keep_until {

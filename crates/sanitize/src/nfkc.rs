@@ -16,7 +16,7 @@ use writer::Writer;
 use crate::class::{Class, class, expand, skip_inert};
 use crate::html_comments::{CommentFree, find_opener};
 use crate::invisible::{kept_len, visible};
-use crate::pipeline::Options;
+use crate::pipeline::SanitizeOptions;
 use crate::plain::skip_plain;
 use crate::work;
 
@@ -36,7 +36,7 @@ pub(crate) struct Cleaned<'t> {
 }
 
 /// Normalises `text` and leaves out what is invisible, until there are `bound` characters.
-pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &Options) -> Cleaned<'t> {
+pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &SanitizeOptions) -> Cleaned<'t> {
     let mut walk = Walk::new(text, bound, options);
     walk.run();
     let full = walk.writer.is_full();
@@ -59,7 +59,7 @@ pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &Options) -> Clean
 /// The same for a text in which normalisation made comments: `＜!-- … --＞`. They are cut out of the stream and the
 /// seams are normalised once more. That is enough: composing what was normal on both sides of a seam can make `≮` of
 /// `<`, but nothing makes a `<`, `!` or `-`.
-fn clean_reformed<'t>(text: &str, bound: usize, options: &Options) -> Cleaned<'t> {
+fn clean_reformed<'t>(text: &str, bound: usize, options: &SanitizeOptions) -> Cleaned<'t> {
     let clipped = Cell::new(0);
     let mut comment_free = CommentFree::new(compose(visible(text, options), &clipped));
     let seams_clipped = Cell::new(0);
@@ -77,14 +77,14 @@ fn clean_reformed<'t>(text: &str, bound: usize, options: &Options) -> Cleaned<'t
 /// One walk over the text: long inert stretches are copied as they are, or not at all.
 struct Walk<'t, 'o> {
     text: &'t str,
-    options: &'o Options,
+    options: &'o SanitizeOptions,
     writer: Writer<'t>,
     stripped: bool,
     clipped: Cell<usize>,
 }
 
 impl<'t, 'o> Walk<'t, 'o> {
-    fn new(text: &'t str, bound: usize, options: &'o Options) -> Self {
+    fn new(text: &'t str, bound: usize, options: &'o SanitizeOptions) -> Self {
         let writer = Writer::new(text, bound);
         Self { text, options, writer, stripped: false, clipped: Cell::new(0) }
     }
@@ -187,12 +187,12 @@ impl<'t, 'o> Walk<'t, 'o> {
 #[cfg(test)]
 mod tests {
     use super::clean;
-    use crate::pipeline::Options;
+    use crate::pipeline::SanitizeOptions;
 
     #[test]
     fn what_is_beyond_the_bound_is_not_normalised() {
         let bomb = "\u{fdfa}".repeat(300_000);
-        let cleaned = clean(&bomb, 1_000, &Options::default());
+        let cleaned = clean(&bomb, 1_000, &SanitizeOptions::default());
         assert_eq!(cleaned.text.chars().count(), 1_000);
     }
 }

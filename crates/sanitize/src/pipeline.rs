@@ -14,14 +14,14 @@ pub const DEFAULT_MAX_CHARS: usize = 20_000;
 
 /// What the caller may choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct SanitizeOptions {
     /// The most characters that the body may have, the marker of a cut not counted.
     pub max_chars: usize,
     /// What to do with zero-width joiners and non-joiners.
     pub joiners: Joiners,
 }
 
-impl Default for Options {
+impl Default for SanitizeOptions {
     fn default() -> Self {
         Self { max_chars: DEFAULT_MAX_CHARS, joiners: Joiners::default() }
     }
@@ -39,12 +39,12 @@ impl Default for Options {
 /// plus a few bytes for each character of the limit, however much normalisation would make of it.
 ///
 /// ```
-/// use stockade_sanitize::{Options, sanitize};
+/// use stockade_sanitize::{SanitizeOptions, sanitize};
 ///
-/// let options = Options { max_chars: 5, ..Options::default() };
+/// let options = SanitizeOptions { max_chars: 5, ..SanitizeOptions::default() };
 /// assert_eq!(sanitize("too long", &options).body, "too l\n[TRUNCATED]");
 /// ```
-pub fn sanitize<'t>(text: &'t str, options: &Options) -> Sanitized<'t> {
+pub fn sanitize<'t>(text: &'t str, options: &SanitizeOptions) -> Sanitized<'t> {
     let comments = strip_html_comments(text);
     let bound = options.max_chars.saturating_add(BEYOND_LIMIT);
     let cleaned = clean(&comments.text, bound, options);
@@ -73,7 +73,7 @@ pub fn sanitize<'t>(text: &'t str, options: &Options) -> Sanitized<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Options, sanitize};
+    use super::{SanitizeOptions, sanitize};
     use crate::invisible::Joiners;
     use crate::work;
 
@@ -102,7 +102,7 @@ mod tests {
         ("ends that are none, in a comment to be", |n| format!("\u{ff1c}!--{}", "->".repeat(n / 2))),
     ];
 
-    fn steps(flood: fn(usize) -> String, n: usize, options: &Options) -> usize {
+    fn steps(flood: fn(usize) -> String, n: usize, options: &SanitizeOptions) -> usize {
         let text = flood(n);
         work::count(|| drop(sanitize(&text, options)))
     }
@@ -111,7 +111,7 @@ mod tests {
     fn work_is_linear_in_the_length_of_the_text() {
         for joiners in [Joiners::Strip, Joiners::KeepMeaningful] {
             for max_chars in [100, 20_000, usize::MAX] {
-                let options = Options { max_chars, joiners };
+                let options = SanitizeOptions { max_chars, joiners };
                 for (name, flood) in FLOODS {
                     for n in [5_000, 80_000] {
                         let steps = steps(*flood, n, &options);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use stockade_guard::eval::{Data, ErrorKind, EvalError, Limits};
+use stockade_guard::eval::{Data, ErrorKind, EvalError, EvalLimits};
 use stockade_guard::{FileOptions, Source, read_text};
 
 use crate::args::{Format, HELP};
@@ -69,15 +69,15 @@ pub(crate) struct EvalArgs {
 #[derive(Debug, clap::Args)]
 struct Bounds {
     /// Steps at most
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_steps)]
+    #[arg(long, value_name = "N", default_value_t = EvalLimits::default().max_steps)]
     max_steps: u64,
 
     /// Bytes of all values at most
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_bytes)]
+    #[arg(long, value_name = "N", default_value_t = EvalLimits::default().max_bytes)]
     max_bytes: usize,
 
     /// Bytes of the result at most
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_output)]
+    #[arg(long, value_name = "N", default_value_t = EvalLimits::default().max_output)]
     max_output: usize,
 
     /// Milliseconds at most
@@ -132,13 +132,13 @@ impl EvalArgs {
 }
 
 impl Bounds {
-    fn limits(&self, source: &str) -> Limits {
-        Limits {
+    fn limits(&self, source: &str) -> EvalLimits {
+        EvalLimits {
             max_steps: self.max_steps,
             max_bytes: self.max_bytes,
             // A template is as long as its output: what was given is not what was made.
             max_output: self.max_output.max(source.len().min(self.max_bytes)),
-            ..Limits::default()
+            ..EvalLimits::default()
         }
     }
 }

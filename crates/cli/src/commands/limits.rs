@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use stockade_guard::SqliteStore;
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::limits::StoreError;
+use stockade_guard::limits::store::StoreError;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;

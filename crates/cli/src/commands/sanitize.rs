@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, Options, Sanitized, sanitize};
+use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
 use stockade_guard::{FileOptions, Source, TextFile, read_text};
 
 use crate::args::{Format, HELP};
@@ -61,7 +61,8 @@ pub(crate) struct SanitizeArgs {
 /// Runs the command.
 pub(crate) fn run(args: &SanitizeArgs) -> Result<Exit, Failure> {
     let (name, file) = read(args)?;
-    let cleaned = sanitize(&file.text, &Options { max_chars: args.max_chars, ..Options::default() });
+    let cleaned =
+        sanitize(&file.text, &SanitizeOptions { max_chars: args.max_chars, ..SanitizeOptions::default() });
     // Decoding may have changed the file before cleaning did.
     let changed = cleaned.changed() || !file.as_stored;
     let verdict = match (changed, args.check) {

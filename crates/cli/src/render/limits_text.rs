@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use stockade_guard::limits::{AgentLimits, AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
+use stockade_guard::limits::breaker::BreakerPhase;
+use stockade_guard::limits::budget::{Allowance, Balance};
+use stockade_guard::limits::store::{AgentLimits, AgentStatus};
+use stockade_guard::limits::{Cap, MicroUsd};
 
 use super::escape::escape;
 use super::style::Styles;

@@ -1,6 +1,6 @@
 //! How an agent stands with its limits.
 
-use stockade_guard::limits::{AgentLimits, AgentStatus};
+use stockade_guard::limits::store::{AgentLimits, AgentStatus};
 
 /// An agent, as far as what is kept of it can be read.
 pub(crate) struct AgentAccount {

@@ -7,9 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use stockade_guard::PathGuard;
-use stockade_guard::limits::{
-    AgentLimits, CallPermit, CallRefusal, CallVerdict, MAX_IN_FLIGHT, MemoryStore, Outcome, SharedLimits,
-    Step, Steps, Usage,
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::budget::MAX_IN_FLIGHT;
+use stockade_guard::limits::steps::{Step, Steps};
+use stockade_guard::limits::store::{
+    AgentLimits, CallPermit, CallRefusal, CallVerdict, MemoryStore, SharedLimits,
 };
 use stockade_guard::policy::SandboxConfig;
 
@@ -161,7 +164,7 @@ impl Session {
     }
 
     /// Charges a call. Returns whether it cost more than it was admitted for.
-    pub(super) fn settle(&self, permit: u64, used: Usage, outcome: Outcome) -> Result<bool, Fault> {
+    pub(super) fn settle(&self, permit: u64, used: Usage, outcome: CallOutcome) -> Result<bool, Fault> {
         let permit = lock(&self.permits).open.remove(&permit);
         let permit = permit.ok_or_else(|| {
             Fault::parameters("there is no such permit; each is given once and settled once")

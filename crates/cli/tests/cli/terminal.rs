@@ -10,7 +10,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use stockade_guard::SqliteStore;
-use stockade_guard::limits::{AgentLimits, CallVerdict, Outcome, Settled, SharedLimits, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::budget::Settled;
+use stockade_guard::limits::store::{AgentLimits, CallVerdict, SharedLimits};
 
 use crate::support::{STOCKADE, repository, stockade};
 
@@ -121,7 +124,7 @@ fn a_person_is_asked_before_limits_are_reset() {
     let (file, home) = (folder.path().join("limits.db"), folder.path().to_str().unwrap());
     let shared = SharedLimits::new(AgentLimits::default(), SqliteStore::open(&file).unwrap());
     let CallVerdict::Granted(permit) = shared.admit("bot", "task", Usage::tokens(10)) else { panic!() };
-    let _: Settled = shared.settle(permit, Usage::tokens(10), Outcome::Success).unwrap();
+    let _: Settled = shared.settle(permit, Usage::tokens(10), CallOutcome::Success).unwrap();
     let args = ["limits", "reset", "bot", "--file", file.to_str().unwrap()];
     for (typed, code) in [("n\n", 1), ("\n", 1), ("yesterday\n", 1), ("\u{4}", 1), ("Y\n", 0)] {
         let (text, status) = run_and_type(&args, &[("HOME", home)], Stdout::Terminal, typed);

@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use stockade_guard::SqliteStore;
-use stockade_guard::limits::{AgentLimits, CallVerdict, Outcome, Settled, SharedLimits, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::budget::Settled;
+use stockade_guard::limits::store::{AgentLimits, CallVerdict, SharedLimits};
 
 use crate::support::{STOCKADE, copy_folder, path_with_stockade, repository};
 
@@ -94,11 +97,11 @@ fn calls(file: &Path, lines: &[&str]) {
         match end {
             "running" => {}
             "failed" => {
-                let _: Settled = shared.settle(permit, Usage::ZERO, Outcome::Failure).unwrap();
+                let _: Settled = shared.settle(permit, Usage::ZERO, CallOutcome::Failure).unwrap();
             }
             used => {
                 let used = Usage::tokens(used.parse().unwrap());
-                let _: Settled = shared.settle(permit, used, Outcome::Success).unwrap();
+                let _: Settled = shared.settle(permit, used, CallOutcome::Success).unwrap();
             }
         }
     }

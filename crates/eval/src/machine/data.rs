@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use super::{Machine, Run, is_forbidden};
 use crate::builtins;
-use crate::limits::{Limits, too_deep};
+use crate::limits::{EvalLimits, too_deep};
 use crate::value::{Content, Fields, ObjectId, Promise, Value};
 use crate::{Data, ErrorKind, EvalError};
 
 impl Machine<'_> {
     /// Makes values of data.
     pub(super) fn value_from(&mut self, data: &Data) -> Run {
-        self.value_of(data, Limits::MAX_DATA_DEPTH)
+        self.value_of(data, EvalLimits::MAX_DATA_DEPTH)
     }
 
     /// Makes a value of data. Names that reach behind objects in other engines are left out.
@@ -28,7 +28,7 @@ impl Machine<'_> {
                 Ok(Value::text(text.as_str()))
             }
             Data::Array(_) | Data::Object(_) if inner.is_none() => {
-                Err(too_deep(Limits::MAX_DATA_DEPTH).into())
+                Err(too_deep(EvalLimits::MAX_DATA_DEPTH).into())
             }
             Data::Array(items) => self.deeper(|machine| {
                 let items = items
@@ -51,7 +51,7 @@ impl Machine<'_> {
 
     /// Makes data of a value. What is no data is left out: functions become `undefined`.
     pub(super) fn plain_data(&mut self, value: &Value) -> Run<Data> {
-        let mut room = Room { bytes: self.options().limits.max_output, levels: Limits::MAX_DATA_DEPTH };
+        let mut room = Room { bytes: self.options().limits.max_output, levels: EvalLimits::MAX_DATA_DEPTH };
         self.data_of(value, &mut room)
     }
 
@@ -69,7 +69,7 @@ impl Machine<'_> {
             }
             Value::Object(id) => {
                 let Some(levels) = room.levels.checked_sub(1) else {
-                    return Err(too_deep(Limits::MAX_DATA_DEPTH).into());
+                    return Err(too_deep(EvalLimits::MAX_DATA_DEPTH).into());
                 };
                 room.levels = levels;
                 let data = self.deeper(|machine| machine.data_of_object(*id, room));

@@ -122,8 +122,8 @@ impl Machine<'_> {
                 values.push(value);
             }
         }
-        if values.len() > MOST_ARGUMENTS {
-            let message = format!("a call has {} arguments, more than {MOST_ARGUMENTS}", values.len());
+        if values.len() > MAX_ARGUMENTS {
+            let message = format!("a call has {} arguments, more than {MAX_ARGUMENTS}", values.len());
             return Err(crate::EvalError::new(crate::ErrorKind::Memory, message)
                 .at(self.at)
                 .fix("pass the list itself, or use concat, flat or reduce")
@@ -154,4 +154,4 @@ impl Machine<'_> {
 }
 
 /// The most arguments of a call, as engines bound them too.
-const MOST_ARGUMENTS: usize = 65_535;
+const MAX_ARGUMENTS: usize = 65_535;

@@ -137,7 +137,7 @@ impl Parser<'_> {
     }
 
     /// What begins with a word and is not `word: …` or `word() {…}`.
-    fn word_property(&mut self, symbol: Symbol, at: crate::Span) -> Parsed<Option<Property>> {
+    fn word_property(&mut self, symbol: Symbol, at: crate::SourceSpan) -> Parsed<Option<Property>> {
         let name = self.lexer.name(symbol);
         let stands_alone = self.is(",") || self.is("}") || self.is("=");
         if stands_alone {

@@ -1,7 +1,7 @@
 //! Ways out that work on evaluators which share objects with their host. There is nothing to reach here; each is refused, or
 //! comes to plain data.
 
-use stockade_eval::{Data, ErrorKind, Options, eval};
+use stockade_eval::{Data, ErrorKind, EvalOptions, eval};
 
 fn vars() -> Vec<(&'static str, Data)> {
     vec![
@@ -75,7 +75,7 @@ const FORBIDDEN: &[&str] = &[
 #[test]
 fn what_does_not_exist_is_forbidden() {
     for source in FORBIDDEN {
-        let error = eval(source, &vars(), &Options::default()).expect_err(source);
+        let error = eval(source, &vars(), &EvalOptions::default()).expect_err(source);
         assert_eq!(error.kind, ErrorKind::Forbidden, "{source}: {error}");
         assert!(error.span.is_some(), "{source} has no place");
     }
@@ -101,8 +101,8 @@ const HARMLESS: &[(&str, &str)] = &[
 #[test]
 fn what_is_harmless_comes_to_plain_data() {
     for (source, expected) in HARMLESS {
-        let value =
-            eval(source, &vars(), &Options::default()).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let value = eval(source, &vars(), &EvalOptions::default())
+            .unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(value.to_string(), *expected, "{source}");
     }
 }
@@ -110,7 +110,7 @@ fn what_is_harmless_comes_to_plain_data() {
 #[test]
 fn thrown_objects_are_told_without_running_them() {
     let source = "throw {toString() { while (true); }, message: 'no'}";
-    let error = eval(source, &[], &Options::default()).unwrap_err();
+    let error = eval(source, &[], &EvalOptions::default()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Thrown);
     assert_eq!(error.thrown, Some(Data::from([("message", Data::from("no"))])));
     assert_eq!(error.message, "thrown: {\"message\":\"no\"}");
@@ -118,6 +118,6 @@ fn thrown_objects_are_told_without_running_them() {
 
 #[test]
 fn one_evaluation_leaves_nothing_for_the_next() {
-    eval("leak = 1; Object.freeze(v)", &vars(), &Options::default()).unwrap();
-    assert_eq!(eval("typeof leak", &[], &Options::default()), Ok(Data::from("undefined")));
+    eval("leak = 1; Object.freeze(v)", &vars(), &EvalOptions::default()).unwrap();
+    assert_eq!(eval("typeof leak", &[], &EvalOptions::default()), Ok(Data::from("undefined")));
 }

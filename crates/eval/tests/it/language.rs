@@ -1,6 +1,6 @@
 //! The language: a table of expressions and their values. `node.rs` asks a real engine whether the table is right.
 
-use stockade_eval::{Data, Options, eval};
+use stockade_eval::{Data, EvalOptions, eval};
 
 /// A row: the expression, and its value as JSON; `throws` where it has none.
 pub(crate) fn rows() -> Vec<(String, &'static str)> {
@@ -53,7 +53,7 @@ fn every_row_of_the_table_holds() {
     let (vars, mut wrong) = (vars(), Vec::new());
     let rows = rows();
     for (source, expected) in &rows {
-        let found = eval(source, &vars, &Options::default());
+        let found = eval(source, &vars, &EvalOptions::default());
         let found_text = found.as_ref().map_or_else(|_| "throws".to_owned(), ToString::to_string);
         let expected = OTHERWISE.iter().find(|row| row.0 == source).map_or(*expected, |row| row.1);
         if found_text != expected {

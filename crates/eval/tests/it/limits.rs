@@ -1,6 +1,6 @@
 //! Every limit, the inputs that go for it, and that nothing catches it.
 
-use stockade_eval::{Data, ErrorKind, Limits, Options, condition, eval};
+use stockade_eval::{Data, ErrorKind, EvalLimits, EvalOptions, condition, eval};
 
 const REFUSED: &[(&str, ErrorKind)] = &[
     ("while (true) {}", ErrorKind::Timeout),
@@ -62,7 +62,7 @@ const REFUSED: &[(&str, ErrorKind)] = &[
 #[test]
 fn what_goes_over_a_limit_is_refused() {
     for (source, kind) in REFUSED {
-        let error = eval(source, &[], &Options::default()).expect_err(source);
+        let error = eval(source, &[], &EvalOptions::default()).expect_err(source);
         // Which of two limits comes first is no promise; that one does is.
         assert!(error.kind.is_limit(), "{source}: {} {error}", error.kind);
         assert!(error.kind == *kind || *kind != ErrorKind::Depth, "{source}: {} {error}", error.kind);
@@ -72,7 +72,7 @@ fn what_goes_over_a_limit_is_refused() {
 #[test]
 fn the_source_is_bounded() {
     let long = "1+".repeat(40_000) + "1";
-    assert_eq!(eval(&long, &[], &Options::default()).unwrap_err().kind, ErrorKind::Memory);
+    assert_eq!(eval(&long, &[], &EvalOptions::default()).unwrap_err().kind, ErrorKind::Memory);
     for (open, close) in [
         ("(", ")"),
         ("[", "]"),
@@ -91,7 +91,7 @@ fn the_source_is_bounded() {
     ] {
         for inside in ["1", ""] {
             let deep = open.repeat(5_000) + inside + &close.repeat(5_000);
-            let error = eval(&deep, &[], &Options::default()).unwrap_err();
+            let error = eval(&deep, &[], &EvalOptions::default()).unwrap_err();
             assert!(matches!(error.kind, ErrorKind::Depth | ErrorKind::Syntax), "{open}: {error}");
         }
     }
@@ -100,7 +100,7 @@ fn the_source_is_bounded() {
 /// A long sum is not a deep one, and neither is a long list of choices.
 #[test]
 fn long_is_not_deep() {
-    let options = Options::default();
+    let options = EvalOptions::default();
     assert_eq!(eval(&("1+".repeat(20_000) + "1"), &[], &options), Ok(Data::from(20_001)));
     assert_eq!(eval(&("0||".repeat(20_000) + "7"), &[], &options), Ok(Data::from(7)));
 }
@@ -136,7 +136,7 @@ fn the_deepest_fits_on_a_small_stack() {
     for source in sources {
         let run = move || {
             let vars = [("a", Data::from([("b", Data::Null)]))];
-            eval(&source, &vars, &Options::default()).map_or_else(|error| error.kind.name(), |_| "value")
+            eval(&source, &vars, &EvalOptions::default()).map_or_else(|error| error.kind.name(), |_| "value")
         };
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
         let outcome = thread.join().unwrap();
@@ -146,17 +146,17 @@ fn the_deepest_fits_on_a_small_stack() {
 
 #[test]
 fn limits_can_be_lowered() {
-    let limits = Limits { max_steps: 10, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits = EvalLimits { max_steps: 10, ..EvalLimits::default() };
+    let options = EvalOptions { limits, ..EvalOptions::default() };
     assert_eq!(eval("[1, 2, 3].map(x => x * 2)", &[], &options).unwrap_err().kind, ErrorKind::Timeout);
-    let limits = Limits { max_output: 10, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits = EvalLimits { max_output: 10, ..EvalLimits::default() };
+    let options = EvalOptions { limits, ..EvalOptions::default() };
     assert_eq!(eval("'12345678901'", &[], &options).unwrap_err().kind, ErrorKind::Memory);
-    let limits = Limits { max_depth: 5, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits = EvalLimits { max_depth: 5, ..EvalLimits::default() };
+    let options = EvalOptions { limits, ..EvalOptions::default() };
     assert_eq!(eval("((((((1))))))", &[], &options).unwrap_err().kind, ErrorKind::Depth);
-    let limits = Limits { max_source: 3, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits = EvalLimits { max_source: 3, ..EvalLimits::default() };
+    let options = EvalOptions { limits, ..EvalOptions::default() };
     assert_eq!(eval("1+11", &[], &options).unwrap_err().kind, ErrorKind::Memory);
 }
 
@@ -167,7 +167,7 @@ fn the_deadline_is_asked() {
         asked.set(asked.get() + 1);
         asked.get() > 3
     };
-    let options = Options { deadline: Some(&deadline), ..Options::default() };
+    let options = EvalOptions { deadline: Some(&deadline), ..EvalOptions::default() };
     let error = eval("while (true);", &[], &options).unwrap_err();
     assert_eq!((error.kind, error.to_string().as_str()), (ErrorKind::Timeout, "stopped at the deadline"));
     assert!(!condition("while (true);", &[], &options));
@@ -179,6 +179,6 @@ fn input_may_be_deep() {
     for _ in 0..5_000 {
         data = Data::Array(vec![data]);
     }
-    let error = eval("x", &[("x", data)], &Options::default()).unwrap_err();
+    let error = eval("x", &[("x", data)], &EvalOptions::default()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Depth);
 }

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use stockade_eval::{Options, eval};
+use stockade_eval::{EvalOptions, eval};
 
 use crate::language;
 
@@ -225,7 +225,7 @@ fn node_agrees_on_expressions_by_chance() {
     let vars = language::vars();
     let mut wrong = Vec::new();
     for (source, answer) in sources.iter().zip(&answers) {
-        let found = eval(source, &vars, &Options::default());
+        let found = eval(source, &vars, &EvalOptions::default());
         let text = found.as_ref().map_or_else(|_| "throws".to_owned(), ToString::to_string);
         if text != *answer {
             wrong.push(format!(

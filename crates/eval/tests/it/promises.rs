@@ -1,6 +1,6 @@
 //! Promises and async functions.
 
-use stockade_eval::{Data, ErrorKind, Options, eval, eval_async};
+use stockade_eval::{Data, ErrorKind, EvalOptions, eval, eval_async};
 
 const VALUES: &[(&str, &str)] = &[
     ("await 1", "1"),
@@ -33,32 +33,40 @@ const VALUES: &[(&str, &str)] = &[
 #[test]
 fn promises_are_settled() {
     for (source, expected) in VALUES {
-        let value =
-            eval_async(source, &[], &Options::default()).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let value = eval_async(source, &[], &EvalOptions::default())
+            .unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(value.to_string(), *expected, "{source}");
     }
 }
 
 #[test]
 fn a_promise_is_waited_for_without_await_too() {
-    assert_eq!(eval("Promise.resolve(1).then(x => x + 1)", &[], &Options::default()), Ok(Data::from(2)));
-    let error = eval("(async () => { throw new TypeError('no') })()", &[], &Options::default()).unwrap_err();
+    assert_eq!(eval("Promise.resolve(1).then(x => x + 1)", &[], &EvalOptions::default()), Ok(Data::from(2)));
+    let error =
+        eval("(async () => { throw new TypeError('no') })()", &[], &EvalOptions::default()).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Thrown, "TypeError: no"));
 }
 
 #[test]
 fn await_needs_an_async_place() {
     for source in ["await 1", "() => await 1", "function f() { await 1 }"] {
-        assert_eq!(eval(source, &[], &Options::default()).unwrap_err().kind, ErrorKind::Syntax, "{source}");
+        assert_eq!(
+            eval(source, &[], &EvalOptions::default()).unwrap_err().kind,
+            ErrorKind::Syntax,
+            "{source}"
+        );
     }
-    assert_eq!(eval_async("() => await 1", &[], &Options::default()).unwrap_err().kind, ErrorKind::Syntax);
+    assert_eq!(
+        eval_async("() => await 1", &[], &EvalOptions::default()).unwrap_err().kind,
+        ErrorKind::Syntax
+    );
 }
 
 #[test]
 fn what_nothing_settles_is_a_timeout() {
     for source in ["await new Promise(() => {})", "await {then() {}}", "await Promise.race([])"] {
         assert_eq!(
-            eval_async(source, &[], &Options::default()).unwrap_err().kind,
+            eval_async(source, &[], &EvalOptions::default()).unwrap_err().kind,
             ErrorKind::Timeout,
             "{source}"
         );

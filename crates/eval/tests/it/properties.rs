@@ -1,11 +1,12 @@
 //! What must hold for any bytes. Fuzz targets and ordinary tests both run these.
 
-use stockade_eval::{Data, Limits, Options, condition, eval, eval_async, interpolate};
+use stockade_eval::{Data, EvalLimits, EvalOptions, condition, eval, eval_async, interpolate};
 
 /// Little of everything, so that each run is quick.
-fn options() -> Options<'static> {
-    let limits = Limits { max_steps: 20_000, max_bytes: 1 << 20, max_output: 10_000, ..Limits::default() };
-    Options { limits, now_ms: Some(1_700_000_000_000.0), seed: Some(7), ..Options::default() }
+fn options() -> EvalOptions<'static> {
+    let limits =
+        EvalLimits { max_steps: 20_000, max_bytes: 1 << 20, max_output: 10_000, ..EvalLimits::default() };
+    EvalOptions { limits, now_ms: Some(1_700_000_000_000.0), seed: Some(7), ..EvalOptions::default() }
 }
 
 fn vars() -> [(&'static str, Data); 4] {

@@ -1,6 +1,6 @@
 //! Templates.
 
-use stockade_eval::{Data, Limits, Options, interpolate};
+use stockade_eval::{Data, EvalLimits, EvalOptions, interpolate};
 
 const TEXTS: &[(&str, &str)] = &[
     ("", ""),
@@ -45,7 +45,7 @@ fn vars() -> Vec<(&'static str, Data)> {
 fn templates_are_filled_in() {
     for (template, expected) in TEXTS {
         assert_eq!(
-            interpolate(template, &vars(), &Options::default()).as_deref(),
+            interpolate(template, &vars(), &EvalOptions::default()).as_deref(),
             Ok(*expected),
             "{template}"
         );
@@ -54,8 +54,8 @@ fn templates_are_filled_in() {
 
 #[test]
 fn a_limit_gives_no_text() {
-    let limits = Limits { max_steps: 10_000, ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits = EvalLimits { max_steps: 10_000, ..EvalLimits::default() };
+    let options = EvalOptions { limits, ..EvalOptions::default() };
     for template in [
         "{{'x'.repeat(1e8)}}",
         "{{((f)=>f(f))(f=>f(f))}}",
@@ -71,6 +71,6 @@ fn a_limit_gives_no_text() {
 fn braces_cost_nothing() {
     for hostile in ["{{", "{{{", "{{a}", "}}{{", "{{}}"] {
         let template = hostile.repeat(100_000);
-        assert_eq!(interpolate(&template, &[], &Options::default()).as_deref(), Ok(template.as_str()));
+        assert_eq!(interpolate(&template, &[], &EvalOptions::default()).as_deref(), Ok(template.as_str()));
     }
 }

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use stockade_limits::{AgentLimits, Allowance, BreakerSettings, BudgetLimits, Cap, MicroUsd};
+use stockade_limits::breaker::BreakerSettings;
+use stockade_limits::budget::{Allowance, BudgetLimits};
+use stockade_limits::store::AgentLimits;
+use stockade_limits::{Cap, MicroUsd};
 use stockade_policy::{Answer, CommandDefaults, Effect, Preset, RuleLayer, SandboxConfig, ToolPolicyConfig};
 
 use crate::admit::{AdmitOptions, OnCritical};

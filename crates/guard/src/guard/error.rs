@@ -2,7 +2,7 @@
 
 use std::io;
 
-use stockade_limits::StoreError;
+use stockade_limits::store::StoreError;
 use stockade_policy::{CommandRuleError, ToolPolicyError};
 use thiserror::Error;
 

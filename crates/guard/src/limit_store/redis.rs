@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use redis::{Client, Connection, RedisError, Script, ScriptInvocation};
-use stockade_limits::{
-    AgentState, Change, LimitStore, StoreError, Swap, Versioned, VersionedStore, update_optimistically,
+use stockade_limits::store::{
+    AgentState, Change, LimitStore, StoreError, SwapResult, VersionedState, VersionedStore,
+    compare_and_swap_loop,
 };
 
 /// Reads version and state of an agent, and the clock of the server, which all its users share.
@@ -121,20 +122,25 @@ impl RedisStore {
 }
 
 impl VersionedStore for RedisStore {
-    fn load(&self, agent: &str) -> Result<Versioned, StoreError> {
+    fn load(&self, agent: &str) -> Result<VersionedState, StoreError> {
         let (version, state, (seconds, micros)): (u64, String, (u64, u64)) =
             self.ask("reading limits from the server", self.load.prepare_invoke().key(self.key(agent)))?;
         let state = super::read(agent, Some(state.as_str()).filter(|state| !state.is_empty()))?;
         let now = Duration::from_secs(seconds).saturating_add(Duration::from_micros(micros));
-        Ok(Versioned { version, state, now })
+        Ok(VersionedState { version, state, now })
     }
 
-    fn swap(&self, agent: &str, expected: u64, state: &AgentState) -> Result<Swap, StoreError> {
+    fn compare_and_swap(
+        &self,
+        agent: &str,
+        expected: u64,
+        state: &AgentState,
+    ) -> Result<SwapResult, StoreError> {
         let state = super::write(state)?;
         let mut question = self.swap.prepare_invoke();
         question.key(self.key(agent)).arg(expected).arg(expected.wrapping_add(1)).arg(state);
         let kept: bool = self.ask("keeping limits on the server", &question)?;
-        Ok(if kept { Swap::Kept } else { Swap::Stale })
+        Ok(if kept { SwapResult::Kept } else { SwapResult::Stale })
     }
 
     /// Waits up to a millisecond, a different time for each client that it collided with.
@@ -146,7 +152,7 @@ impl VersionedStore for RedisStore {
 
 impl LimitStore for RedisStore {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
-        update_optimistically(self, agent, change)
+        compare_and_swap_loop(self, agent, change)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
-use stockade_limits::{AgentState, Change, LimitStore, StoreError};
+use stockade_limits::store::{AgentState, Change, LimitStore, StoreError};
 
 use super::clock::SteadyClock;
 use crate::database;
@@ -25,7 +25,8 @@ const FORGET: &str = "DELETE FROM agent_limits WHERE agent = ?1";
 ///
 /// ```
 /// use stockade_guard::SqliteStore;
-/// use stockade_guard::limits::{AgentLimits, CallVerdict, SharedLimits, Usage};
+/// use stockade_guard::limits::Usage;
+/// use stockade_guard::limits::store::{AgentLimits, CallVerdict, SharedLimits};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let limits = SharedLimits::new(AgentLimits::default(), SqliteStore::open(&folder.path().join("limits.db"))?);

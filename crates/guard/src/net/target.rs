@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use stockade_sanitize::{Note, Options, sanitize};
+use stockade_sanitize::{Note, SanitizeOptions, sanitize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::address::inner;
@@ -241,7 +241,7 @@ fn readable(label: &str) -> Cow<'_, str> {
 
 /// Whether letters of another script stand for Latin ones.
 fn is_look_alike(name: &str) -> bool {
-    sanitize(name, &Options::default()).notes().contains(&Note::Confusable)
+    sanitize(name, &SanitizeOptions::default()).notes().contains(&Note::Confusable)
 }
 
 fn no_host(reason: impl Into<String>) -> NetRefused {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_sanitize::{Options, sanitize};
+use stockade_sanitize::{SanitizeOptions, sanitize};
 use stockade_scanner::{Scanner, Severity};
 use thiserror::Error;
 
@@ -54,10 +54,11 @@ impl Parts {
 
     /// The skill with its arguments, which pass the same door as its text: cleaned, scanned and escaped.
     pub(crate) fn prompt(&self, arguments: &str, scanner: &Scanner) -> Result<String, PromptRefused> {
-        let arguments = sanitize(arguments, &Options::default()).body;
+        let arguments = sanitize(arguments, &SanitizeOptions::default()).body;
         let filled = substitute(&self.body, &arguments, &self.arguments).ok_or(PromptRefused::TooLong)?;
         // Pieces that are harmless by themselves may make one that is not, so the whole is looked at.
-        let filled = sanitize(&filled, &Options { max_chars: usize::MAX, ..Options::default() }).body;
+        let filled =
+            sanitize(&filled, &SanitizeOptions { max_chars: usize::MAX, ..SanitizeOptions::default() }).body;
         let before = critical(scanner, &self.body);
         let mut findings = critical(scanner, &filled);
         findings.retain(|finding| !before.iter().any(|old| is_same(old, finding)));
@@ -100,7 +101,7 @@ fn is_same(left: &SkillFinding, right: &SkillFinding) -> bool {
 
 /// A text on one line, cleaned, of at most `most` characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let clean = sanitize(text, &Options { max_chars: most, ..Options::default() });
+    let clean = sanitize(text, &SanitizeOptions { max_chars: most, ..SanitizeOptions::default() });
     clean.body.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use stockade_guard::audit::{AuditOptions, AuditQuery, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{End, Streams};
-use stockade_guard::limits::MemoryStore;
+use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{Guard, GuardOptions, RunAnswer};
 

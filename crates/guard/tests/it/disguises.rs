@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stockade_guard::FileOptions;
-use stockade_guard::sanitize::{Options, sanitize};
+use stockade_guard::sanitize::{SanitizeOptions, sanitize};
 use stockade_guard::scanner::Scanner;
 
 use crate::support::{ATTACK, folder, scan};
@@ -71,7 +71,7 @@ fn no_comment_hides_a_command() {
         for at in 1..COMMAND.len() {
             let (before, after) = COMMAND.split_at(at);
             let text = format!("{before}{comment}{after}");
-            assert_eq!(sanitize(&text, &Options::default()).body, COMMAND);
+            assert_eq!(sanitize(&text, &SanitizeOptions::default()).body, COMMAND);
             assert!(!Scanner::builtin().scan(&text).clean(), "{text:?}");
         }
     }
@@ -79,7 +79,7 @@ fn no_comment_hides_a_command() {
 
 /// The text with `letter` wherever the sanitizer makes of that what stands there.
 fn disguises(text: &str, letter: char) -> Vec<String> {
-    let clean = |text: &str| sanitize(text, &Options::default()).body.into_owned();
+    let clean = |text: &str| sanitize(text, &SanitizeOptions::default()).body.into_owned();
     let letter = letter.to_string();
     let cleaned = clean(&letter);
     if cleaned == letter {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use stockade_guard::audit::{AuditOptions, AuditQuery, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::limits::{MemoryStore, Outcome, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, Effect, ToolCatalog};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, SkillSource};
@@ -136,7 +138,7 @@ fn limits_are_asked_in_their_order() {
     let (_, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
     let (refused, none) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
     assert_eq!((refused.rule.as_str(), none.is_none()), ("budget", true));
-    guard.end_call(call.unwrap(), Usage::tokens(10), Outcome::Success).unwrap();
+    guard.end_call(call.unwrap(), Usage::tokens(10), CallOutcome::Success).unwrap();
     let (granted, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
     assert!(granted.is_allowed() && call.is_some());
     let (refused, _) = guard.begin_call(&mut task, Usage::tokens(1)).unwrap();

@@ -12,7 +12,10 @@ mod sqlite;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use stockade_guard::limits::{AgentLimits, Allowance, CallVerdict, LimitStore, Outcome, SharedLimits, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::budget::Allowance;
+use stockade_guard::limits::store::{AgentLimits, CallVerdict, LimitStore, SharedLimits};
 
 /// What all clients together may use, and what each call asks for.
 const CAP: u64 = 1_000;
@@ -34,7 +37,7 @@ fn use_up<S: LimitStore>(clients: u32, connect: impl Fn() -> S + Sync) -> u64 {
                 let limits = SharedLimits::new(limits(), connect());
                 while let CallVerdict::Granted(permit) = limits.admit("agent", "task", Usage::tokens(CALL)) {
                     let actual = CALL - u64::from(client % 3);
-                    limits.settle(permit, Usage::tokens(actual), Outcome::Success).unwrap();
+                    limits.settle(permit, Usage::tokens(actual), CallOutcome::Success).unwrap();
                     used.fetch_add(actual, Ordering::Relaxed);
                 }
             });

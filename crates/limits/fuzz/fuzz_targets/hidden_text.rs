@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../tests/it/properties.rs"]
+#[path = "../../tests/it/extraction.rs"]
 #[expect(dead_code, reason = "each target checks one of the properties")]
 mod properties;
 

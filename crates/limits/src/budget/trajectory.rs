@@ -24,7 +24,7 @@ pub struct Trajectory {
 /// Nothing is said before the third call, or where calls cost nothing.
 ///
 /// ```
-/// use stockade_limits::calls_left;
+/// use stockade_limits::budget::calls_left;
 ///
 /// assert_eq!(calls_left(1_000, 600, 600, 3), Some(2));
 /// assert_eq!(calls_left(1_000, 500, 500, 3), None);

@@ -15,7 +15,7 @@ impl ErrorClass {
     /// Returns the class of an error message: its `[tag]` if it has one, else the words it begins with.
     ///
     /// ```
-    /// use stockade_limits::ErrorClass;
+    /// use stockade_limits::retry::ErrorClass;
     ///
     /// assert_eq!(ErrorClass::of("Timeout after 31 ms!"), ErrorClass::of("timeout after 4 ms"));
     /// assert_eq!(ErrorClass::of("[not_read] a.txt"), ErrorClass::of("b.txt is locked [not_read]"));

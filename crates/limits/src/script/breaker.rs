@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Arguments, Machine, Needs, ScriptError, settings};
-use crate::breaker::{Admission, Breaker, BreakerPermit, Outcome};
+use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, CallOutcome};
 
 const OPS: &[&str] = &["isOpen", "recordSuccess", "recordFailure", "getState", "reset"];
 
@@ -27,8 +27,8 @@ impl Machine for BreakerMachine {
     fn step(&mut self, op: &str, _args: &Arguments<'_>, now: Duration) -> Result<Value, Needs> {
         match op {
             "isOpen" => return Ok(self.is_open(now).into()),
-            "recordSuccess" => self.record(Outcome::Success, now),
-            "recordFailure" => self.record(Outcome::Failure, now),
+            "recordSuccess" => self.record(CallOutcome::Success, now),
+            "recordFailure" => self.record(CallOutcome::Failure, now),
             "getState" => {
                 let phase = serde_json::to_value(self.breaker.phase(now));
                 return phase.map_err(|_| Needs("a phase that can be written"));
@@ -45,17 +45,17 @@ impl Machine for BreakerMachine {
 impl BreakerMachine {
     fn is_open(&mut self, now: Duration) -> bool {
         match self.breaker.admit(now) {
-            Admission::Admitted(permit) => {
+            BreakerAdmission::Admitted(permit) => {
                 if permit.is_probe() {
                     self.probe = Some(permit);
                 }
                 false
             }
-            Admission::Refused { .. } => true,
+            BreakerAdmission::Refused { .. } => true,
         }
     }
 
-    fn record(&mut self, outcome: Outcome, now: Duration) {
+    fn record(&mut self, outcome: CallOutcome, now: Duration) {
         match self.probe.take() {
             Some(permit) => self.breaker.report(permit, outcome, now),
             None => self.breaker.observe(outcome, now),

@@ -3,7 +3,7 @@
 use unicode_segmentation::{GraphemeCursor, GraphemeIncomplete};
 
 /// How far a cut moves to keep together what is seen as one character. Attackers stack thousands of accents on a letter.
-const LONGEST_CLUSTER: usize = 128;
+const MAX_CLUSTER_BYTES: usize = 128;
 
 /// Returns the place at or before `at` where `text` can be cut without splitting a character, or what is seen as one.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
@@ -11,7 +11,7 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
     if is_boundary(text, at) {
         return at;
     }
-    let near = at.saturating_sub(LONGEST_CLUSTER);
+    let near = at.saturating_sub(MAX_CLUSTER_BYTES);
     let mut cursor = GraphemeCursor::new(at, text.len(), true);
     match cursor.prev_boundary(text, 0) {
         Ok(Some(boundary)) if boundary >= near => boundary,
@@ -27,7 +27,7 @@ pub(crate) fn ceil(text: &str, at: usize) -> usize {
     }
     let mut cursor = GraphemeCursor::new(at, text.len(), true);
     match cursor.next_boundary(text, 0) {
-        Ok(Some(boundary)) if boundary <= at.saturating_add(LONGEST_CLUSTER) => boundary,
+        Ok(Some(boundary)) if boundary <= at.saturating_add(MAX_CLUSTER_BYTES) => boundary,
         _ => at,
     }
 }

@@ -12,9 +12,9 @@ pub const MAX_CHARS_CEILING: u64 = 500_000;
 pub const MAX_CHARS_FLOOR: u64 = 100;
 
 /// The profile of tools from MCP servers, whose names begin with `mcp__`.
-pub const DEFAULT_MCP: &str = "mcp_default";
+pub const MCP_DEFAULT_PROFILE: &str = "mcp_default";
 /// The profile of every other tool without one of its own: the strictest in what it takes for text.
-pub const FALLBACK: &str = "web_fetch";
+pub const FALLBACK_PROFILE: &str = "web_fetch";
 
 const MCP_PREFIX: &str = "mcp__";
 
@@ -24,7 +24,7 @@ const PROFILES: &[(&str, SourceProfile)] = &[
     ("web_search", SourceProfile::of(500_000, 40_000, Strategy::Structured, Hidden::Keep)),
     ("bash", SourceProfile::of(500_000, 50_000, Strategy::Tail, Hidden::Keep)),
     ("file_read", SourceProfile::of(1_000_000, 100_000, Strategy::Raw, Hidden::Keep)),
-    (DEFAULT_MCP, SourceProfile::of(2_000_000, 50_000, Strategy::Raw, Hidden::Keep)),
+    (MCP_DEFAULT_PROFILE, SourceProfile::of(2_000_000, 50_000, Strategy::Raw, Hidden::Keep)),
 ];
 
 /// The limits for the results of one tool. They are always between the floors and the ceilings.
@@ -90,7 +90,7 @@ pub struct ProfileOverride {
 /// An override of `mcp_default` or `web_fetch` also holds for the tools that fall back to it.
 ///
 /// ```
-/// use stockade_limits::{ProfileOverride, SourceProfiles};
+/// use stockade_limits::source::{ProfileOverride, SourceProfiles};
 ///
 /// let wish = ProfileOverride { max_chars: Some(u64::MAX), ..ProfileOverride::default() };
 /// let profiles = SourceProfiles::new([("bash".to_owned(), wish)]);
@@ -180,10 +180,10 @@ pub fn resolve_source(tool: &str, wish: &ProfileOverride) -> SourceProfile {
 /// Finds the row that a tool's profile starts from. Names and prefix are compared exactly.
 fn base(tool: &str) -> (&'static str, SourceProfile) {
     let row = |name: &str| PROFILES.iter().find(|(row, _)| *row == name).copied();
-    let fallback = if tool.starts_with(MCP_PREFIX) { DEFAULT_MCP } else { FALLBACK };
+    let fallback = if tool.starts_with(MCP_PREFIX) { MCP_DEFAULT_PROFILE } else { FALLBACK_PROFILE };
     let strictest =
         SourceProfile::of(MAX_RESPONSE_BYTES_FLOOR, MAX_CHARS_FLOOR, Strategy::Readability, Hidden::Strip);
-    row(tool).or_else(|| row(fallback)).unwrap_or((FALLBACK, strictest))
+    row(tool).or_else(|| row(fallback)).unwrap_or((FALLBACK_PROFILE, strictest))
 }
 
 impl From<bool> for Hidden {
@@ -221,14 +221,14 @@ mod tests {
             assert_eq!(profile.with(&ProfileOverride::default()), *profile, "{name}");
         }
         let names: Vec<_> = PROFILES.iter().map(|(name, _)| *name).collect();
-        assert!(names.contains(&DEFAULT_MCP) && names.contains(&FALLBACK));
+        assert!(names.contains(&MCP_DEFAULT_PROFILE) && names.contains(&FALLBACK_PROFILE));
     }
 
     #[test]
     fn an_override_of_a_fallback_holds_for_those_who_fall_back() {
         let chars = |n| ProfileOverride { max_chars: Some(n), ..ProfileOverride::default() };
         let profiles = SourceProfiles::new([
-            (DEFAULT_MCP.to_owned(), chars(7_000)),
+            (MCP_DEFAULT_PROFILE.to_owned(), chars(7_000)),
             ("mcp__a".to_owned(), chars(9_000)),
         ]);
         let resolved = ["mcp__a", "mcp__b", "mcp_default", "other"].map(|t| profiles.resolve(t).max_chars());

@@ -1,30 +1,30 @@
-//! The last lines of a text that fit.
+//! Shortening: the last lines of a text that fit, and the beginning of a long line.
 
 use super::cut;
 
 /// How much of the end of a text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TailLimits {
-    /// At most that many lines.
+    /// At most that many lines are kept.
     pub max_lines: usize,
-    /// At most that many bytes.
+    /// At most that many bytes are kept.
     pub max_bytes: usize,
-    /// At most that many characters.
+    /// At most that many characters are kept.
     pub max_chars: usize,
 }
 
-/// Why a text is shorter than it was.
+/// Which limit shortened a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Truncation {
-    /// It is not.
+    /// The text is whole.
     #[default]
     None,
-    /// It had too many lines.
+    /// The text had too many lines.
     Lines,
-    /// It had too many bytes.
+    /// The text had too many bytes.
     Bytes,
-    /// It had too many characters.
+    /// The text had too many characters.
     Characters,
 }
 
@@ -32,9 +32,9 @@ pub enum Truncation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextTail<'t> {
-    /// What is kept.
+    /// The part of the text that is kept.
     pub text: &'t str,
-    /// Why the rest is not.
+    /// Which limit dropped the rest.
     pub truncation: Truncation,
     /// How many lines are kept.
     pub lines: usize,
@@ -56,7 +56,7 @@ impl Default for TailLimits {
 /// Returns the last whole lines of a text that fit, or the end of its last line when that alone is too long.
 ///
 /// ```
-/// use stockade_limits::{TailLimits, tail_of};
+/// use stockade_limits::source::{TailLimits, tail_of};
 ///
 /// let limits = TailLimits { max_bytes: 12, ..TailLimits::default() };
 /// assert_eq!(tail_of("first line\nsecond\nthird\n", &limits).text, "third\n");
@@ -110,6 +110,13 @@ pub(super) fn count_lines(text: &str) -> usize {
     text.split_inclusive('\n').count()
 }
 
+/// Returns a line as it is, or its beginning with a note that more follows.
+#[must_use]
+pub fn truncate_line(line: &str, max_chars: usize) -> String {
+    let kept = cut::head(line, max_chars);
+    if kept.len() == line.len() { line.to_owned() } else { format!("{kept}... [truncated]") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,5 +142,11 @@ mod tests {
         ] {
             assert_eq!(tail(text, lines, bytes, chars), expected, "{text:?} {lines} {bytes} {chars}");
         }
+    }
+
+    #[test]
+    fn a_long_line_says_that_it_goes_on() {
+        assert_eq!(truncate_line("short", 10), "short");
+        assert_eq!(truncate_line("a long line", 6), "a long... [truncated]");
     }
 }

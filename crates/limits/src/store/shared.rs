@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{AgentState, LimitStore, StoreError};
 use crate::amount::Usage;
-use crate::breaker::{Admission, Breaker, BreakerPermit, BreakerSettings, Outcome};
+use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, BreakerSettings, CallOutcome};
 use crate::budget::{Budget, BudgetLimits, BudgetRefusal, Reservation, Reserved, Settled};
 
 /// What an agent is held to.
@@ -23,17 +23,19 @@ pub struct AgentLimits {
 ///
 /// ```
 /// use std::time::Duration;
-/// use stockade_limits::{AgentLimits, CallVerdict, MemoryStore, Outcome, SharedLimits, Usage};
+/// use stockade_limits::Usage;
+/// use stockade_limits::breaker::CallOutcome;
+/// use stockade_limits::store::{AgentLimits, CallVerdict, MemoryStore, SharedLimits};
 ///
 /// let store = MemoryStore::new(|| Duration::from_secs(1));
 /// let limits = SharedLimits::new(AgentLimits::default(), store);
 /// match limits.admit("agent-1", "task-1", Usage::tokens(10_000)) {
 ///     CallVerdict::Granted(permit) => {
-///         limits.settle(permit, Usage::tokens(8_000), Outcome::Success)?;
+///         limits.settle(permit, Usage::tokens(8_000), CallOutcome::Success)?;
 ///     }
 ///     CallVerdict::Refused(refusal) => eprintln!("{refusal}"),
 /// }
-/// # Ok::<(), stockade_limits::StoreError>(())
+/// # Ok::<(), stockade_limits::store::StoreError>(())
 /// ```
 #[derive(Debug)]
 pub struct SharedLimits<S> {
@@ -110,7 +112,12 @@ impl<S: LimitStore> SharedLimits<S> {
     /// # Errors
     /// When the store fails. The call is then charged at its full estimate when its lease ends.
     #[expect(clippy::needless_pass_by_value, reason = "takes the permit away, so that it is settled once")]
-    pub fn settle(&self, permit: CallPermit, actual: Usage, outcome: Outcome) -> Result<Settled, StoreError> {
+    pub fn settle(
+        &self,
+        permit: CallPermit,
+        actual: Usage,
+        outcome: CallOutcome,
+    ) -> Result<Settled, StoreError> {
         let mut settled = Settled::default();
         self.change(&permit.agent, |budget, breaker, now| {
             settled = budget.settle(permit.reservation.again(), actual, now);
@@ -153,8 +160,8 @@ impl<S: LimitStore> SharedLimits<S> {
             };
             // The breaker is asked last: a probe that the budget refuses would keep its place for nothing.
             match breaker.admit(now) {
-                Admission::Admitted(permit) => Ok((reservation, permit)),
-                Admission::Refused { retry_at } => {
+                BreakerAdmission::Admitted(permit) => Ok((reservation, permit)),
+                BreakerAdmission::Refused { retry_at } => {
                     budget.cancel(reservation, now);
                     Err(CallRefusal::BreakerOpen { retry_at })
                 }

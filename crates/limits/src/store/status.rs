@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{AgentLimits, AgentState};
 use crate::amount::{Cap, MicroUsd};
-use crate::breaker::{Admission, Breaker, BreakerPhase, BreakerSettings};
+use crate::breaker::{Breaker, BreakerAdmission, BreakerPhase, BreakerSettings};
 use crate::budget::{Balance, Budget};
 
 /// How an agent stands with its limits at a moment.
@@ -47,8 +47,8 @@ impl AgentState {
         let phase = breaker.phase(now);
         let failures = breaker.failures();
         let retry_at = match breaker.admit(now) {
-            Admission::Refused { retry_at } => Some(retry_at),
-            Admission::Admitted(_) => None,
+            BreakerAdmission::Refused { retry_at } => Some(retry_at),
+            BreakerAdmission::Admitted(_) => None,
         };
         let executions = budget.executions(now);
         AgentStatus { hour, day, executions, breaker: phase, failures, retry_at }
@@ -89,7 +89,7 @@ impl Balance {
 mod tests {
     use super::*;
     use crate::amount::Usage;
-    use crate::breaker::Outcome;
+    use crate::breaker::CallOutcome;
     use crate::budget::Allowance;
     use crate::store::{CallVerdict, LimitStore, MemoryStore, SharedLimits};
     use std::num::NonZeroU32;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     /// The state after some calls of 300 tokens each: whether they were settled, and how they went.
-    fn after(calls: &[Option<Outcome>]) -> AgentState {
+    fn after(calls: &[Option<CallOutcome>]) -> AgentState {
         let shared = SharedLimits::new(limits(), MemoryStore::new(|| NOW));
         for outcome in calls {
             let CallVerdict::Granted(permit) = shared.admit("bot", "task", Usage::tokens(300)) else {
@@ -121,12 +121,12 @@ mod tests {
 
     #[test]
     fn what_is_used_and_reserved_and_how_the_service_does() {
-        let good = Some(Outcome::Success);
+        let good = Some(CallOutcome::Success);
         for (calls, used, reserved, phase, refuses) in [
             (&[][..], 0, 0, BreakerPhase::Closed, false),
             (&[good, good, None], 400, 300, BreakerPhase::Closed, false),
             (&[good, None, None], 200, 600, BreakerPhase::Closed, false),
-            (&[good, Some(Outcome::Failure)], 400, 0, BreakerPhase::Open, true),
+            (&[good, Some(CallOutcome::Failure)], 400, 0, BreakerPhase::Open, true),
         ] {
             let status = after(calls).status(&limits(), NOW);
             assert_eq!(
@@ -145,7 +145,7 @@ mod tests {
             (LimitReset::Budget, 0, BreakerPhase::Open),
             (LimitReset::Breaker, 200, BreakerPhase::Closed),
         ] {
-            let mut state = after(&[Some(Outcome::Failure)]);
+            let mut state = after(&[Some(CallOutcome::Failure)]);
             state.reset(what);
             let status = state.status(&limits(), NOW);
             assert_eq!((status.day.used, status.breaker), (Usage::tokens(used), phase), "{what:?}");
@@ -160,7 +160,7 @@ mod tests {
         let CallVerdict::Granted(before) = shared.admit("bot", "task", Usage::tokens(300)) else { panic!() };
         shared.store().update("bot", &mut |state, _| state.reset(LimitReset::All)).unwrap();
         let after = shared.admit("bot", "task", Usage::tokens(400));
-        shared.settle(before, Usage::tokens(300), Outcome::Success).unwrap();
+        shared.settle(before, Usage::tokens(300), CallOutcome::Success).unwrap();
         let mut reserved = Usage::ZERO;
         shared
             .store()

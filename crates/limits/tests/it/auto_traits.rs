@@ -1,9 +1,12 @@
 //! What users rely on to share limits between threads.
 
-use stockade_limits::{
-    Breaker, BreakerPermit, Budget, CostLedger, Extractor, Reservation, Retries, SourceProfiles, Steps,
-    TurnBudget,
-};
+use stockade_limits::breaker::{Breaker, BreakerPermit};
+use stockade_limits::budget::{Budget, Reservation};
+use stockade_limits::costs::CostLedger;
+use stockade_limits::retry::Retries;
+use stockade_limits::source::SourceProfiles;
+use stockade_limits::steps::Steps;
+use stockade_limits::turns::TurnBudget;
 
 fn is_send_sync_debug<T: Send + Sync + std::fmt::Debug>() {}
 
@@ -18,5 +21,6 @@ fn every_limit_can_be_shared_and_shown() {
     is_send_sync_debug::<TurnBudget>();
     is_send_sync_debug::<CostLedger>();
     is_send_sync_debug::<SourceProfiles>();
-    is_send_sync_debug::<Extractor>();
+    #[cfg(feature = "extract")]
+    is_send_sync_debug::<stockade_limits::source::Extractor>();
 }

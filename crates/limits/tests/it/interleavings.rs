@@ -11,9 +11,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use stockade_limits::{
-    AgentLimits, AgentState, Allowance, CallVerdict, Change, LimitStore, Outcome, SharedLimits, StoreError,
-    Swap, Usage, Versioned, VersionedStore, update_optimistically,
+use stockade_limits::Usage;
+use stockade_limits::breaker::CallOutcome;
+use stockade_limits::budget::Allowance;
+use stockade_limits::store::{
+    AgentLimits, AgentState, CallVerdict, Change, LimitStore, SharedLimits, StoreError, SwapResult,
+    VersionedState, VersionedStore, compare_and_swap_loop,
 };
 
 /// What the clients share: the store's content and its clock.
@@ -58,27 +61,32 @@ impl Stepped {
 }
 
 impl VersionedStore for Stepped {
-    fn load(&self, _agent: &str) -> Result<Versioned, StoreError> {
+    fn load(&self, _agent: &str) -> Result<VersionedState, StoreError> {
         self.wait_for_turn();
         let shelf = self.shelf.lock().unwrap();
-        Ok(Versioned { version: shelf.version, state: shelf.state.clone(), now: shelf.now })
+        Ok(VersionedState { version: shelf.version, state: shelf.state.clone(), now: shelf.now })
     }
 
-    fn swap(&self, _agent: &str, expected: u64, state: &AgentState) -> Result<Swap, StoreError> {
+    fn compare_and_swap(
+        &self,
+        _agent: &str,
+        expected: u64,
+        state: &AgentState,
+    ) -> Result<SwapResult, StoreError> {
         self.wait_for_turn();
         let mut shelf = self.shelf.lock().unwrap();
         if shelf.version != expected && shelf.swaps == Swaps::Comparing {
-            return Ok(Swap::Stale);
+            return Ok(SwapResult::Stale);
         }
         shelf.version += 1;
         shelf.state = state.clone();
-        Ok(Swap::Kept)
+        Ok(SwapResult::Kept)
     }
 }
 
 impl LimitStore for Stepped {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
-        update_optimistically(self, agent, change)
+        compare_and_swap_loop(self, agent, change)
     }
 }
 
@@ -181,7 +189,7 @@ fn reserve_and_use(limits: &SharedLimits<Stepped>) -> u64 {
     let mut used = 0;
     for _ in 0..2 {
         if let CallVerdict::Granted(permit) = limits.admit("agent", "task", Usage::tokens(60)) {
-            limits.settle(permit, Usage::tokens(60), Outcome::Success).unwrap();
+            limits.settle(permit, Usage::tokens(60), CallOutcome::Success).unwrap();
             used += 60;
         }
     }
@@ -206,9 +214,9 @@ fn what_is_settled_meanwhile_counts_as_well() {
 
 /// An agent whose breaker has just become half-open.
 fn half_open(limits: AgentLimits) -> Shelf {
-    let mut breaker = stockade_limits::Breaker::new(limits.breaker);
+    let mut breaker = stockade_limits::breaker::Breaker::new(limits.breaker);
     for _ in 0..5 {
-        breaker.observe(Outcome::Failure, Duration::ZERO);
+        breaker.observe(CallOutcome::Failure, Duration::ZERO);
     }
     let state = AgentState { breaker: breaker.into_state(), ..AgentState::default() };
     Shelf { state, now: limits.breaker.cooldown, ..Shelf::default() }

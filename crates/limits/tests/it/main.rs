@@ -2,8 +2,15 @@
 #![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
 mod auto_traits;
+#[cfg(feature = "extract")]
+mod extraction;
 mod interleavings;
+#[cfg(feature = "extract")]
 mod memory;
 mod properties;
 mod random;
+#[cfg(feature = "extract")]
+mod random_sources;
+#[cfg(feature = "script")]
+mod scripts;
 mod seeds;

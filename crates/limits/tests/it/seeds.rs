@@ -4,16 +4,26 @@
 
 use std::path::Path;
 
+#[cfg(feature = "extract")]
+use crate::extraction;
 use crate::properties;
+#[cfg(feature = "script")]
+use crate::scripts;
 
 /// A fuzz target and its property.
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
-    ("extraction", properties::extraction),
-    ("hidden_text", properties::hidden_text),
     ("budget", properties::budget),
     ("breaker", properties::breaker),
+    #[cfg(feature = "extract")]
+    ("extraction", extraction::extraction),
+    #[cfg(feature = "extract")]
+    ("hidden_text", extraction::hidden_text),
+    #[cfg(feature = "script")]
+    ("limit_script", scripts::limit_script),
+    #[cfg(feature = "script")]
+    ("limit_trace", scripts::limit_trace),
 ];
 
 #[test]

@@ -4,7 +4,7 @@ use unicode_normalization::char::{canonical_combining_class, decompose_compatibl
 
 use crate::class::{Class, class, is_emoji};
 use crate::invisible::Joiners;
-use crate::pipeline::Options;
+use crate::pipeline::SanitizeOptions;
 use crate::work;
 
 const BLACK_FLAG: char = '\u{1F3F4}';
@@ -46,7 +46,7 @@ const JOINING_SCRIPTS: &[(char, char)] = &[
 /// Returns how many bytes from `at`, where an invisible character stands, are to be kept: 0 when it goes.
 ///
 /// The answer looks at the neighbours as they will be after normalisation, so that a second pass agrees with it.
-pub(crate) fn kept_len(text: &str, at: usize, options: &Options) -> usize {
+pub(crate) fn kept_len(text: &str, at: usize, options: &SanitizeOptions) -> usize {
     let Some((before, from)) = text.split_at_checked(at) else { return 0 };
     let mut chars = from.chars();
     let (c, after) = (chars.next().unwrap_or_default(), chars.as_str());

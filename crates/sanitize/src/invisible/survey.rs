@@ -6,7 +6,7 @@ use crate::class::{Class, class};
 use crate::invisible::hidden_text::HiddenText;
 use crate::invisible::names::invisible_name;
 use crate::invisible::{InvisibleStripped, is_tag, kept_len};
-use crate::pipeline::Options;
+use crate::pipeline::SanitizeOptions;
 use crate::plain::skip_plain;
 use crate::work;
 
@@ -21,7 +21,7 @@ pub(crate) struct Survey {
 }
 
 /// Looks at every character of `text`.
-pub(crate) fn survey(text: &str, options: &Options) -> Survey {
+pub(crate) fn survey(text: &str, options: &SanitizeOptions) -> Survey {
     let mut survey = Survey::default();
     let mut hidden = HiddenText::default();
     for c in removed(text, options) {
@@ -33,7 +33,7 @@ pub(crate) fn survey(text: &str, options: &Options) -> Survey {
 }
 
 /// Returns the characters of `text` that go.
-pub(crate) fn removed<'t>(text: &'t str, options: &'t Options) -> impl Iterator<Item = char> + 't {
+pub(crate) fn removed<'t>(text: &'t str, options: &'t SanitizeOptions) -> impl Iterator<Item = char> + 't {
     let mut at = 0;
     iter::from_fn(move || {
         loop {

@@ -1,12 +1,12 @@
 //! What cleaning costs in memory, counted.
 
 use allocation_counter::{AllocationInfo, measure};
-use stockade_sanitize::{Options, sanitize};
+use stockade_sanitize::{SanitizeOptions, sanitize};
 
 fn cost(text: &str) -> AllocationInfo {
     // What is built once for the whole process is not the text's doing.
-    drop(sanitize("<!-- warm up --> [a]: b", &Options::default()));
-    measure(|| drop(sanitize(text, &Options::default())))
+    drop(sanitize("<!-- warm up --> [a]: b", &SanitizeOptions::default()));
+    measure(|| drop(sanitize(text, &SanitizeOptions::default())))
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn a_text_that_stays_as_it_is_costs_nothing() {
         "Marks that stay: x\u{301} q\u{323}\u{302}\n".repeat(100),
     ];
     for text in texts {
-        let clean = sanitize(&text, &Options::default());
+        let clean = sanitize(&text, &SanitizeOptions::default());
         assert!(!clean.changed(), "{}", clean.body);
         assert_eq!(cost(&text).count_total, 0, "{text}");
     }
@@ -33,7 +33,7 @@ fn a_small_change_costs_one_copy() {
 
 #[test]
 fn an_expansion_bomb_costs_no_more_than_six_times_the_limit() {
-    let limit = Options::default().max_chars as u64;
+    let limit = SanitizeOptions::default().max_chars as u64;
     for (name, bomb) in [
         ("phrase ligatures", "\u{fdfa}".repeat(200_000)),
         ("phrase ligatures and a comment to be", format!("＜!---->{}", "\u{fdfa}".repeat(200_000))),

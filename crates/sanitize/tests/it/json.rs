@@ -1,13 +1,13 @@
 //! The report as JSON.
 
 use serde_json::{json, to_value};
-use stockade_sanitize::{Options, sanitize};
+use stockade_sanitize::{SanitizeOptions, sanitize};
 
 #[test]
 fn a_report_has_these_fields() {
     let text = "a<!-- b -->\u{200b}\u{200b}\u{e0068}\u{e0069}p\u{430}y\u{202e}";
     assert_eq!(
-        to_value(sanitize(text, &Options::default())).unwrap(),
+        to_value(sanitize(text, &SanitizeOptions::default())).unwrap(),
         json!({
             "body": "ap\u{430}y",
             "htmlCommentsStripped": 1,
@@ -27,7 +27,7 @@ fn a_report_has_these_fields() {
 #[test]
 fn nothing_hidden_is_no_field() {
     assert_eq!(
-        to_value(sanitize("abc", &Options { max_chars: 2, ..Options::default() })).unwrap(),
+        to_value(sanitize("abc", &SanitizeOptions { max_chars: 2, ..SanitizeOptions::default() })).unwrap(),
         json!({
             "body": "ab\n[TRUNCATED]",
             "htmlCommentsStripped": 0,

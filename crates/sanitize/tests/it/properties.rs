@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use stockade_sanitize::{
-    Joiners, Note, Options, TRUNCATION_MARKER, contains_tag_block, sanitize, strip_html_comments,
+    Joiners, Note, SanitizeOptions, TRUNCATION_MARKER, contains_tag_block, sanitize, strip_html_comments,
     strip_invisible,
 };
 use unicode_normalization::is_nfkc;
@@ -110,7 +110,7 @@ const PIECES: &[&str] = &[
 ];
 
 /// Makes a text and options of any bytes: the first chooses the options and how the others are read.
-fn input(data: &[u8]) -> (String, Options) {
+fn input(data: &[u8]) -> (String, SanitizeOptions) {
     let (&choice, rest) = data.split_first().unwrap_or((&0, &[]));
     let max_chars = match choice >> 2 & 15 {
         0 => 20_000,
@@ -122,7 +122,7 @@ fn input(data: &[u8]) -> (String, Options) {
         0 => rest.iter().map(|&byte| PIECES[usize::from(byte) % PIECES.len()]).collect(),
         _ => String::from_utf8_lossy(rest).into_owned(),
     };
-    (text, Options { max_chars, joiners })
+    (text, SanitizeOptions { max_chars, joiners })
 }
 
 /// The whole pipeline: what it says is what the naive one says, and it keeps its promises.
@@ -166,7 +166,7 @@ pub(crate) fn steps_hold_alone(data: &[u8]) {
 pub(crate) fn reads_hidden_messages(data: &[u8]) {
     let printable = |c: &char| !c.is_control() && *c != char::REPLACEMENT_CHARACTER;
     let message: String = String::from_utf8_lossy(data).chars().filter(printable).collect();
-    let options = Options { max_chars: usize::MAX, ..Options::default() };
+    let options = SanitizeOptions { max_chars: usize::MAX, ..SanitizeOptions::default() };
 
     let ascii: String = message.chars().filter(char::is_ascii).collect();
     let tags: String = ascii.chars().filter_map(|c| char::from_u32(0xE0000 + c as u32)).collect();
@@ -179,7 +179,7 @@ pub(crate) fn reads_hidden_messages(data: &[u8]) {
     assert_eq!(clean.unwrap_or_default(), if message.chars().count() < 2 { "" } else { &message });
 }
 
-fn is_a_fixed_point(body: &str, options: &Options) {
+fn is_a_fixed_point(body: &str, options: &SanitizeOptions) {
     let again = sanitize(body, options);
     assert_eq!(again.body, body);
     assert!(!again.truncated);
@@ -188,7 +188,7 @@ fn is_a_fixed_point(body: &str, options: &Options) {
     assert_eq!(again.invisible_stripped.count, 0);
 }
 
-fn is_clean(body: &str, options: &Options) {
+fn is_clean(body: &str, options: &SanitizeOptions) {
     let measured = body.strip_suffix(TRUNCATION_MARKER).unwrap_or(body);
     assert!(measured.chars().count() <= options.max_chars);
     assert!(!body.contains("<!--"));

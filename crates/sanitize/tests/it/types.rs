@@ -4,14 +4,14 @@ use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use stockade_sanitize::{
-    InvisibleStripped, Joiners, Note, Options, Sanitized, WithoutComments, WithoutInvisible, sanitize,
+    InvisibleStripped, Joiners, Note, SanitizeOptions, Sanitized, WithoutComments, WithoutInvisible, sanitize,
 };
 
 fn has_the_usual_traits<T: Clone + Debug + Eq + Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
 
 #[test]
 fn every_type_can_be_printed_compared_and_sent() {
-    has_the_usual_traits::<Options>();
+    has_the_usual_traits::<SanitizeOptions>();
     has_the_usual_traits::<Joiners>();
     has_the_usual_traits::<Sanitized<'_>>();
     has_the_usual_traits::<InvisibleStripped>();
@@ -23,8 +23,8 @@ fn every_type_can_be_printed_compared_and_sent() {
 #[test]
 fn the_limit_is_20_000_characters_by_default() {
     let text = "é".repeat(20_001);
-    let clean = sanitize(&text, &Options::default());
+    let clean = sanitize(&text, &SanitizeOptions::default());
     assert!(clean.truncated);
     assert_eq!(clean.body, format!("{}\n[TRUNCATED]", "é".repeat(20_000)));
-    assert!(!sanitize(&"é".repeat(20_000), &Options::default()).changed());
+    assert!(!sanitize(&"é".repeat(20_000), &SanitizeOptions::default()).changed());
 }

@@ -12,10 +12,10 @@
 //! | Hangul fillers, selectors, controls | stay | go |
 //! | 😀😀😀 cut at 3 UTF-16 units | half a character | three characters fit into three |
 
-use stockade_sanitize::{Joiners, Note, Options, Sanitized, sanitize};
+use stockade_sanitize::{Joiners, Note, SanitizeOptions, Sanitized, sanitize};
 
 fn clean(text: &str) -> Sanitized<'_> {
-    sanitize(text, &Options::default())
+    sanitize(text, &SanitizeOptions::default())
 }
 
 fn tags(text: &str) -> String {
@@ -176,7 +176,7 @@ const JOINED: &[(&str, &str, &str)] = &[
 
 #[test]
 fn z4_joiners_are_the_callers_choice() {
-    let keep = Options { joiners: Joiners::KeepMeaningful, ..Options::default() };
+    let keep = SanitizeOptions { joiners: Joiners::KeepMeaningful, ..SanitizeOptions::default() };
     for &(text, stripped, kept) in JOINED {
         assert_eq!(clean(text).body, stripped, "{text:?}");
         assert_eq!(sanitize(text, &keep).body, kept, "{text:?}");
@@ -202,7 +202,7 @@ const CUTS: &[(&str, usize, &str)] = &[
 #[test]
 fn z5_the_limit_counts_characters_and_splits_none() {
     for &(text, max_chars, body) in CUTS {
-        let options = Options { max_chars, ..Options::default() };
+        let options = SanitizeOptions { max_chars, ..SanitizeOptions::default() };
         let clean = sanitize(text, &options);
         assert_eq!(clean.body, body, "{text:?} at {max_chars}");
         assert_eq!(clean.truncated, body.ends_with("[TRUNCATED]"));
@@ -237,7 +237,7 @@ fn z6_what_was_found_is_reported() {
 #[test]
 fn z6_the_report_does_not_end_at_the_limit() {
     let text = format!("{}{}\u{200b}", "a".repeat(100), tags("beyond the limit"));
-    let clean = sanitize(&text, &Options { max_chars: 20, ..Options::default() });
+    let clean = sanitize(&text, &SanitizeOptions { max_chars: 20, ..SanitizeOptions::default() });
     assert!(clean.truncated && clean.tag_block_detected);
     assert_eq!(clean.hidden_text.as_deref(), Some("beyond the limit"));
     assert_eq!(clean.invisible_stripped.count, 17);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use stockade_guard::limits::{Script, SimulatedEvent, SimulatedStep, Trace, chart, run_script, simulate};
+use stockade_guard::limits::script::{LimitScript, run_script};
+use stockade_guard::limits::simulate::{SimulatedEvent, SimulatedStep, Trace, chart, simulate};
 use stockade_guard::{FileOptions, Source, read_text};
 
 use crate::args::Format;
@@ -58,7 +59,7 @@ pub(super) fn run(args: &SimulateArgs, format: Format) -> Result<Exit, Failure> 
     }
     let replayed = if document.get("component").is_some() {
         // Read from the text again, so that an error says where it is.
-        let script: Script = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        let script: LimitScript = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
         let results = run_script(&script).map_err(|error| wrong(&error))?;
         Replayed::Script { script, results }
     } else {
@@ -76,7 +77,7 @@ pub(super) fn run(args: &SimulateArgs, format: Format) -> Result<Exit, Failure> 
 /// What happened.
 enum Replayed {
     Trace(Vec<SimulatedStep>),
-    Script { script: Script, results: Vec<Value> },
+    Script { script: LimitScript, results: Vec<Value> },
 }
 
 impl Replayed {
@@ -124,7 +125,7 @@ impl Replayed {
 }
 
 /// One line for each event: when, what, and the answer.
-fn answers(script: &Script, results: &[Value]) -> String {
+fn answers(script: &LimitScript, results: &[Value]) -> String {
     let lines = script.script.iter().zip(results).map(|(step, result)| {
         let seconds = step.at_ms as f64 / 1e3;
         let arguments = Value::from(step.args.clone());

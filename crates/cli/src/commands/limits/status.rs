@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use stockade_guard::SqliteStore;
-use stockade_guard::limits::{AgentStatus, Allowance, Balance, BreakerPhase, Cap, MicroUsd};
+use stockade_guard::limits::breaker::BreakerPhase;
+use stockade_guard::limits::budget::{Allowance, Balance};
+use stockade_guard::limits::store::AgentStatus;
+use stockade_guard::limits::{Cap, MicroUsd};
 
 use super::{Kept, chosen, configuration, of_known, unreadable};
 use crate::args::Format;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stockade_guard::eval::{Data, ErrorKind, EvalError, Limits};
+use stockade_guard::eval::{self, Data, ErrorKind, EvalError};
 
 use super::{Json, Lane, Parameters};
 use crate::evaluation::{Ask, Question, answer};
@@ -186,8 +186,8 @@ impl Parameters for EvalInterpolate {
 
 impl EvalLimits {
     fn question<'q>(&self, ask: Ask, source: &'q str, vars: &'q [(String, Data)]) -> Question<'q> {
-        let default = Limits::default();
-        let limits = Limits {
+        let default = eval::EvalLimits::default();
+        let limits = eval::EvalLimits {
             max_steps: self.max_steps.map_or(default.max_steps, |steps| steps.min(20_000_000)),
             max_bytes: self.max_bytes.map_or(default.max_bytes, |bytes| bytes.min(128 << 20)),
             max_depth: self.max_depth.unwrap_or(default.max_depth),

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stockade_guard::limits::{CallRefusal, Outcome, Script, ScriptStep, Usage, run_script};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::script::{LimitScript, ScriptStep, run_script};
+use stockade_guard::limits::store::CallRefusal;
 
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;
@@ -108,7 +111,7 @@ impl Parameters for RunScript {
     type Answer = Results;
 
     fn answer(self, _: &Server) -> Result<Json, Fault> {
-        let script = Script { component: self.component, config: self.config, script: self.script };
+        let script = LimitScript { component: self.component, config: self.config, script: self.script };
         let results = run_script(&script).map_err(|error| Fault::of(&error))?;
         Ok(Json::of(&Results { results }))
     }
@@ -141,7 +144,7 @@ impl Parameters for Settle {
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
         let session = server.sessions.find(&self.session)?;
-        let outcome = if self.failed { Outcome::Failure } else { Outcome::Success };
+        let outcome = if self.failed { CallOutcome::Failure } else { CallOutcome::Success };
         let overrun = session.settle(self.permit, self.used.into(), outcome)?;
         Ok(Json::of(&Settled { overrun }))
     }

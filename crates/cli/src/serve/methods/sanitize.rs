@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, Options, sanitize};
+use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, sanitize};
 
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;
@@ -58,6 +58,6 @@ impl Parameters for Sanitize {
 
     fn answer(self, _: &Server) -> Result<Json, Fault> {
         let max_chars = self.max_body_length.unwrap_or(DEFAULT_MAX_CHARS);
-        Ok(Json::of(&sanitize(&self.text, &Options { max_chars, ..Options::default() })))
+        Ok(Json::of(&sanitize(&self.text, &SanitizeOptions { max_chars, ..SanitizeOptions::default() })))
     }
 }

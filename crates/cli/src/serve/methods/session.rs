@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::limits::{AgentLimits, BreakerSettings, BudgetLimits};
+use stockade_guard::limits::breaker::BreakerSettings;
+use stockade_guard::limits::budget::BudgetLimits;
+use stockade_guard::limits::store::AgentLimits;
 use stockade_guard::policy::SandboxConfig;
 
 use super::{Json, Lane, Parameters};

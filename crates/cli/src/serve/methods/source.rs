@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::limits::{ProfileOverride, SourceProfile, extract, resolve_source};
+use stockade_guard::limits::source::{ProfileOverride, SourceProfile, extract, resolve_source};
 
 use super::{Json, Lane, Parameters, bytes_of};
 use crate::serve::Server;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::OptionalExtension as _;
-use stockade_limits::{AgentState, StoreError};
+use stockade_limits::store::{AgentState, StoreError};
 
 use super::{LOAD, SqliteStore, SteadyClock, poisoned, unavailable};
 use crate::database;

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use stockade_guard::limits::{CallRefusal, CallVerdict, Outcome, SharedLimits, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::store::{CallRefusal, CallVerdict, SharedLimits};
 use stockade_guard::{Eviction, RedisOptions, RedisStore};
 use tempfile::TempDir;
 
@@ -87,7 +89,7 @@ fn a_lost_connection_refuses_and_a_new_one_is_tried() {
     let limits = SharedLimits::new(limits(), RedisStore::connect(server.options()).unwrap());
     let CallVerdict::Granted(permit) = limits.admit("agent", "task", Usage::tokens(CALL)) else { panic!() };
     server.stop();
-    assert!(limits.settle(permit, Usage::tokens(CALL), Outcome::Success).is_err());
+    assert!(limits.settle(permit, Usage::tokens(CALL), CallOutcome::Success).is_err());
     for _ in 0..2 {
         let verdict = limits.admit("agent", "task", Usage::tokens(CALL));
         assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Store(_))), "{verdict:?}");

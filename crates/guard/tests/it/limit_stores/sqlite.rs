@@ -4,7 +4,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use stockade_guard::SqliteStore;
-use stockade_guard::limits::{CallRefusal, CallVerdict, SharedLimits, StoreError, Usage};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::store::{CallRefusal, CallVerdict, SharedLimits, StoreError};
 
 use super::{CALL, CAP, assert_shared, limits};
 

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use memchr::memmem::Finder;
-use stockade_sanitize::{Options, sanitize};
+use stockade_sanitize::{SanitizeOptions, sanitize};
 
 #[path = "../../support/mod.rs"]
 mod support;
@@ -20,7 +20,7 @@ use support::{Engine, Texts, compare, engine, sets};
 const ROUNDS: usize = 21;
 
 fn main() {
-    let options = Options::default();
+    let options = SanitizeOptions::default();
     let nfkc = ComposingNormalizerBorrowed::new_nfkc();
     let (opener, closer) = (Finder::new("<!--"), Finder::new("-->"));
     for set in sets() {
