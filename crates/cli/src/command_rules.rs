@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use stockade_guard::config::{Config, ConfigRule, ConfigSources};
-use stockade_guard::policy::{
-    Because, CommandDefaults, CommandPolicy, CommandRuleError, CommandRuleFile, CommandRuleFileError,
-    CommandRuleFormat, Effect, Layer, MAX_COMMAND_RULE_FILE_BYTES,
+use stockade_guard::policy::commands::Because;
+use stockade_guard::policy::commands::rules::{
+    CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
 };
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRuleError, Effect, Layer};
 use stockade_guard::{AgentCommands, FileOptions, Source, read_text};
 
 use crate::failure::Failure;

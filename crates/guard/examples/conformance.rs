@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::Value;
+use stockade_guard::policy::access::{Policy, PolicyDecision, Position, RunState};
 use stockade_guard::policy::{
-    Access, AccessRequest, Answer, Caller, PermissionDecision, Policy, PolicyDecision, Position, Reply,
-    RunState, SandboxConfig, Verdict,
+    Access, AccessRequest, Answer, Caller, PermissionDecision, Reply, SandboxConfig, Verdict,
 };
 use stockade_guard::{Authorization, Granted, PathGuard, PathRequest, Resolver};
 
@@ -416,7 +416,7 @@ fn tool_policy(written: &Value) -> Result<Policy, String> {
 fn change_chain(
     guard: &mut stockade_guard::policy::ToolGuard,
     operation: &Value,
-) -> Result<(), stockade_guard::policy::ChainError> {
+) -> Result<(), stockade_guard::policy::access::ChainError> {
     if let Some(name) = text(operation, "remove") {
         return guard.remove(name).map(drop);
     }

@@ -1,9 +1,9 @@
 //! What may become of the commands of an agent, by the rules of everybody who has a say.
 
+use stockade_policy::commands::Suggestion;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{
     CommandDecision, CommandDefaults, CommandPlace, CommandPolicy, CommandRuleError, Layer, RuleLayer,
-    Suggestion,
 };
 
 /// The rules for commands of an agent. Those of its project only make decisions stricter.

@@ -21,10 +21,11 @@ use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::steps::{Step, Steps};
 use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, StoreError};
+use stockade_policy::commands::validator::{Validation, ValidatorOptions, validate};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{
     Access, Caller, CommandDecision, CommandPlace, Effect, Reply, RuleLayer, ToolCatalog, ToolPolicy,
-    ToolVerdict, Validation, ValidatorOptions, validate,
+    ToolVerdict,
 };
 use stockade_scanner::Scanner;
 

@@ -7,9 +7,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use stockade_policy::paths::Trouble;
 use stockade_policy::{
-    Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Trouble,
-    Verdict, Violation, Workspace,
+    Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Verdict,
+    Violation, Workspace,
 };
 use thiserror::Error;
 

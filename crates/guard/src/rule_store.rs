@@ -6,7 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use stockade_policy::{CommandRuleError, CommandRuleFileError, CustomRules, MAX_COMMAND_RULE_FILE_BYTES};
+use stockade_policy::CommandRuleError;
+use stockade_policy::commands::rules::{CommandRuleFileError, CustomRules, MAX_COMMAND_RULE_FILE_BYTES};
 use thiserror::Error;
 
 /// A file of rules for commands that were added by answering questions.

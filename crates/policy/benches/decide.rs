@@ -10,9 +10,11 @@ use std::hint::black_box;
 use std::path::Path;
 
 use globset::Glob;
+use stockade_policy::access::{Policy, Position};
+use stockade_policy::paths::{PathPolicy, ResolvedPath};
 use stockade_policy::{
-    Access, AccessRequest, Caller, PathFacts, PathPolicy, Policy, Position, ResolvedPath, Sandbox,
-    SandboxConfig, ToolCatalog, ToolPolicy, ToolPolicyConfig, Workspace,
+    Access, AccessRequest, Caller, PathFacts, Sandbox, SandboxConfig, ToolCatalog, ToolPolicy,
+    ToolPolicyConfig, Workspace,
 };
 
 const ROUNDS: usize = 31;

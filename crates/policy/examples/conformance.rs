@@ -9,7 +9,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use stockade_policy::{Group, Profile, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolSet, safe_join};
+use stockade_policy::paths::safe_join;
+use stockade_policy::tools::{Group, ToolSet};
+use stockade_policy::{Profile, ToolCatalog, ToolPolicy, ToolPolicyConfig};
 
 #[path = "conformance/dangerous.rs"]
 mod dangerous;
@@ -237,7 +239,7 @@ fn case(row: &Value) -> Outcome {
 }
 
 /// The shape of the vectors: the reason beside the tool, in snake case.
-fn flat(filtered: &stockade_policy::FilteredTool<'_, '_>) -> Value {
+fn flat(filtered: &stockade_policy::tools::FilteredTool<'_, '_>) -> Value {
     let Ok(Value::Object(reason)) = serde_json::to_value(filtered.reason) else { return Value::Null };
     let snake = |(key, value): (String, Value)| {
         (if key == "denyEntry" { "deny_entry".to_owned() } else { key }, value)

@@ -1,127 +1,19 @@
 //! Decisions on requests for access: what nobody can change, then the chain of policies, then a person.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use thiserror::Error;
-
 pub(crate) mod ask;
 pub(crate) mod chain;
-pub(crate) mod fix;
+mod fix;
 pub(crate) mod request;
+pub(crate) mod sandbox;
 mod session;
 pub(crate) mod tool_guard;
 pub(crate) mod violation;
 
-use crate::paths::config::{Answer, SandboxConfig};
-use crate::paths::globs::GlobError;
-use crate::paths::jail::Workspace;
-use crate::paths::{Access, Boundary, lexical};
-use chain::{Chain, Policy};
-use tool_guard::ToolGuard;
-
-/// A compiled configuration, and the guards of the tools that work under it.
-///
-/// It belongs to one run: the answers that hold "for the session" live in its guards.
-#[derive(Debug, Clone)]
-pub struct Sandbox {
-    boundary: Arc<Boundary>,
-    chain: Chain,
-    execute: Answer,
-    guards: BTreeMap<String, ToolGuard>,
-}
-
-/// A configuration that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum SandboxError {
-    /// The workspace is not named by an absolute path.
-    #[error("the workspace `{}` must be an absolute path", path.display())]
-    RelativeWorkspace {
-        /// What was given.
-        path: PathBuf,
-    },
-    /// The configuration names another workspace than the caller found.
-    #[error("the configuration says the workspace is `{}`, the caller says `{}`", configured.display(), found.display())]
-    OtherWorkspace {
-        /// In the configuration.
-        configured: PathBuf,
-        /// From the caller.
-        found: PathBuf,
-    },
-    /// A glob cannot be used.
-    #[error("cannot use {list}")]
-    Glob {
-        /// Which list it is in.
-        list: &'static str,
-        /// What is wrong with it.
-        source: GlobError,
-    },
-}
-
-impl Sandbox {
-    /// Compiles a configuration for a workspace.
-    ///
-    /// # Errors
-    /// When the workspace is not absolute or not the configured one, or a glob cannot be used.
-    pub fn compile(config: &SandboxConfig, workspace: &Workspace) -> Result<Self, SandboxError> {
-        check(config, workspace)?;
-        let tidy = |path: &Path| lexical::resolve(Path::new("/"), path);
-        let workspace =
-            Workspace { cwd: tidy(&workspace.cwd), real: tidy(&workspace.real), case: workspace.case };
-        let in_list = |list| move |source| SandboxError::Glob { list, source };
-        let read =
-            Policy::paths(Access::Read, &config.read, &workspace).map_err(in_list("the read policy"))?;
-        let write =
-            Policy::paths(Access::Write, &config.write, &workspace).map_err(in_list("the write policy"))?;
-        let boundary = Boundary::compile(config, workspace).map_err(in_list("the forbidden globs"))?;
-        Ok(Self {
-            boundary: Arc::new(boundary),
-            chain: Chain::new(vec![read, write]),
-            execute: config.execute,
-            guards: BTreeMap::new(),
-        })
-    }
-
-    /// Returns the workspace.
-    #[must_use]
-    pub fn workspace(&self) -> &Workspace {
-        &self.boundary.workspace
-    }
-
-    /// Returns the absolute path that a request names, by text alone: where the caller has to look before it can ask
-    /// for a decision. Nothing when the request will be refused whatever is there.
-    #[must_use]
-    pub fn locate(&self, path: &Path) -> Option<PathBuf> {
-        self.boundary.locate(path).ok()
-    }
-
-    /// Returns the guard of a tool. Each tool has its own: policies added to it and answers given for it hold for it
-    /// alone.
-    pub fn guard_for(&mut self, tool: &str) -> &mut ToolGuard {
-        let Self { boundary, chain, execute, guards } = self;
-        guards
-            .entry(tool.to_owned())
-            .or_insert_with(|| ToolGuard::new(tool, Arc::clone(boundary), chain.clone(), *execute))
-    }
-
-    /// Returns the guards that exist so far.
-    pub fn guards(&self) -> impl Iterator<Item = &ToolGuard> {
-        self.guards.values()
-    }
-}
-
-fn check(config: &SandboxConfig, workspace: &Workspace) -> Result<(), SandboxError> {
-    for path in [&workspace.cwd, &workspace.real] {
-        if !path.is_absolute() {
-            return Err(SandboxError::RelativeWorkspace { path: path.clone() });
-        }
-    }
-    match &config.cwd {
-        Some(configured) if *configured != workspace.cwd => {
-            Err(SandboxError::OtherWorkspace { configured: configured.clone(), found: workspace.cwd.clone() })
-        }
-        _ => Ok(()),
-    }
-}
+pub use chain::{
+    ChainChange, ChainError, FORBIDDEN_GLOBS, Policy, PolicyDecision, Position, READ_PATH_POLICY, Subject,
+    WRITE_PATH_POLICY,
+};
+pub use fix::Fix;
+pub use request::{Object, Operation, RunState};
+pub use tool_guard::Permit;
+pub use violation::{Reason, Rule};

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use stockade_guard::policy::commands::{Because, Suggestion};
 use stockade_guard::policy::shell::{ReadOptions, Shell};
-use stockade_guard::policy::{Because, CommandDecision, CommandPlace, CommandPolicy, Effect, Suggestion};
+use stockade_guard::policy::{CommandDecision, CommandPlace, CommandPolicy, Effect};
 use stockade_guard::{FileOptions, Source, read_text};
 
 use crate::args::Format;

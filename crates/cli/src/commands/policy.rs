@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
-use stockade_guard::policy::{Consideration, Considered, Lint, Part, lint_rules};
+use stockade_guard::policy::commands::rules::{Lint, lint_rules};
+use stockade_guard::policy::commands::{Consideration, Considered, Part};
 
 use super::check_command::{Checked, HowArgs, command, decide, exit};
 use crate::args::{Format, HELP};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::policy::{Because, CommandDecision, Consideration, Considered, Effect, Part, Suggestion};
+use stockade_guard::policy::commands::{Because, Consideration, Considered, Part, Suggestion};
+use stockade_guard::policy::{CommandDecision, Effect};
 
 use super::escape::escape;
 use super::snippet::Snippet;

@@ -1,7 +1,8 @@
 //! `comis-manifest.json`: heads of skills in the dialect of Comis.
 
 use serde_json::{Map, Value, json};
-use stockade_guard::policy::{SkillTool, SkillTools};
+use stockade_guard::policy::SkillTools;
+use stockade_guard::policy::tools::SkillTool;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{AdmitOptions, Dialect, LoadedSkill, SkillManifest, SkillSource, admit};
 

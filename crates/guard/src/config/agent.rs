@@ -10,7 +10,8 @@ use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::store::AgentLimits;
 use stockade_limits::{Cap, MicroUsd};
-use stockade_policy::{Answer, CommandDefaults, Effect, Preset, RuleLayer, SandboxConfig, ToolPolicyConfig};
+use stockade_policy::paths::Preset;
+use stockade_policy::{Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, ToolPolicyConfig};
 
 use crate::admit::{AdmitOptions, OnCritical};
 use crate::skill::Dialect;

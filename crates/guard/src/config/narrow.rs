@@ -90,7 +90,7 @@ fn strictness(kind: Kind, value: &Json) -> usize {
 }
 
 fn has_no_more(base: &Json, wish: &Json) -> bool {
-    use stockade_policy::ToolSet;
+    use stockade_policy::tools::ToolSet;
     let tools = |value: &Json| Some(ToolProfile::from_name(value.as_str()?)?.tools());
     match (tools(base), tools(wish)) {
         (Some(ToolSet::All), Some(_)) => true,

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
-use stockade_policy::{CommandRule, CommandRuleFile, CommandRuleFormat, Effect, Layer, RuleLayer};
+use stockade_policy::commands::rules::{CommandRuleFile, CommandRuleFormat};
+use stockade_policy::{CommandRule, Effect, Layer, RuleLayer};
 
 use super::error::{ConfigNotice, Problem};
 use super::layer::{ConfigLayer, ConfigOrigin, Leaf};

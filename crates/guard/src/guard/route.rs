@@ -1,8 +1,9 @@
 //! Where a command goes: by what was decided, what the configuration says, and whether this machine can make a sandbox.
 
-use stockade_policy::{
-    Asker, Backend as Kind, Blocked, CommandDecision, Effect, Route, RouterConfig, Unavailable, route,
+use stockade_policy::commands::router::{
+    Asker, Backend as Kind, Blocked, Route, RouterConfig, Unavailable, route,
 };
+use stockade_policy::{CommandDecision, Effect};
 
 use crate::config::{Backend, OnUnavailable};
 

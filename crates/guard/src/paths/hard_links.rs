@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Stat, openat, statat};
-use stockade_policy::OtherNames;
+use stockade_policy::paths::OtherNames;
 
 use super::place::Identity;
 

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
-use stockade_policy::{PathFacts, ResolvedPath, Target, Trouble, Workspace};
+use stockade_policy::paths::{ResolvedPath, Target, Trouble};
+use stockade_policy::{PathFacts, Workspace};
 
 use super::hard_links::HardLinks;
 use super::place::{Identity, Place};

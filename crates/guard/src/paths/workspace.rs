@@ -7,7 +7,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
-use stockade_policy::{Case, Workspace};
+use stockade_policy::Workspace;
+use stockade_policy::paths::Case;
 
 /// Opens the workspace and finds out what it really is.
 pub(super) fn open(cwd: &Path) -> io::Result<(Workspace, OwnedFd)> {

@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use stockade_guard::policy::{SkillTool, SkillTools};
+use stockade_guard::policy::SkillTools;
+use stockade_guard::policy::tools::SkillTool;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{
     Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, OnCritical, ProblemLevel, SkillManifest,

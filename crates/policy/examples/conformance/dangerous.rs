@@ -5,7 +5,8 @@
 //! that is a refusal.
 
 use serde_json::Value;
-use stockade_policy::{Floor, all_hazards, validate};
+use stockade_policy::commands::hazards::{Floor, all_hazards};
+use stockade_policy::commands::validator::validate;
 use stockade_shell::{Actions, ReadOptions, Script};
 
 use super::{Outcome, strings};
@@ -63,7 +64,9 @@ fn contains(text: &str, expected: &[&str]) -> Option<String> {
 fn pattern(text: &str, is_expected: bool) -> Option<String> {
     // A substitution is what the validator rejects.
     let is_found = is_stopped(text)
-        || validate(text, &stockade_policy::ValidatorOptions::default()).rejection().is_some();
+        || validate(text, &stockade_policy::commands::validator::ValidatorOptions::default())
+            .rejection()
+            .is_some();
     (is_found != is_expected).then(|| if is_found { "is stopped" } else { "may run by itself" }.to_owned())
 }
 

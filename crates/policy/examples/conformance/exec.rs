@@ -1,10 +1,9 @@
 //! The vectors for rules on commands, and for where commands run.
 
 use serde_json::Value;
-use stockade_policy::{
-    Backend, CommandDefaults, CommandPattern, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, Route,
-    RouterConfig, RuleLayer, Unavailable, route,
-};
+use stockade_policy::commands::router::{Backend, Route, RouterConfig, Unavailable, route};
+use stockade_policy::commands::rules::CommandPattern;
+use stockade_policy::{CommandDefaults, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
 use stockade_shell::ReadOptions;
 
 use super::Outcome;

@@ -1,7 +1,7 @@
 //! The vectors for the shell reader and the validator.
 
 use serde_json::Value;
-use stockade_policy::{ValidatorChecks, ValidatorOptions, validate};
+use stockade_policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
 use stockade_shell::{Actions, Called, HazardKind, ReadOptions, Run, Script, Shell};
 
 use super::Outcome;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::fix::Fix;
 use super::request::{Object, Operation};
 use super::violation::Rule;
-use crate::paths::{Access, PathFacts};
+use crate::paths::facts::{Access, PathFacts};
 
 /// A question that stands between a request and its decision.
 ///

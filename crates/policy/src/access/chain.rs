@@ -11,12 +11,13 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::violation::Rule;
-use crate::commands::{CommandPatternError, CommandPatterns};
+use crate::commands::patterns::{CommandPatternError, CommandPatterns};
 use crate::nearest::nearest;
 use crate::paths::config::{Answer, PathPolicy, PathPolicyPatch};
+use crate::paths::facts::{Access, ResolvedPath};
 use crate::paths::globs::GlobError;
 use crate::paths::jail::Workspace;
-use crate::paths::{Access, PathRules, ResolvedPath, Said};
+use crate::paths::rules::{PathRules, Said};
 
 /// The name under which the forbidden globs are listed. They stand outside the chain: no policy can be put before
 /// them, replace them or take them away.

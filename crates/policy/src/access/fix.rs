@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::violation::Rule;
 use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
+use crate::paths::facts::{Access, ResolvedPath};
 use crate::paths::globs;
 use crate::paths::jail::Workspace;
-use crate::paths::{Access, ResolvedPath};
 use crate::shown::Shown;
 
 /// One change of a configuration.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::paths::{Access, PathFacts};
+use crate::paths::facts::{Access, PathFacts};
 use crate::shown::Shown;
 
 /// A kind of access.

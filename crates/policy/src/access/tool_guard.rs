@@ -9,8 +9,10 @@ use super::fix::Fix;
 use super::request::{AccessRequest, Caller, Object, Operation, RunState};
 use super::session::{Memory, Remembered};
 use super::violation::{Reason, Rule, Violation};
+use crate::paths::boundary::{Boundary, Hit};
 use crate::paths::config::{Answer, PathPolicyPatch};
-use crate::paths::{Access, Boundary, Hit, PathFacts, ResolvedPath, Said, Trouble};
+use crate::paths::facts::{Access, PathFacts, ResolvedPath, Trouble};
+use crate::paths::rules::Said;
 
 /// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

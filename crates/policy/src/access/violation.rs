@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::fix::Fix;
 use super::request::{Object, Operation};
-use crate::paths::Trouble;
+use crate::paths::facts::Trouble;
 use crate::shown::Shown;
 
 /// Why access was refused, in the words of the documents.

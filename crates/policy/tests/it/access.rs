@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
+use stockade_policy::access::{
+    ChainError, FORBIDDEN_GLOBS, Fix, Policy, PolicyDecision, Position, READ_PATH_POLICY, RunState,
+    WRITE_PATH_POLICY,
+};
+use stockade_policy::paths::{Jail, PathPolicy, PathPolicyPatch};
 use stockade_policy::{
-    Access, AccessRequest, Answer, Caller, ChainError, FORBIDDEN_GLOBS, Fix, Jail, PathPolicy,
-    PathPolicyPatch, Policy, PolicyDecision, Position, READ_PATH_POLICY, Reply, RunState, Sandbox,
-    SandboxConfig, SandboxError, ToolGuard, Verdict, WRITE_PATH_POLICY, Workspace,
+    Access, AccessRequest, Answer, Caller, Reply, Sandbox, SandboxConfig, SandboxError, ToolGuard, Verdict,
+    Workspace,
 };
 
 use crate::support::{WS, decide, plain, sandbox, word};
@@ -318,10 +322,10 @@ fn presets_keep_their_promises() {
         ("permissive", "/etc/hosts", "allow"),
         ("permissive", ".env", "allow"),
     ] {
-        let preset = stockade_policy::Preset::from_name(preset).unwrap();
+        let preset = stockade_policy::paths::Preset::from_name(preset).unwrap();
         let mut sandbox = sandbox(&SandboxConfig::from(preset));
         assert_eq!(word(&read(sandbox.guard_for("t"), path)), expected, "{preset:?} {path}");
     }
-    let unjailed_daemon = SandboxConfig { jail: Jail::Off, ..stockade_policy::Preset::Daemon.into() };
+    let unjailed_daemon = SandboxConfig { jail: Jail::Off, ..stockade_policy::paths::Preset::Daemon.into() };
     assert_eq!(word(&read(sandbox(&unjailed_daemon).guard_for("t"), "/etc/hosts")), "ask");
 }

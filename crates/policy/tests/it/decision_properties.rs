@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
+use stockade_policy::commands::Because;
+use stockade_policy::commands::hazards::{Floor, Hazard, all_hazards};
+use stockade_policy::commands::rules::CommandPattern;
 use stockade_policy::{
-    Because, CommandDecision, CommandDefaults, CommandPattern, CommandPlace, CommandPolicy, CommandRule,
-    Danger, Effect, Floor, Layer, RuleLayer, all_hazards,
+    CommandDecision, CommandDefaults, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
 };
 use stockade_shell::{ReadOptions, Script};
 
@@ -42,7 +44,7 @@ pub(crate) fn decisions_only_get_stricter(data: &[u8]) {
     let options = ReadOptions::default();
     let Ok(script) = Script::read(text, &options) else { return };
     let actions = script.actions();
-    let must_deny = |danger: &Danger| danger.floor == Floor::Deny;
+    let must_deny = |danger: &Hazard| danger.floor == Floor::Deny;
     if let Some(danger) = all_hazards(&actions).iter().find(|danger| must_deny(danger)) {
         assert_eq!(decide(&LOOSE_ADMIN, text).effect, Effect::Deny, "{} in {text:?}", danger.id);
     }

@@ -9,12 +9,12 @@
 )]
 
 mod access;
-mod decision_properties;
-mod exec_costs;
-mod exec_decides;
-mod exec_properties;
+mod command_costs;
+mod command_decides;
+mod command_properties;
 #[cfg(feature = "rule-files")]
-mod exec_rule_files;
+mod command_rule_files;
+mod decision_properties;
 mod paths;
 mod properties;
 mod replay;

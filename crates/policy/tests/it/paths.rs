@@ -1,9 +1,8 @@
 //! Paths against the fixed part of a sandbox: one table for every trick that a path can play.
 
-use stockade_policy::{
-    Access, Case, Malformed, OtherNames, PathFacts, PathPolicy, ResolvedPath, Rule, Sandbox, SandboxConfig,
-    Target, Trouble, Verdict, Workspace,
-};
+use stockade_policy::access::Rule;
+use stockade_policy::paths::{Case, Malformed, OtherNames, PathPolicy, ResolvedPath, Target, Trouble};
+use stockade_policy::{Access, PathFacts, Sandbox, SandboxConfig, Verdict, Workspace};
 
 use crate::support::{decide, linked, plain, really, sandbox, word};
 

@@ -3,9 +3,11 @@
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
+use stockade_policy::access::{Policy, Position};
+use stockade_policy::paths::{PathPolicy, ResolvedPath, safe_join};
 use stockade_policy::{
-    Access, AccessRequest, Answer, Caller, PathFacts, PathPolicy, Policy, Position, ResolvedPath, Sandbox,
-    SandboxConfig, SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig, Verdict, Workspace, safe_join,
+    Access, AccessRequest, Answer, Caller, PathFacts, Sandbox, SandboxConfig, SkillTools, ToolCatalog,
+    ToolPolicy, ToolPolicyConfig, Verdict, Workspace,
 };
 
 const WS: &str = "/base/ws";

@@ -1,6 +1,6 @@
 //! What is found in a text is proportional to it.
 
-use stockade_policy::all_hazards;
+use stockade_policy::commands::hazards::all_hazards;
 use stockade_shell::{ReadOptions, Script};
 
 /// The texts that the reader itself is tried with.

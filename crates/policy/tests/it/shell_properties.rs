@@ -1,6 +1,7 @@
 //! What must hold for every text. The fuzz targets and the tests in `shell_replay.rs` run the same functions.
 
-use stockade_policy::{Danger, ValidatorOptions, all_hazards, validate};
+use stockade_policy::commands::hazards::{Hazard, all_hazards};
+use stockade_policy::commands::validator::{ValidatorOptions, validate};
 use stockade_shell::{HazardKind, ReadOptions, Script, Shell};
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
@@ -56,7 +57,7 @@ fn hazards_in(text: &str) -> Option<Vec<&'static str>> {
     if actions.hazards.iter().any(|hazard| is_unread(hazard.kind)) {
         return None;
     }
-    Some(all_hazards(&actions).iter().map(|danger: &Danger| danger.id).collect())
+    Some(all_hazards(&actions).iter().map(|danger: &Hazard| danger.id).collect())
 }
 
 /// Spells a word in one of five ways.

@@ -1,7 +1,7 @@
 //! The validator: what it rejects, and what it must let pass.
 
-use stockade_policy::RejectionKind::{self, *};
-use stockade_policy::{ValidatorChecks, ValidatorOptions, validate};
+use stockade_policy::commands::validator::RejectionKind::{self, *};
+use stockade_policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
 use stockade_shell::{ReadOptions, Shell};
 
 fn rejected(text: &str, shell: Shell) -> Option<RejectionKind> {

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use stockade_policy::access::Reason;
+use stockade_policy::paths::{OtherNames, ResolvedPath, Target};
 use stockade_policy::{
-    Access, AccessRequest, Caller, OtherNames, PathFacts, Reason, ResolvedPath, Sandbox, SandboxConfig,
-    Target, ToolGuard, Verdict, Workspace,
+    Access, AccessRequest, Caller, PathFacts, Sandbox, SandboxConfig, ToolGuard, Verdict, Workspace,
 };
 
 /// The workspace of every test.

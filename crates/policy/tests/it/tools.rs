@@ -1,9 +1,7 @@
 //! Which tools are left, and why the others are not.
 
-use stockade_policy::{
-    ArgumentScope, Profile, Removal, SkillTools, ToolCatalog, ToolFix, ToolPolicy, ToolPolicyConfig,
-    ToolVerdict,
-};
+use stockade_policy::tools::{ArgumentScope, Removal, ToolFix};
+use stockade_policy::{Profile, SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 fn config(profile: &str, allow: &[&str], deny: &[&str]) -> ToolPolicyConfig {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

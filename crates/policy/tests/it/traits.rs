@@ -1,6 +1,7 @@
 //! What users rely on without saying so.
 
-use stockade_policy::{Ask, Policy, Sandbox, SkillTools, ToolGuard, ToolPolicy, Verdict, Violation};
+use stockade_policy::access::Policy;
+use stockade_policy::{Ask, Sandbox, SkillTools, ToolGuard, ToolPolicy, Verdict, Violation};
 
 #[test]
 fn types_can_be_shared_between_threads() {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use stockade_guard::policy::{
-    self, Access, AccessRequest, Caller, Fix, PathFacts, PathPolicy, Preset, SandboxConfig, Verdict,
-};
+use stockade_guard::policy::access::Fix;
+use stockade_guard::policy::paths::{PathPolicy, Preset};
+use stockade_guard::policy::{self, Access, AccessRequest, Caller, PathFacts, SandboxConfig, Verdict};
 use stockade_guard::{PathGuard, Resolver};
 
 use super::{Answer, Decision};

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use stockade_guard::policy::{
-    ArgumentLimit, Removal, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict,
-};
+use stockade_guard::policy::tools::{ArgumentLimit, Removal};
+use stockade_guard::policy::{ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::{Answer, Decision, skill};
 use crate::failure::Failure;

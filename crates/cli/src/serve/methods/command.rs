@@ -11,8 +11,8 @@ pub(super) use route::RouteCommand;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stockade_guard::policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
 use stockade_guard::policy::shell::{Actions, Arg, Called, ReadOptions, Run, Script, Shell, Span};
-use stockade_guard::policy::{ValidatorChecks, ValidatorOptions, validate};
 
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use stockade_guard::policy::access::{Operation, Policy, Position, RunState};
 use stockade_guard::policy::{
-    Access, AccessRequest, Ask, Caller, Operation, PermissionDecision, Policy, Position, Reply, RunState,
-    SandboxConfig, Verdict, Violation,
+    Access, AccessRequest, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
 };
 use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
 

@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stockade_guard::policy::{
-    AllowedTool, ArgumentLimit, SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig,
-};
+use stockade_guard::policy::tools::{AllowedTool, ArgumentLimit};
+use stockade_guard::policy::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig};
 
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;

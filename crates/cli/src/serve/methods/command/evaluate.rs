@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::policy::{Because, CommandDecision, Part};
+use stockade_guard::policy::CommandDecision;
+use stockade_guard::policy::commands::{Because, Part};
 
 use super::super::{Json, Lane, Parameters};
 use super::question::Question;

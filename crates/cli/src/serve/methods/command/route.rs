@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::policy::{Asker, Backend, CommandDecision, Route, RouterConfig, Unavailable, route};
+use stockade_guard::policy::CommandDecision;
+use stockade_guard::policy::commands::router::{Asker, Backend, Route, RouterConfig, Unavailable, route};
 
 use super::super::{Json, Lane, Parameters};
 use super::ShellName;

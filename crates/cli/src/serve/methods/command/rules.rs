@@ -4,9 +4,8 @@
 //! `constraints`). Both become a rule file, so that every rule is checked in the one place where rules are.
 
 use serde_json::{Map, Value, json};
-use stockade_guard::policy::{
-    CommandDefaults, CommandPolicy, CommandRuleFile, CommandRuleFileError, CommandRuleFormat, Effect, Layer,
-};
+use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFileError, CommandRuleFormat};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, Effect, Layer};
 
 use crate::serve::fault::Fault;
 

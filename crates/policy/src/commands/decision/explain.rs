@@ -1,0 +1,86 @@
+//! Which rules were considered, and why one of them won.
+
+use super::CommandDecision;
+use super::policy::CommandPolicy;
+use crate::commands::context::{CommandPlace, Place};
+use crate::commands::rules::effect::Layer;
+use crate::commands::rules::matcher::{Match, Mismatch};
+use crate::commands::rules::rule::CommandRule;
+use stockade_shell::Run;
+
+/// A rule that was considered for a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Considered<'p> {
+    /// The rule.
+    pub rule: &'p CommandRule,
+    /// Who wrote it.
+    pub layer: Layer,
+    /// Whether it matches, and why not.
+    pub outcome: Consideration,
+}
+
+/// What came of considering a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Consideration {
+    /// It matches and decides.
+    Decides,
+    /// It matches, and another rule decides: one that is more specific, or one of a higher layer.
+    Matches,
+    /// It may match, depending on what happens when the command runs.
+    MayMatch(String),
+    /// It does not match.
+    No(String),
+}
+
+impl CommandPolicy {
+    /// Returns the rules that are about the program of a command: which of them match, which decides, and why the others
+    /// do not match.
+    #[must_use]
+    pub fn consider<'p>(
+        &'p self,
+        decision: &CommandDecision<'_, '_>,
+        run: &Run<'_>,
+        place: &CommandPlace,
+    ) -> Vec<Considered<'p>> {
+        let runs = decision.parts.iter().filter_map(|part| part.run());
+        let moves = runs.into_iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
+        let place = Place { place, moves };
+        let winner = self.set.ask(run, &place).winner;
+        let outcome = |matched: Match<'_>, decides: bool| match matched {
+            Match::Yes if decides => Consideration::Decides,
+            Match::Yes => Consideration::Matches,
+            Match::Maybe(reason) => Consideration::MayMatch(reason.to_string()),
+            Match::No(reason) => Consideration::No(reason.to_string()),
+        };
+        let mut considered: Vec<Considered<'p>> = self
+            .set
+            .candidates(run)
+            .filter(|rule| {
+                !matches!(rule.matches(run, &place), Match::No(Mismatch::Program(_) | Mismatch::Expression))
+            })
+            .map(|rule| Considered {
+                rule: &rule.rule,
+                layer: rule.layer,
+                outcome: outcome(
+                    rule.matches(run, &place),
+                    winner.is_some_and(|winner| std::ptr::eq(winner, rule)),
+                ),
+            })
+            .collect();
+        considered.sort_by_key(|one| (std::cmp::Reverse(one.layer), one.outcome.rank()));
+        considered
+    }
+}
+
+impl Consideration {
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Decides => 0,
+            Self::Matches => 1,
+            Self::MayMatch(_) => 2,
+            Self::No(_) => 3,
+        }
+    }
+}

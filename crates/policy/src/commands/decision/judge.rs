@@ -1,0 +1,289 @@
+//! From a text to the verdicts on its parts.
+
+use super::CommandDecision;
+use super::part::{Because, Does, Part};
+use super::policy::CommandPolicy;
+use crate::commands::context::{CommandPlace, Place};
+use crate::commands::hazards::{self, Floor, Hazard};
+use crate::commands::rules::builtin;
+use crate::commands::rules::effect::{Effect, Layer};
+use crate::commands::rules::matcher::{Compiled, base, trusted};
+use crate::commands::rules::rule::{Over, Redirects};
+use crate::commands::variables;
+use stockade_shell::{
+    Actions, Assignment, AssignmentScope, Called, Obstacle, ReadOptions, Redirect, Run, Script, Span,
+    Unanalysable,
+};
+
+/// Decides on a text.
+pub(super) fn decide<'t, 'p>(
+    policy: &'p CommandPolicy,
+    text: &'t str,
+    options: &ReadOptions,
+    place: &CommandPlace,
+) -> CommandDecision<'t, 'p> {
+    let (script, refusal) = match Script::read(text, options) {
+        Ok(script) => (Some(script), None),
+        // What deceives a person may still be read, as a reason to deny.
+        Err(refusal) if refusal.reason.is_appearance() => {
+            (Script::read_despite_appearance(text, options).ok(), Some(refusal))
+        }
+        Err(refusal) => (None, Some(refusal)),
+    };
+    let mut judge = Judge { policy, place, parts: Vec::new(), granted: Vec::new() };
+    if let Some(refusal) = refusal {
+        judge.refused(text, refusal);
+    }
+    judge.raw(text);
+    let Some(script) = script else { return CommandDecision::new(text, judge.parts, None, None) };
+    let mut actions = script.actions();
+    let hazards = hazards::all_hazards(&actions);
+    judge.actions(&mut actions);
+    judge.hazards(hazards);
+    if judge.parts.is_empty() && actions.assignments.is_empty() && actions.redirects.is_empty() {
+        judge.whole(Span::new(0, text.len()), Effect::Ask, Because::Nothing);
+    } else if judge.parts.is_empty() {
+        judge.whole(Span::new(0, text.len()), Effect::Allow, Because::Nothing);
+    }
+    // A text that was only read as a reason to deny has no canonical spelling to run.
+    let script = refusal.is_none().then_some(script);
+    CommandDecision::new(text, judge.parts, script, Some(actions))
+}
+
+struct Judge<'t, 'p, 'a> {
+    policy: &'p CommandPolicy,
+    place: &'a CommandPlace,
+    parts: Vec<Part<'t, 'p>>,
+    /// Variables that may be set, by the place where they are.
+    granted: Vec<(Span, String)>,
+}
+
+/// What a rule lets a command do beside running.
+struct Grant<'p> {
+    span: Span,
+    env: &'p [String],
+    redirects: Redirects,
+}
+
+impl<'t, 'p> Judge<'t, 'p, '_> {
+    fn whole(&mut self, span: Span, effect: Effect, because: Because<'p>) {
+        self.parts.push(Part { does: Does::Whole, span, effect, because });
+    }
+
+    fn refused(&mut self, text: &str, refusal: Unanalysable) {
+        let effect = match refusal.reason {
+            // The shell refuses a single line without its end before anything of it runs.
+            Obstacle::UnterminatedQuote | Obstacle::TrailingBackslash if !text.contains('\n') => {
+                self.policy.defaults.unanalysable.min(Effect::Sandbox)
+            }
+            _ => self.unanalysable(),
+        };
+        self.whole(refusal.span, effect, Because::NotRead(refusal.reason));
+    }
+
+    fn unanalysable(&self) -> Effect {
+        self.policy.defaults.unanalysable.max(Effect::Sandbox)
+    }
+
+    /// Looks for expressions in the whole text.
+    fn raw(&mut self, text: &str) {
+        let policy = self.policy;
+        for rule in policy.set.find(Over::Raw, text) {
+            self.whole(Span::new(0, text.len()), rule.rule.effect, by_rule(rule));
+        }
+    }
+
+    /// Raises what is dangerous. A hazard of a single program belongs to its part; any other stands by itself.
+    fn hazards(&mut self, found: Vec<Hazard>) {
+        if found.is_empty() {
+            return;
+        }
+        self.parts.sort_by_key(|part| part.span);
+        let mut alone = Vec::new();
+        for hazard in found {
+            if self.policy.is_overridden(hazard.id) || self.is_granted(&hazard) {
+                continue;
+            }
+            let (effect, span) = (effect(hazard.floor), hazard.span);
+            let first = self.parts.partition_point(|part| part.span < span);
+            let same = self.parts.iter_mut().skip(first).take_while(|part| part.span == span);
+            let runs: Vec<&mut Part<'t, 'p>> = same.filter(|part| part.run().is_some()).collect();
+            if runs.is_empty() {
+                alone.push(Part { does: Does::Whole, span, effect, because: Because::Hazard(hazard) });
+                continue;
+            }
+            for part in runs {
+                part.raise(effect, Because::Hazard(hazard.clone()));
+            }
+        }
+        self.parts.append(&mut alone);
+    }
+
+    /// Whether a rule names the variable whose setting is the danger. No rule permits what is to be denied.
+    fn is_granted(&self, hazard: &Hazard) -> bool {
+        let Some(variable) = hazard.variable.as_deref().filter(|_| hazard.floor < Floor::Deny) else {
+            return false;
+        };
+        self.granted.iter().any(|(span, name)| *span == hazard.span && name == variable)
+    }
+
+    fn actions(&mut self, actions: &mut Actions<'t>) {
+        let runs = std::mem::take(&mut actions.runs);
+        let moves = runs.iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
+        let place = Place { place: self.place, moves };
+        let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
+        let mut grants = Vec::new();
+        self.parts.reserve(runs.len());
+        for run in runs {
+            // The body of a function is judged where it is written.
+            if run.called == Called::Function {
+                continue;
+            }
+            let inner = self.parts.last().and_then(Part::run);
+            let follows = inner.is_some_and(|inner| runs_through(inner, &run));
+            let (span, is_written) = (run.span, run.called == Called::AsWritten);
+            let part = self.run(run, &place, follows);
+            if needs_grants && is_written {
+                grants.push(grant(&part, span));
+            }
+            self.parts.push(part);
+        }
+        grants.sort_by_key(|grant| grant.span);
+        for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
+            self.write(redirect, owner(&grants, redirect.span), &place);
+        }
+        for redirect in &actions.redirects {
+            self.expressions_on_file(redirect);
+        }
+        for assignment in &actions.assignments {
+            self.assignment(assignment, &grants);
+        }
+        for hazard in &actions.hazards {
+            self.whole(hazard.span, self.unanalysable(), Because::Uncertain(hazard.kind));
+        }
+    }
+
+    fn run(&self, run: Run<'t>, place: &Place<'_>, follows: bool) -> Part<'t, 'p> {
+        let policy = self.policy;
+        let said = policy.set.ask(&run, place);
+        let carried = if said.winner.is_none() { policy.set.carried(&run) } else { None };
+        let words = policy.set.expressions.look_at(Over::Argv).then(|| words(&run));
+        let (effect, because) = match said.winner {
+            _ if run.program().is_none() => (self.computed(), Because::ComputedName),
+            // A wrapper that only runs what follows it does nothing by itself.
+            Some(rule) if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id) => {
+                (Effect::Allow, by_rule(rule))
+            }
+            Some(rule) => (rule.rule.effect, by_rule(rule)),
+            None => (policy.defaults.unmatched, Because::Unmatched),
+        };
+        let span = run.span;
+        let mut part = Part { does: Does::Run(run), span, effect, because };
+        if let Some(rule) = said.maybe {
+            part.raise(said.maybe_effect(), Because::MayMatch { rule: &rule.rule, layer: rule.layer });
+        }
+        if let Some(rule) = carried {
+            part.raise(Effect::Ask, Because::Carries { rule: &rule.rule, layer: rule.layer });
+        }
+        for rule in words.iter().flat_map(|words| policy.set.find(Over::Argv, words)) {
+            part.raise(rule.rule.effect, by_rule(rule));
+        }
+        part
+    }
+
+    /// What becomes of a program whose name is only known when it runs: it can be any that somebody denies.
+    fn computed(&self) -> Effect {
+        let least = if self.policy.set.has_denials() { Effect::Ask } else { Effect::Sandbox };
+        self.unanalysable().max(least)
+    }
+
+    fn expressions_on_file(&mut self, redirect: &Redirect<'t>) {
+        let policy = self.policy;
+        if !policy.set.expressions.look_at(Over::Redirect) {
+            return;
+        }
+        for rule in policy.set.find(Over::Redirect, &redirect.target.to_string()) {
+            let (does, span) = (Does::Write(redirect.clone()), redirect.span);
+            self.parts.push(Part { does, span, effect: rule.rule.effect, because: by_rule(rule) });
+        }
+    }
+
+    fn write(&mut self, redirect: &Redirect<'t>, grant: Option<&Grant<'p>>, place: &Place<'_>) {
+        let permitted = grant.map_or(Redirects::Null, |grant| grant.redirects);
+        let is_permitted = match redirect.target.known() {
+            Some("/dev/null" | "/dev/stdout" | "/dev/stderr") => true,
+            Some(file) => match permitted {
+                Redirects::Null => false,
+                Redirects::Workspace => place.holds(file),
+                Redirects::Any => true,
+            },
+            None => false,
+        };
+        if is_permitted {
+            return;
+        }
+        let effect = if redirect.target.known().is_some() { Effect::Sandbox } else { self.unanalysable() };
+        let does = Does::Write(redirect.clone());
+        self.parts.push(Part { does, span: redirect.span, effect, because: Because::WritesFile });
+    }
+
+    fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>]) {
+        if !variables::matter(&assignment.name) {
+            return;
+        }
+        let granted = |grant: &Grant<'_>| variables::listed(grant.env, &assignment.name);
+        let is_permitted = match assignment.scope {
+            AssignmentScope::Command => owner(grants, assignment.span).is_some_and(granted),
+            // It lasts: everything that is run has to permit it.
+            AssignmentScope::Shell => !grants.is_empty() && grants.iter().all(granted),
+        };
+        if is_permitted {
+            self.granted.push((assignment.span, assignment.name.to_string()));
+        } else {
+            let does = Does::Set(assignment.clone());
+            let because = Because::SetsVariable;
+            self.parts.push(Part { does, span: assignment.span, effect: Effect::Sandbox, because });
+        }
+    }
+}
+
+fn by_rule(rule: &Compiled) -> Because<'_> {
+    Because::Rule { rule: &rule.rule, layer: rule.layer }
+}
+
+fn words(run: &Run<'_>) -> String {
+    run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn grant<'p>(part: &Part<'_, 'p>, span: Span) -> Grant<'p> {
+    match &part.because {
+        Because::Rule { rule, .. } => Grant { span, env: &rule.guards.env, redirects: rule.guards.redirects },
+        _ => Grant { span, env: &[], redirects: Redirects::Null },
+    }
+}
+
+/// Returns the innermost command that holds a place.
+fn owner<'g, 'p>(grants: &'g [Grant<'p>], span: Span) -> Option<&'g Grant<'p>> {
+    /// How many commands may begin inside a command before the place: more nesting than that is not looked through.
+    const LOOKED_AT: usize = 64;
+    let after = grants.partition_point(|grant| grant.span.start <= span.start);
+    let before = grants.get(..after)?;
+    before.iter().rev().take(LOOKED_AT).find(|grant| span.end <= grant.span.end)
+}
+
+/// Returns whether `inner` is run by `outer`.
+fn runs_through(inner: &Run<'_>, outer: &Run<'_>) -> bool {
+    let Some(name) = outer.program() else { return false };
+    let through = inner.via.get(outer.via.len());
+    through.is_some_and(|via| *via == base(name))
+        && inner.via.starts_with(&outer.via)
+        && trusted(name) == base(name)
+}
+
+const fn effect(floor: Floor) -> Effect {
+    match floor {
+        Floor::Sandbox => Effect::Sandbox,
+        Floor::Ask => Effect::Ask,
+        Floor::Deny => Effect::Deny,
+    }
+}

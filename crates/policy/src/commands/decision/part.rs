@@ -1,0 +1,157 @@
+//! One thing that a command does, with the verdict on it.
+
+use std::fmt;
+
+use crate::commands::hazards;
+use crate::commands::rules::effect::{Effect, Layer};
+use crate::commands::rules::rule::CommandRule;
+use crate::shown::Shown;
+use stockade_shell::{Assignment, HazardKind, Obstacle, Redirect, Run, Span};
+
+/// One thing that a command does.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Part<'t, 'p> {
+    /// What it does.
+    pub does: Does<'t>,
+    /// Where it is written.
+    pub span: Span,
+    /// What may become of it.
+    pub effect: Effect,
+    /// What decided.
+    pub because: Because<'p>,
+}
+
+/// What a part of a command does.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Does<'t> {
+    /// Runs a program, a builtin or a function.
+    Run(Run<'t>),
+    /// Writes a file by redirection.
+    Write(Redirect<'t>),
+    /// Sets a variable that changes what programs run or read.
+    Set(Assignment<'t>),
+    /// Something about the whole text, or about what could not be read.
+    Whole,
+}
+
+/// What decided on a part.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Because<'p> {
+    /// A rule matches.
+    Rule {
+        /// The rule.
+        rule: &'p CommandRule,
+        /// Who wrote it.
+        layer: Layer,
+    },
+    /// A rule may match, depending on what happens when the command runs.
+    MayMatch {
+        /// The rule.
+        rule: &'p CommandRule,
+        /// Who wrote it.
+        layer: Layer,
+    },
+    /// A program that no rule knows is given words that a rule denies: it may run them.
+    Carries {
+        /// The rule.
+        rule: &'p CommandRule,
+        /// Who wrote it.
+        layer: Layer,
+    },
+    /// A dangerous shape, whatever the rules say.
+    Hazard(hazards::Hazard),
+    /// No rule says anything.
+    Unmatched,
+    /// The name of the program is only known when the command runs.
+    ComputedName,
+    /// A file is written, and no rule for the command permits that.
+    WritesFile,
+    /// A variable is set that changes what programs run or read, and no rule permits that.
+    SetsVariable,
+    /// Something may do more than the text shows.
+    Uncertain(HazardKind),
+    /// The text was not read.
+    NotRead(Obstacle),
+    /// There is nothing to run.
+    Nothing,
+}
+
+impl<'t, 'p> Part<'t, 'p> {
+    /// Returns the program that is run, if it is a run.
+    #[must_use]
+    pub const fn run(&self) -> Option<&Run<'t>> {
+        match &self.does {
+            Does::Run(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// Raises the verdict, with the reason.
+    pub(super) fn raise(&mut self, effect: Effect, because: Because<'p>) {
+        if effect > self.effect {
+            self.effect = effect;
+            self.because = because;
+        }
+    }
+}
+
+impl<'p> Because<'p> {
+    /// Returns the rule that decided, and its layer.
+    #[must_use]
+    pub const fn rule(&self) -> Option<(&'p CommandRule, Layer)> {
+        match self {
+            Self::Rule { rule, layer } | Self::MayMatch { rule, layer } | Self::Carries { rule, layer } => {
+                Some((rule, *layer))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a stable name of what decided: the name of a rule or of a hazard, or what there was instead.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Rule { rule, .. } | Self::MayMatch { rule, .. } | Self::Carries { rule, .. } => &rule.id,
+            Self::Hazard(hazard) => hazard.id,
+            Self::Unmatched => "unmatched",
+            Self::ComputedName => "computed_name",
+            Self::WritesFile => "writes_file",
+            Self::SetsVariable => "sets_variable",
+            Self::Uncertain(_) => "uncertain",
+            Self::NotRead(reason) => reason.code(),
+            Self::Nothing => "nothing_to_run",
+        }
+    }
+}
+
+impl fmt::Display for Because<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = |rule: &CommandRule| {
+            if rule.reason.is_empty() { String::new() } else { format!(": {}", Shown(&rule.reason)) }
+        };
+        match self {
+            Self::Rule { rule, layer } => write!(f, "{layer} rule `{}`{}", Shown(&rule.id), reason(rule)),
+            Self::MayMatch { rule, layer } => write!(
+                f,
+                "{layer} rule `{}` may match: options stand between its words, or a word is not certain",
+                Shown(&rule.id)
+            ),
+            Self::Carries { rule, layer } => write!(
+                f,
+                "no rule knows this program, and it may run the words that {layer} rule `{}` denies",
+                Shown(&rule.id)
+            ),
+            Self::Hazard(hazard) => write!(f, "{}: {}", hazard.id, Shown(&hazard.reason)),
+            Self::Unmatched => f.write_str("no rule matches"),
+            Self::ComputedName => f.write_str("the name of the program is only known when it runs"),
+            Self::WritesFile => f.write_str("it writes a file, and no rule for the command permits that"),
+            Self::SetsVariable => f.write_str("it sets a variable that changes what programs run or read"),
+            Self::Uncertain(kind) => fmt::Display::fmt(kind, f),
+            Self::NotRead(reason) => fmt::Display::fmt(reason, f),
+            Self::Nothing => f.write_str("there is nothing to run"),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The narrowest rule that would make a part milder. It is tried before it is offered.
+
+use super::CommandDecision;
+use super::part::{Because, Part};
+use super::policy::{CommandPolicy, RuleLayer};
+use crate::commands::context::CommandPlace;
+use crate::commands::rules::check::LAUNCHERS;
+use crate::commands::rules::effect::{Effect, Layer};
+use crate::commands::rules::matcher::{base, trusted};
+use crate::commands::rules::rule::{CommandPattern, CommandRule, Example};
+use crate::commands::rules::token::escape;
+use stockade_shell::{Called, ReadOptions, Span};
+
+/// The most suggestions for one text.
+const MOST: usize = 8;
+
+/// A rule that would make a part of a command milder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Suggestion {
+    /// The part.
+    pub span: Span,
+    /// The rule, for the layer of the user.
+    pub rule: CommandRule,
+    /// What the whole command becomes with this rule and the suggestions before it.
+    pub then: Effect,
+}
+
+impl CommandPolicy {
+    /// Returns the rules that would let a command run which may not run as it is: one for each part that stands in the
+    /// way, for exactly the words of that part. Each was tried: with all of them, the decision is milder.
+    ///
+    /// Nothing is suggested for shells, interpreters, programs that run others, words that are only known when the
+    /// command runs, and whatever a hazard or an admin's rule forbids.
+    #[must_use]
+    pub fn suggest(
+        &self,
+        decision: &CommandDecision<'_, '_>,
+        options: &ReadOptions,
+        place: &CommandPlace,
+    ) -> Vec<Suggestion> {
+        let mut suggestions: Vec<Suggestion> = Vec::new();
+        let mut layers = self.layers.clone();
+        for part in decision.parts.iter().filter(|part| part.effect > Effect::Allow) {
+            let Some(rule) = rule(part).filter(|rule| self.is_new(rule)) else { continue };
+            if suggestions.len() == MOST || suggestions.iter().any(|one| one.rule.id == rule.id) {
+                continue;
+            }
+            let with = RuleLayer { layer: Layer::User, rules: vec![rule.clone()], overrides: Vec::new() };
+            let mut tried = layers.clone();
+            tried.push(with);
+            let Ok(policy) = Self::compile(tried.clone(), self.defaults) else { continue };
+            let then = policy.decide(decision.text, options, place);
+            let helps = then.parts.iter().any(|after| {
+                after.span == part.span && after.effect < part.effect && after.run() == part.run()
+            });
+            if helps {
+                layers = tried;
+                suggestions.push(Suggestion { span: part.span, rule, then: then.effect });
+            }
+        }
+        suggestions
+    }
+
+    fn is_new(&self, rule: &CommandRule) -> bool {
+        self.rules().all(|(layer, other)| layer != Layer::User || other.id != rule.id)
+    }
+}
+
+/// Returns a rule that allows exactly the words of a part.
+fn rule(part: &Part<'_, '_>) -> Option<CommandRule> {
+    let may_be_changed = matches!(part.because, Because::Unmatched | Because::Rule { .. });
+    let run = part.run().filter(|run| may_be_changed && run.is_known() && !run.open_ended)?;
+    let name = trusted(run.program()?);
+    if run.called == Called::Elsewhere
+        || LAUNCHERS.contains(&base(name)) && !has_harmless_words(name, run.argv.len())
+    {
+        return None;
+    }
+    let words: Vec<&str> =
+        std::iter::once(name).chain(run.argv.iter().skip(1).filter_map(|arg| arg.known())).collect();
+    if words.iter().any(|word| word.is_empty() || word.len() > 100) || words.len() > 16 {
+        return None;
+    }
+    let pattern = CommandPattern::Exact(words.iter().map(|word| vec![escape_braces(word)]).collect());
+    let mut rule = CommandRule::new(id(&words), pattern, Effect::Allow);
+    rule.reason = "allowed as exactly this command".to_owned();
+    rule.matches = vec![Example::Argv(words.iter().map(|word| (*word).to_owned()).collect())];
+    let mut longer: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    longer.push("more".to_owned());
+    rule.not_matches = vec![Example::Argv(longer)];
+    Some(rule)
+}
+
+/// Programs that run others, but whose sub-commands say what they do.
+fn has_harmless_words(name: &str, words: usize) -> bool {
+    words > 1
+        && matches!(
+            base(name),
+            "git" | "cargo" | "npm" | "yarn" | "pnpm" | "go" | "make" | "docker" | "podman" | "kubectl"
+        )
+}
+
+fn escape_braces(word: &str) -> String {
+    // A word with braces means itself when nothing in it is a list.
+    escape(word).replace('{', "\\{")
+}
+
+/// Returns a name made of the first words: `git-push-origin`.
+fn id(words: &[&str]) -> String {
+    let plain = |word: &&str| -> String {
+        let word = word.trim_start_matches('-');
+        word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')).take(24).collect()
+    };
+    let names: Vec<String> = words.iter().map(plain).filter(|name| !name.is_empty()).take(4).collect();
+    let mut id = names.join("-");
+    if words.len() > 4 {
+        // Longer commands share their first words.
+        let sum = words
+            .iter()
+            .flat_map(|word| word.bytes())
+            .fold(5381_u32, |sum, byte| sum.wrapping_mul(33) ^ u32::from(byte));
+        id.push_str(&format!("-{sum:08x}"));
+    }
+    if id.is_empty() { "command".to_owned() } else { id }
+}

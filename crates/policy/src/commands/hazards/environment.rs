@@ -1,0 +1,317 @@
+//! Variables that make other programs run code, and variables that hold secrets.
+
+use super::Floor::{self, Ask, Deny};
+use super::Hazard;
+use crate::commands::variables::fits;
+use stockade_shell::{Arg, Assignment};
+
+/// Variables that are dangerous to set.
+pub(super) struct Variables {
+    pub(super) id: &'static str,
+    floor: Floor,
+    /// Names; a `*` at one end stands for anything.
+    names: &'static [&'static str],
+    /// Values that are known to be harmless.
+    harmless: fn(&str) -> bool,
+    reason: &'static str,
+    fix: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
+    pub(super) matches: &'static [&'static str],
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
+    pub(super) clean: &'static [&'static str],
+}
+
+pub(super) static SHAPES: &[Variables] = &[
+    Variables {
+        id: "set-loader",
+        floor: Deny,
+        names: &[
+            "LD_PRELOAD",
+            "LD_AUDIT",
+            "LD_LIBRARY_PATH",
+            "LD_PROFILE",
+            "LD_DEBUG_OUTPUT",
+            "DYLD_*",
+            "GCONV_PATH",
+            "GLIBC_TUNABLES",
+            "BASH_ENV",
+            "ENV",
+            "BASH_FUNC_*",
+            "SHELLOPTS",
+            "BASHOPTS",
+            "ZDOTDIR",
+            "PROMPT_COMMAND",
+            "PS4",
+        ],
+        harmless: |value| value.is_empty() || value == "+ ",
+        reason: "loads code into every program that is started",
+        fix: "leave the variable as it is",
+        matches: &[
+            "LD_PRELOAD=./x.so ls",
+            "export LD_LIBRARY_PATH=/tmp",
+            "env BASH_ENV=x bash y",
+            "DYLD_INSERT_LIBRARIES=x ls",
+            "PROMPT_COMMAND=id",
+            "sudo LD_PRELOAD=x ls",
+            "bash -c 'LD_AUDIT=x ls'",
+            "ENV=x sh y",
+            "declare -x LD_PRELOAD=x",
+        ],
+        clean: &[
+            "echo LD_PRELOAD=x",
+            "A=LD_PRELOAD ls",
+            "LD_PRELOAD= ls",
+            "NODE_ENV=test npm test",
+            "unset LD_PRELOAD",
+        ],
+    },
+    Variables {
+        id: "set-path",
+        floor: Ask,
+        names: &[
+            "PATH",
+            "CDPATH",
+            "MANPATH",
+            "IFS",
+            "HOME",
+            "SHELL",
+            "PYTHONPATH",
+            "PYTHONHOME",
+            "PYTHONSTARTUP",
+            "PYTHONINSPECT",
+            "PYTHONUSERBASE",
+            "PERL5OPT",
+            "PERL5LIB",
+            "PERL5DB",
+            "RUBYOPT",
+            "RUBYLIB",
+            "NODE_PATH",
+            "LUA_PATH",
+            "LUA_INIT",
+            "CLASSPATH",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "GLOBIGNORE",
+            "EXECIGNORE",
+            "FPATH",
+            "TMPDIR",
+            "R_PROFILE*",
+            "PHPRC",
+            "PHP_INI_SCAN_DIR",
+        ],
+        harmless: |_| false,
+        reason: "changes which programs or libraries a name means",
+        fix: "write the path of the program instead",
+        matches: &[
+            "PATH=/tmp:$PATH ls",
+            "export PATH=.",
+            "PYTHONSTARTUP=x python3",
+            "PERL5OPT=-Mx perl y",
+            "IFS=: read a b c",
+            "env PYTHONPATH=x python3 y",
+            "HOME=/tmp ls",
+            "PERL5DB='BEGIN{}' perl -d x",
+        ],
+        clean: &["echo $PATH", "GOPATH=x ls", "A=PATH ls", "unset PATH", "local_path=x ls"],
+    },
+    Variables {
+        id: "set-helper",
+        floor: Ask,
+        names: &[
+            "*PAGER",
+            "*EDITOR",
+            "VISUAL",
+            "BROWSER",
+            "GIT_*",
+            "SSH_ASKPASS*",
+            "SUDO_ASKPASS",
+            "LESSOPEN",
+            "LESSCLOSE",
+            "RSYNC_RSH",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "RUSTC",
+            "CARGO_BUILD_RUSTC*",
+            "CVS_RSH",
+            "SVN_SSH",
+            "TAR_OPTIONS",
+            "MAKEFLAGS",
+            "GNUMAKEFLAGS",
+            "GREP_OPTIONS",
+            "RIPGREP_CONFIG_PATH",
+            "DOCKER_HOST",
+            "KUBECONFIG",
+            "npm_config_*",
+            "NPM_CONFIG_*",
+            "PIP_*",
+            "GOFLAGS",
+            "GOPROXY",
+            "GONOSUMDB",
+            "*_PROXY",
+            "*_proxy",
+            "OPENSSL_CONF",
+            "OPENSSL_ENGINES",
+            "CURL_HOME",
+            "WGETRC",
+            "TERMINFO",
+            "HOSTALIASES",
+            "BUNDLE_*",
+            "GEM_HOME",
+            "GEM_PATH",
+            "EMACSLOADPATH",
+            "VIMINIT",
+            "EXINIT",
+            "FZF_DEFAULT_COMMAND",
+            "SSLKEYLOGFILE",
+        ],
+        harmless: is_harmless_helper,
+        reason: "makes an ordinary program start another one, or read its settings elsewhere",
+        fix: "leave the variable as it is",
+        matches: &[
+            "GIT_SSH_COMMAND='sh -c id' git fetch",
+            "PAGER=x git log",
+            "GIT_EXTERNAL_DIFF=x git diff",
+            "EDITOR='sh -c id' crontab -l",
+            "LESSOPEN='|id %s' less x",
+            "GIT_CONFIG_COUNT=1 git log",
+            "export https_proxy=http://e",
+            "RUSTC_WRAPPER=x cargo build",
+            "MANPAGER='sh -c id' man ls",
+        ],
+        clean: &[
+            "PAGER=cat git log",
+            "GIT_PAGER= git log",
+            "GIT_EDITOR=true git rebase --continue",
+            "GIT_TERMINAL_PROMPT=0 git fetch",
+            "GIT_AUTHOR_NAME=x git commit",
+            "echo GIT_SSH_COMMAND=x",
+            "EDITOR=vim x",
+        ],
+    },
+    Variables {
+        id: "set-node-options",
+        floor: Ask,
+        names: &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*", "NODE_TLS_REJECT_UNAUTHORIZED"],
+        harmless: |value| {
+            value.split_whitespace().all(|option| {
+                [
+                    "--max-old-space-size",
+                    "--no-warnings",
+                    "--trace-",
+                    "--enable-source-maps",
+                    "--unhandled-rejections",
+                    "--max-http-header-size",
+                ]
+                .iter()
+                .any(|known| option.starts_with(known))
+            })
+        },
+        reason: "loads code into every program that node starts",
+        fix: "give the option to the one program",
+        matches: &[
+            "NODE_OPTIONS='--require ./x.js' npm test",
+            "NODE_OPTIONS=--import=x node y",
+            "export NODE_OPTIONS=$x",
+        ],
+        clean: &["NODE_OPTIONS=--max-old-space-size=4096 npm test", "NODE_ENV=test node x"],
+    },
+    Variables {
+        id: "set-history",
+        floor: Ask,
+        names: &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"],
+        harmless: |_| false,
+        reason: "hides what is run from the history of the shell",
+        fix: "leave the history as it is",
+        matches: &["HISTFILE=/dev/null bash", "export HISTSIZE=0", "HISTCONTROL=ignorespace"],
+        clean: &["echo $HISTFILE", "history"],
+    },
+];
+
+/// Returns what is dangerous about setting a variable.
+pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
+    let set = |shape: &&Variables| {
+        shape.is_about(&assignment.name)
+            && !assignment.value.known().is_some_and(|value| (shape.harmless)(value))
+            && !(assignment.name.starts_with("GIT_") && is_harmless_git(&assignment.name))
+    };
+    found.extend(SHAPES.iter().filter(set).map(|shape| Hazard {
+        id: shape.id,
+        floor: shape.floor,
+        reason: format!("{} (`{}`)", shape.reason, assignment.name.escape_debug()),
+        fix: shape.fix.to_owned(),
+        span: assignment.span,
+        variable: Some(assignment.name.to_string()),
+    }));
+}
+
+impl Variables {
+    fn is_about(&self, name: &str) -> bool {
+        self.names.iter().any(|pattern| fits(pattern, name))
+    }
+}
+
+/// Returns whether there is a value with which setting the variable is dangerous.
+pub(super) fn is_dangerous(name: &str) -> bool {
+    SHAPES.iter().any(|shape| shape.is_about(name))
+}
+
+fn is_harmless_helper(value: &str) -> bool {
+    matches!(
+        value,
+        "" | "cat"
+            | "less"
+            | "more"
+            | "true"
+            | ":"
+            | "vim"
+            | "vi"
+            | "nvim"
+            | "nano"
+            | "emacs"
+            | "0"
+            | "/bin/true"
+            | "/bin/cat"
+    )
+}
+
+fn is_harmless_git(name: &str) -> bool {
+    name.starts_with("GIT_AUTHOR_")
+        || name.starts_with("GIT_COMMITTER_")
+        || matches!(
+            name,
+            "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_MERGE_AUTOEDIT" | "GIT_LFS_SKIP_SMUDGE"
+        )
+}
+
+/// Whether a variable of this name usually holds a secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    const ENDS: &[&str] = &[
+        "_TOKEN",
+        "_SECRET",
+        "_PASSWORD",
+        "_PASSWD",
+        "_KEY",
+        "_KEY_ID",
+        "_CREDENTIALS",
+        "_PAT",
+        "_PWD",
+        "_PASS",
+        "_API_KEY",
+        "_PRIVATE_KEY",
+        "_AUTH",
+        "_DSN",
+        "_KEY_BASE",
+    ];
+    const NAMES: &[&str] =
+        &["TOKEN", "SECRET", "PASSWORD", "API_KEY", "APIKEY", "DATABASE_URL", "PGPASSWORD", "MYSQL_PWD"];
+    const PUBLIC: &[&str] = &["PUBLIC_KEY", "PRIMARY_KEY", "SORT_KEY", "CACHE_KEY", "OLD_PWD"];
+    ENDS.iter().any(|end| name.ends_with(end)) && !PUBLIC.iter().any(|end| name.ends_with(end))
+        || NAMES.contains(&name)
+}
+
+/// Returns whether a word shows a variable that usually holds a secret.
+pub(super) fn shows_secret(word: &Arg<'_>) -> bool {
+    let Arg::Unknown { spelling, .. } = word else { return false };
+    spelling.split("${").skip(1).filter_map(|rest| rest.split_once('}')).any(|(name, _)| is_secret_name(name))
+}

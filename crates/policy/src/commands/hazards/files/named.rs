@@ -1,0 +1,210 @@
+//! Which words of a command name files that it reads, writes, changes or deletes.
+
+use std::sync::LazyLock;
+
+use super::looks_like_path;
+use crate::commands::hazards::command::Command;
+use stockade_shell::Arg;
+use stockade_shell::lookup::{Names, names};
+
+/// The words that name files which the command writes, changes or deletes.
+pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let operands = || command.operands().cloned();
+    let mut words: Vec<Arg<'t>> = match command.name {
+        "tee" | "truncate" | "shred" | "touch" | "mkdir" | "rm" | "rmdir" | "unlink" | "mkfifo" | "mknod"
+        | "ed" | "ex" | "vim" | "vi" | "nano" | "emacs" | "sponge" => operands().collect(),
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chcon" => operands().skip(1).collect(),
+        "cp" | "ln" | "install" | "rsync" | "scp" | "gcp" | "ditto" => {
+            operands().skip(1).last().into_iter().collect()
+        }
+        "mv" | "rename" => operands().collect(),
+        "dd" => {
+            let outputs = operands().filter(|word| word.known().is_some_and(|word| word.starts_with("of=")));
+            outputs.map(|word| word.without_prefix(3)).collect()
+        }
+        "sed" | "gsed" | "perl" | "ruby" if command.has("-i --in-place") => operands().collect(),
+        "xxd" | "uniq" | "gzip" | "gunzip" | "bzip2" | "xz" => operands().skip(1).collect(),
+        "zip" | "7z" | "ar" => operands().take(1).collect(),
+        "split" | "csplit" => operands().skip(1).collect(),
+        _ => Vec::new(),
+    };
+    let options = match command.name {
+        "cp" | "mv" | "ln" | "install" => "-t --target-directory",
+        "curl" => "-o --output -D --dump-header -c --cookie-jar --output-dir --trace --libcurl --stderr",
+        "wget" | "wget2" => "-O -P -o -a --output-document --directory-prefix --output-file --append-output",
+        "sort" => "-o --output",
+        "tar" | "gtar" | "bsdtar" => "-C --directory",
+        "ssh-keygen" => "-f",
+        "dd" | "openssl" | "unzip" | "patch" | "gcc" | "cc" | "ffmpeg" => "-o --output -d",
+        _ => "",
+    };
+    words.extend(command.values(options).cloned());
+    if command.name == "mkdir" {
+        words.extend(command.values("-m").filter(|word| looks_like_path(word)).cloned());
+    }
+    words
+}
+
+/// Programs whose words are no files that they read.
+static NOT_READING: LazyLock<Names> = LazyLock::new(|| {
+    names(&[
+        "echo",
+        "printf",
+        "test",
+        "[",
+        "[[",
+        "ls",
+        "eza",
+        "exa",
+        "stat",
+        "mkdir",
+        "touch",
+        "chmod",
+        "chown",
+        "chgrp",
+        "rm",
+        "rmdir",
+        "unlink",
+        "cd",
+        "pushd",
+        "popd",
+        "which",
+        "type",
+        "export",
+        "declare",
+        "local",
+        "set",
+        "unset",
+        "tee",
+        "dirname",
+        "basename",
+        "realpath",
+        "readlink",
+        "du",
+        "df",
+        "find",
+        "fd",
+        "ssh-keygen",
+        "ssh-add",
+        "ssh",
+        "mosh",
+        "alias",
+        "kill",
+        "pgrep",
+        "pkill",
+        "true",
+        "false",
+        "command",
+        "shred",
+        "truncate",
+        "exit",
+        "return",
+        "logger",
+        "notify-send",
+        "say",
+        "trap",
+        "read",
+        "wait",
+        "umask",
+        "mktemp",
+        "sudo",
+        "doas",
+        "env",
+        "nohup",
+        "timeout",
+        "time",
+        "nice",
+        "xargs",
+        "eval",
+        "exec",
+        "bash",
+        "sh",
+        "zsh",
+        "dash",
+    ])
+});
+
+/// Programs whose first operand is a pattern or a script.
+const PATTERN_FIRST: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
+    "perl", "expr", "tr", "pcregrep", "zgrep",
+];
+
+/// Commands of git whose words are no files that it reads.
+const GIT_QUIET: &[&str] = &[
+    "commit",
+    "rm",
+    "mv",
+    "check-ignore",
+    "ls-files",
+    "checkout",
+    "status",
+    "update-index",
+    "restore",
+    "clone",
+    "remote",
+    "tag",
+    "branch",
+    "config",
+    "push",
+    "fetch",
+    "pull",
+    "init",
+    "stash",
+    "switch",
+    "merge",
+    "rebase",
+    "log",
+];
+
+/// The words that name files which the command reads.
+pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let runs_others = matches!(command.name, "xargs" | "bash" | "sh" | "zsh" | "dash");
+    if runs_others {
+        return command.values("-a --arg-file").cloned().collect();
+    }
+    if NOT_READING.contains(command.name) || (command.name == "git" && command.is_sub(GIT_QUIET)) {
+        return Vec::new();
+    }
+    let skip = usize::from(
+        PATTERN_FIRST.contains(&command.name) && !command.has("-e -f --regexp --file --expression"),
+    );
+    let last = usize::from(matches!(command.name, "cp" | "install" | "rsync"));
+    let operands: Vec<_> = command.operands().skip(skip).collect();
+    let count = if operands.len() > 1 { operands.len() - last } else { operands.len() };
+    let names_key = |option: &str| {
+        matches!(
+            option,
+            "-i" | "--key"
+                | "--cert"
+                | "--cacert"
+                | "-E"
+                | "--env-file"
+                | "--exclude"
+                | "-m"
+                | "--message"
+                | "-o"
+                | "--output"
+                | "-O"
+                | "-C"
+                | "-e"
+                | "--include"
+                | "--glob"
+                | "-g"
+        )
+    };
+    let values = command.all_values().filter(|(option, _)| !names_key(option)).map(|(_, value)| value);
+    let words = operands.into_iter().take(count).chain(values);
+    words.flat_map(|word| [Some(word.clone()), after_mark(word)]).flatten().collect()
+}
+
+/// What follows the first `=`, `@` or `<` of a word: `if=x`, `f=@x`, `@x`.
+fn after_mark<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
+    let text = match word {
+        Arg::Known(text) => text,
+        Arg::Unknown { prefix, .. } => prefix,
+    };
+    let start = text.find(['=', '@', '<'])? + 1;
+    let more = text.get(start..)?.bytes().take_while(|byte| matches!(byte, b'=' | b'@' | b'<')).count();
+    Some(word.without_prefix(start + more))
+}

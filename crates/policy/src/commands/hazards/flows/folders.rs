@@ -1,0 +1,75 @@
+//! What is deleted in the folder that a `cd` has led to.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::table::DELETE_THERE;
+use crate::commands::hazards::command::Command;
+use crate::commands::hazards::target::Target;
+use crate::commands::hazards::{Hazard, destroy};
+use stockade_shell::{Actions, Arg, Run};
+
+/// Deletions that are dangerous only because of where they happen: `cd / && rm -rf *`.
+pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    if !actions.runs.iter().any(leads_elsewhere) {
+        return;
+    }
+    let mut shells = Shells::of(actions);
+    let mut folder: Option<Target> = None;
+    for (index, run) in actions.runs.iter().enumerate() {
+        shells.go_to(index, &mut folder);
+        if leads_elsewhere(run) {
+            folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
+            continue;
+        }
+        let Some(folder) = &folder else { continue };
+        let Some(command) = Command::of(run) else { continue };
+        if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
+        {
+            found.push(DELETE_THERE.at(run.span));
+        }
+    }
+}
+
+fn leads_elsewhere(run: &Run<'_>) -> bool {
+    matches!(run.program(), Some("cd" | "pushd" | "chdir"))
+}
+
+/// The shells that are open at a place, each with the folder in which it began: there the shell around it goes on.
+struct Shells {
+    /// Those to come, the next one last.
+    ahead: Vec<Range<usize>>,
+    open: Vec<(usize, Option<Target>)>,
+}
+
+impl Shells {
+    fn of(actions: &Actions<'_>) -> Self {
+        let mut ahead = actions.own_shells.clone();
+        ahead.sort_by_key(|shell| (Reverse(shell.start), shell.end));
+        Self { ahead, open: Vec::new() }
+    }
+
+    /// Leaves the shells that end before the program at `index`, and enters those that begin with it.
+    fn go_to(&mut self, index: usize, folder: &mut Option<Target>) {
+        while let Some((_, outer)) = self.open.pop_if(|(end, _)| *end <= index) {
+            *folder = outer;
+        }
+        while let Some(shell) = self.ahead.pop_if(|shell| shell.start <= index) {
+            self.open.push((shell.end, folder.clone()));
+        }
+    }
+}
+
+/// Where a `cd` leads, from where an earlier one has led. Without a folder it leads home.
+fn led_to(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
+    let folder = words.iter().find(|word| !word.known().is_some_and(|word| word.starts_with('-')));
+    match folder {
+        Some(folder) => {
+            let target = Target::of(folder);
+            Some(from.map_or_else(|| target.clone(), |from| target.below(from)))
+        }
+        // `cd -` leads back to where nobody knows.
+        None if words.iter().any(|word| word.known() == Some("-")) => None,
+        None => Some(Target::spelled("~")),
+    }
+}

@@ -1,0 +1,28 @@
+//! Rules for commands: what they look like, and when one matches.
+
+pub(crate) mod builtin;
+pub(crate) mod check;
+#[cfg(feature = "rule-files")]
+pub(crate) mod custom;
+pub(crate) mod effect;
+pub(crate) mod expressions;
+#[cfg(feature = "rule-files")]
+pub(crate) mod file;
+pub(crate) mod lint;
+pub(crate) mod matcher;
+mod options;
+mod program;
+pub(crate) mod rule;
+pub(crate) mod set;
+pub(crate) mod token;
+pub(crate) mod write;
+
+pub use check::CommandRuleProblem;
+#[cfg(feature = "rule-files")]
+pub use custom::CustomRules;
+#[cfg(feature = "rule-files")]
+pub use file::error::{CommandRuleFileError, CommandRuleFileProblem};
+#[cfg(feature = "rule-files")]
+pub use file::{CommandRuleFile, CommandRuleFormat, CommandTest, MAX_COMMAND_RULE_FILE_BYTES};
+pub use lint::{Lint, lint as lint_rules};
+pub use rule::{CommandPattern, Example, Guards, Over, Redirects};

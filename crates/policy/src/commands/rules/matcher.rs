@@ -1,0 +1,447 @@
+//! Whether a rule matches a command.
+//!
+//! What a shell only knows when it runs a text can make the answer *maybe*. A maybe never permits: a rule that allows
+//! does not match then, and a rule that denies makes the decision *ask*.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::effect::{Effect, Layer};
+use super::options::{self, Presence, Wanted, Words};
+use super::program::Programs;
+use super::rule::{CommandPattern, CommandRule};
+use super::token::{Token, alternatives};
+use crate::commands::context::Place;
+use crate::shown::Shown;
+use stockade_shell::lookup::last_name;
+use stockade_shell::{Arg, Run, WordCount};
+
+/// A rule that is ready to be asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Compiled {
+    pub(crate) rule: CommandRule,
+    pub(crate) layer: Layer,
+    /// The words that a command begins with. Empty for an expression.
+    pub(super) words: Vec<Vec<Token>>,
+    /// The first of them, ready to be asked.
+    about: Programs,
+    /// Options that must be there: those that guards require, and those among the words of a strict rule, which are looked
+    /// for in the whole command.
+    wanted: Vec<Wanted>,
+    /// Options that must not be there.
+    unwanted: Vec<Wanted>,
+    is_exact: bool,
+    specificity: Specificity,
+}
+
+/// How specific a rule is, the most important first. The last two make the order of a file irrelevant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Specificity {
+    words: usize,
+    is_exact: bool,
+    guards: usize,
+    priority: i32,
+    effect: Effect,
+}
+
+/// Whether a rule matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Match<'r> {
+    /// Whatever happens when it runs.
+    Yes,
+    /// It depends on what happens when it runs.
+    Maybe(Mismatch<'r>),
+    /// It does not.
+    No(Mismatch<'r>),
+}
+
+/// Why a rule does not match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mismatch<'r> {
+    /// The command is another one, or lies in a folder that anybody may write to.
+    Program(Cow<'r, str>),
+    /// A word is another one. Words are counted from 1, the name being the first.
+    Word(usize, Cow<'r, str>),
+    /// There are fewer words than the rule has.
+    TooShort,
+    /// There are more words than the rule has.
+    TooLong,
+    /// A word is only known when the command runs.
+    UnknownWord(usize),
+    /// Options stand between the words.
+    Gap,
+    /// More words are added when the command runs.
+    OpenEnded,
+    /// An option is there that must not be.
+    HasOption(&'r str),
+    /// An option is missing.
+    LacksOption(&'r str),
+    /// There are more operands than allowed.
+    Operands(usize),
+    /// The folder is not one of those that the rule names.
+    Folder,
+    /// It is a rule with an expression, which was not found.
+    Expression,
+    /// The rule is switched off.
+    Disabled,
+}
+
+impl fmt::Display for Mismatch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(name) => write!(f, "the program is `{}`", Shown(name)),
+            Self::Word(place, word) => write!(f, "word {place} is `{}`", Shown(word)),
+            Self::TooShort => f.write_str("the command is shorter"),
+            Self::TooLong => f.write_str("the command is longer"),
+            Self::UnknownWord(place) => write!(f, "word {place} is only known when the command runs"),
+            Self::Gap => f.write_str("options stand between its words"),
+            Self::OpenEnded => f.write_str("more words are added when the command runs"),
+            Self::HasOption(option) => write!(f, "`{}` is there, or may be", Shown(option)),
+            Self::LacksOption(option) => write!(f, "`{}` is not there", Shown(option)),
+            Self::Operands(most) => write!(f, "there are more than {most} operands"),
+            Self::Folder => f.write_str("the folder is another one, or not known"),
+            Self::Expression => f.write_str("the expression is not found"),
+            Self::Disabled => f.write_str("the rule is switched off"),
+        }
+    }
+}
+
+impl Compiled {
+    pub(crate) fn new(rule: CommandRule, layer: Layer) -> Self {
+        let (written, is_exact) = match &rule.pattern {
+            CommandPattern::Prefix(words) => (words.as_slice(), false),
+            CommandPattern::Exact(words) => (words.as_slice(), true),
+            CommandPattern::Regex { .. } => (&[][..], false),
+        };
+        let read = |word: &Vec<String>| -> Vec<Token> {
+            word.iter().flat_map(|one| alternatives(one)).map(|one| Token::read(&one)).collect()
+        };
+        let mut words: Vec<Vec<Token>> = written.iter().map(read).collect();
+        let literal = |word: &Vec<Token>| usize::from(!word.iter().any(Token::is_anything));
+        let specificity = Specificity {
+            words: words.iter().map(literal).sum(),
+            is_exact,
+            guards: rule.guards.count(),
+            priority: rule.priority,
+            effect: rule.effect,
+        };
+        let mut options = Vec::new();
+        if rule.effect >= Effect::Ask && !is_exact {
+            // Whoever denies `rm -rf` means `rm -f -r` as well.
+            words.retain(|word| match word.as_slice() {
+                [Token::Literal(text)] if options::is_option(text) => {
+                    options.push(text.clone());
+                    false
+                }
+                _ => true,
+            });
+        }
+        let first = words.first().map_or(&[][..], Vec::as_slice);
+        let about = Programs::new(first, rule.effect >= Effect::Ask);
+        let wanted = options.iter().chain(&rule.guards.require).map(|option| Wanted::new(option)).collect();
+        let unwanted = rule.guards.deny.iter().map(|option| Wanted::new(option)).collect();
+        Self { rule, layer, words, about, wanted, unwanted, is_exact, specificity }
+    }
+
+    pub(crate) const fn specificity(&self) -> Specificity {
+        self.specificity
+    }
+
+    /// The names of the programs that it is about, beside those that a pattern fits.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.words.first().into_iter().flatten().filter_map(Token::literal)
+    }
+
+    /// Whether a pattern says which programs it is about.
+    pub(super) fn has_pattern(&self) -> bool {
+        self.words.first().is_some_and(|first| first.iter().any(|token| token.literal().is_none()))
+    }
+
+    /// The second words that it can match, when those are words and no patterns.
+    pub(super) fn second_words(&self) -> Option<impl Iterator<Item = &str>> {
+        let second = self.words.get(1)?;
+        second.iter().all(|token| token.literal().is_some()).then(|| second.iter().filter_map(Token::literal))
+    }
+
+    /// Whether it takes more for a match than a rule that permits does: it would rather match once too often.
+    fn is_strict(&self) -> bool {
+        self.rule.effect >= Effect::Ask
+    }
+
+    /// Returns whether the rule matches a command.
+    pub(crate) fn matches<'r>(&'r self, run: &'r Run<'_>, place: &Place<'_>) -> Match<'r> {
+        if !self.rule.enabled {
+            return Match::No(Mismatch::Disabled);
+        }
+        if self.words.is_empty() {
+            return Match::No(Mismatch::Expression);
+        }
+        let program = self.program(run);
+        if matches!(program, Match::No(_)) {
+            return program;
+        }
+        self.matches_beyond(program, run, &Words::after_name(run), place)
+    }
+
+    /// The same for a rule that was found by the base of the name.
+    pub(super) fn matches_of_base<'r>(
+        &'r self,
+        name: &'r str,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        self.matches_if(self.about.fits_of_base(name), name, run, words, place)
+    }
+
+    /// The same for what a pattern says about the name.
+    pub(super) fn matches_by_pattern<'r>(
+        &'r self,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        match run.argv.first().and_then(Arg::known) {
+            Some(name) => self.matches_if(self.about.fits_pattern(name), name, run, words, place),
+            None => self.matches(run, place),
+        }
+    }
+
+    fn matches_if<'r>(
+        &'r self,
+        is_about: bool,
+        name: &'r str,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        if is_about {
+            self.matches_beyond(Match::Yes, run, words, place)
+        } else {
+            Match::No(Mismatch::Program(Cow::Borrowed(name)))
+        }
+    }
+
+    /// Whether what stands after the name matches.
+    fn matches_beyond<'r>(
+        &'r self,
+        program: Match<'r>,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        place: &Place<'_>,
+    ) -> Match<'r> {
+        let begins = match self.begins(run) {
+            Match::No(_) if self.is_strict() && !self.is_exact => self.in_order(run),
+            other => other,
+        };
+        let found = program.and(begins);
+        if matches!(found, Match::No(_)) {
+            return found;
+        }
+        found.and(self.guards(run, words)).and(self.folder(place))
+    }
+
+    fn program<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
+        let Some(first) = self.words.first() else { return Match::No(Mismatch::Expression) };
+        match run.argv.first() {
+            Some(Arg::Known(name)) => {
+                if self.about.fits(name) {
+                    Match::Yes
+                } else {
+                    Match::No(Mismatch::Program(Cow::Borrowed(name)))
+                }
+            }
+            Some(Arg::Unknown { prefix, .. }) if first.iter().any(|token| token.can_begin(prefix)) => {
+                Match::Maybe(Mismatch::UnknownWord(1))
+            }
+            Some(Arg::Unknown { prefix, .. }) => Match::No(Mismatch::Program(Cow::Borrowed(prefix))),
+            None => Match::No(Mismatch::TooShort),
+        }
+    }
+
+    /// Matches the words after the name one by one.
+    fn begins<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
+        let permits = !self.is_strict();
+        let mut maybe = None;
+        for (index, word) in (1..).zip(self.words.get(1..).unwrap_or_default()) {
+            match run.argv.get(index) {
+                Some(Arg::Known(text)) => {
+                    // A wildcard does not stand for an option, which could do anything.
+                    let fits = |token: &Token| {
+                        token.fits(text) && (!permits || token.is_option() || !options::is_option(text))
+                    };
+                    if !word.iter().any(fits) {
+                        return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text)));
+                    }
+                }
+                Some(Arg::Unknown { prefix, count, .. }) => {
+                    if *count == WordCount::One && !word.iter().any(|token| token.can_begin(prefix)) {
+                        return Match::No(Mismatch::UnknownWord(index + 1));
+                    }
+                    maybe.get_or_insert(Mismatch::UnknownWord(index + 1));
+                    if *count == WordCount::Any {
+                        break;
+                    }
+                }
+                None if run.open_ended || maybe.is_some() => {
+                    maybe.get_or_insert(Mismatch::OpenEnded);
+                    break;
+                }
+                None => return Match::No(Mismatch::TooShort),
+            }
+        }
+        if self.is_exact && run.argv.len() > self.words.len() {
+            return Match::No(Mismatch::TooLong);
+        }
+        maybe.map_or(Match::Yes, Match::Maybe)
+    }
+
+    /// Matches the words after the name in their order, with options and their values between them: `git -C x push` is
+    /// a `git push`.
+    fn in_order<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
+        let mut wanted = self.words.get(1..).unwrap_or_default();
+        let mut after_option = false;
+        let mut last = Mismatch::TooShort;
+        for (index, arg) in (1..).zip(run.argv.get(1..).unwrap_or_default()) {
+            let Some((word, rest)) = wanted.split_first() else { break };
+            match arg {
+                Arg::Known(text) if word.iter().any(|token| token.fits(text)) => {
+                    wanted = rest;
+                    after_option = false;
+                }
+                Arg::Known(text) if options::is_option(text) => after_option = !text.contains('='),
+                Arg::Known(_) if after_option => after_option = false,
+                Arg::Known(text) => return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text))),
+                Arg::Unknown { prefix, count, .. } => {
+                    if *count == WordCount::Any || word.iter().any(|token| token.can_begin(prefix)) {
+                        return Match::Maybe(Mismatch::UnknownWord(index + 1));
+                    }
+                    last = Mismatch::UnknownWord(index + 1);
+                    if !after_option && !prefix.starts_with('-') {
+                        return Match::No(last);
+                    }
+                    after_option = prefix.starts_with('-');
+                }
+            }
+        }
+        if wanted.is_empty() {
+            return match self.rule.effect {
+                Effect::Deny => Match::Yes,
+                // A milder rule that only matches with a gap must not win against a stricter one.
+                _ => Match::Maybe(Mismatch::Gap),
+            };
+        }
+        if run.open_ended { Match::Maybe(Mismatch::OpenEnded) } else { Match::No(last) }
+    }
+
+    fn guards<'r>(&'r self, run: &'r Run<'_>, words: &Words<'_, '_>) -> Match<'r> {
+        let mut found = Match::Yes;
+        for wanted in &self.wanted {
+            match wanted.presence(words) {
+                Presence::There => {}
+                Presence::Maybe => found = found.and(Match::Maybe(Mismatch::LacksOption(wanted.text()))),
+                Presence::NotThere => return Match::No(Mismatch::LacksOption(wanted.text())),
+            }
+        }
+        for unwanted in &self.unwanted {
+            match unwanted.presence(words) {
+                Presence::There => return Match::No(Mismatch::HasOption(unwanted.text())),
+                Presence::Maybe => found = found.and(Match::Maybe(Mismatch::HasOption(unwanted.text()))),
+                Presence::NotThere => {}
+            }
+        }
+        if let Some(most) = self.rule.guards.operands {
+            let rest = run.argv.get(self.words.len()..).unwrap_or_default();
+            found = found.and(match options::operands(rest) {
+                _ if run.open_ended => Match::Maybe(Mismatch::OpenEnded),
+                (known, _) if known > most => Match::No(Mismatch::Operands(most)),
+                (known, unknown) if known + unknown > most => Match::Maybe(Mismatch::Operands(most)),
+                _ => Match::Yes,
+            });
+        }
+        if self.rule.effect == Effect::Allow {
+            // What permits has seen every word that could be an option.
+            if run.open_ended {
+                found = found.and(Match::Maybe(Mismatch::OpenEnded));
+            }
+            if let Some(index) = words.first_unseen {
+                found = found.and(Match::Maybe(Mismatch::UnknownWord(index + 1)));
+            }
+        }
+        found
+    }
+
+    fn folder<'r>(&'r self, place: &Place<'_>) -> Match<'r> {
+        let guards = &self.rule.guards;
+        if guards.cwd.is_empty() && guards.not_cwd.is_empty() {
+            return Match::Yes;
+        }
+        let within = |folders: &[String]| place.is_within(folders);
+        let inside = if guards.cwd.is_empty() { Some(true) } else { within(&guards.cwd) };
+        let outside = if guards.not_cwd.is_empty() {
+            Some(true)
+        } else {
+            within(&guards.not_cwd).map(|within| !within)
+        };
+        match (inside, outside) {
+            (Some(true), Some(true)) => Match::Yes,
+            (Some(false), _) | (_, Some(false)) => Match::No(Mismatch::Folder),
+            _ => Match::Maybe(Mismatch::Folder),
+        }
+    }
+
+    /// Returns whether the words of the rule stand verbatim somewhere in the arguments of a program that may run them.
+    pub(crate) fn is_carried_by(&self, run: &Run<'_>, at: usize) -> bool {
+        let here = |index: usize, word: &Vec<Token>| {
+            let text = run.argv.get(at + index).and_then(Arg::known);
+            text.is_some_and(|text| {
+                word.iter().any(|token| token.fits(if index == 0 { base(text) } else { text }))
+            })
+        };
+        let rest = Words::of(run.argv.get(at..).unwrap_or_default(), false);
+        self.words.iter().enumerate().all(|(index, word)| here(index, word))
+            && self.wanted.iter().all(|option| option.presence(&rest) == Presence::There)
+    }
+}
+
+impl Match<'_> {
+    /// Both must hold.
+    #[inline]
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Yes, other) => other,
+            (one, Self::Yes) => one,
+            (one, other) => one.and_not_certain(other),
+        }
+    }
+
+    /// The same where neither matches for certain.
+    fn and_not_certain(self, other: Self) -> Self {
+        if matches!((&self, &other), (Self::Maybe(_), Self::No(_))) { other } else { self }
+    }
+}
+
+/// Folders whose programs are what their names say.
+const TRUSTED: &[&str] = &[
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+];
+
+/// Returns the name of a program of the system; the whole path of any other.
+pub(crate) fn trusted(name: &str) -> &str {
+    if !name.starts_with('/') {
+        return name;
+    }
+    let in_folder = TRUSTED.iter().find_map(|folder| name.strip_prefix(folder));
+    in_folder.filter(|rest| !rest.is_empty() && !rest.contains('/')).unwrap_or(name)
+}
+
+/// Returns the last name of a path, or the path when it ends in a slash.
+pub(crate) fn base(name: &str) -> &str {
+    Some(last_name(name)).filter(|base| !base.is_empty()).unwrap_or(name)
+}

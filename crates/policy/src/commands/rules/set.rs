@@ -1,0 +1,230 @@
+//! All rules of a policy, found by the name of a program.
+
+use std::collections::HashMap;
+
+use super::effect::{Effect, Layer};
+use super::expressions::Expressions;
+use super::matcher::{Compiled, Match, Specificity, base};
+use super::options::Words;
+use super::program::in_small_letters;
+use super::rule::Over;
+use crate::commands::context::Place;
+use stockade_shell::{Arg, Run};
+
+/// How often words may look like the beginning of a denied command before they are taken for one.
+const MOST_CARRIED: usize = 256;
+
+/// The rules of all layers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RuleSet {
+    rules: Vec<Compiled>,
+    /// The rules about a program, by its name in small letters.
+    by_program: HashMap<String, About>,
+    /// The rules with a pattern for the name of a program.
+    by_pattern: Vec<usize>,
+    pub(crate) expressions: Expressions,
+    /// Whether somebody denies or asks: only then can a program carry what is denied.
+    has_denials: bool,
+}
+
+/// The rules about one program.
+#[derive(Debug, Clone, Default)]
+struct About {
+    all: Vec<usize>,
+    /// Those that say nothing of a second word, or give a pattern for it.
+    any_word: Vec<usize>,
+    /// The others, by that word.
+    by_word: HashMap<String, Vec<usize>>,
+}
+
+/// What the rules say about one command.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Said<'p> {
+    /// The rule that decides.
+    pub(crate) winner: Option<&'p Compiled>,
+    /// A rule that may match as well and is stricter.
+    pub(crate) maybe: Option<&'p Compiled>,
+}
+
+/// The best rule of a layer, and the best of those that may match as well: milder ones, and those that ask or deny.
+#[derive(Debug, Clone, Copy, Default)]
+struct Heard<'p> {
+    best: Option<&'p Compiled>,
+    maybe: [Option<&'p Compiled>; 2],
+}
+
+impl RuleSet {
+    pub(crate) fn new(rules: Vec<Compiled>) -> Result<Self, String> {
+        let expressions = Expressions::compile(&rules.iter().map(|rule| &rule.rule).collect::<Vec<_>>())?;
+        let mut set = Self { expressions, ..Self::default() };
+        for (number, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.rule.enabled) {
+            set.has_denials |= rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
+            for program in rule.programs() {
+                set.by_program.entry(base(program).to_ascii_lowercase()).or_default().add(number, rule);
+            }
+            if rule.has_pattern() {
+                set.by_pattern.push(number);
+            }
+        }
+        set.rules = rules;
+        Ok(set)
+    }
+
+    pub(crate) fn rules(&self) -> &[Compiled] {
+        &self.rules
+    }
+
+    /// Returns the rules about the program of a command. A computed name can be any program's: what becomes of it does not
+    /// depend on the rules of one.
+    pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
+        let named = run.argv.first().and_then(Arg::known).map_or(&[][..], |name| self.about(name));
+        let others = self.by_pattern.iter().filter(|number| !named.contains(number));
+        named.iter().chain(others).filter_map(|number| self.rules.get(*number))
+    }
+
+    /// Returns whether somebody asks or denies, beside the built-in rules.
+    pub(crate) const fn has_denials(&self) -> bool {
+        self.has_denials
+    }
+
+    fn about(&self, name: &str) -> &[usize] {
+        self.by_program.get(&*in_small_letters(base(name))).map_or(&[], |about| &about.all)
+    }
+
+    /// Returns what the rules say. Of the layers that say anything, the highest decides, and lower ones can only be
+    /// stricter; the built-in rules speak where nobody else does.
+    pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, place: &Place<'_>) -> Said<'s> {
+        let mut layers = [Heard::default(); Layer::ALL.len()];
+        let mut hear = |rule: &'s Compiled, answer: &Match<'_>| {
+            if let Some(heard) = layers.get_mut(rule.layer as usize) {
+                heard.hear(rule, answer);
+            }
+        };
+        let rule_at = |number: &usize| self.rules.get(*number);
+        let words = Words::after_name(run);
+        if let Some(name) = run.argv.first().and_then(Arg::known)
+            && let Some(about) = self.by_program.get(&*in_small_letters(base(name)))
+        {
+            for rule in about.likely(run).filter_map(rule_at) {
+                hear(rule, &rule.matches_of_base(name, run, &words, place));
+            }
+        }
+        for rule in self.by_pattern.iter().filter_map(rule_at) {
+            hear(rule, &rule.matches_by_pattern(run, &words, place));
+        }
+        let [builtin, written @ ..] = layers;
+        let mut said = Said::default();
+        for heard in written.iter().rev().filter(|heard| !heard.is_nothing()) {
+            said.hear(*heard);
+        }
+        if said.winner.is_none() {
+            said.hear(builtin);
+        }
+        said
+    }
+
+    /// Returns the rule that forbids or asks about words which stand in the arguments of a program that nobody knows:
+    /// it may run them.
+    pub(crate) fn carried(&self, run: &Run<'_>) -> Option<&Compiled> {
+        if !self.has_denials {
+            return None;
+        }
+        let words = run.argv.iter().enumerate().skip(1);
+        let named = words.filter_map(|(at, arg)| Some((at, arg.known()?)));
+        let mut tried = 0;
+        for (at, word) in named.filter(|(_, word)| !word.starts_with('-')) {
+            let rules = self.about(word).iter().filter_map(|number| self.rules.get(*number));
+            for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
+                tried += 1;
+                // Nobody names a program this often among the words of another one.
+                if tried > MOST_CARRIED || rule.is_carried_by(run, at) {
+                    return Some(rule);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the rules whose expression is found.
+    pub(crate) fn find(&self, over: Over, text: &str) -> impl Iterator<Item = &Compiled> {
+        self.expressions.find(over, text).into_iter().filter_map(|number| self.rules.get(number))
+    }
+}
+
+impl About {
+    fn add(&mut self, number: usize, rule: &Compiled) {
+        if self.all.last() == Some(&number) {
+            return;
+        }
+        self.all.push(number);
+        match rule.second_words() {
+            Some(words) => {
+                words.for_each(|word| self.by_word.entry(word.to_owned()).or_default().push(number));
+            }
+            None => self.any_word.push(number),
+        }
+    }
+
+    /// Returns the rules that may match: a second word that is not among the words of a command is not matched, unless it
+    /// is only known when the command runs. A rule may come more than once.
+    fn likely<'a>(&'a self, run: &'a Run<'_>) -> impl Iterator<Item = &'a usize> {
+        /// With more words than this, all rules are asked, once.
+        const FEW: usize = 16;
+        let words = run.argv.get(1..).unwrap_or_default();
+        let is_plain =
+            !run.open_ended && words.len() <= FEW && words.iter().all(|word| word.known().is_some());
+        let (rules, words) = if is_plain { (&self.any_word, words) } else { (&self.all, &[][..]) };
+        let words = if self.by_word.is_empty() { &[][..] } else { words };
+        rules.iter().chain(words.iter().filter_map(|word| self.by_word.get(word.known()?)).flatten())
+    }
+}
+
+impl<'p> Heard<'p> {
+    const fn is_nothing(&self) -> bool {
+        matches!(self, Self { best: None, maybe: [None, None] })
+    }
+
+    fn hear(&mut self, rule: &'p Compiled, answer: &Match<'_>) {
+        match answer {
+            Match::Yes if better(rule, self.best) => self.best = Some(rule),
+            Match::Maybe(_) if rule.rule.effect > Effect::Allow => {
+                let [mild, strict] = &mut self.maybe;
+                let slot = if rule.rule.effect == Effect::Sandbox { mild } else { strict };
+                if better(rule, *slot) {
+                    *slot = Some(rule);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'p> Said<'p> {
+    fn hear(&mut self, heard: Heard<'p>) {
+        let effect = |rule: Option<&Compiled>| rule.map(|rule| rule.rule.effect);
+        if heard.best.is_some() && effect(heard.best) > effect(self.winner) {
+            self.winner = heard.best;
+        }
+        // A rule that may match counts where it would decide: it is more specific than the one that does match.
+        let counts = |maybe: &&Compiled| heard.best.is_none_or(|best| key(maybe) > key(best));
+        for maybe in heard.maybe.into_iter().flatten().filter(counts) {
+            if effect(Some(maybe)) > effect(self.maybe) {
+                self.maybe = Some(maybe);
+            }
+        }
+    }
+
+    /// Returns what a rule that only may match makes of the decision.
+    pub(crate) fn maybe_effect(&self) -> Effect {
+        self.maybe.map_or(Effect::Allow, |rule| rule.rule.effect.min(Effect::Ask))
+    }
+}
+
+/// What rules are compared by. The name makes the answer the same whatever their order.
+fn key(rule: &Compiled) -> (Specificity, std::cmp::Reverse<&str>) {
+    (rule.specificity(), std::cmp::Reverse(&rule.rule.id))
+}
+
+fn better(rule: &Compiled, than: Option<&Compiled>) -> bool {
+    than.is_none_or(|than| key(rule) > key(than))
+}

@@ -1,0 +1,99 @@
+//! The part of a decision about a path that no policy at run time can change: the jail, then the forbidden globs.
+
+use std::path::{Path, PathBuf};
+
+use super::config::{AbsolutePaths, HardLinks, Jail, SandboxConfig};
+use super::facts::{OtherNames, PathFacts, ResolvedPath, Target, Trouble, names};
+use super::globs::{DenyGlobs, GlobError};
+use super::jail::Workspace;
+use super::lexical;
+
+/// What decided on a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Hit {
+    Absolute,
+    Trouble(Trouble),
+    Outside,
+    LinkedOutside,
+    LinkedSomewhere,
+    Special,
+    Forbidden(String),
+}
+
+/// The part of a sandbox that nothing at run time can change.
+#[derive(Debug, Clone)]
+pub(crate) struct Boundary {
+    pub(crate) workspace: Workspace,
+    jail: Jail,
+    absolute_paths: AbsolutePaths,
+    hard_links: HardLinks,
+    forbidden: DenyGlobs,
+}
+
+impl Boundary {
+    pub(crate) fn compile(config: &SandboxConfig, workspace: Workspace) -> Result<Self, GlobError> {
+        Ok(Self {
+            jail: config.jail,
+            absolute_paths: config.absolute_paths,
+            hard_links: config.hard_links,
+            forbidden: DenyGlobs::compile(&config.forbidden_globs, &workspace)?,
+            workspace,
+        })
+    }
+
+    /// The path that a request names, by text alone.
+    pub(crate) fn locate(&self, path: &Path) -> Result<PathBuf, Hit> {
+        let malformed = |reason| Hit::Trouble(Trouble::Malformed(reason));
+        lexical::check(path).map_err(malformed)?;
+        if self.absolute_paths == AbsolutePaths::Refused && path.is_absolute() {
+            return Err(Hit::Absolute);
+        }
+        let located = lexical::resolve(&self.workspace.cwd, path);
+        lexical::check(&located).map_err(malformed)?;
+        Ok(located)
+    }
+
+    /// Everything that nobody can allow, in the order of the documents: the jail, then the forbidden globs.
+    pub(crate) fn admit<'f>(&self, located: &Path, facts: &'f PathFacts) -> Result<&'f ResolvedPath, Hit> {
+        let found = match facts {
+            PathFacts::Resolved(found) => found,
+            // Magic links live in /proc, which is no workspace: following one has left the jail already.
+            PathFacts::Unresolvable(Trouble::MagicLink) if self.jail == Jail::Confined => {
+                return Err(Hit::Outside);
+            }
+            PathFacts::Unresolvable(trouble) => return Err(Hit::Trouble(*trouble)),
+        };
+        if self.jail == Jail::Confined {
+            self.confine(found)?;
+        }
+        match names(located, found).find_map(|name| self.forbidden.hit(&self.workspace.place(name))) {
+            Some(glob) => Err(Hit::Forbidden(glob.to_owned())),
+            None => Ok(found),
+        }
+    }
+
+    fn confine(&self, found: &ResolvedPath) -> Result<(), Hit> {
+        if !self.workspace.contains(&found.real) {
+            return Err(Hit::Outside);
+        }
+        match &found.target {
+            Target::Special => Err(Hit::Special),
+            Target::File(names) if self.hard_links == HardLinks::Refused => match names {
+                OtherNames::None => Ok(()),
+                OtherNames::All(names) if names.iter().all(|name| self.workspace.contains(name)) => Ok(()),
+                OtherNames::All(_) => Err(Hit::LinkedOutside),
+                // A name that is forbidden says more than the names that are missing.
+                OtherNames::Some(names) => Err(self.forbidden_among(names).unwrap_or(Hit::LinkedOutside)),
+                OtherNames::Unfinished(names) => {
+                    Err(self.forbidden_among(names).unwrap_or(Hit::LinkedSomewhere))
+                }
+            },
+            Target::Missing | Target::Folder | Target::File(_) => Ok(()),
+        }
+    }
+
+    fn forbidden_among(&self, names: &[PathBuf]) -> Option<Hit> {
+        let glob = names.iter().find_map(|name| self.forbidden.hit(&self.workspace.place(name)))?;
+        Some(Hit::Forbidden(glob.to_owned()))
+    }
+}

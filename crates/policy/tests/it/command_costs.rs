@@ -1,0 +1,62 @@
+//! What a decision costs, by counting: linear in the text, and few allocations.
+
+use allocation_counter::measure;
+use stockade_policy::{CommandPolicy, Effect, Layer};
+use stockade_shell::ReadOptions;
+
+use crate::command_decides::{place, policy, rule};
+
+/// As many rules as a large team may have.
+fn many() -> CommandPolicy {
+    let rules = (0..200)
+        .map(|number| rule(&format!("r{number}"), &format!("tool{number} run x{number}"), Effect::Ask));
+    policy(vec![(Layer::User, rules.collect())])
+}
+
+fn allocations(policy: &CommandPolicy, text: &str) -> u64 {
+    let (options, place) = (ReadOptions::default(), place());
+    // The first call fills tables.
+    drop(policy.decide(text, &options, &place));
+    measure(|| drop(policy.decide(text, &options, &place))).count_total
+}
+
+#[test]
+fn the_number_of_rules_costs_nothing() {
+    let (few, many) = (CommandPolicy::builtin(), many());
+    for text in ["git status", "ls -la", "npm run build", "tool7 run x7"] {
+        assert!(allocations(&many, text) <= allocations(&few, text), "{text}");
+    }
+}
+
+#[test]
+fn a_decision_on_a_long_text_is_linear() {
+    let policy = many();
+    for piece in [
+        "ls; ",
+        "tool1 run x1 > f; ",
+        "A=1 PATH=x ls; ",
+        "sudo ",
+        "$(ls) ",
+        "> f ",
+        "git push & ",
+        "rm -rf /; ",
+        "xargs ",
+    ] {
+        let cost = |count: usize| allocations(&policy, &piece.repeat(count)).max(1);
+        let (short, long) = (cost(250), cost(1000));
+        assert!(long <= short * 6, "{piece:?}: {short} allocations, then {long} for four times the text");
+    }
+}
+
+/// What an agent runs most of the time.
+const TYPICAL: &[&str] =
+    &["git status", "ls -la", "npm run build", "tool7 run x7", "cargo test", "git log --oneline"];
+
+#[test]
+fn a_decision_on_one_command_takes_few_allocations() {
+    let policy = many();
+    for text in TYPICAL {
+        let count = allocations(&policy, text);
+        assert!(count <= 10, "{text}: {count} allocations");
+    }
+}
