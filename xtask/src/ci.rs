@@ -11,7 +11,7 @@ use crate::runner;
 use crate::setup::Missing;
 use crate::stop::Stop;
 use crate::workspace::Workspace;
-use crate::{docs, elsewhere, features, fuzz, lint, oracle, setup, test, tidy};
+use crate::{docs, elsewhere, features, fuzz, lint, oracle, package, setup, test, tidy};
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
@@ -38,6 +38,7 @@ fn checks(workspace: &Workspace, missing_tools: Missing) -> Vec<Check> {
     checks.extend(test::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));
+    checks.extend(package::checks(workspace));
     checks.extend(elsewhere::checks(workspace));
     checks.extend(fuzz::checks(workspace));
     checks

@@ -22,6 +22,7 @@ mod json;
 mod lint;
 mod nearest;
 mod oracle;
+mod package;
 mod program;
 mod report;
 mod runner;
@@ -84,6 +85,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "check that the crates compile for other processors and systems",
         run: elsewhere::run,
+    },
+    Command {
+        name: "package",
+        arguments: "",
+        summary: "check that each crate can be published as it stands",
+        run: package::run,
     },
     Command {
         name: "docs",

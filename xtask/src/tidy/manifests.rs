@@ -5,7 +5,19 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// What each crate inherits from the workspace.
-const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "authors", "publish"];
+const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "authors"];
+
+/// What each crate that is published inherits as well.
+const INHERITED_BY_PUBLISHED: &[&str] = &["publish", "repository"];
+
+/// What each crate that is published says itself, and why a reader of a registry needs it.
+const SAID_BY_PUBLISHED: &[(&str, &str)] = &[
+    ("readme", "the front page of the package"),
+    ("documentation", "where the interface is explained"),
+    ("keywords", "how a stranger finds it"),
+    ("categories", "where a registry lists it"),
+    ("exclude", "what a user has no use for: tests read seeds that are not in the package"),
+];
 
 /// Returns the faults of the crates' manifests.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -25,7 +37,9 @@ fn problems_of_crate(folder: &str, manifest: &File) -> Vec<Problem> {
         entries.iter().any(|entry| entry.table == table && entry.key == key && entry.value == value)
     };
     let mut problems = Vec::new();
-    for field in INHERITED {
+    let is_published = folder != "xtask";
+    let more = if is_published { INHERITED_BY_PUBLISHED } else { &[] };
+    for field in INHERITED.iter().chain(more) {
         if !has("package", &format!("{field}.workspace"), "true") {
             let message = format!(
                 "`{field}` is not inherited, so it can differ between crates; write `{field}.workspace = true`"
@@ -51,9 +65,19 @@ fn problems_of_crate(folder: &str, manifest: &File) -> Vec<Problem> {
             "a crate says in one sentence what it is; write `description`",
         ));
     }
+    if is_published {
+        problems.extend(unsaid(manifest, &entries));
+    }
     problems.extend(own_versions(manifest, &entries));
     problems.extend(bare_features(manifest, &entries));
     problems
+}
+
+/// What a published crate does not say about itself.
+fn unsaid(manifest: &File, entries: &[Entry]) -> Vec<Problem> {
+    let says = |key: &str| entries.iter().any(|entry| entry.table == "package" && entry.key == key);
+    let unsaid = SAID_BY_PUBLISHED.iter().filter(|(key, _)| !says(key));
+    unsaid.map(|(key, why)| Problem::new(&manifest.path, 1, format!("`{key}` is missing: {why}"))).collect()
 }
 
 /// Dependencies that state their own version.
@@ -124,7 +148,8 @@ mod tests {
 
     const GOOD: &str = "[package]\nname = \"stockade-cli\"\ndescription = \"x\"\nversion.workspace = true\n\
         edition.workspace = true\nrust-version.workspace = true\nlicense.workspace = true\nauthors.workspace = true\n\
-        publish.workspace = true\n[lints]\nworkspace = true\n";
+        publish.workspace = true\nrepository.workspace = true\nreadme = \"README.md\"\n\
+        documentation = \"x\"\nkeywords = [\"x\"]\ncategories = [\"x\"]\nexclude = [\"/tests\"]\n[lints]\nworkspace = true\n";
 
     #[test]
     fn a_manifest_that_inherits_everything() {
@@ -152,8 +177,8 @@ mod tests {
             stockade-cli = { path = \"x\", default-features = false }\n";
         let said = said(check, &[("crates/cli/Cargo.toml", &manifest), ("Cargo.toml", root)]);
         assert_eq!(said.len(), 4, "{said:?}");
-        assert!(said[0].starts_with("crates/cli/Cargo.toml:13: `serde` has a version of its own"));
-        assert!(said[1].starts_with("crates/cli/Cargo.toml:15: feature `fast` has no comment"));
+        assert!(said[0].starts_with("crates/cli/Cargo.toml:19: `serde` has a version of its own"));
+        assert!(said[1].starts_with("crates/cli/Cargo.toml:21: feature `fast` has no comment"));
         assert!(said[2].starts_with("Cargo.toml:2: no crate uses `clap`"));
         assert!(said[3].starts_with("Cargo.toml:2: `clap` has its default features on"));
     }

@@ -1,0 +1,45 @@
+//! `cargo xtask package`: whether each crate can be published as it stands.
+//!
+//! Every crate is packed as `cargo publish` would pack it, together, so that crates find each other before any of them is
+//! in a registry. Cargo refuses what lacks a description, a version of a dependency or a file that the manifest names.
+//!
+//! From their packed sources are built those that stand on nothing of ours, with what they turn on by default: a file that
+//! the crate includes and the package lacks shows there. The others are packed by the same rule (all of `src`, without
+//! tests and benches, held by `cargo xtask tidy`), and are not built a second time: that would compile SQLite, TLS and
+//! every layer once more to learn nothing about them.
+
+use crate::check::Check;
+use crate::runner::run_live;
+use crate::stop::{Stop, no_more};
+use crate::workspace::{Crate, Workspace};
+
+const GROUP: &str = "package";
+
+/// The packages that nobody but this repository has a use for.
+const NOT_PACKED: &[&str] = &["xtask"];
+
+/// The crates that are built from their packed sources.
+const BUILT: &[&str] = &["eval", "limits", "names", "sanitize", "shell"];
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    no_more(arguments, GROUP)?;
+    run_live(&checks(workspace))
+}
+
+/// Returns the checks of this command.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    // What is not committed yet is packed as well: a check asks about the files that are there.
+    let package = || workspace.cargo().args(["package", "--allow-dirty", "--quiet"]);
+    let packed = package().args(["--workspace", "--no-verify"]);
+    let packed = packed.args(NOT_PACKED.iter().map(|name| format!("--exclude={name}")));
+    let built = package().args(built(workspace).map(|one| format!("--package={}", one.package)));
+    vec![
+        Check::program(GROUP, "every crate can be packed", packed),
+        Check::program(GROUP, "crates that stand alone build from their package", built),
+    ]
+}
+
+fn built(workspace: &Workspace) -> impl Iterator<Item = &Crate> {
+    workspace.crates.iter().filter(|one| BUILT.contains(&one.short()))
+}
