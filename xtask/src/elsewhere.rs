@@ -18,6 +18,7 @@ const SELECTIONS: &[(&str, &[&str])] = &[
         "the layers",
         &[
             "--workspace",
+            "--exclude=stockade-audit",
             "--exclude=stockade-guard",
             "--exclude=stockade-cli",
             "--exclude=xtask",
@@ -25,7 +26,7 @@ const SELECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "guard",
+        "guard and the audit trail",
         &[
             "--package=stockade-guard",
             "--no-default-features",

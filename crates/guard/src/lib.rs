@@ -54,14 +54,10 @@ struct Readme;
 mod admit;
 #[cfg(feature = "config")]
 mod agent_commands;
-#[cfg(feature = "audit")]
-pub mod audit;
 #[cfg(feature = "config")]
 pub mod config;
 #[cfg(feature = "container")]
 pub mod container;
-#[cfg(feature = "sqlite")]
-mod database;
 mod document;
 #[cfg(feature = "exec")]
 pub mod exec;
@@ -74,8 +70,6 @@ mod limit_store;
 #[cfg(feature = "config")]
 pub mod net;
 mod paths;
-#[cfg(any(feature = "audit", feature = "sqlite"))]
-mod private;
 mod read_text;
 #[cfg(feature = "config")]
 mod rule_store;
@@ -104,6 +98,8 @@ pub use skill::{
     Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest,
     SkillPermissions, SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind, find_skills,
 };
+#[cfg(feature = "audit")]
+pub use stockade_audit as audit;
 pub use stockade_eval as eval;
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;

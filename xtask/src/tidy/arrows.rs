@@ -7,7 +7,8 @@ use super::tree::{File, Tree};
 /// Each crate, and the crates of this repository that its manifest may name, for tests and builds too.
 const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["guard"]),
-    ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox", "names"]),
+    ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox", "audit", "names"]),
+    ("audit", &["text"]),
     ("scanner", &[]),
     ("sanitize", &[]),
     ("policy", &["names", "shell"]),

@@ -19,13 +19,11 @@ const IMPURE_PACKAGES: &[&str] =
 
 /// The files that do I/O, and what they do. A name that ends in `/` is a folder.
 const IO_FILES: &[(&str, &str)] = &[
-    ("crates/guard/src/audit/", "keeps the audit trail in a file"),
+    ("crates/audit/src/", "keeps the audit trail in a file"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
-    ("crates/guard/src/database.rs", "opens databases in files, and waits for who uses them"),
     ("crates/guard/src/guard/graph.rs", "makes the folder that the nodes of a graph share"),
-    ("crates/guard/src/private.rs", "creates the folder in which states are kept"),
     ("crates/guard/src/files/", "walks folders and reads the files in them"),
     ("crates/guard/src/in_order.rs", "spreads work over threads"),
     ("crates/guard/src/net/broker.rs", "connects for commands, and keeps threads for it"),

@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use stockade_audit::{database, private::default_state_folder};
 use stockade_limits::store::{AgentState, Change, LimitStore, StoreError};
 
 use super::clock::SteadyClock;
-use crate::database;
-use crate::private::default_state_folder;
 
 const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS agent_limits (agent TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID";

@@ -2,9 +2,6 @@
 
 #[cfg(test)]
 mod admit;
-#[cfg(feature = "audit")]
-#[cfg(test)]
-mod audit;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod broker;

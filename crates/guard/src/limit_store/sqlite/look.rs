@@ -5,12 +5,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::OptionalExtension as _;
+use stockade_audit::{database, private::state_folder};
 use stockade_limits::store::{AgentState, StoreError};
 
 use super::{LOAD, SqliteStore, SteadyClock, poisoned, unavailable};
-use crate::database;
 use crate::limit_store::read;
-use crate::private::state_folder;
 
 const AGENTS: &str = "SELECT agent FROM agent_limits ORDER BY agent";
 

@@ -1,4 +1,4 @@
-//! Files and folders that their owner alone may read, in the place where a user keeps the states of programs.
+//! Files and folders that their owner alone may read, where a user keeps the state of programs (the XDG state folder).
 #![expect(clippy::disallowed_methods, reason = "creates them")]
 
 #[cfg(feature = "sqlite")]
@@ -9,16 +9,21 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// The folder for what is kept between runs, from the variables of the environment. Relative ones are no answer: they
-/// would change with the current folder, and an agent may have put one there.
-pub(crate) fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+/// Returns the folder for what is kept between runs, from the variables of the environment: `stockade` in
+/// `$XDG_STATE_HOME` or in `~/.local/state`. Relative paths are not accepted: they would change with the current folder,
+/// and an agent may have put one there.
+#[must_use]
+pub fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name| variable(name).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("stockade"))
 }
 
-/// The folder for what is kept between runs, created if need be.
-pub(crate) fn default_state_folder() -> io::Result<PathBuf> {
+/// Returns the folder for what is kept between runs, and creates it where it is missing.
+///
+/// # Errors
+/// When neither variable holds an absolute path, or the folder cannot be created.
+pub fn default_state_folder() -> io::Result<PathBuf> {
     let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
         io::Error::other(
             "neither XDG_STATE_HOME nor HOME is an absolute path; open a file of your choice instead",
@@ -28,8 +33,11 @@ pub(crate) fn default_state_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Creates a folder, and those above it, unless they are there.
-pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+/// Creates a folder and its parents for their owner alone, unless they are there.
+///
+/// # Errors
+/// When one of them cannot be created.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 

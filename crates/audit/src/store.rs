@@ -3,10 +3,10 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::error::AuditError;
-use super::query::AuditQuery;
-use super::record::{AuditRecord, Draft, Head};
-use super::timestamp::Timestamp;
+use crate::error::AuditError;
+use crate::query::AuditQuery;
+use crate::record::{AuditRecord, Draft, Head};
+use crate::timestamp::Timestamp;
 
 /// A file of records. Several processes may have the same one open.
 pub(crate) trait Store: fmt::Debug + Send {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
-use super::error::AuditError;
-use super::kind::EventPhase;
-use super::query::AuditQuery;
-use super::record::{AuditRecord, Draft, Head, OpenRun};
-use super::recovery::cut_off;
-use super::store::{Entry, Store};
-use super::timestamp::Timestamp;
 use crate::database;
+use crate::error::AuditError;
+use crate::kind::EventPhase;
+use crate::query::AuditQuery;
+use crate::record::{AuditRecord, Draft, Head, OpenRun};
+use crate::recovery::cut_off;
+use crate::store::{Entry, Store};
+use crate::timestamp::Timestamp;
 
 /// The form of the database that this version writes.
 const FORM: i64 = 1;

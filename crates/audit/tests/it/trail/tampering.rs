@@ -1,10 +1,10 @@
 //! Whatever is changed in a trail after it was written shows.
 
-use super::{denied, keep, open, places};
+use super::{denied, keep, new_trails, open};
 use std::fs;
 use std::path::Path;
 
-use stockade_guard::audit::{AuditTrail, FaultKind, Head};
+use stockade_audit::{AuditTrail, FaultKind, Head};
 
 /// Changes the lines of a trail.
 type EditLines = fn(&mut Vec<String>);
@@ -121,7 +121,7 @@ fn edit_lines(path: &Path, edit: EditLines) {
 #[test]
 fn every_change_shows() {
     for row in ROWS {
-        for (_folder, path) in places() {
+        for (_folder, path) in new_trails() {
             ten_records(&path);
             edit(&path, row);
             let verified = AuditTrail::open_to_read(&path).unwrap().verify(None).unwrap();
@@ -144,7 +144,7 @@ fn a_line_that_says_the_same_in_other_words_shows() {
 /// Who can write to the file can write another trail that is sound in itself. Only what was kept elsewhere tells.
 #[test]
 fn a_trail_that_was_written_anew_is_not_the_expected_one() {
-    for (folder, path) in places() {
+    for (folder, path) in new_trails() {
         let head = ten_records(&path);
         for name in fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()) {
             if name.is_file() {

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::error::AuditError;
-use super::kind::EventPhase;
-use super::record::{AuditRecord, Head};
-use super::store::{Entry, Store};
+use crate::error::AuditError;
+use crate::kind::EventPhase;
+use crate::record::{AuditRecord, Head};
+use crate::store::{Entry, Store};
 
 /// The most faults that a report names.
-const MOST_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 100;
 
 /// What a look at every record of a trail has shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl<'e> Check<'e> {
     }
 
     fn fault(&mut self, id: u64, kind: FaultKind) {
-        if self.faults.len() < MOST_FAULTS {
+        if self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault { id, kind });
         } else {
             self.faults_left_out += 1;

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::error::AuditError;
-use super::kind::EventPhase;
-use super::query::AuditQuery;
-use super::record::{AuditRecord, Draft, Head, OpenRun};
-use super::recovery::cut_off;
-use super::store::{Entry, Store};
-use super::timestamp::Timestamp;
+use crate::error::AuditError;
+use crate::kind::EventPhase;
+use crate::query::AuditQuery;
+use crate::record::{AuditRecord, Draft, Head, OpenRun};
+use crate::recovery::cut_off;
+use crate::store::{Entry, Store};
+use crate::timestamp::Timestamp;
 
 /// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
-const LONGEST_LINE: usize = 256 << 10;
+const MAX_LINE_BYTES: usize = 256 << 10;
 
 /// A trail in a file of lines, the last of which is also kept in a second file: whoever cuts lines off at the end of the
 /// first has to know about the other.
@@ -230,10 +230,10 @@ impl Store for JsonLines {
         let mut line = Vec::new();
         for number in 1.. {
             line.clear();
-            let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
+            let most = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX);
             let read = lines.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
             // A line without its end is being written just now.
-            if read == 0 || (!line.ends_with(b"\n") && read < LONGEST_LINE) {
+            if read == 0 || (!line.ends_with(b"\n") && read < MAX_LINE_BYTES) {
                 break;
             }
             if see(entry(number, &line)).is_break() {
@@ -273,7 +273,7 @@ fn line(record: &AuditRecord) -> String {
 
 /// Returns the last bytes of a file, enough for its last line and the one before.
 fn tail(file: &File, length: u64) -> io::Result<Vec<u8>> {
-    let most = 2 * u64::try_from(LONGEST_LINE).unwrap_or(0);
+    let most = 2 * u64::try_from(MAX_LINE_BYTES).unwrap_or(0);
     let from = length.saturating_sub(most);
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or(0)];
     file.read_exact_at(&mut bytes, from)?;

@@ -1,7 +1,7 @@
 //! Questions to the trail.
 
-use super::record::AuditRecord;
-use super::timestamp::Timestamp;
+use crate::record::AuditRecord;
+use crate::timestamp::Timestamp;
 
 /// The most records that one answer holds.
 pub const MAX_QUERY: usize = 1000;

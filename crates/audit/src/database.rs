@@ -1,4 +1,5 @@
-//! A database in a file that several processes of a user read and write at once.
+//! Opens SQLite files that several processes of one user read and write at once: the trail, and whatever a caller keeps
+//! beside it.
 #![expect(clippy::disallowed_methods, reason = "waits for other processes")]
 
 use std::io;
@@ -9,15 +10,18 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
 use crate::private::create_private;
 
-/// How long a process waits for another one.
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(2);
+/// How long a process waits for another one that holds the lock.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Why a database cannot be used.
+/// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenError {
+#[non_exhaustive]
+pub enum OpenError {
+    /// Its file cannot be created.
     #[error(transparent)]
     Create(#[from] io::Error),
+    /// SQLite cannot use the file.
     #[error(transparent)]
     Open(#[from] Error),
 }
@@ -25,7 +29,10 @@ pub(crate) enum OpenError {
 /// Opens a database, or creates it, readable by its owner alone. Its folder must exist.
 ///
 /// Readers never wait for the writer, and what was committed survives a loss of power.
-pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
+///
+/// # Errors
+/// When the file cannot be created or opened, or other processes keep it locked for five seconds.
+pub fn open(path: &Path) -> Result<Connection, OpenError> {
     create_private(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
     // SQLite waits for nobody while it changes the kind of journal, which the first process to come does.
@@ -34,14 +41,17 @@ pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// Opens a database that others write to, to read it alone. Nothing is created.
-pub(crate) fn open_to_read(path: &Path) -> Result<Connection, Error> {
+/// Opens a database that others write to, read-only. Nothing is created.
+///
+/// # Errors
+/// When there is no such file, or it cannot be read.
+pub fn open_to_read(path: &Path) -> Result<Connection, Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     Ok(connection)
 }
 
@@ -49,7 +59,9 @@ fn while_busy(mut attempt: impl FnMut() -> Result<(), Error>) -> Result<(), Erro
     let began = Instant::now();
     loop {
         match attempt() {
-            Err(error) if is_busy(&error) && began.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+            Err(error) if is_busy(&error) && began.elapsed() < LOCK_TIMEOUT => {
+                std::thread::sleep(RETRY_INTERVAL)
+            }
             outcome => return outcome,
         }
     }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::kind::{EventKind, EventSeverity};
-use super::record::AuditRecord;
-use super::timestamp::Timestamp;
+use crate::kind::{EventKind, EventSeverity};
+use crate::record::AuditRecord;
+use crate::timestamp::Timestamp;
 
 /// The version of the framework.
 const VERSION: &str = "1.8.0";
@@ -112,9 +112,9 @@ fn metadata(record: &AuditRecord) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::AuditEvent;
-    use super::super::record::{Draft, Head};
     use super::*;
+    use crate::event::AuditEvent;
+    use crate::record::{Draft, Head};
 
     #[test]
     fn every_kind_has_what_the_framework_requires() {

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::kind::EventKind;
-use super::redact::Redactor;
+use crate::kind::EventKind;
+use crate::redact::Redactor;
 
 /// The most bytes of one text of an event.
-const LONGEST_TEXT: usize = 2 << 10;
+const MAX_TEXT_BYTES: usize = 2 << 10;
 /// The most bytes that are searched for secrets; more of a text is not looked at and not kept.
-const LONGEST_SEARCHED: usize = 64 << 10;
+const MAX_SEARCHED_BYTES: usize = 64 << 10;
 /// The most details, and the most texts of a list.
-const MOST: usize = 64;
+const MAX_DETAILS: usize = 64;
 /// The most bytes of all texts of an event together.
-const MOST_BYTES: usize = 16 << 10;
+const MAX_EVENT_BYTES: usize = 16 << 10;
 
 /// The detail that says that others were cut or left out.
 const CUT: &str = "cut";
@@ -23,7 +23,7 @@ const CUT: &str = "cut";
 /// Something that happened.
 ///
 /// ```
-/// use stockade_guard::audit::{AuditEvent, EventKind};
+/// use stockade_audit::{AuditEvent, EventKind};
 ///
 /// let event = AuditEvent {
 ///     agent: Some("builder".into()),
@@ -94,7 +94,7 @@ impl AuditEvent {
 
     /// Returns the event as it may be kept.
     pub(crate) fn made_safe(self, redactor: &Redactor) -> Self {
-        let mut safe = Bounds { redactor, left: MOST_BYTES, cut: false };
+        let mut safe = Bounds { redactor, left: MAX_EVENT_BYTES, cut: false };
         let mut event = Self {
             agent: safe.maybe(self.agent),
             skill: safe.maybe(self.skill),
@@ -105,7 +105,7 @@ impl AuditEvent {
             ..self
         };
         for (name, detail) in self.details {
-            if event.details.len() == MOST {
+            if event.details.len() == MAX_DETAILS {
                 safe.cut = true;
                 break;
             }
@@ -135,10 +135,10 @@ impl Bounds<'_> {
             Detail::Flag(_) | Detail::Number(_) => detail,
             Detail::Text(text) => Detail::Text(self.text(&text)),
             Detail::List(list) => {
-                self.cut |= list.len() > MOST;
+                self.cut |= list.len() > MAX_DETAILS;
                 // A secret may stand in a word of its own, behind the option that names it.
                 let words: Vec<_> =
-                    list.iter().take(MOST).map(|text| self.start(text, LONGEST_SEARCHED)).collect();
+                    list.iter().take(MAX_DETAILS).map(|text| self.start(text, MAX_SEARCHED_BYTES)).collect();
                 let safe = redact_words(self.redactor, &words);
                 Detail::List(safe.iter().map(|text| self.cut_to_size(text)).collect())
             }
@@ -146,13 +146,13 @@ impl Bounds<'_> {
     }
 
     fn text(&mut self, text: &str) -> String {
-        let searched = self.start(text, LONGEST_SEARCHED);
+        let searched = self.start(text, MAX_SEARCHED_BYTES);
         let redacted = self.redactor.redact(&searched).into_owned();
         self.cut_to_size(&redacted)
     }
 
     fn cut_to_size(&mut self, text: &str) -> String {
-        let kept = self.start(text, LONGEST_TEXT.min(self.left));
+        let kept = self.start(text, MAX_TEXT_BYTES.min(self.left));
         self.left -= kept.len();
         kept
     }
@@ -263,7 +263,7 @@ mod tests {
         let event = safe(event);
         assert_eq!(event.details.get(CUT), Some(&Detail::Flag(true)));
         let bytes = serde_json::to_string(&event.details).unwrap().len();
-        assert!(event.details.len() <= MOST + 1 && bytes < 4 * MOST_BYTES, "{bytes}");
+        assert!(event.details.len() <= MAX_DETAILS + 1 && bytes < 4 * MAX_EVENT_BYTES, "{bytes}");
     }
 
     #[test]

@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use super::error::AuditError;
-use super::event::AuditEvent;
-use super::json_lines::JsonLines;
-use super::kind::{EventKind, EventPhase};
-use super::name::new_name;
-use super::query::AuditQuery;
-use super::record::{AuditRecord, Draft, Head};
-use super::redact::Redactor;
-use super::store::Store;
-use super::verify::{Verified, verify};
-use super::writers::{self, Writer};
+use crate::error::AuditError;
+use crate::event::AuditEvent;
+use crate::json_lines::JsonLines;
+use crate::kind::{EventKind, EventPhase};
+use crate::name::new_name;
+use crate::query::AuditQuery;
+use crate::record::{AuditRecord, Draft, Head};
+use crate::redact::Redactor;
+use crate::store::Store;
+use crate::verify::{Verified, verify};
+use crate::writers::{self, Writer};
 
 /// How a trail is written.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +56,7 @@ pub enum Recorded {
 /// may other processes.
 ///
 /// ```
-/// use stockade_guard::audit::{AuditEvent, AuditOptions, AuditQuery, AuditTrail, EventKind};
+/// use stockade_audit::{AuditEvent, AuditOptions, AuditQuery, AuditTrail, EventKind};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let trail = AuditTrail::open(&folder.path().join("audit.jsonl"), AuditOptions::default())?;
@@ -198,8 +198,8 @@ impl AuditTrail {
     ) -> Result<(), AuditError> {
         let mut damaged = None;
         self.store()?.each(&mut |entry| match entry {
-            super::store::Entry::Record(record) => see(*record),
-            super::store::Entry::Damaged { id, reason } => {
+            crate::store::Entry::Record(record) => see(*record),
+            crate::store::Entry::Damaged { id, reason } => {
                 damaged = Some((id, reason));
                 std::ops::ControlFlow::Break(())
             }
@@ -326,7 +326,7 @@ fn open_store(path: &Path) -> Result<Box<dyn Store>, AuditError> {
         return Ok(Box::new(JsonLines::open(path)?));
     }
     #[cfg(feature = "sqlite")]
-    return Ok(Box::new(super::sqlite::SqliteTrail::open(path)?));
+    return Ok(Box::new(crate::sqlite::SqliteTrail::open(path)?));
     #[cfg(not(feature = "sqlite"))]
     Err(no_database(path))
 }
@@ -336,7 +336,7 @@ fn open_store_to_read(path: &Path) -> Result<Box<dyn Store>, AuditError> {
         return Ok(Box::new(JsonLines::open_to_read(path)?));
     }
     #[cfg(feature = "sqlite")]
-    return Ok(Box::new(super::sqlite::SqliteTrail::open_to_read(path)?));
+    return Ok(Box::new(crate::sqlite::SqliteTrail::open_to_read(path)?));
     #[cfg(not(feature = "sqlite"))]
     Err(no_database(path))
 }

@@ -2,7 +2,7 @@
 //!
 //! Other processes are this test program again, told by a variable to do one thing.
 
-use super::{KINDS, denied, events, keep, open, places};
+use super::{KINDS, denied, events, keep, new_trails, open};
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_guard::audit::{
+use stockade_audit::{
     AuditError, AuditEvent, AuditOptions, AuditQuery, AuditTrail, EventKind, Recorded, Unrecorded,
 };
 
@@ -53,7 +53,7 @@ fn write_fifty(path: &Path) {
 
 fn itself(task: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "audit::faults::in_another_process", "--nocapture", "--test-threads=1"]);
+    command.args(["--exact", "trail::faults::in_another_process", "--nocapture", "--test-threads=1"]);
     command.env(TASK, task).env(TRAIL, path);
     command
 }
@@ -78,7 +78,7 @@ fn kill_after(mut child: Child, lines: usize) -> HashMap<String, bool> {
 
 #[test]
 fn a_killed_writer_loses_nothing_and_its_run_is_ended_once() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let mut seen: HashMap<String, bool> = HashMap::new();
         for round in 1..8 {
             let child = itself("run for ever", &path).stdout(Stdio::piped()).spawn().unwrap();
@@ -101,7 +101,7 @@ fn a_killed_writer_loses_nothing_and_its_run_is_ended_once() {
 
 #[test]
 fn what_another_process_still_runs_is_not_ended() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let first = open(&path);
         let run = first.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
         let second = open(&path);
@@ -113,7 +113,7 @@ fn what_another_process_still_runs_is_not_ended() {
 
 #[test]
 fn eight_processes_write_one_trail() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let writers: Vec<Child> =
             (0..8).map(|_| itself("write fifty", &path).stdout(Stdio::null()).spawn().unwrap()).collect();
         for mut writer in writers {
@@ -140,7 +140,7 @@ fn a_line_that_was_never_finished_is_taken_back() {
 
 #[test]
 fn an_action_that_cannot_be_recorded_is_refused_unless_chosen_otherwise() {
-    for (folder, path) in places() {
+    for (folder, path) in new_trails() {
         let blocked = folder.path().join("no such folder").join(path.file_name().unwrap());
         assert!(matches!(
             AuditTrail::open(&blocked, AuditOptions::default()),

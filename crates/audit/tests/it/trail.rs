@@ -7,7 +7,7 @@ mod tampering;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use stockade_guard::audit::{
+use stockade_audit::{
     AuditError, AuditEvent, AuditOptions, AuditQuery, AuditTrail, Detail, EventKind, Recorded, Redactor,
     to_ocsf,
 };
@@ -20,13 +20,13 @@ const KINDS: &[&str] = &["audit.db", "audit.jsonl"];
 const KINDS: &[&str] = &["audit.jsonl"];
 
 /// A folder and the path of a trail in it, for each kind.
-fn places() -> Vec<(TempDir, PathBuf)> {
-    let place = |kind| {
+fn new_trails() -> Vec<(TempDir, PathBuf)> {
+    let new_trail = |kind| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(kind);
         (folder, path)
     };
-    KINDS.iter().map(place).collect()
+    KINDS.iter().map(new_trail).collect()
 }
 
 fn open(path: &Path) -> AuditTrail {
@@ -51,7 +51,7 @@ fn events(trail: &AuditTrail) -> Vec<String> {
 
 #[test]
 fn a_run_has_one_start_and_one_end() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let trail = open(&path);
         let run = trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
         let name = run.name().unwrap().to_owned();
@@ -77,7 +77,7 @@ fn a_run_has_one_start_and_one_end() {
 
 #[test]
 fn starts_and_ends_go_through_their_own_doors() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let trail = open(&path);
         let event = AuditEvent::new;
         assert!(matches!(trail.record(event(EventKind::SandboxStarted)), Err(AuditError::Misused { .. })));
@@ -93,7 +93,7 @@ fn starts_and_ends_go_through_their_own_doors() {
 
 #[test]
 fn questions_are_answered_alike_by_both_kinds() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let trail = open(&path);
         for number in 0..30 {
             let kind = if number % 3 == 0 { EventKind::PathDenied } else { EventKind::PathAllowed };
@@ -120,7 +120,7 @@ fn questions_are_answered_alike_by_both_kinds() {
 
 #[test]
 fn secrets_never_reach_the_disk() {
-    for (folder, path) in places() {
+    for (folder, path) in new_trails() {
         let redactor = Redactor::default().hide(["correct horse battery"]);
         let trail = AuditTrail::open(&path, AuditOptions { redactor, ..AuditOptions::default() }).unwrap();
         keep(&trail, denied("curl -H 'Authorization: Bearer abcdef123456' https://me:hunter2@x.example"));
@@ -144,7 +144,7 @@ fn a_clock_that_goes_back_changes_no_order() {
     fn earlier() -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(1_000_000_000)
     }
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         for clock in [later as fn() -> SystemTime, earlier, later] {
             let trail = AuditTrail::open_with_clock(&path, AuditOptions::default(), clock).unwrap();
             keep(&trail, denied("x"));
@@ -160,7 +160,7 @@ fn a_clock_that_goes_back_changes_no_order() {
 
 #[test]
 fn every_record_can_be_exported() {
-    for (_folder, path) in places() {
+    for (_folder, path) in new_trails() {
         let trail = open(&path);
         keep(&trail, denied("x"));
         drop(trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap());

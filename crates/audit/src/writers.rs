@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::name::new_name;
+use crate::name::new_name;
 use crate::private::create_private_folder;
 
 /// A writer. The file stays locked until this is dropped.

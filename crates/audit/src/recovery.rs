@@ -1,8 +1,8 @@
 //! What becomes of a start whose writer ended before it could put the end on record.
 
-use super::event::AuditEvent;
-use super::kind::EventKind;
-use super::record::{Draft, OpenRun};
+use crate::event::AuditEvent;
+use crate::kind::EventKind;
+use crate::record::{Draft, OpenRun};
 
 /// What ends a run whose writer is gone.
 pub(crate) fn cut_off(open: &OpenRun) -> Draft {

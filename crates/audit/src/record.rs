@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::event::{AuditEvent, Detail};
-use super::kind::{EventKind, EventPhase};
-use super::timestamp::Timestamp;
+use crate::event::{AuditEvent, Detail};
+use crate::kind::{EventKind, EventPhase};
+use crate::timestamp::Timestamp;
 
 /// What the first record names as the one before.
 pub(crate) const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -1,0 +1,50 @@
+//! What it costs to take secrets out of the texts of an event. Run with `cargo xtask bench audit`.
+//!
+//! Each round runs every case once, so that a busy moment of the machine hits all of them; the table shows medians of
+//! processor time for one text.
+
+#![expect(clippy::indexing_slicing, clippy::print_stdout, reason = "a bench reports to a person")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use stockade_audit::Redactor;
+
+const ROUNDS: usize = 41;
+const REPEATS: u32 = 200;
+
+fn main() {
+    let secrets: Vec<String> =
+        (0..50).map(|number| format!("a value of the environment {number:02}")).collect();
+    let (plain, told) = (Redactor::default(), Redactor::default().hide(secrets));
+    let prose = "cargo build --release && cp target/release/tool /usr/local/bin; echo done\n".repeat(28);
+    let secret =
+        format!("{prose}curl -H 'Authorization: Bearer abcdef123456' --token abc https://me:pw@x.example");
+    let cases: [(&str, &Redactor, &str); 6] = [
+        ("a short command", &plain, "cargo test --workspace"),
+        ("a short command, 50 known secrets", &told, "cargo test --workspace"),
+        ("a command with a secret", &plain, "git clone https://me:hunter2@x.example/r"),
+        ("2 KiB without a secret", &plain, &prose),
+        ("2 KiB without a secret, 50 known secrets", &told, &prose),
+        ("2 KiB with secrets", &plain, &secret),
+    ];
+    let mut times = vec![Vec::new(); cases.len()];
+    for _ in 0..ROUNDS {
+        for ((_, redactor, text), times) in cases.iter().zip(&mut times) {
+            let start = processor_time();
+            (0..REPEATS).for_each(|_| drop(black_box(redactor.redact(black_box(text)))));
+            times.push(processor_time().saturating_sub(start) / REPEATS);
+        }
+    }
+    for ((name, ..), times) in cases.iter().zip(&mut times) {
+        times.sort();
+        println!("{:>10.2?}  {name}", times[ROUNDS / 2]);
+    }
+}
+
+/// Returns the time that this thread was computing, so that other work on the machine does not count.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

@@ -1,0 +1,71 @@
+//! A tamper-evident audit trail: what was allowed, refused and run, as a chain of hashed records.
+//!
+//! ```text
+//!  event ──► redacted, bounded ──► number, time, digest of the record before ──► on the disk ──► the action
+//! ```
+//!
+//! - Each record holds the digest of the one before, so that [`AuditTrail::verify`] finds what was edited, removed, added
+//!   or moved. Whoever can write to the file can rewrite all of it, though: keep the [`Head`] in another place now and
+//!   then, and that is found too.
+//! - The start of a run is on the disk before the run begins, and has exactly one end. A run whose writer crashed or was
+//!   killed gets its end when the trail is opened next; what another process still runs does not.
+//! - An action that cannot be put on record is refused, unless [`Unrecorded::Warn`] was chosen.
+//! - A [`Redactor`] takes secrets out before anything is written, and every event is bounded in size.
+//!
+//! It decides nothing: what is allowed is the caller's business. It does I/O: it writes files that their owner alone
+//! may read, waits for other writers, and reads the clock.
+//!
+//! ```
+//! use stockade_audit::{AuditEvent, AuditOptions, AuditTrail, EventKind};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let trail = AuditTrail::open(&folder.path().join("audit.jsonl"), AuditOptions::default())?;
+//! let run = trail.start(AuditEvent::new(EventKind::SandboxStarted).with("command", "make test"))?;
+//! run.end(AuditEvent { exit_code: Some(0), ..AuditEvent::new(EventKind::SandboxCompleted) })?;
+//! assert!(trail.verify(None)?.intact());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! With the feature `sqlite` a trail may also be a database, which any tool reads while it is written to:
+//!
+//! ```sql
+//! SELECT * FROM audit_events WHERE event LIKE 'sandbox_%' ORDER BY timestamp DESC LIMIT 10;
+//! ```
+#![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+#[cfg(feature = "sqlite")]
+pub mod database;
+mod error;
+mod event;
+mod json_lines;
+mod kind;
+mod name;
+mod ocsf;
+pub mod private;
+mod query;
+mod record;
+mod recovery;
+mod redact;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+mod timestamp;
+mod trail;
+mod verify;
+mod writers;
+
+pub use error::AuditError;
+pub use event::{AuditEvent, Detail};
+pub use kind::{EventKind, EventPhase, EventSeverity};
+pub use name::new_name;
+pub use ocsf::to_ocsf;
+pub use query::{AuditQuery, MAX_QUERY};
+pub use record::{AuditRecord, Head};
+pub use redact::Redactor;
+pub use timestamp::Timestamp;
+pub use trail::{AuditOptions, AuditTrail, AuditedRun, Recorded, Unrecorded};
+pub use verify::{Fault, FaultKind, Verified};
