@@ -60,7 +60,7 @@ fn while_busy(mut attempt: impl FnMut() -> Result<(), Error>) -> Result<(), Erro
     loop {
         match attempt() {
             Err(error) if is_busy(&error) && began.elapsed() < LOCK_TIMEOUT => {
-                std::thread::sleep(RETRY_INTERVAL)
+                std::thread::sleep(RETRY_INTERVAL);
             }
             outcome => return outcome,
         }
