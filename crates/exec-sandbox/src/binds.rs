@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use stockade_names::{Scope, View, names};
+
 use crate::host::{Entry, HostFacts};
 use crate::refusal::{Refusal, Rule, What};
 use crate::spec::Access;
@@ -12,31 +14,11 @@ const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "
 /// The home of root, whose projects are like those of anybody else when it is root who starts the command.
 const ROOTS_HOME: &str = "/root";
 
-/// Places below the home in which credentials are kept.
-const CREDENTIALS: &[&str] = &[
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".config",
-    ".npm",
-    ".npmrc",
-    ".netrc",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".codebuddy",
-    ".gemini",
-    ".git-credentials",
-    ".pypirc",
-    ".vault-token",
-    ".password-store",
-    ".mozilla",
-    ".local/share/keyrings",
-    ".local/share/claude",
-];
+/// Where credentials are kept below the home: what the table of names withholds.
+fn credentials() -> impl Iterator<Item = &'static str> {
+    let withheld = names().filter(|name| name.scope == Scope::Home && name.view == View::Withheld);
+    withheld.flat_map(|name| name.paths).copied()
+}
 
 /// Folders that are never writable themselves, nor what is above them.
 const SHARED_BY_ALL: &[&str] = &["/tmp", "/var/tmp", "/home", "/opt", "/srv", "/mnt", "/media", "/var"];
@@ -111,10 +93,10 @@ pub(crate) fn forbidden(path: &Path, access: Access, facts: &HostFacts) -> Optio
     {
         return Some((Rule::SystemFolder(folder), "copy what is needed to a folder of its own".to_owned()));
     }
-    let holds_credentials = |folder: &&&str| {
+    let holds_credentials = |folder: &&str| {
         overlaps(&home.join(folder)) || (at_roots_home && overlaps(&Path::new(ROOTS_HOME).join(folder)))
     };
-    if let Some(folder) = CREDENTIALS.iter().find(holds_credentials) {
+    if let Some(folder) = credentials().find(holds_credentials) {
         let fix = "name a folder that holds no credentials; the settings of git are visible anyway";
         return Some((Rule::CredentialFolder(folder), fix.to_owned()));
     }
@@ -141,6 +123,22 @@ mod tests {
 
     fn facts() -> HostFacts {
         HostFacts { home: "/home/u".into(), user: 1000, ..HostFacts::default() }
+    }
+
+    /// What stood here before there was a table for all: nothing of it may be lost.
+    #[test]
+    #[rustfmt::skip]
+    fn what_was_ever_withheld_still_is() {
+        const EVER: &[&str] = &[
+            ".ssh", ".aws", ".gnupg", ".config", ".npm", ".npmrc", ".netrc", ".kube", ".docker", ".azure", ".claude",
+            ".claude.json", ".codex", ".codebuddy", ".gemini", ".git-credentials", ".pypirc", ".vault-token",
+            ".password-store", ".mozilla", ".local/share/keyrings", ".local/share/claude",
+        ];
+        for folder in EVER {
+            let path = Path::new("/home/u").join(folder);
+            let refused = check(&path, Access::ReadOnly, &facts()).map_err(|refusal| refusal.rule);
+            assert_eq!(refused, Err(Rule::CredentialFolder(folder)));
+        }
     }
 
     #[test]

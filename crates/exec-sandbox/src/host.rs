@@ -23,6 +23,8 @@ pub struct HostFacts {
     pub bubblewrap: Option<PathBuf>,
     /// What lies in the workspace under a protected name.
     pub protected: Vec<ProtectedEntry>,
+    /// What lies in the workspace under a name the change of which is reported.
+    pub watched: Vec<Watched>,
     /// Whether the whole workspace was searched for protected names that lie deeper.
     pub searched: Searched,
 }
@@ -81,6 +83,31 @@ pub struct ProtectedEntry {
     pub kind: Entry,
     /// What is done about it.
     pub treatment: Treatment,
+}
+
+/// A file in the workspace that a command may change, and that other programs or agents obey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// Its path below the workspace.
+    pub path: PathBuf,
+    /// What it is, in a few words: `agent instructions`.
+    pub label: String,
+    /// How it looked.
+    pub stamp: Stamp,
+}
+
+/// What tells a file from another one, or from itself before it was written. A command cannot set the time of the last
+/// change of a file, so none can be kept from showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    /// The device and the number of the file on it.
+    pub file: (u64, u64),
+    /// How many bytes it has.
+    pub size: u64,
+    /// When its content was written, in seconds and nanoseconds; a program may set it.
+    pub modified: (i64, i64),
+    /// When anything about it was changed, in seconds and nanoseconds; the kernel alone sets it.
+    pub changed: (i64, i64),
 }
 
 /// What is done about something that has a protected name.

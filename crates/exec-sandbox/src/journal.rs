@@ -89,7 +89,7 @@ fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
         }
         return Vec::new();
     };
-    let taken = sweep(&workspace, &before, Some(state));
+    let taken = sweep(&workspace, &before, Some(state)).taken;
     fs::remove_file(path).ok();
     let whole = |found: Quarantined| Quarantined { path: workspace.join(found.path), ..found };
     taken.into_iter().map(whole).collect()

@@ -76,14 +76,14 @@ pub use door::Doors;
 pub use door::{DOOR, Doorway};
 pub use enforcement::{Enforcement, Gap, Property};
 pub use explain::Denial;
-pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Treatment};
+pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Stamp, Treatment, Watched};
 pub use limits::{Limit, Limits, Priority};
 pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
-pub use outcome::{End, Outcome, Output, Usage};
+pub use outcome::{Changed, End, Outcome, Output, Usage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
-pub use protect::{Depth, PROTECTED_NAMES, ProtectedName};
+pub use protect::name_table;
 pub use provider::Provider;
 pub use refusal::{Refusal, Rule, What};
 #[cfg(target_os = "linux")]

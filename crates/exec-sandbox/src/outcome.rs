@@ -1,5 +1,6 @@
 //! How a command ended.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::enforcement::Enforcement;
@@ -20,6 +21,8 @@ pub struct Outcome {
     pub denials: Vec<crate::Denial>,
     /// What was found under a protected name afterwards, and where it was put.
     pub quarantine: Vec<crate::Quarantined>,
+    /// Files that other programs or agents obey, and that are not as they were before: made, written or removed.
+    pub changed: Vec<Changed>,
 }
 
 impl Outcome {
@@ -27,8 +30,26 @@ impl Outcome {
     #[cfg(target_os = "linux")]
     pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
         let (usage, output) = (Usage::default(), Output::default());
-        Self { end, usage, output, enforcement, denials: Vec::new(), quarantine: Vec::new() }
+        Self {
+            end,
+            usage,
+            output,
+            enforcement,
+            denials: Vec::new(),
+            quarantine: Vec::new(),
+            changed: Vec::new(),
+        }
     }
+}
+
+/// A file that other programs or agents obey, and that is not as it was before a command.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Changed {
+    /// Its path below the workspace.
+    pub path: PathBuf,
+    /// What it is, in a few words: `agent instructions`.
+    pub label: String,
 }
 
 /// How a command ended.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
-use crate::host::{HostFacts, ProtectedEntry};
+use crate::host::{HostFacts, ProtectedEntry, Watched};
 use crate::limits::Limits;
 use crate::mounts::{Mount, MountKind, mounts};
 use crate::provider::{Provider, choose};
@@ -46,6 +46,8 @@ pub struct Plan {
     pub protection: Protection,
     /// What had a protected name before.
     pub protected: Vec<ProtectedEntry>,
+    /// What is reported when it changes, as it was before.
+    pub watched: Vec<Watched>,
     /// The version of Landlock to use; 0 for none.
     pub landlock: u32,
     /// What this plan enforces once it runs.
@@ -98,6 +100,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         limits: spec.limits.clone(),
         protection: spec.protection,
         protected: facts.protected.clone(),
+        watched: facts.watched.clone(),
         landlock: facts.kernel.landlock,
         enforcement,
         require,

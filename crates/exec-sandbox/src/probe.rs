@@ -31,7 +31,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     if spec.backend == Backend::Bwrap || (spec.backend == Backend::Auto && !facts.kernel.namespaces) {
         facts.bubblewrap = crate::bwrap::start::find();
     }
-    (facts.protected, facts.searched) = crate::workspace::protected(&spec.workspace);
+    let found = crate::workspace::look(&spec.workspace);
+    (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
     facts
 }
 

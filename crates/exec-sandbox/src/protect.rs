@@ -1,86 +1,59 @@
-//! Names in a workspace that other programs obey: what is written there runs, later, outside of the sandbox.
+//! Names in a workspace that other programs obey: what is written there runs, later, outside of the sandbox. Which names these
+//! are stands in the table of `stockade_names`; here is what a sandbox does about them.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
-use crate::host::Treatment;
+use stockade_names::{Beginnings, Name, Scope, View, Write, names};
 
-/// A protected name, what is done about it where it exists, and whether it may appear.
+/// What a sandbox does about the files of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProtectedName {
-    /// The path below a folder.
-    pub path: &'static str,
-    /// What is done about one that exists.
-    pub treatment: Treatment,
-    /// Whether it is also looked for below the top of the workspace.
-    pub depth: Depth,
+pub(crate) enum Answer {
+    /// What is there can be read and not changed, and what appears is taken away.
+    Protect,
+    /// An empty file stands in its place.
+    Hide,
+    /// It may be changed, and that is said afterwards.
+    Report,
 }
 
-/// Where a protected name counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// At the top of the workspace.
-    Top,
-    /// In any folder.
-    Anywhere,
+/// Returns what is done about the files of a row in a workspace, if anything.
+pub(crate) fn answer(name: &Name) -> Option<Answer> {
+    match name.write {
+        _ if name.view == View::Masked => Some(Answer::Hide),
+        Write::Protect | Write::Refuse if name.is_obeyed() => Some(Answer::Protect),
+        Write::Report if name.is_obeyed() => Some(Answer::Report),
+        _ => None,
+    }
 }
 
-const fn top(path: &'static str) -> ProtectedName {
-    ProtectedName { path, treatment: Treatment::ReadOnly, depth: Depth::Top }
+/// The rows of any folder about which something is done.
+pub(crate) static IN_ANY_FOLDER: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(|name| answer(name).is_some()));
+
+/// Returns the rows and paths that count in each repository. The repository itself can be committed to.
+pub(crate) fn in_a_repository() -> impl Iterator<Item = (&'static Name, &'static str)> {
+    let rows = names().filter(|name| name.scope == Scope::Repository);
+    rows.flat_map(|name| name.paths.iter().map(move |path| (name, *path)))
 }
 
-/// What a command may not change, nor create where it is missing.
-pub const PROTECTED_NAMES: &[ProtectedName] = &[
-    // Editors run tasks, hooks and programs that are named there.
-    top(".vscode"),
-    top(".idea"),
-    top(".zed"),
-    top(".devcontainer"),
-    top(".devcontainer.json"),
-    // Agents obey settings, hooks and servers that are named there.
-    top(".claude"),
-    top(".codex"),
-    top(".agents"),
-    top(".cursor"),
-    top(".gemini"),
-    top(".codebuddy"),
-    top(".stockade"),
-    top(".aws"),
-    top(".mcp.json"),
-    // Shells and their helpers run what stands there on entering the folder, or as a home.
-    top(".envrc"),
-    top(".bashrc"),
-    top(".bash_profile"),
-    top(".bash_login"),
-    top(".profile"),
-    top(".zshrc"),
-    top(".zshenv"),
-    top(".zprofile"),
-    top(".inputrc"),
-    // Editors and agents run the interpreter that a virtual environment names.
-    top(".venv/pyvenv.cfg"),
-    top(".venv/bin/python"),
-    top(".venv/bin/python3"),
-    top("venv/pyvenv.cfg"),
-    top("venv/bin/python"),
-    top("venv/bin/python3"),
-    // Git and its helpers.
-    top(".husky"),
-    top(".gitmodules"),
-    top(".gitconfig"),
-    top(".ripgreprc"),
-    top(".pre-commit-config.yaml"),
-];
-
-/// What is protected inside of each repository. The repository itself can be committed to.
-pub(crate) const IN_A_REPOSITORY: &[&str] = &[
-    "hooks",
-    "config",
-    "config.worktree",
-    "commondir",
-    "gitdir",
-    "info/attributes",
-    "objects/info/alternates",
-];
+/// Returns the table of names for a person: the paths, and what is done about them in a workspace.
+pub fn name_table() -> Vec<(String, &'static str)> {
+    let rows = names().filter_map(|name| {
+        let begin = match name.scope {
+            Scope::Anywhere => "",
+            Scope::Repository => "in a repository, ",
+            Scope::Home | Scope::Machine => return None,
+        };
+        let done = match answer(name)? {
+            Answer::Protect => "can be read and not changed; what appears is taken away",
+            Answer::Hide => "is empty",
+            Answer::Report => "may change, which is said afterwards",
+        };
+        Some(name.paths.iter().map(move |path| (format!("{begin}`{path}`"), done)))
+    });
+    rows.flatten().collect()
+}
 
 /// Whether an interpreter that a virtual environment links to is one of the system, or another link beside it.
 pub(crate) fn is_interpreter_of_the_system(link: &Path) -> bool {
@@ -94,14 +67,6 @@ pub(crate) fn names_programs_of_the_system(settings: &str) -> bool {
     let pairs = settings.lines().filter_map(|line| line.split_once('='));
     let programs = pairs.filter(|(name, _)| matches!(name.trim(), "home" | "executable" | "base-executable"));
     programs.into_iter().all(|(_, value)| is_interpreter_of_the_system(Path::new(value.trim())))
-}
-
-/// Whether a file of this name holds secrets for programs that read their settings from it.
-pub(crate) fn holds_secrets(name: &str) -> bool {
-    const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist"];
-    const KEYS: &[&str] =
-        &["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".netrc", ".npmrc.local", ".pgpass"];
-    (name == ".env" || name.starts_with(".env.") || KEYS.contains(&name)) && !TEMPLATES.contains(&name)
 }
 
 #[cfg(test)]
@@ -120,13 +85,53 @@ mod tests {
         assert!(!names_programs_of_the_system("home = /srv/work/evil\n"));
     }
 
+    /// What is done about a name of one part, in any folder.
+    fn done(name: &str) -> Option<Answer> {
+        let whole = IN_ANY_FOLDER.with(name).into_iter().filter(|beginning| beginning.rest.is_none());
+        whole.filter_map(|beginning| answer(beginning.name)).next()
+    }
+
     #[test]
     fn settings_with_secrets_and_templates_of_them() {
         for name in [".env", ".env.local", ".env.production", "id_ed25519", ".pgpass"] {
-            assert!(holds_secrets(name), "{name}");
+            assert_eq!(done(name), Some(Answer::Hide), "{name}");
         }
-        for name in [".envrc", ".env.example", "env", "a.env", "id_ed25519.pub", ".environment"] {
-            assert!(!holds_secrets(name), "{name}");
+        for name in [".env.example", "env", "a.env", "id_ed25519.pub", ".environment"] {
+            assert_eq!(done(name), None, "{name}");
+        }
+    }
+
+    /// What stood here before there was a table for all: nothing of it may be lost.
+    #[test]
+    #[rustfmt::skip]
+    fn what_was_ever_protected_still_is() {
+        const AT_THE_TOP: &[&str] = &[
+            ".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json", ".claude", ".codex", ".agents", ".cursor",
+            ".gemini", ".codebuddy", ".stockade", ".aws", ".mcp.json", ".envrc", ".bashrc", ".bash_profile",
+            ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".inputrc", ".husky", ".gitmodules",
+            ".gitconfig", ".ripgreprc", ".pre-commit-config.yaml",
+        ];
+        const BELOW: &[(&str, &str)] = &[
+            (".venv", "pyvenv.cfg"), (".venv", "bin/python"), (".venv", "bin/python3"), ("venv", "pyvenv.cfg"),
+            ("venv", "bin/python"), ("venv", "bin/python3"),
+        ];
+        const IN_A_REPOSITORY: &[&str] = &[
+            "hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes", "objects/info/alternates",
+        ];
+        for name in AT_THE_TOP {
+            assert_eq!(done(name), Some(Answer::Protect), "{name}");
+        }
+        for (first, rest) in BELOW {
+            let found = IN_ANY_FOLDER.with(first);
+            let own = found.iter().find(|beginning| beginning.rest == Some(rest));
+            assert_eq!(own.and_then(|it| answer(it.name)), Some(Answer::Protect), "{first}/{rest}");
+        }
+        for path in IN_A_REPOSITORY {
+            let own = in_a_repository().find(|(_, own)| own == path);
+            assert_eq!(own.and_then(|(name, _)| answer(name)), Some(Answer::Protect), "{path}");
+        }
+        for name in [".env", ".env.x", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".netrc", ".npmrc.local", ".pgpass"] {
+            assert_eq!(done(name), Some(Answer::Hide), "{name}");
         }
     }
 }

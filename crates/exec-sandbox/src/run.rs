@@ -24,13 +24,14 @@ use crate::Quarantined;
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
 use crate::explain;
-use crate::host::HostFacts;
+use crate::host::{HostFacts, Searched};
 use crate::journal::{self, Journal};
 use crate::outcome::{End, Outcome};
 use crate::plan::{Plan, cannot_enforce, plan};
 use crate::provider::Provider;
 use crate::refusal::Refusal;
 use crate::spec::{Access, Backend, Explain, Protection, SandboxSpec, Unavailable};
+use crate::sweep::{Swept, sweep};
 use begin::{Running, begin};
 use observe::Observer;
 pub use pool::Pool;
@@ -222,8 +223,14 @@ fn carried_out(
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
         Err(error) => Err(error),
     };
-    let quarantine = sweeping.end(plan);
-    Ok(Outcome { quarantine, ..outcome? })
+    let (quarantine, swept) = sweeping.end(plan);
+    let mut outcome = outcome?;
+    if swept.searched == Searched::InPart {
+        let why = "there are too many folders in the workspace: some were not looked into afterwards";
+        outcome.enforcement.gap(Property::ProtectedNames, why);
+    }
+    let changed = swept.changed(&plan.workspace, &plan.watched);
+    Ok(Outcome { quarantine, changed, ..outcome })
 }
 
 /// What is swept after a command, written down before it.
@@ -251,13 +258,15 @@ impl Sweeping {
     }
 
     /// Sweeps. The journal is gone only after that.
-    fn end(self, plan: &Plan) -> Vec<Quarantined> {
+    fn end(self, plan: &Plan) -> (Vec<Quarantined>, Swept) {
         let mut quarantine = self.recovered;
+        // What nobody looked at has not changed.
+        let mut swept = Swept { watched: plan.watched.clone(), ..Swept::default() };
         if self.is_wanted {
-            let own = crate::sweep::sweep(&plan.workspace, &plan.protected, self.state.as_deref());
-            quarantine.extend(own);
+            swept = sweep(&plan.workspace, &plan.protected, self.state.as_deref());
+            quarantine.extend(swept.taken.iter().cloned());
         }
-        quarantine
+        (quarantine, swept)
     }
 }
 

@@ -5,7 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "moves what a command left under protected names")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, open, openat2, renameat};
 
 use crate::Quarantined;
-use crate::host::{Entry, ProtectedEntry, Treatment};
+use crate::host::{Entry, ProtectedEntry, Searched, Treatment, Watched};
+use crate::outcome::Changed;
 use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
-use crate::workspace::protected;
+use crate::workspace::{Found, look};
 
 /// Settings that a new repository may have. Everything else could name a program to run.
 const HARMLESS_SETTINGS: &[&str] = &[
@@ -38,19 +39,49 @@ const HARMLESS_SETTINGS: &[&str] = &[
     "branch.merge",
     "extensions.objectformat",
     "pull.rebase",
+    // Where a clone of Mercurial came from.
+    "paths.default",
 ];
 
 /// Longest settings of a new repository that are read.
 const LONGEST: u64 = 64 << 10;
 
+/// What was found after a command.
+#[derive(Debug, Default)]
+pub(crate) struct Swept {
+    /// What was taken away.
+    pub(crate) taken: Vec<Quarantined>,
+    /// What is reported when it has changed, as it is now.
+    pub(crate) watched: Vec<Watched>,
+    /// Whether everything was looked at.
+    pub(crate) searched: Searched,
+}
+
+impl Swept {
+    /// Returns what is not as it was before.
+    pub(crate) fn changed(&self, workspace: &Path, before: &[Watched]) -> Vec<Changed> {
+        let is_taken = |path: &Path| self.taken.iter().any(|taken| path.starts_with(&taken.path));
+        let made = self.watched.iter().filter(|now| !before.contains(now) && !is_taken(&now.path));
+        // One that was not come to this time may still be there.
+        let is_gone = |then: &&Watched| {
+            let is_here = self.watched.iter().any(|now| now.path == then.path);
+            !is_here && workspace.join(&then.path).symlink_metadata().is_err()
+        };
+        let gone = before.iter().filter(is_gone);
+        let changed: BTreeSet<Changed> =
+            made.chain(gone).map(|it| Changed { path: it.path.clone(), label: it.label.clone() }).collect();
+        changed.into_iter().collect()
+    }
+}
+
 /// Takes away what has a protected name now and did not before: to a folder below `state`, if there is one.
-pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry], state: Option<&Path>) -> Vec<Quarantined> {
+pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry], state: Option<&Path>) -> Swept {
     let known: BTreeMap<&Path, &Entry> =
         before.iter().map(|entry| (entry.path.as_path(), &entry.kind)).collect();
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let Ok(root) = openat2(CWD, workspace, flags, Mode::empty(), resolve) else { return Vec::new() };
-    let (now, _) = protected(workspace);
+    let Ok(root) = openat2(CWD, workspace, flags, Mode::empty(), resolve) else { return Swept::default() };
+    let Found { protected: now, watched, searched } = look(workspace);
     let mut quarantine = Quarantine { root, workspace, state, folder: None, taken: Vec::new() };
     // What lies deeper first: a folder that is taken away takes it along.
     for entry in now.iter().rev() {
@@ -58,7 +89,7 @@ pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry], state: Option<&
             quarantine.take(&entry.path);
         }
     }
-    quarantine.taken
+    Swept { taken: quarantine.taken, watched, searched }
 }
 
 struct Quarantine<'w> {
@@ -100,7 +131,7 @@ impl Quarantine<'_> {
         let name = entry.path.file_name().unwrap_or_default();
         match (&entry.kind, name.to_str()) {
             (Entry::Folder, Some("hooks")) => self.has_live_hooks(&entry.path),
-            (Entry::File, Some("config")) => !self.is_plain(&entry.path),
+            (Entry::File, Some("config" | "hgrc")) => !self.is_plain(&entry.path),
             _ => true,
         }
     }

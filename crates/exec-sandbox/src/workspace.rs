@@ -1,65 +1,58 @@
-//! Looks for protected names in a workspace.
+//! Looks for names in a workspace that other programs obey, and for secrets.
 
 #![expect(clippy::disallowed_methods, reason = "looks through the folders of a workspace")]
 
-use std::collections::BTreeSet;
-use std::fs::{self, DirEntry};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileTypeExt as _;
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, FileType};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::host::{Entry, ProtectedEntry, Searched, Treatment};
-use crate::probe::kind;
-use crate::protect::{IN_A_REPOSITORY, PROTECTED_NAMES, holds_secrets};
+use stockade_names::{Name, fits, fold};
 
-/// How deep repositories, secrets and sockets are looked for, and how many names are read at most.
+use crate::host::{Entry, ProtectedEntry, Searched, Stamp, Treatment, Watched};
+use crate::probe::kind;
+use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
+
+/// How deep names are looked for, how many are read at most, and how many of one folder.
 const DEPTH: usize = 3;
 const NAMES: usize = 20_000;
+const NAMES_OF_ONE_FOLDER: usize = 5_000;
+
+/// How deep a folder is looked into all of which is reported.
+const REPORTED_DEPTH: usize = 4;
 
 /// Folders with very many files in which no repository of the user's own lies.
 const NOT_ENTERED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
 
-/// Returns what has a protected name, outer ones first, and whether everything was looked at.
-pub(crate) fn protected(workspace: &Path) -> (Vec<ProtectedEntry>, Searched) {
-    let mut search = Search { workspace, found: Vec::new(), names: 0, searched: Searched::Fully };
-    let (top, is_whole) = listed(workspace);
-    let names = is_whole.then(|| top.iter().map(small_letters).collect());
-    for name in PROTECTED_NAMES.iter().filter(|name| may_be_there(name.path, names.as_ref())) {
-        search.note(PathBuf::from(name.path), name.treatment);
+/// What lies in a workspace under names that count.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Found {
+    /// What is protected or hidden, outer ones first.
+    pub(crate) protected: Vec<ProtectedEntry>,
+    /// What may change and is reported then.
+    pub(crate) watched: Vec<Watched>,
+    /// Whether everything was looked at.
+    pub(crate) searched: Searched,
+}
+
+/// Returns what lies in a workspace under names that count. Folders near the top are looked at before deeper ones, so that one
+/// with very many names hides little.
+pub(crate) fn look(workspace: &Path) -> Found {
+    let mut search = Search { workspace, found: Found::default(), names: 0, folders: VecDeque::new() };
+    search.folders.push_back((PathBuf::new(), 0));
+    while let Some((below, depth)) = search.folders.pop_front() {
+        search.folder(&below, depth);
     }
-    search.entries(Path::new(""), 0, top.into_iter());
-    (search.found, search.searched)
-}
-
-/// What lies at the top of a workspace, and whether that is all: it may have too much, or not be listed.
-fn listed(workspace: &Path) -> (Vec<DirEntry>, bool) {
-    let Ok(entries) = fs::read_dir(workspace) else { return (Vec::new(), false) };
-    let (mut listed, mut is_whole) = (Vec::new(), true);
-    for entry in entries {
-        match entry {
-            Ok(_) | Err(_) if listed.len() > NAMES => return (listed, false),
-            Ok(entry) => listed.push(entry),
-            Err(_) => is_whole = false,
-        }
-    }
-    (listed, is_whole)
-}
-
-fn small_letters(entry: &DirEntry) -> Vec<u8> {
-    entry.file_name().as_bytes().to_ascii_lowercase()
-}
-
-/// Whether it is worth while to look: most names are missing in most workspaces. Some file systems take no note of case.
-fn may_be_there(path: &str, top: Option<&BTreeSet<Vec<u8>>>) -> bool {
-    let first = path.split('/').next().unwrap_or(path);
-    top.is_none_or(|top| top.contains(&first.as_bytes().to_ascii_lowercase()))
+    search.found
 }
 
 struct Search<'w> {
     workspace: &'w Path,
-    found: Vec<ProtectedEntry>,
+    found: Found,
     names: usize,
-    searched: Searched,
+    /// What is still to be looked into, and how deep it lies.
+    folders: VecDeque<(PathBuf, usize)>,
 }
 
 impl Search<'_> {
@@ -72,37 +65,127 @@ impl Search<'_> {
         } else {
             kind(&data)
         };
-        self.found.push(ProtectedEntry { path, kind, treatment });
-        self.found.last().map(|entry| &entry.kind)
+        self.found.protected.push(ProtectedEntry { path, kind, treatment });
+        self.found.protected.last().map(|entry| &entry.kind)
     }
 
     fn folder(&mut self, below: &Path, depth: usize) {
-        let Ok(entries) = fs::read_dir(self.workspace.join(below)) else { return };
-        self.entries(below, depth, entries.flatten());
+        let listed = fs::read_dir(self.workspace.join(below));
+        let is_whole = listed.is_ok_and(|entries| self.entries(below, depth, entries));
+        if !is_whole {
+            self.unlisted(below);
+        }
     }
 
-    fn entries(&mut self, below: &Path, depth: usize, entries: impl Iterator<Item = DirEntry>) {
-        for entry in entries {
+    /// Returns whether all of a folder was looked at.
+    fn entries(&mut self, below: &Path, depth: usize, entries: fs::ReadDir) -> bool {
+        for (count, entry) in entries.enumerate() {
+            let Ok(entry) = entry else { return false };
             self.names += 1;
-            if self.names > NAMES {
-                self.searched = Searched::InPart;
+            if self.names > NAMES || count >= NAMES_OF_ONE_FOLDER {
+                self.found.searched = Searched::InPart;
+                return false;
+            }
+            self.entry(below, depth, &entry);
+        }
+        true
+    }
+
+    fn entry(&mut self, below: &Path, depth: usize, entry: &DirEntry) {
+        let Ok(kind) = entry.file_type() else { return };
+        let name = entry.file_name();
+        let path = below.join(&name);
+        if name.eq_ignore_ascii_case(".git") {
+            self.repository(&path);
+        } else if name == "HEAD" && !kind.is_dir() && self.is_bare(below) {
+            self.parts(below);
+        } else if kind.is_socket() {
+            self.note(path, Treatment::Hide);
+        } else if self.named(&path, &name, kind)
+            && kind.is_dir()
+            && depth + 1 < DEPTH
+            && !is_passed_over(&name)
+        {
+            self.folders.push_back((path, depth + 1));
+        }
+    }
+
+    /// Does what the table says about a name, and returns whether there is more to look for below it.
+    fn named(&mut self, path: &Path, name: &OsStr, kind: FileType) -> bool {
+        let mut is_to_be_entered = true;
+        for beginning in IN_ANY_FOLDER.with(&name.to_string_lossy()) {
+            let paths = match beginning.rest {
+                Some(rest) => self.below(path, rest),
+                None if answer(beginning.name) == Some(Answer::Hide) && !kind.is_file() => Vec::new(),
+                None => {
+                    is_to_be_entered = false;
+                    vec![path.to_path_buf()]
+                }
+            };
+            paths.into_iter().for_each(|path| self.answer(beginning.name, path));
+        }
+        is_to_be_entered
+    }
+
+    fn answer(&mut self, name: &'static Name, path: PathBuf) {
+        match answer(name) {
+            Some(Answer::Protect) => drop(self.note(path, Treatment::ReadOnly)),
+            Some(Answer::Hide) => drop(self.note(path, Treatment::Hide)),
+            Some(Answer::Report) => self.watch(name, path, 0),
+            None => {}
+        }
+    }
+
+    /// What lies below a path as the rest of a pattern says. Only its last name may be a pattern itself.
+    fn below(&self, path: &Path, rest: &str) -> Vec<PathBuf> {
+        if !rest.contains('*') {
+            return vec![path.join(rest)];
+        }
+        let (folder, last) = rest.rsplit_once('/').unwrap_or(("", rest));
+        let folder = path.join(folder);
+        let Ok(entries) = fs::read_dir(self.workspace.join(&folder)) else { return Vec::new() };
+        let names = entries.flatten().take(NAMES_OF_ONE_FOLDER).map(|entry| entry.file_name());
+        names
+            .filter(|name| fits(&fold(&name.to_string_lossy()), last))
+            .map(|name| folder.join(name))
+            .collect()
+    }
+
+    /// Remembers how a file looks that is reported when it changes; of a folder, each file in it.
+    fn watch(&mut self, name: &'static Name, path: PathBuf, depth: usize) {
+        let Ok(data) = fs::symlink_metadata(self.workspace.join(&path)) else { return };
+        if !data.is_dir() {
+            self.found.watched.push(Watched { path, label: name.label(), stamp: stamp(&data) });
+            return;
+        }
+        let Ok(entries) = fs::read_dir(self.workspace.join(&path)) else { return };
+        for entry in entries.flatten() {
+            self.names += 1;
+            if depth >= REPORTED_DEPTH || self.names > NAMES {
                 return;
             }
-            let Ok(kind) = entry.file_type() else { continue };
-            let name = entry.file_name();
-            let path = below.join(&name);
-            if name.eq_ignore_ascii_case(".git") {
-                self.repository(&path);
-            } else if name == "HEAD" && kind.is_file() && self.is_bare(below) {
-                self.parts(below);
-            } else if kind.is_socket()
-                || name.to_str().is_some_and(|name| holds_secrets(name) && kind.is_file())
-            {
-                self.note(path, Treatment::Hide);
-            } else if kind.is_dir() && depth + 1 < DEPTH && !is_passed_over(&path) {
-                self.folder(&path, depth + 1);
+            self.watch(name, path.join(entry.file_name()), depth + 1);
+        }
+    }
+
+    /// Asks for each name in a folder that cannot be listed, or not to its end: who may enter a folder obeys what lies in it.
+    fn unlisted(&mut self, below: &Path) {
+        let git = below.join(".git");
+        if !self.is_noted(&git) {
+            self.repository(&git);
+        }
+        for (name, path) in IN_ANY_FOLDER.paths().filter(|(_, path)| !path.contains('*')) {
+            let path = below.join(path);
+            let is_file = || self.workspace.join(&path).symlink_metadata().is_ok_and(|data| data.is_file());
+            if !self.is_noted(&path) && (answer(name) != Some(Answer::Hide) || is_file()) {
+                self.answer(name, path);
             }
         }
+    }
+
+    fn is_noted(&self, path: &Path) -> bool {
+        let mut protected = self.found.protected.iter().map(|entry| &entry.path);
+        protected.any(|noted| noted == path) || self.found.watched.iter().any(|watched| watched.path == path)
     }
 
     /// A repository can be committed to, but not moved away, and what runs programs in it stays as it is. Where it is a
@@ -132,8 +215,8 @@ impl Search<'_> {
 
     /// What runs programs in a repository.
     fn parts(&mut self, path: &Path) {
-        for name in IN_A_REPOSITORY {
-            self.note(path.join(name), Treatment::ReadOnly);
+        for (name, part) in in_a_repository() {
+            self.answer(name, path.join(part));
         }
     }
 
@@ -171,9 +254,15 @@ impl Search<'_> {
     }
 }
 
-fn is_passed_over(path: &Path) -> bool {
-    let top = path.components().count() == 1;
-    let protected = top && PROTECTED_NAMES.iter().any(|name| Path::new(name.path) == path);
-    protected
-        || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| NOT_ENTERED.contains(&name))
+fn is_passed_over(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| NOT_ENTERED.contains(&name))
+}
+
+fn stamp(data: &fs::Metadata) -> Stamp {
+    Stamp {
+        file: (data.dev(), data.ino()),
+        size: data.size(),
+        modified: (data.mtime(), data.mtime_nsec()),
+        changed: (data.ctime(), data.ctime_nsec()),
+    }
 }

@@ -10,10 +10,10 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Backend, Caches, DOOR, Denial, Doorway, End, Enforcement, Entry, Environment, Explain, Gap, Home,
-    HostFacts, Kernel, Limit, Limits, Mount, Network, Outcome, Output, Plan, Priority, Property, Protection,
-    Provider, Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable, Usage, What, bwrap_arguments,
-    mount_table, plan,
+    Access, Backend, Caches, Changed, DOOR, Denial, Doorway, End, Enforcement, Entry, Environment, Explain,
+    Gap, Home, HostFacts, Kernel, Limit, Limits, Mount, Network, Outcome, Output, Plan, Priority, Property,
+    Protection, Provider, Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable, Usage, What,
+    bwrap_arguments, mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{

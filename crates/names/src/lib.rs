@@ -29,7 +29,7 @@ mod pattern;
 
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
-pub use lookup::{Hit, Root, beginning_with, hits, treatment};
+pub use lookup::{Beginning, Beginnings, Hit, Root, hits, treatment};
 pub use name::{Kind, Name, Read, Scope, Tools, Treatment, View, Write};
 pub use pattern::fits;
 

@@ -62,11 +62,45 @@ pub fn treatment<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -
     hits(root, path).iter().fold(Treatment::default(), |strictest, hit| strictest.or(hit.name.treatment()))
 }
 
-/// Returns the rows of any folder with a path that begins with this name, and that path: for whoever walks through folders.
-pub fn beginning_with(name: &str) -> impl Iterator<Item = (&'static Name, &'static str)> {
-    let name = fold(name);
-    let patterns: Vec<_> = INDEX.anywhere.beginning_with(&name).map(|it| (it.name, it.path)).collect();
-    patterns.into_iter()
+/// Rows of any folder by the first name of their paths, for whoever walks through folders and meets one name at a time.
+#[derive(Debug)]
+pub struct Beginnings(Table);
+
+/// A path of a row, the first name of which was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beginning {
+    /// The row.
+    pub name: &'static Name,
+    /// What has to follow, if anything: names with `/` between them, and `*` for any part of one.
+    pub rest: Option<&'static str>,
+}
+
+impl Beginnings {
+    /// Puts the rows together that are wanted.
+    pub fn of(is_wanted: impl Fn(&Name) -> bool) -> Self {
+        let mut table = Table::default();
+        for name in names().filter(|name| name.scope == Scope::Anywhere && is_wanted(name)) {
+            name.paths.iter().for_each(|path| table.add(name, path));
+        }
+        Self(table)
+    }
+
+    /// Returns what begins with a name.
+    pub fn with(&self, name: &str) -> Vec<Beginning> {
+        let name = [fold(name)];
+        let [first] = &name;
+        let patterns = self.0.beginning_with(first);
+        let meant = patterns.filter(|pattern| pattern.parts.len() > 1 || !pattern.is_excepted(&name));
+        meant
+            .map(|it| Beginning { name: it.name, rest: it.path.split_once('/').map(|(_, rest)| rest) })
+            .collect()
+    }
+
+    /// Returns every path, where one cannot list what there is and has to ask for each.
+    pub fn paths(&self) -> impl Iterator<Item = (&'static Name, &'static str)> {
+        let patterns = self.0.named.values().flatten().chain(&self.0.unnamed);
+        patterns.map(|pattern| (pattern.name, pattern.path))
+    }
 }
 
 /// Where in the folders of git a path has come to.
@@ -97,6 +131,7 @@ impl Inside {
 }
 
 /// A path of a row.
+#[derive(Debug)]
 struct Pattern {
     name: &'static Name,
     path: &'static str,
@@ -105,7 +140,7 @@ struct Pattern {
 }
 
 /// The rows of one scope, by the first name of their paths.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Table {
     named: HashMap<String, Vec<Pattern>>,
     /// Those that begin with a name that is a pattern.
@@ -146,7 +181,7 @@ impl Table {
         }
     }
 
-    fn beginning_with<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Pattern> {
+    fn beginning_with<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Pattern> + use<'t> {
         let unnamed =
             self.unnamed.iter().filter(move |it| it.parts.first().is_some_and(|part| fits(name, part)));
         self.named.get(name).into_iter().flatten().chain(unnamed)

@@ -114,7 +114,8 @@ impl Pool {
             return Ok(None);
         };
         let (program, arguments) = command(&spec.command)?;
-        let planned = Plan { program, arguments, ..kind.plan.clone() };
+        let watched = glance.found.watched.clone();
+        let planned = Plan { program, arguments, watched, ..kind.plan.clone() };
         Ok(self.shared.take_same(&kind).map(|ready| (planned, ready)))
     }
 

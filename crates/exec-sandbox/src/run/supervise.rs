@@ -314,7 +314,15 @@ impl Watched {
             peak_memory: groups.memory().and_then(|(_, peak)| peak).or(known.map(|used| used.peak_memory)),
         };
         let denials = explain(plan, end, &self.pump.last_errors());
-        Outcome { end, usage, output: self.pump.output(), enforcement, denials, quarantine: Vec::new() }
+        Outcome {
+            end,
+            usage,
+            output: self.pump.output(),
+            enforcement,
+            denials,
+            quarantine: Vec::new(),
+            changed: Vec::new(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use stockade_exec_sandbox::{PROTECTED_NAMES, mount_table};
+use stockade_exec_sandbox::{mount_table, name_table};
 
 #[test]
 fn the_mount_table_is_fresh() {
@@ -26,14 +26,11 @@ fn text() -> String {
         text.push_str(&format!("| {path} | {access} | {why} |\n"));
     }
     text.push_str(
-        "\n# Names that are protected\n\nIn the workspace, these can be read. They cannot be changed, and what appears \
-         under such a name is taken away when the command has ended.\n\n",
+        "\n# Names that count in the workspace\n\nAt any depth that is looked at, in any case, and with what lies below. The table \
+         of names says why.\n\n| name | what is done |\n|---|---|\n",
     );
-    for name in PROTECTED_NAMES {
-        text.push_str(&format!("- `{}`\n", name.path));
+    for (path, done) in name_table() {
+        text.push_str(&format!("| {path} | {done} |\n"));
     }
-    text.push_str(
-        "\nAlso `hooks`, `config` and what redirects git, in each repository up to three folders deep.\n",
-    );
     text
 }

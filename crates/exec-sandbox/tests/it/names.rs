@@ -157,3 +157,63 @@ fn a_repository_behind_a_link_is_protected_as_well() {
     assert!(!live.workspace().join("real/hooks/pre-commit").exists());
     assert!(live.workspace().join(".git").symlink_metadata().is_err(), "it led to something else");
 }
+
+#[test]
+fn names_below_the_top_are_protected_as_well() {
+    let Some(live) = Live::new() else { return };
+    let app = live.workspace().join("packages/app");
+    fs::create_dir_all(app.join(".claude")).unwrap();
+    fs::write(app.join(".claude/settings.json"), "{}").unwrap();
+    let outcome = live
+        .run(
+            &["sh", "-c", "cd packages/app; echo x > .claude/settings.json; mkdir -p .vscode .github/hooks .kiro/hooks .venv/bin; \
+                           for f in .vscode/tasks.json .github/hooks/x.json .kiro/hooks/x .mcp.json opencode.json .nvim.lua .envrc \
+                           .venv/bin/python; do echo x > $f; done; echo x > .Claude; echo fine > ok"],
+            |_| (),
+        )
+        .unwrap();
+    assert_eq!(read(&app.join(".claude/settings.json")), "{}");
+    for gone in [".vscode", ".github/hooks", ".kiro", ".mcp.json", "opencode.json", ".nvim.lua", ".envrc", ".venv/bin/python", ".Claude"] {
+        assert!(!app.join(gone).exists(), "{gone}: {:?}", outcome.quarantine);
+    }
+    assert!(app.join("ok").exists());
+}
+
+#[test]
+fn what_projects_change_daily_is_reported_and_stays() {
+    let Some(live) = Live::new() else { return };
+    for name in ["CLAUDE.md", "GEMINI.md", ".npmrc"] {
+        fs::write(live.workspace().join(name), "old").unwrap();
+    }
+    let outcome = live
+        .run(
+            &["sh", "-c", "echo new > CLAUDE.md; rm GEMINI.md; mkdir -p sub .cargo .github/workflows; echo x > sub/AGENTS.md; \
+                           echo x > .cargo/config.toml; echo x > .github/workflows/ci.yml; echo x > README.md; cat .npmrc"],
+            |_| (),
+        )
+        .unwrap();
+    let changed: Vec<_> =
+        outcome.changed.iter().map(|one| (one.path.to_str().unwrap(), one.label.as_str())).collect();
+    assert_eq!(
+        changed,
+        [
+            (".cargo/config.toml", "starts programs: Cargo, rustup"),
+            (".github/workflows/ci.yml", "starts programs: GitHub Actions, GitLab CI and others"),
+            ("CLAUDE.md", "agent instructions"),
+            ("GEMINI.md", "agent instructions"),
+            ("sub/AGENTS.md", "agent instructions"),
+        ]
+    );
+    assert!(outcome.quarantine.is_empty(), "{:?}", outcome.quarantine);
+    assert_eq!(read(&live.workspace().join("CLAUDE.md")), "new\n");
+}
+
+#[test]
+fn a_folder_that_cannot_be_listed_hides_nothing() {
+    let Some(live) = Live::new() else { return };
+    live.script(
+        "mkdir -p pkg/.vscode && echo x > pkg/.vscode/tasks.json && echo x > pkg/.envrc && chmod 0311 pkg; true",
+    );
+    let left = |path: &str| live.workspace().join(path).symlink_metadata().is_ok();
+    assert!(!left("pkg/.vscode") && !left("pkg/.envrc"));
+}

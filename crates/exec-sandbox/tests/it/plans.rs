@@ -35,6 +35,7 @@ pub(crate) fn machine() -> HostFacts {
         environment: [("PATH".into(), "/usr/bin".into()), ("TOKEN".into(), "secret".into())].into(),
         kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
         bubblewrap: None,
+        watched: Vec::new(),
         protected: vec![
             ProtectedEntry { path: ".git".into(), kind: Entry::Folder, treatment: Treatment::Pin },
             ProtectedEntry { path: ".git/config".into(), kind: Entry::File, treatment: Treatment::ReadOnly },

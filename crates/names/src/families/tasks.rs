@@ -88,6 +88,16 @@ pub(super) const ROWS: &[Name] = &[
         ..SECRET
     },
     Name {
+        id: "aws-profiles",
+        tool: "AWS tools",
+        paths: &[".aws"],
+        write: Write::Protect,
+        why: "`credential_process` of a profile is a program.",
+        matches: &[".aws/config"],
+        clean: &["aws/config"],
+        ..DAILY
+    },
+    Name {
         id: "linter-plugins",
         tool: "Linters that editors run",
         paths: &[

@@ -27,6 +27,16 @@ struct Ran<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hosts_refused: Vec<Unreached<'a>>,
     quarantine: Vec<Moved<'a>>,
+    /// Files that other programs or agents obey, and that the command changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<Altered<'a>>,
+}
+
+/// A file that the command changed.
+#[derive(Serialize)]
+struct Altered<'a> {
+    path: std::borrow::Cow<'a, str>,
+    what: &'a str,
 }
 
 /// Bytes as text. Where they are no text, what is lost is said to be.
@@ -126,6 +136,8 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Br
         path: found.path.to_string_lossy(),
         moved_to: found.moved_to.as_deref().map(Path::to_string_lossy),
     });
+    let altered =
+        outcome.changed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
     to_json(&Ran {
         end: outcome.end.name(),
         exit_code,
@@ -149,6 +161,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Br
         denials: outcome.denials.iter().map(Denied::new).collect(),
         hosts_refused: unreached.iter().map(Unreached::new).collect(),
         quarantine: moved.collect(),
+        changed: altered.collect(),
     })
 }
 

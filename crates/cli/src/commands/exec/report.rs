@@ -35,6 +35,9 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) {
         };
         say(&format!("{} runs programs outside of the sandbox: {place}", escape_path(&found.path)));
     }
+    for changed in &outcome.changed {
+        say(&format!("changed: {} ({})", escape_path(&changed.path), changed.label));
+    }
     say(&enforced(plan, outcome));
 }
 

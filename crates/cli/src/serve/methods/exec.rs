@@ -104,6 +104,9 @@ pub(super) struct Ended {
     /// What it left in the workspace that other programs would obey, and where that was put.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine: Vec<Moved>,
+    /// Files that other programs or agents obey, and that it changed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    changed: Vec<Altered>,
     /// What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -130,6 +133,21 @@ struct Moved {
     path: String,
     /// Nothing if it could not be moved.
     moved_to: Option<String>,
+}
+
+/// A file that other programs or agents obey, and that was made, written or removed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Altered {
+    path: String,
+    /// What it is: `agent instructions`.
+    what: String,
+}
+
+impl Altered {
+    fn of(one: &stockade_guard::exec::Changed) -> Self {
+        Self { path: one.path.to_string_lossy().into_owned(), what: one.label.clone() }
+    }
 }
 
 impl Parameters for Exec {
@@ -273,6 +291,7 @@ impl Ended {
                 peak_memory_bytes: outcome.usage.peak_memory,
             },
             quarantine: outcome.quarantine.iter().map(moved).collect(),
+            changed: outcome.changed.iter().map(Altered::of).collect(),
             decision: None,
         }
     }

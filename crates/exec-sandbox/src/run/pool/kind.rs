@@ -8,14 +8,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::host::{ProtectedEntry, Searched};
 use crate::mounts::{Mount, MountKind};
 use crate::plan::Plan;
 use crate::probe::{home, is_without_links, places};
 use crate::provider::Provider;
 use crate::run::{GROUPED, Streams, Terminal};
 use crate::spec::{Explain, SandboxSpec};
-use crate::workspace::protected;
+use crate::workspace::{Found, look};
 
 /// What a probe finds out, so far as it can be compared at a glance. What it finds out about the kernel has shown itself in the
 /// sandboxes that were made.
@@ -25,7 +24,8 @@ pub(super) struct Glance {
     variables: BTreeMap<OsString, OsString>,
     /// What lies where the probe looks.
     files: Vec<(PathBuf, Option<File>)>,
-    protected: (Vec<ProtectedEntry>, Searched),
+    /// What lies in the workspace under names that count.
+    pub(super) found: Found,
 }
 
 impl Glance {
@@ -40,7 +40,7 @@ impl Glance {
             files: places(spec, &home).map(file).collect(),
             home,
             variables: variables(),
-            protected: protected(&spec.workspace),
+            found: look(&spec.workspace),
         }
     }
 
@@ -54,7 +54,7 @@ impl Glance {
             && named.into_iter().all(|path| is_without_links(path))
             && self.home == home()
             && self.variables == variables()
-            && self.protected == protected(&spec.workspace)
+            && self.found == look(&spec.workspace)
     }
 }
 
@@ -78,7 +78,9 @@ impl Kind {
         if plan.provider != Provider::Native || grouped || observed || streams.terminal != Terminal::None {
             return None;
         }
-        let plan = Plan { program: OsString::new(), arguments: Vec::new(), ..plan.clone() };
+        // What is only reported when it changes makes no difference to a sandbox.
+        let (program, arguments, watched) = (OsString::new(), Vec::new(), Vec::new());
+        let plan = Plan { program, arguments, watched, ..plan.clone() };
         let files = plan.mounts.iter().map(|mount| place(mount).and_then(File::at)).collect();
         Some(Self { plan, files })
     }
