@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use stockade_guard::config::{Config, ConfigRule, ConfigSources};
-use stockade_guard::policy::commands::Because;
+use stockade_guard::policy::commands::Cause;
 use stockade_guard::policy::commands::rules::{
     CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
 };
@@ -44,7 +44,7 @@ pub(crate) struct RulePlaces(HashMap<(Layer, String), String>);
 
 impl RulePlaces {
     /// Returns where the rule stands that decided, if it is one of these.
-    pub(crate) fn of(&self, because: &Because<'_>) -> Option<&str> {
+    pub(crate) fn of(&self, because: &Cause<'_>) -> Option<&str> {
         let (rule, layer) = because.rule()?;
         self.0.get(&(layer, rule.id.clone())).map(String::as_str)
     }

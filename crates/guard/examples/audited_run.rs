@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, Recorded};
 use stockade_guard::policy::shell::ReadOptions;
-use stockade_guard::policy::{CommandPlace, CommandPolicy, Effect};
+use stockade_guard::policy::{CommandContext, CommandPolicy, Effect};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trail = AuditTrail::open(&PathBuf::from(path), AuditOptions::default())?;
 
     let policy = CommandPolicy::builtin();
-    let decision = policy.decide(&command, &ReadOptions::default(), &CommandPlace::default());
-    let rule = decision.parts.iter().max_by_key(|part| part.effect).map(|part| part.because.id().to_owned());
+    let decision = policy.decide(&command, &ReadOptions::default(), &CommandContext::default());
+    let rule = decision.parts.iter().max_by_key(|part| part.effect).map(|part| part.cause.id().to_owned());
     let may_run = decision.effect <= Effect::Sandbox;
     let kind = if may_run { EventKind::CommandAllowed } else { EventKind::CommandDenied };
     let event = AuditEvent { decision: Some(decision.effect.to_string()), rule, ..AuditEvent::new(kind) };

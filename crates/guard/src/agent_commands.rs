@@ -3,7 +3,7 @@
 use stockade_policy::commands::Suggestion;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{
-    CommandDecision, CommandDefaults, CommandPlace, CommandPolicy, CommandRuleError, Layer, RuleLayer,
+    CommandContext, CommandDecision, CommandDefaults, CommandPolicy, CommandRuleError, Layer, RuleLayer,
 };
 
 /// The rules for commands of an agent. Those of its project only make decisions stricter.
@@ -51,7 +51,7 @@ impl AgentCommands {
         &self,
         text: &'t str,
         options: &ReadOptions,
-        place: &CommandPlace,
+        place: &CommandContext,
     ) -> CommandDecision<'t, '_> {
         self.ask(text, options, place).1
     }
@@ -62,7 +62,7 @@ impl AgentCommands {
         &self,
         decision: &CommandDecision<'_, '_>,
         options: &ReadOptions,
-        place: &CommandPlace,
+        place: &CommandContext,
     ) -> Vec<Suggestion> {
         self.ask(decision.text, options, place).0.suggest(decision, options, place)
     }
@@ -72,7 +72,7 @@ impl AgentCommands {
         &self,
         text: &'t str,
         options: &ReadOptions,
-        place: &CommandPlace,
+        place: &CommandContext,
     ) -> (&CommandPolicy, CommandDecision<'t, '_>) {
         let without = self.without_project.decide(text, options, place);
         let with = self.with_project.as_ref().map(|policy| (policy, policy.decide(text, options, place)));

@@ -24,7 +24,7 @@ use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, 
 use stockade_policy::commands::validator::{Validation, ValidatorOptions, validate};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{
-    Access, Caller, CommandDecision, CommandPlace, Effect, Reply, RuleLayer, ToolCatalog, ToolPolicy,
+    Access, Caller, CommandContext, CommandDecision, Effect, Reply, RuleLayer, ToolCatalog, ToolPolicy,
     ToolVerdict,
 };
 use stockade_scanner::Scanner;
@@ -306,7 +306,7 @@ impl Guard {
         let (rule, reason) = decided
             .decisive()
             .next()
-            .map(|part| (part.because.id().to_owned(), part.because.to_string()))
+            .map(|part| (part.cause.id().to_owned(), part.cause.to_string()))
             .unwrap_or_default();
         let fix =
             (decided.effect > Effect::Sandbox).then(|| self.commands.suggest(&decided, &options, &place));
@@ -315,9 +315,9 @@ impl Guard {
         Ok((decision, Some(decided)))
     }
 
-    fn place(&self) -> CommandPlace {
+    fn place(&self) -> CommandContext {
         let workspace = self.paths.workspace().real.clone();
-        CommandPlace { cwd: Some(workspace.clone()), workspace: Some(workspace) }
+        CommandContext { cwd: Some(workspace.clone()), workspace: Some(workspace) }
     }
 
     fn path_answer(&self, path: &Path, authorization: Authorization) -> Result<PathAnswer, GuardError> {

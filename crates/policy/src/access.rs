@@ -16,4 +16,4 @@ pub use chain::{
 pub use fix::Fix;
 pub use request::{Object, Operation, RunState};
 pub use tool_guard::Permit;
-pub use violation::{Reason, Rule};
+pub use violation::{PolicyRule, Reason};

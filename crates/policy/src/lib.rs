@@ -13,7 +13,7 @@ pub use access::request::{AccessRequest, Caller};
 pub use access::sandbox::{Sandbox, SandboxError};
 pub use access::tool_guard::{ToolGuard, Verdict};
 pub use access::violation::Violation;
-pub use commands::context::CommandPlace;
+pub use commands::context::CommandContext;
 pub use commands::decision::CommandDecision;
 pub use commands::decision::policy::{CommandDefaults, CommandPolicy, RuleLayer};
 pub use commands::rules::check::CommandRuleError;

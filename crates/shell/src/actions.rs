@@ -21,7 +21,7 @@ pub struct Actions<'t> {
     /// Every substitution, also in texts that a nested shell runs.
     pub substitutions: Vec<Substitution>,
     /// Everything that may do more than the lists above say.
-    pub hazards: Vec<Hazard>,
+    pub hazards: Vec<ShellHazard>,
     /// Which programs give what they write to which others.
     pub flows: Vec<Flow>,
     /// The programs that run in a shell of their own, by their place in `runs`: a `cd` among them ends with them. What
@@ -40,9 +40,9 @@ pub struct Run<'t> {
     /// Where it is written.
     pub span: Span,
     /// The programs it runs through, the outermost first: `["sudo", "sh"]`.
-    pub via: Vec<Cow<'static, str>>,
+    pub call_chain: Vec<Cow<'static, str>>,
     /// How it comes to run.
-    pub called: Called,
+    pub invocation: InvocationKind,
     /// Whether the program before it adds arguments at run time, as `xargs` does.
     pub open_ended: bool,
     /// Whether it runs beside other programs: in a pipeline, or in the background.
@@ -58,12 +58,12 @@ pub struct Flow {
     /// The programs that read.
     pub into: Range<usize>,
     /// How it is taken in.
-    pub through: Through,
+    pub through: DataFlow,
 }
 
 /// How a program takes in what another one wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Through {
+pub enum DataFlow {
     /// As its standard input.
     Input,
     /// As a part of its words, or as a file named there.
@@ -83,13 +83,13 @@ pub struct Function<'t> {
 /// How a program comes to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Called {
+pub enum InvocationKind {
     /// The shell runs it.
     AsWritten,
     /// The name is that of a function which the same text defines before: its body is listed instead.
     Function,
     /// Another program runs it, or a builtin evaluates text that names it.
-    Through,
+    Nested,
     /// Another program runs it on another machine or in a container.
     Elsewhere,
 }
@@ -272,7 +272,7 @@ pub enum SubstitutionForm {
 /// Something that may do more than the text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Hazard {
+pub struct ShellHazard {
     /// What it is.
     pub kind: HazardKind,
     /// Where it is written.

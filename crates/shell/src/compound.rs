@@ -6,7 +6,7 @@ use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::refusal::Obstacle;
 use crate::tree::{Command, Compound, ExpansionKind, Item, Join, Kind, List, Word};
-use crate::word::Place;
+use crate::word::WordContext;
 
 impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads a compound command with its redirections, where one begins here.
@@ -229,7 +229,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         loop {
             self.skip_blanks();
-            match self.word(Place::Argument)? {
+            match self.word(WordContext::Argument)? {
                 Some(word) => words.push(word),
                 None => break,
             }
@@ -275,7 +275,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         self.eat_keyword(Keyword::Case);
         self.skip_blanks();
-        let Some(subject) = self.word(Place::Argument)? else { return Err(self.refuse_missing_command()) };
+        let Some(subject) = self.word(WordContext::Argument)? else {
+            return Err(self.refuse_missing_command());
+        };
         let mut words = vec![subject];
         self.skip_line_ends()?;
         if !self.eat_in() {
@@ -303,7 +305,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.eat(b'(');
         loop {
             self.skip_blanks();
-            match self.word(Place::Argument)? {
+            match self.word(WordContext::Argument)? {
                 Some(word) => words.push(word),
                 None => return Err(self.refuse_missing_command()),
             }
@@ -338,7 +340,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         self.eat_keyword(Keyword::Function);
         self.skip_blanks();
-        let word = self.word(Place::Argument)?;
+        let word = self.word(WordContext::Argument)?;
         let name = word.as_ref().and_then(Word::bare).cloned();
         if name.is_none() || word.is_some_and(|word| word.marks != super::tree::Marks::default()) {
             return Err(self.refuse_here(Obstacle::Syntax));

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::actions::{Arg, AssignmentScope, Called, HazardKind};
+use crate::actions::{Arg, AssignmentScope, HazardKind, InvocationKind};
 use crate::options::ReadOptions;
 use crate::parser;
-use crate::runs::{Place, Walk};
+use crate::runs::{Context, Walk};
 use crate::simple::is_declaration;
 use crate::span::Span;
 
 /// Lists what runs when `arg` is evaluated as arithmetic or as the name of a variable.
-pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, place: Place<'_, 't>) {
+pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
     let Some(text) = arg.known() else { return };
     if text.contains('[') && holds_substitution(text) {
         substitutions(
@@ -18,16 +18,16 @@ pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, place
             text,
             HazardKind::EvaluatedText,
             span,
-            Place { called: Called::Through, ..place },
+            Context { invocation: InvocationKind::Nested, ..context },
         );
     }
 }
 
 /// Lists what runs when `arg` is expanded as a prompt.
-pub(crate) fn prompt<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, place: Place<'_, 't>) {
+pub(crate) fn prompt<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
     match arg.known() {
         Some(text) if holds_substitution(text) => {
-            substitutions(walk, text, HazardKind::PromptText, span, place);
+            substitutions(walk, text, HazardKind::PromptText, span, context);
         }
         _ => {}
     }
@@ -42,18 +42,18 @@ fn substitutions<'t>(
     text: &str,
     kind: HazardKind,
     span: Span,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) {
     walk.hazard(kind, span);
     let Some(budget) = walk.budget.checked_sub(text.len()) else {
         return walk.hazard(HazardKind::TooDeep, span);
     };
     walk.budget = budget;
-    let options = ReadOptions { shell: place.shell, ..walk.options.clone() };
+    let options = ReadOptions { shell: context.shell, ..walk.options.clone() };
     match parser::parse_expanded(text, span, &options) {
         Ok((pieces, heredocs)) => {
-            let place = Place { heredocs: &heredocs, ..place };
-            walk.pieces(&pieces, place);
+            let context = Context { heredocs: &heredocs, ..context };
+            walk.pieces(&pieces, context);
         }
         Err(refusal) => walk.hazard(HazardKind::UnreadText(refusal.reason), span),
     }
@@ -65,19 +65,19 @@ pub(crate) fn builtin<'t>(
     name: &str,
     argv: &[Arg<'t>],
     span: Span,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) {
     match name {
-        "test" | "[" => test(walk, argv, span, place),
-        "printf" => after(walk, argv, &["-v"], span, place),
+        "test" | "[" => test(walk, argv, span, context),
+        "printf" => after(walk, argv, &["-v"], span, context),
         "read" | "unset" | "mapfile" | "readarray" | "wait" | "getopts" | "let" => {
-            argv.iter().skip(1).for_each(|arg| text(walk, arg, span, place));
+            argv.iter().skip(1).for_each(|arg| text(walk, arg, span, context));
         }
         name if is_declaration(name) => {
             for arg in argv.iter().skip(1) {
-                text(walk, arg, span, place);
+                text(walk, arg, span, context);
                 if let Some((name, value)) = assignment(arg) {
-                    walk.assign(Cow::Owned(name), value, AssignmentScope::Shell, span, place);
+                    walk.assign(Cow::Owned(name), value, AssignmentScope::Shell, span, context);
                 }
             }
         }
@@ -96,13 +96,13 @@ fn assignment<'t>(arg: &Arg<'t>) -> Option<(String, Arg<'t>)> {
 }
 
 /// `test` evaluates the name after `-v`, and the numbers that it compares.
-fn test<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], span: Span, place: Place<'_, 't>) {
-    after(walk, argv, &["-v", "-R"], span, place);
+fn test<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], span: Span, context: Context<'_, 't>) {
+    after(walk, argv, &["-v", "-R"], span, context);
     for (at, arg) in argv.iter().enumerate() {
         if matches!(arg.known(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")) {
             for side in [at.checked_sub(1), at.checked_add(1)].into_iter().flatten() {
                 if let Some(arg) = argv.get(side) {
-                    text(walk, arg, span, place);
+                    text(walk, arg, span, context);
                 }
             }
         }
@@ -110,12 +110,18 @@ fn test<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], span: Span, place: Place<
 }
 
 /// Evaluates the words that follow any of `options`.
-fn after<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], options: &[&str], span: Span, place: Place<'_, 't>) {
+fn after<'t>(
+    walk: &mut Walk<'t, '_>,
+    argv: &[Arg<'t>],
+    options: &[&str],
+    span: Span,
+    context: Context<'_, 't>,
+) {
     for pair in argv.windows(2) {
         if let [option, arg] = pair
             && option.known().is_some_and(|option| options.contains(&option))
         {
-            text(walk, arg, span, place);
+            text(walk, arg, span, context);
         }
     }
 }

@@ -238,7 +238,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return None;
         }
         let mut ahead = self.text;
-        let mut word = [0_u8; LONGEST_KEYWORD];
+        let mut word = [0_u8; MAX_KEYWORD_BYTES];
         let mut length = 0;
         loop {
             let byte = ahead.peek();
@@ -333,7 +333,7 @@ const fn may_begin_keyword(byte: u8) -> bool {
     matches!(byte, b'!' | b'[' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'u' | b'w')
 }
 
-const LONGEST_KEYWORD: usize = 8;
+const MAX_KEYWORD_BYTES: usize = 8;
 
 const KEYWORDS: &[(&str, Keyword)] = &[
     ("!", Keyword::Bang),
@@ -366,7 +366,7 @@ mod tests {
     fn every_reserved_word_begins_and_fits() {
         for (text, _) in KEYWORDS {
             assert!(text.bytes().next().is_some_and(may_begin_keyword), "{text}");
-            assert!(text.len() <= LONGEST_KEYWORD, "{text}");
+            assert!(text.len() <= MAX_KEYWORD_BYTES, "{text}");
         }
     }
 }

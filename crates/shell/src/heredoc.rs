@@ -6,7 +6,7 @@ use crate::few::Few;
 use crate::parser::{Nested, Parser, PendingHeredoc, Read};
 use crate::refusal::Obstacle;
 use crate::tree::{Heredoc, Piece, Word};
-use crate::word::{Builder, Place, Quotes};
+use crate::word::{Builder, Quotes, WordContext};
 
 /// Returns whether a byte begins an expansion in a body, or protects from one.
 const fn expands(byte: u8) -> bool {
@@ -17,7 +17,9 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     /// Reads the delimiter of a here-document and remembers that its body is to come.
     pub(crate) fn announce_heredoc(&mut self, strips_tabs: bool) -> Read<(Word<'t>, usize)> {
         let start = self.text.at;
-        let Some(word) = self.word(Place::Argument)? else { return Err(self.refuse_here(Obstacle::Syntax)) };
+        let Some(word) = self.word(WordContext::Argument)? else {
+            return Err(self.refuse_here(Obstacle::Syntax));
+        };
         let mut delimiter = String::new();
         let mut quoted = false;
         for piece in word.pieces() {

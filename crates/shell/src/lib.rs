@@ -14,13 +14,13 @@ mod actions;
 mod admission;
 mod ansi;
 mod braces;
+mod call_chain;
 mod compound;
 mod evaluated;
 mod expansion;
 mod few;
 pub mod getopt;
 mod grammar;
-mod held;
 mod heredoc;
 pub mod lookup;
 mod options;
@@ -35,13 +35,13 @@ mod span;
 mod test;
 mod text;
 mod tree;
-mod via;
+mod var_sources;
 mod word;
 mod wrappers;
 
 pub use actions::{
-    Actions, Arg, Assignment, AssignmentScope, Called, Flow, Function, Hazard, HazardKind, Redirect, Run,
-    Substitution, SubstitutionForm, Through, WordCount,
+    Actions, Arg, Assignment, AssignmentScope, DataFlow, Flow, Function, HazardKind, InvocationKind,
+    Redirect, Run, ShellHazard, Substitution, SubstitutionForm, WordCount,
 };
 pub use admission::refused_character;
 pub use options::{ReadOptions, Shell};

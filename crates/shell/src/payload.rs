@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use crate::actions::{Arg, Called, HazardKind, Run};
+use crate::actions::{Arg, HazardKind, InvocationKind, Run};
+use crate::call_chain::{self, CallChain};
 use crate::evaluated;
 use crate::lookup::last_name;
 use crate::options::Shell;
-use crate::runs::{Place, Walk};
+use crate::runs::{Context, Walk};
 use crate::span::Span;
-use crate::via::{self, Via};
 use crate::wrappers;
 
 mod bubblewrap;
+mod exec_options;
 mod executed;
 mod git;
-mod held;
 mod lists;
 mod shells;
 mod wrapped;
@@ -25,17 +25,17 @@ pub(crate) use shells::{input, output};
 const MAX_CHAIN: usize = 16;
 
 /// Lists what runs because `run` runs.
-pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let Some(name) = run.program() else { return };
     let name = last_name(name);
-    if run.called == Called::Elsewhere {
+    if run.invocation == InvocationKind::Elsewhere {
         return;
     }
-    if via::length(place.via) >= MAX_CHAIN {
+    if call_chain::length(context.call_chain) >= MAX_CHAIN {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
-    let via = Via::through(name, place.via);
-    let inner = Place { via: Some(&via), called: Called::Through, ..place };
+    let call_chain = CallChain::through(name, context.call_chain);
+    let inner = Context { call_chain: Some(&call_chain), invocation: InvocationKind::Nested, ..context };
     if let Some(shell) = shell_named(name) {
         return shells::program(walk, run, shell, inner);
     }
@@ -59,7 +59,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_
             }
         }
     }
-    held::follow(walk, run, name, inner);
+    exec_options::follow(walk, run, name, inner);
     evaluated::builtin(walk, name, &run.argv, run.span, inner);
 }
 
@@ -72,11 +72,11 @@ fn shell_named(name: &str) -> Option<Shell> {
 }
 
 /// Reads `text` as commands, when it is certain.
-pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, text: &Arg<'t>, span: Span, place: Place<'_, 't>) {
-    let place = Place { called: Called::Through, ..place };
+pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, text: &Arg<'t>, span: Span, context: Context<'_, 't>) {
+    let context = Context { invocation: InvocationKind::Nested, ..context };
     match text {
-        Arg::Known(Cow::Borrowed(text)) => walk.nested(text, Some(text), span, place),
-        Arg::Known(Cow::Owned(text)) => walk.nested(text, None, span, place),
+        Arg::Known(Cow::Borrowed(text)) => walk.nested(text, Some(text), span, context),
+        Arg::Known(Cow::Owned(text)) => walk.nested(text, None, span, context),
         Arg::Unknown { .. } => walk.hazard(HazardKind::UnknownText, span),
     }
 }
@@ -91,7 +91,7 @@ fn joined<'t>(words: &[Arg<'t>]) -> Arg<'t> {
     known.map_or_else(Arg::any, |known| Arg::Known(Cow::Owned(known.join(" "))))
 }
 
-fn trap<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+fn trap<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let words = run.argv.get(1..).unwrap_or_default();
     let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
     let [action, _, ..] = words else { return };
@@ -99,37 +99,42 @@ fn trap<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
         matches!(word, "-" | "" | "-p" | "-l") || word.bytes().all(|b| b.is_ascii_digit())
     });
     if !resets {
-        text(walk, action, run.span, Place { is_certain: false, ..place });
+        text(walk, action, run.span, Context { is_certain: false, ..context });
     }
 }
 
-fn aliases<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+fn aliases<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     for arg in run.argv.iter().skip(1) {
         let written = match arg {
             Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
         };
         if let Some((name, _)) = written.split_once('=') {
             walk.alias(name);
-            text(walk, &arg.without_prefix(name.len() + 1), run.span, Place { is_certain: false, ..place });
+            text(
+                walk,
+                &arg.without_prefix(name.len() + 1),
+                run.span,
+                Context { is_certain: false, ..context },
+            );
         }
     }
 }
 
 /// Reads the words that follow any of `options` as commands.
-fn value_after<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, options: &[&str], place: Place<'_, 't>) {
+fn value_after<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, options: &[&str], context: Context<'_, 't>) {
     for pair in run.argv.windows(2) {
         if let [option, value] = pair
             && option.known().is_some_and(|option| options.contains(&option))
         {
-            text(walk, value, run.span, Place { is_certain: false, ..place });
+            text(walk, value, run.span, Context { is_certain: false, ..context });
         }
     }
 }
 
 /// Runs the words from `at` on as a program.
-fn start<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, place: Place<'_, 't>) {
+fn start<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, context: Context<'_, 't>) {
     let argv = run.argv.get(at..).unwrap_or_default().to_vec();
     if !argv.is_empty() {
-        walk.run(argv, run.span, place, run.open_ended);
+        walk.run(argv, run.span, context, run.open_ended);
     }
 }

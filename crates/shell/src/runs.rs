@@ -6,15 +6,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::actions::{Actions, Arg, Called, Flow, Function, Hazard, HazardKind, Run, Through};
+use crate::actions::{Actions, Arg, DataFlow, Flow, Function, HazardKind, InvocationKind, Run, ShellHazard};
 use crate::braces::single;
-use crate::held::Held;
+use crate::call_chain::{self, CallChain};
 use crate::options::{ReadOptions, Shell};
 use crate::parser::{self, Admission, Parsed};
 use crate::span::Span;
 use crate::text::Origin;
 use crate::tree::{Command, Compound, Heredoc, Item, Join, Kind, List, Pipeline, Prefix, Role};
-use crate::via::{self, Via};
+use crate::var_sources::VarSources;
 use crate::{evaluated, payload};
 
 mod expansions;
@@ -24,18 +24,18 @@ mod simple;
 pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions<'t> {
     let mut walk = Walk::new(options);
     let stdin = Stdin::Inherited;
-    let place = Place {
+    let context = Context {
         heredocs: &parsed.heredocs,
-        via: None,
-        called: Called::AsWritten,
+        call_chain: None,
+        invocation: InvocationKind::AsWritten,
         stdin: &stdin,
         is_certain: true,
         alongside: false,
         texts: 0,
         shell: options.shell,
     };
-    walk.list(&parsed.list, place);
-    walk.values_that_are_evaluated(place);
+    walk.list(&parsed.list, context);
+    walk.values_that_are_evaluated(context);
     walk.actions
 }
 
@@ -55,17 +55,17 @@ pub(crate) struct Walk<'t, 'o> {
     /// Values that would run something if they were evaluated.
     pub(crate) values: Vec<(String, Span)>,
     /// What variables hold.
-    held: Held,
+    var_sources: VarSources,
     evaluates_names: bool,
     expands_prompts: bool,
 }
 
 /// What surrounds the part that is being walked over.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a, 't> {
+pub(crate) struct Context<'a, 't> {
     pub(crate) heredocs: &'a [Heredoc<'t>],
-    pub(crate) via: Option<&'a Via<'a>>,
-    pub(crate) called: Called,
+    pub(crate) call_chain: Option<&'a CallChain<'a>>,
+    pub(crate) invocation: InvocationKind,
     pub(crate) stdin: &'a Stdin,
     /// Whether it runs whenever the text runs, in the shell itself.
     pub(crate) is_certain: bool,
@@ -97,32 +97,32 @@ impl<'t, 'o> Walk<'t, 'o> {
             functions: Vec::new(),
             maybe: Vec::new(),
             values: Vec::new(),
-            held: Held::default(),
+            var_sources: VarSources::default(),
             evaluates_names: false,
             expands_prompts: false,
         }
     }
 
-    pub(crate) fn list(&mut self, list: &List<'t>, place: Place<'_, 't>) {
-        let mut is_certain = place.is_certain;
+    pub(crate) fn list(&mut self, list: &List<'t>, context: Context<'_, 't>) {
+        let mut is_certain = context.is_certain;
         for Item { pipeline, then } in &list.items {
             // zsh measures in a shell of its own, which keeps what is defined there.
-            let is_timed = place.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
+            let is_timed = context.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
             let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
-            let alongside = place.alongside || !in_shell;
+            let alongside = context.alongside || !in_shell;
             let start = self.next();
-            self.pipeline(pipeline, Place { is_certain: is_certain && in_shell, alongside, ..place });
+            self.pipeline(pipeline, Context { is_certain: is_certain && in_shell, alongside, ..context });
             if *then == Join::Background {
                 self.own_shell(start);
             }
-            is_certain = place.is_certain && matches!(then, Join::Sequence | Join::Background);
+            is_certain = context.is_certain && matches!(then, Join::Sequence | Join::Background);
         }
     }
 
     /// Walks over a list whose definitions do not outlive it.
-    fn separate(&mut self, list: &List<'t>, place: Place<'_, 't>) {
+    fn separate(&mut self, list: &List<'t>, context: Context<'_, 't>) {
         let (functions, start) = (self.functions.len(), self.next());
-        self.list(list, Place { is_certain: true, ..place });
+        self.list(list, Context { is_certain: true, ..context });
         self.functions.truncate(functions);
         self.own_shell(start);
     }
@@ -134,22 +134,22 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline<'t>, place: Place<'_, 't>) {
+    fn pipeline(&mut self, pipeline: &Pipeline<'t>, context: Context<'_, 't>) {
         let functions = self.functions.len();
-        let mut stdin = place.stdin.clone();
+        let mut stdin = context.stdin.clone();
         let mut before = self.next()..self.next();
         for (index, command) in pipeline.commands.iter().enumerate() {
             let start = self.next();
-            self.command(command, Place { stdin: &stdin, ..place });
+            self.command(command, Context { stdin: &stdin, ..context });
             let stage = start..self.next();
             // The last command runs in the shell itself in zsh, and in some of those that are called `sh`.
-            if index + 1 < pipeline.commands.len() || (index > 0 && place.shell == Shell::Bash) {
+            if index + 1 < pipeline.commands.len() || (index > 0 && context.shell == Shell::Bash) {
                 self.own_shell(start);
             }
-            self.flow(before, stage.clone(), Through::Input);
+            self.flow(before, stage.clone(), DataFlow::Input);
             before = stage;
             if index + 1 < pipeline.commands.len() {
-                stdin = payload::output(command, place).map_or(Stdin::Unknown, Stdin::Text);
+                stdin = payload::output(command, context).map_or(Stdin::Unknown, Stdin::Text);
             }
         }
         if pipeline.commands.len() > 1 {
@@ -157,76 +157,76 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    fn command(&mut self, command: &Command<'t>, place: Place<'_, 't>) {
+    fn command(&mut self, command: &Command<'t>, context: Context<'_, 't>) {
         match command {
-            Command::Simple(simple) => self.simple(simple, place),
-            Command::Compound(compound) => self.compound(compound, place),
+            Command::Simple(simple) => self.simple(simple, context),
+            Command::Compound(compound) => self.compound(compound, context),
         }
     }
 
-    fn compound(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
+    fn compound(&mut self, compound: &Compound<'t>, context: Context<'_, 't>) {
         let (start, first) = (self.next(), self.actions.redirects.len());
-        let around = self.held.begin();
-        let stdin = self.redirects(&compound.redirects, place).unwrap_or_else(|| place.stdin.clone());
-        let read = self.held.end(around);
+        let around = self.var_sources.begin();
+        let stdin = self.redirects(&compound.redirects, context).unwrap_or_else(|| context.stdin.clone());
+        let read = self.var_sources.end(around);
         let (inside, last) = (self.next(), self.actions.redirects.len());
-        self.compound_kind(compound, Place { stdin: &stdin, ..place });
+        self.compound_kind(compound, Context { stdin: &stdin, ..context });
         self.redirected(first..last, inside..self.next());
-        self.flow(start..inside, inside..self.next(), Through::Input);
-        self.flows_of(read, &(inside..self.next()), Through::Input);
+        self.flow(start..inside, inside..self.next(), DataFlow::Input);
+        self.flows_of(read, &(inside..self.next()), DataFlow::Input);
     }
 
-    fn compound_kind(&mut self, compound: &Compound<'t>, place: Place<'_, 't>) {
-        let maybe = Place { is_certain: false, ..place };
+    fn compound_kind(&mut self, compound: &Compound<'t>, context: Context<'_, 't>) {
+        let maybe = Context { is_certain: false, ..context };
         match &compound.kind {
-            Kind::Subshell(list) => self.separate(list, place),
-            Kind::Group(list) => self.list(list, place),
+            Kind::Subshell(list) => self.separate(list, context),
+            Kind::Group(list) => self.list(list, context),
             Kind::Clauses(lists) => lists.iter().for_each(|list| self.list(list, maybe)),
             Kind::For { name, words, body } => {
-                let (start, around) = (self.next(), self.held.begin());
-                self.words(words, place);
+                let (start, around) = (self.next(), self.var_sources.begin());
+                self.words(words, context);
                 self.remember(words);
-                let mentioned = self.held.end(around);
-                self.held.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
+                let mentioned = self.var_sources.end(around);
+                self.var_sources.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
                 self.list(body, maybe);
             }
             Kind::Counted { arithmetic, body } => {
                 self.evaluates_names = true;
-                self.expansions(arithmetic, place);
+                self.expansions(arithmetic, context);
                 self.list(body, maybe);
             }
             Kind::Case { words, arms } => {
-                self.words(words, place);
+                self.words(words, context);
                 arms.iter().for_each(|arm| self.list(arm, maybe));
             }
             Kind::Arithmetic(inside) => {
                 self.evaluates_names = true;
-                self.expansions(inside, place);
+                self.expansions(inside, context);
             }
             Kind::Test(operands) => {
                 for operand in operands {
-                    self.word(&operand.word, place);
+                    self.word(&operand.word, context);
                     if operand.role == Role::Evaluated {
                         self.evaluates_names = true;
-                        evaluated::text(self, &single(operand.word.pieces()), operand.word.span, place);
+                        evaluated::text(self, &single(operand.word.pieces()), operand.word.span, context);
                     }
                 }
             }
-            Kind::Function { name, body } => self.function(name.as_deref(), body, place),
+            Kind::Function { name, body } => self.function(name.as_deref(), body, context),
             Kind::Coproc(command) => {
                 let functions = self.functions.len();
-                self.command(command, place);
+                self.command(command, context);
                 self.functions.truncate(functions);
             }
         }
     }
 
-    fn function(&mut self, name: Option<&str>, body: &Command<'t>, place: Place<'_, 't>) {
+    fn function(&mut self, name: Option<&str>, body: &Command<'t>, context: Context<'_, 't>) {
         let start = self.next();
         let definition =
             |name: Option<&str>, runs| Function { name: name.map(|name| Cow::Owned(name.to_owned())), runs };
         let Some(name) = name else {
-            self.command(body, place);
+            self.command(body, context);
             return self.actions.functions.push(definition(name, start..self.next()));
         };
         let functions = self.functions.len();
@@ -248,10 +248,13 @@ impl<'t, 'o> Walk<'t, 'o> {
                 | "trap"
                 | "unset"
         );
-        self.command(body, Place { is_certain: false, alongside: false, stdin: &Stdin::Inherited, ..place });
+        self.command(
+            body,
+            Context { is_certain: false, alongside: false, stdin: &Stdin::Inherited, ..context },
+        );
         self.actions.functions.push(definition(Some(name), start..self.next()));
         self.functions.truncate(functions);
-        if place.is_certain && !special {
+        if context.is_certain && !special {
             self.functions.push(name.to_owned());
         } else {
             self.maybe.push(name.to_owned());
@@ -259,7 +262,7 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     /// Lists what variables give to programs.
-    fn flows_of(&mut self, from: Vec<Range<usize>>, into: &Range<usize>, through: Through) {
+    fn flows_of(&mut self, from: Vec<Range<usize>>, into: &Range<usize>, through: DataFlow) {
         from.into_iter().for_each(|from| self.flow(from, into.clone(), through));
     }
 
@@ -268,7 +271,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.actions.runs.len()
     }
 
-    fn flow(&mut self, from: Range<usize>, into: Range<usize>, through: Through) {
+    fn flow(&mut self, from: Range<usize>, into: Range<usize>, through: DataFlow) {
         if !from.is_empty() && !into.is_empty() {
             self.actions.flows.push(Flow { from, into, through });
         }
@@ -282,28 +285,35 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     /// Lists a run, and what runs because of it.
-    pub(crate) fn run(&mut self, argv: Vec<Arg<'t>>, span: Span, place: Place<'_, 't>, open_ended: bool) {
-        let is_direct = place.via.is_none() || place.called == Called::AsWritten;
-        let mut called = place.called;
+    pub(crate) fn run(&mut self, argv: Vec<Arg<'t>>, span: Span, context: Context<'_, 't>, open_ended: bool) {
+        let is_direct = context.call_chain.is_none() || context.invocation == InvocationKind::AsWritten;
+        let mut invocation = context.invocation;
         if let (Some(name), true) = (argv.first().and_then(Arg::known), is_direct) {
             if matches!(name, "unset" | "unfunction" | "unalias" | "disable") {
                 self.maybe.append(&mut self.functions);
             } else if self.functions.iter().any(|function| function == name) {
-                called = Called::Function;
+                invocation = InvocationKind::Function;
             } else if self.maybe.iter().any(|function| function == name) {
                 self.hazard(HazardKind::Shadowed, span);
             }
         }
-        if place.called == Called::Through {
+        if context.invocation == InvocationKind::Nested {
             let Some(left) = self.handed_on.checked_sub(argv.len()) else {
                 return self.hazard(HazardKind::TooDeep, span);
             };
             self.handed_on = left;
         }
-        let alongside = place.alongside;
-        let run = Run { argv, span, via: via::names(place.via), called, open_ended, alongside };
-        if called != Called::Function {
-            payload::follow(self, &run, place);
+        let alongside = context.alongside;
+        let run = Run {
+            argv,
+            span,
+            call_chain: call_chain::names(context.call_chain),
+            invocation,
+            open_ended,
+            alongside,
+        };
+        if invocation != InvocationKind::Function {
+            payload::follow(self, &run, context);
         }
         self.actions.runs.push(run);
     }
@@ -314,27 +324,33 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     pub(crate) fn hazard(&mut self, kind: HazardKind, span: Span) {
-        self.actions.hazards.push(Hazard { kind, span });
+        self.actions.hazards.push(ShellHazard { kind, span });
     }
 
     /// Reads a nested text and walks over it. `borrowed` is the text itself where it is part of the whole text.
-    pub(crate) fn nested(&mut self, text: &str, borrowed: Option<&'t str>, span: Span, place: Place<'_, 't>) {
+    pub(crate) fn nested(
+        &mut self,
+        text: &str,
+        borrowed: Option<&'t str>,
+        span: Span,
+        context: Context<'_, 't>,
+    ) {
         let Some(budget) =
-            self.budget.checked_sub(text.len()).filter(|_| place.texts < self.options.max_texts)
+            self.budget.checked_sub(text.len()).filter(|_| context.texts < self.options.max_texts)
         else {
             return self.hazard(HazardKind::TooDeep, span);
         };
         self.budget = budget;
-        let options = ReadOptions { shell: place.shell, ..self.options.clone() };
+        let options = ReadOptions { shell: context.shell, ..self.options.clone() };
         match parser::parse(text, borrowed, Origin::Decoded(span), &options, Admission::Checked) {
             Ok(parsed) => {
-                let place = Place {
+                let context = Context {
                     heredocs: &parsed.heredocs,
-                    called: Called::Through,
-                    texts: place.texts + 1,
-                    ..place
+                    invocation: InvocationKind::Nested,
+                    texts: context.texts + 1,
+                    ..context
                 };
-                self.list(&parsed.list, place);
+                self.list(&parsed.list, context);
             }
             Err(refusal) => self.hazard(HazardKind::UnreadText(refusal.reason), span),
         }

@@ -11,7 +11,7 @@ use crate::tree::{
     Assigned, AssignedValue, Command, Compound, Kind, Marks, Piece, RedirectOperator, Redirected, Simple,
     Word,
 };
-use crate::word::{Builder, Place};
+use crate::word::{Builder, WordContext};
 
 impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads a simple command, or a function that is defined in the form `name() …`.
@@ -56,7 +56,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Ok(false);
         }
         let start = self.text.at;
-        let Some(word) = self.word(Place::Argument)? else { return Ok(false) };
+        let Some(word) = self.word(WordContext::Argument)? else { return Ok(false) };
         if self.shell() == Shell::Zsh {
             self.refuse_only_zsh(&word, may_assign, start)?;
         }
@@ -175,7 +175,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.text.peek() == b'(' {
             return Ok(AssignedValue::Array(self.array()?));
         }
-        let word = self.word(Place::Argument)?;
+        let word = self.word(WordContext::Argument)?;
         if self.text.peek() == b'(' {
             return Err(self.refuse_here(Obstacle::Syntax));
         }
@@ -207,7 +207,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 };
             }
             let element = self.text.at;
-            match self.word(Place::Argument)? {
+            match self.word(WordContext::Argument)? {
                 // bash spells an array in a substitution again before it runs it, and loses such a backslash doing so.
                 Some(_)
                     if !self.state.is_outermost()
@@ -281,7 +281,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
             (word, Some(index))
         } else {
             self.check_closing(operator)?;
-            let Some(word) = self.word(Place::Argument)? else { return Err(self.refuse_missing_command()) };
+            let Some(word) = self.word(WordContext::Argument)? else {
+                return Err(self.refuse_missing_command());
+            };
             (word, None)
         };
         let span = self.text.span(start, self.text.at);

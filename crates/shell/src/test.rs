@@ -5,7 +5,7 @@ use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::refusal::Obstacle;
 use crate::tree::{Kind, Operand, Role, Word};
-use crate::word::Place;
+use crate::word::WordContext;
 
 impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads `[[ … ]]`.
@@ -46,11 +46,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.deeper(|parser| parser.alternatives(operands))?;
             return if self.text.eat(b')') { Ok(()) } else { Err(self.refuse_missing_command()) };
         }
-        let first = self.test_word(Place::Argument)?;
+        let first = self.test_word(WordContext::Argument)?;
         if let Some(role) = first.bare().and_then(|name| unary(name)) {
             self.skip_blanks();
             if !self.is_test_end() && !matches!(self.text.peek(), b'&' | b'|' | b')') {
-                let word = self.test_word(Place::Argument)?;
+                let word = self.test_word(WordContext::Argument)?;
                 operands.push(Operand { word, role });
                 return Ok(());
             }
@@ -64,12 +64,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let sides = match self.text.peek() {
             b'<' | b'>' if self.text.peek_second() != b'(' => {
                 self.text.at += 1;
-                Some((Place::Argument, Role::Text))
+                Some((WordContext::Argument, Role::Text))
             }
             b'&' | b'|' | b')' | 0 => None,
             _ if self.is_test_end() => None,
             _ => {
-                let operator = self.test_word(Place::Argument)?;
+                let operator = self.test_word(WordContext::Argument)?;
                 let sides = operator.bare().and_then(|name| binary(name));
                 if sides.is_none() {
                     return Err(self.refuse_here(Obstacle::Syntax));
@@ -77,22 +77,22 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 sides
             }
         };
-        let Some((place, role)) = sides else {
+        let Some((context, role)) = sides else {
             operands.push(Operand { word: first, role: Role::Text });
             return Ok(());
         };
         operands.push(Operand { word: first, role });
         self.skip_blanks();
-        let word = self.test_word(place)?;
+        let word = self.test_word(context)?;
         operands.push(Operand { word, role });
         Ok(())
     }
 
-    fn test_word(&mut self, place: Place) -> Read<Word<'t>> {
+    fn test_word(&mut self, context: WordContext) -> Read<Word<'t>> {
         if self.is_test_end() {
             return Err(self.refuse_here(Obstacle::Syntax));
         }
-        match self.word(place)? {
+        match self.word(context)? {
             Some(word) => Ok(word),
             None => Err(self.refuse_missing_command()),
         }
@@ -121,12 +121,12 @@ fn unary(name: &str) -> Option<Role> {
 }
 
 /// Returns how the right side of a binary operator is read, and what is done with both.
-fn binary(name: &str) -> Option<(Place, Role)> {
+fn binary(name: &str) -> Option<(WordContext, Role)> {
     match name {
-        "=" | "==" | "!=" => Some((Place::Pattern, Role::Text)),
-        "=~" => Some((Place::Regex, Role::Text)),
-        "-nt" | "-ot" | "-ef" => Some((Place::Argument, Role::Text)),
-        "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => Some((Place::Argument, Role::Evaluated)),
+        "=" | "==" | "!=" => Some((WordContext::Pattern, Role::Text)),
+        "=~" => Some((WordContext::Regex, Role::Text)),
+        "-nt" | "-ot" | "-ef" => Some((WordContext::Argument, Role::Text)),
+        "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => Some((WordContext::Argument, Role::Evaluated)),
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ impl<'t> Builder<'t> {
 
 /// Where a word stands, which decides what may be in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum WordContext {
     /// An argument, a file name, an element.
     Argument,
     /// A pattern in `[[ … == … ]]`, which may hold groups.
@@ -70,14 +70,14 @@ pub(crate) enum Place {
 
 impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads a word. Returns nothing when none begins here.
-    pub(crate) fn word(&mut self, place: Place) -> Read<Option<Word<'t>>> {
+    pub(crate) fn word(&mut self, context: WordContext) -> Read<Option<Word<'t>>> {
         self.step();
         if ends_command(self.text.raw(0)) {
             return Ok(None);
         }
         let start = self.text.at;
         let mut builder = Builder::default();
-        while self.word_piece(place, &mut builder)? {}
+        while self.word_piece(context, &mut builder)? {}
         if self.text.at > start {
             self.count_one_more_word()?;
         }
@@ -94,7 +94,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Reads one piece of a word. Returns whether there was one.
-    fn word_piece(&mut self, place: Place, builder: &mut Builder<'t>) -> Read<bool> {
+    fn word_piece(&mut self, context: WordContext, builder: &mut Builder<'t>) -> Read<bool> {
         let next = self.text.peek();
         match next {
             b'\\' => self.escaped(builder)?,
@@ -106,8 +106,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
             b'(' if self.is_zsh_process(builder) => {
                 return Err(self.refuse_here(Obstacle::ZshProcessSubstitution));
             }
-            b'(' if self.is_group(place, builder) => self.word_group(builder)?,
-            b'|' if place == Place::Regex => {
+            b'(' if self.is_group(context, builder) => self.word_group(builder)?,
+            b'|' if context == WordContext::Regex => {
                 self.text.at += 1;
                 builder.push(Piece::Bare(Cow::Borrowed("|")));
             }
@@ -231,12 +231,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Returns whether a `(` here belongs to the word.
-    fn is_group(&mut self, place: Place, builder: &Builder<'t>) -> bool {
-        match place {
-            Place::Regex => true,
-            Place::Pattern => self.shell() == Shell::Zsh || ends_in_group_operator(builder),
+    fn is_group(&mut self, context: WordContext, builder: &Builder<'t>) -> bool {
+        match context {
+            WordContext::Regex => true,
+            WordContext::Pattern => self.shell() == Shell::Zsh || ends_in_group_operator(builder),
             // `name()` defines a function; a qualifier is never empty.
-            Place::Argument => {
+            WordContext::Argument => {
                 self.shell() == Shell::Zsh
                     && !builder.is_empty()
                     && self.text.peek_second() != b')'

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use stockade_guard::policy::commands::{Because, Suggestion};
+use stockade_guard::policy::commands::{Cause, Suggestion};
 use stockade_guard::policy::shell::{ReadOptions, Shell};
-use stockade_guard::policy::{CommandDecision, CommandPlace, CommandPolicy, Effect};
+use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
 use stockade_guard::{FileOptions, Source, read_text};
 
 use crate::args::Format;
@@ -89,8 +89,11 @@ impl HowArgs {
         })
     }
 
-    pub(crate) fn place(&self) -> CommandPlace {
-        CommandPlace { cwd: self.cwd.clone(), workspace: self.workspace.clone().or_else(|| self.cwd.clone()) }
+    pub(crate) fn place(&self) -> CommandContext {
+        CommandContext {
+            cwd: self.cwd.clone(),
+            workspace: self.workspace.clone().or_else(|| self.cwd.clone()),
+        }
     }
 }
 
@@ -186,14 +189,14 @@ impl Checked {
                 .run()
                 .map(|run| run.argv.iter().map(ToString::to_string).collect())
                 .unwrap_or_default(),
-            via: decision.via(part),
+            via: decision.call_chain(part),
             decision: part.effect,
-            rule: part.because.id().to_owned(),
-            layer: part.because.rule().map(|(_, layer)| layer.name()),
-            place: places.of(&part.because).map(str::to_owned),
-            reason: part.because.to_string(),
-            fix: match &part.because {
-                Because::Hazard(hazard) => Some(hazard.fix.clone()),
+            rule: part.cause.id().to_owned(),
+            layer: part.cause.rule().map(|(_, layer)| layer.name()),
+            place: places.of(&part.cause).map(str::to_owned),
+            reason: part.cause.to_string(),
+            fix: match &part.cause {
+                Cause::Hazard(hazard) => Some(hazard.fix.clone()),
                 _ => None,
             },
         });

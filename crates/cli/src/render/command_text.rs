@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::policy::commands::{Because, Consideration, Considered, Part, Suggestion};
+use stockade_guard::policy::commands::{Cause, Consideration, Considered, Part, Suggestion};
 use stockade_guard::policy::{CommandDecision, Effect};
 
 use super::escape::escape;
@@ -24,7 +24,7 @@ pub(crate) fn decision(
     let mut out = head(decision, styles);
     for part in shown(decision) {
         push_part(&mut out, decision, part, styles);
-        if let Some(place) = places.of(&part.because) {
+        if let Some(place) = places.of(&part.cause) {
             writeln!(out, "  {frame}={reset} the rule stands in {}", escape(place)).ok();
         }
     }
@@ -78,17 +78,17 @@ fn push_part(out: &mut String, decision: &CommandDecision<'_, '_>, part: &Part<'
         out,
         "  {frame}|{reset} {indent}{color}{marks}{goes_on} {}{reset}: {}",
         word(part.effect),
-        escape(&part.because.to_string())
+        escape(&part.cause.to_string())
     )
     .ok();
-    let via = decision.via(part);
+    let via = decision.call_chain(part);
     if !via.is_empty() {
         let words =
             part.run().map(|run| run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
         let runs = words.map(|words| format!(" runs `{}`", escape(&words))).unwrap_or_default();
         writeln!(out, "  {frame}={reset} through {}{runs}", escape(&via.join(", "))).ok();
     }
-    if let Because::Hazard(hazard) = &part.because
+    if let Cause::Hazard(hazard) = &part.cause
         && !hazard.fix.is_empty()
     {
         writeln!(out, "  {frame}={reset} instead: {}", escape(&hazard.fix)).ok();

@@ -1,8 +1,6 @@
 //! Where a command goes: by what was decided, what the configuration says, and whether this machine can make a sandbox.
 
-use stockade_policy::commands::router::{
-    Asker, Backend as Kind, Blocked, Route, RouterConfig, Unavailable, route,
-};
+use stockade_policy::commands::router::{Blocked, Fallback, Route, RouterConfig, route};
 use stockade_policy::{CommandDecision, Effect};
 
 use crate::config::{Backend, OnUnavailable};
@@ -36,10 +34,14 @@ pub(super) enum Way {
     Refused,
 }
 
+/// The sandbox of this machine. Which backend makes it is decided where it is started.
+#[derive(Debug, Clone, PartialEq)]
+struct LocalSandbox;
+
 /// Returns where a command goes. Without a sandbox it runs only where the configuration says so by name, or a person does.
 pub(super) fn way(decision: &CommandDecision<'_, '_>, backend: Backend, sandboxes: Sandboxes) -> Way {
     use RunPlace::{Sandbox, Unsandboxed};
-    let there: &[Kind] = if sandboxes == Sandboxes::Some { &[Kind::Native] } else { &[] };
+    let there: &[LocalSandbox] = if sandboxes == Sandboxes::Some { &[LocalSandbox] } else { &[] };
     match (route(decision, &config(backend), there).route, backend) {
         (Route::Sandbox(_), _) => Way::Runs(Sandbox),
         (Route::AskFirst(Some(_)), _) => Way::Asks(Sandbox),
@@ -58,17 +60,17 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, backend: Backend, sandboxe
 }
 
 /// The same in the words of the router. No program is exempt from the sandbox by its name.
-fn config(backend: Backend) -> RouterConfig {
+fn config(backend: Backend) -> RouterConfig<LocalSandbox> {
     RouterConfig {
         enabled: matches!(backend, Backend::Sandbox(_)),
         always: Vec::new(),
         never: Vec::new(),
-        unavailable: match backend {
-            Backend::Sandbox(OnUnavailable::Refuse) => Unavailable::Block,
-            Backend::Sandbox(OnUnavailable::Ask | OnUnavailable::Warn) | Backend::Direct => Unavailable::Ask,
+        fallback: match backend {
+            Backend::Sandbox(OnUnavailable::Refuse) => Fallback::Block,
+            Backend::Sandbox(OnUnavailable::Ask | OnUnavailable::Warn) | Backend::Direct => Fallback::Ask,
         },
-        backends: vec![Kind::Native],
-        asker: Asker::Present,
+        backends: vec![LocalSandbox],
+        ..RouterConfig::default()
     }
 }
 

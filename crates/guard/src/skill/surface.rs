@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 use stockade_policy::shell::ReadOptions;
-use stockade_policy::{CommandPlace, CommandPolicy, Effect};
+use stockade_policy::{CommandContext, CommandPolicy, Effect};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
 
 use super::command::find_commands;
@@ -207,8 +207,8 @@ impl Surfaces<'_> {
         let options = ScanOptions { syntax: Syntax::Shell, ..ScanOptions::default() };
         let report = self.scanner.scan_with(text, &options);
         self.findings.add(&report, path, line.saturating_sub(1), Reading::Command);
-        let decision = POLICY.decide(text, &ReadOptions::default(), &CommandPlace::default());
-        let because = decision.decisive().next().map(|part| part.because.to_string()).unwrap_or_default();
+        let decision = POLICY.decide(text, &ReadOptions::default(), &CommandContext::default());
+        let because = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         let place = Place { path, at };
         match decision.effect {
             Effect::Deny => {

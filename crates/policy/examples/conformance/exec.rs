@@ -1,9 +1,11 @@
 //! The vectors for rules on commands, and for where commands run.
 
 use serde_json::Value;
-use stockade_policy::commands::router::{Backend, Route, RouterConfig, Unavailable, route};
+use stockade_policy::commands::router::{Fallback, Machine, Route, RouterConfig, route};
 use stockade_policy::commands::rules::CommandPattern;
-use stockade_policy::{CommandDefaults, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
+use stockade_policy::{
+    CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
+};
 use stockade_shell::ReadOptions;
 
 use super::Outcome;
@@ -29,7 +31,7 @@ fn policy_row(row: &Value) -> Outcome {
         return Outcome::new(id, false, "the rule was accepted".to_owned());
     }
     let text = text(row);
-    let place = CommandPlace { cwd: row["cwd"].as_str().map(Into::into), workspace: None };
+    let place = CommandContext { cwd: row["cwd"].as_str().map(Into::into), workspace: None };
     let decision = policy.decide(&text, &ReadOptions::default(), &place);
     let effect = |key: &str| row[key].as_str().and_then(Effect::from_name);
     let passed = match (effect("expect_min"), effect("expect_action")) {
@@ -37,7 +39,7 @@ fn policy_row(row: &Value) -> Outcome {
         (None, expected) => Some(decision.effect) == expected,
     };
     let reasons: Vec<String> =
-        decision.parts.iter().map(|part| format!("{}: {}", part.effect, part.because)).collect();
+        decision.parts.iter().map(|part| format!("{}: {}", part.effect, part.cause)).collect();
     Outcome::new(
         id,
         passed,
@@ -85,6 +87,13 @@ fn anchored(pattern: &str) -> String {
     }
 }
 
+/// The sandboxes that the rows speak of.
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Native,
+    Container,
+}
+
 /// `cb-autosandbox.json`: whether a command needs a sandbox, and what happens without one.
 pub(super) fn router(data: &Value) -> Vec<Outcome> {
     rows(data)
@@ -94,15 +103,16 @@ pub(super) fn router(data: &Value) -> Vec<Outcome> {
 }
 
 fn variables(row: &Value) -> Outcome {
-    let config = RouterConfig::from_variables(|name| row["env"].get(name)?.as_str().map(str::to_owned));
+    let variable = |name: &str| row["env"].get(name)?.as_str().map(str::to_owned);
+    let config = RouterConfig::<Kind>::from_variables(variable, |_| None);
     let expected = &row["expect_config"];
     let mut found = serde_json::json!({
         "enabled": config.enabled,
-        "fail_closed": config.unavailable == Unavailable::Block,
+        "fail_closed": config.fallback == Fallback::Block,
     });
-    if let (Some(host), Some(found)) = (config.remote_host(), found.as_object_mut()) {
+    if let (Machine::Remote { host }, Some(found)) = (&config.machine, found.as_object_mut()) {
         found.insert("explicit_backend".to_owned(), "ssh".into());
-        found.insert("explicit_host".to_owned(), host.into());
+        found.insert("explicit_host".to_owned(), host.as_str().into());
     }
     Outcome::compare(word(row, "id"), &found, expected)
 }
@@ -110,18 +120,19 @@ fn variables(row: &Value) -> Outcome {
 fn routed(row: &Value) -> Outcome {
     let (id, text) = (word(row, "id"), word(row, "command"));
     let given = &row["config"];
-    let mut config = RouterConfig { enabled: given["enabled"] == true, ..RouterConfig::default() };
+    let backends = vec![Kind::Native, Kind::Container];
+    let mut config = RouterConfig { enabled: given["enabled"] == true, backends, ..RouterConfig::default() };
     for (key, list) in [("always", &mut config.always), ("never", &mut config.never)] {
         if given[key].is_array() {
             *list = rows(&given[key]).iter().map(string).collect();
         }
     }
     if given["fail_closed"] == false || given["failClosedOnUnavailable"] == false {
-        config.unavailable = Unavailable::Ask;
+        config.fallback = Fallback::Ask;
     }
-    let available = if row["docker_available"] == false { vec![] } else { vec![Backend::Container] };
+    let available = if row["docker_available"] == false { vec![] } else { vec![Kind::Container] };
     let policy = CommandPolicy::builtin();
-    let decision = policy.decide(&text, &ReadOptions::default(), &CommandPlace::default());
+    let decision = policy.decide(&text, &ReadOptions::default(), &CommandContext::default());
     let routing = route(&decision, &config, &available);
     let detail = format!("{text:?}: {routing:?}");
     if let Some(mode) = row["expect_mode"].as_str() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stockade_policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
-use stockade_shell::{Actions, Called, HazardKind, ReadOptions, Run, Script, Shell};
+use stockade_shell::{Actions, HazardKind, InvocationKind, ReadOptions, Run, Script, Shell};
 
 use super::Outcome;
 use super::dangerous::is_stopped;
@@ -33,10 +33,10 @@ fn command(row: &Value) -> Outcome {
 
 /// Returns what is not listed, or listed although it does not run.
 fn missing(row: &Value, actions: &Actions<'_>) -> Option<String> {
-    let of = |called: Called| {
-        actions.runs.iter().filter(move |run| run.called == called).map(argv).collect::<Vec<_>>()
+    let of = |invocation: InvocationKind| {
+        actions.runs.iter().filter(move |run| run.invocation == invocation).map(argv).collect::<Vec<_>>()
     };
-    let (written, through) = (of(Called::AsWritten), of(Called::Through));
+    let (written, through) = (of(InvocationKind::AsWritten), of(InvocationKind::Nested));
     let left = unmatched(&row["simple_commands"], written)?;
     if !left.missing.is_empty() || (row["dynamic"] == false && !left.extra.is_empty()) {
         return Some(format!("misses {:?}, adds {:?}", left.missing, left.extra));

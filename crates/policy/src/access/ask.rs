@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::fix::Fix;
 use super::request::{Object, Operation};
-use super::violation::Rule;
+use super::violation::PolicyRule;
 use crate::paths::facts::{Access, PathFacts};
 
 /// A question that stands between a request and its decision.
@@ -18,7 +18,7 @@ pub struct Ask {
     pub(super) agent: String,
     pub(super) operation: Operation,
     pub(super) object: Object,
-    pub(super) rule: Rule,
+    pub(super) rule: PolicyRule,
     pub(super) fix: Option<Fix>,
     pub(super) request: Asked,
 }
@@ -57,7 +57,7 @@ impl Ask {
 
     /// Returns the rule that wants a person to decide.
     #[must_use]
-    pub fn rule(&self) -> &Rule {
+    pub fn rule(&self) -> &PolicyRule {
         &self.rule
     }
 

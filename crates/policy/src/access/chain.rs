@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::violation::Rule;
+use super::violation::PolicyRule;
 use crate::commands::patterns::{CommandPatternError, CommandPatterns};
 use crate::nearest::nearest;
 use crate::paths::config::{Answer, PathPolicy, PathPolicyPatch};
@@ -116,8 +116,8 @@ pub enum ChainError {
 /// What one policy says.
 enum Statement {
     Nothing,
-    This(Answer, Rule),
-    ByDefault(Answer, Rule),
+    This(Answer, PolicyRule),
+    ByDefault(Answer, PolicyRule),
 }
 
 impl Policy {
@@ -187,24 +187,28 @@ impl Policy {
             {
                 match rules.say(workspace, located, found) {
                     Said::Denied { glob } => {
-                        Statement::This(Answer::Deny, Rule::DenyGlob { policy: policy(), glob })
+                        Statement::This(Answer::Deny, PolicyRule::DenyGlob { policy: policy(), glob })
                     }
                     Said::Allowed { glob } => {
-                        Statement::This(Answer::Allow, Rule::AllowGlob { policy: policy(), glob })
+                        Statement::This(Answer::Allow, PolicyRule::AllowGlob { policy: policy(), glob })
                     }
-                    Said::Default(answer) => Statement::ByDefault(answer, Rule::Default { policy: policy() }),
+                    Said::Default(answer) => {
+                        Statement::ByDefault(answer, PolicyRule::Default { policy: policy() })
+                    }
                 }
             }
             (Kind::Commands { patterns, answer }, Subject::Command { text }) => match patterns.find(text) {
                 Some(pattern) => Statement::This(
                     *answer,
-                    Rule::CommandPattern { policy: policy(), pattern: pattern.into() },
+                    PolicyRule::CommandPattern { policy: policy(), pattern: pattern.into() },
                 ),
                 None => Statement::Nothing,
             },
             (Kind::Custom(evaluate), subject) => match evaluate(subject) {
                 PolicyDecision::Pass => Statement::Nothing,
-                PolicyDecision::Answer(answer) => Statement::This(answer, Rule::Custom { policy: policy() }),
+                PolicyDecision::Answer(answer) => {
+                    Statement::This(answer, PolicyRule::Custom { policy: policy() })
+                }
             },
             (Kind::Paths { .. } | Kind::Commands { .. }, _) => Statement::Nothing,
         }
@@ -232,8 +236,8 @@ impl Chain {
     }
 
     /// Returns what the chain says: nothing when no policy decides.
-    pub(super) fn say(&self, subject: &Subject<'_>, workspace: &Workspace) -> Option<(Answer, Rule)> {
-        let mut default: Option<(Answer, Rule)> = None;
+    pub(super) fn say(&self, subject: &Subject<'_>, workspace: &Workspace) -> Option<(Answer, PolicyRule)> {
+        let mut default: Option<(Answer, PolicyRule)> = None;
         for policy in &self.0 {
             let (answer, rule, decides) = match policy.say(subject, workspace) {
                 Statement::Nothing => continue,

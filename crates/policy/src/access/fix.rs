@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use super::violation::Rule;
+use super::violation::PolicyRule;
 use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
 use crate::paths::facts::{Access, ResolvedPath};
 use crate::paths::globs;
@@ -85,7 +85,7 @@ impl Fix {
 
     /// The change for a path that a rule did not let through.
     pub(crate) fn for_path(
-        rule: &Rule,
+        rule: &PolicyRule,
         access: Access,
         located: &Path,
         found: Option<&ResolvedPath>,
@@ -93,34 +93,34 @@ impl Fix {
         workspace: &Workspace,
     ) -> Option<Self> {
         Some(match rule {
-            Rule::AbsolutePaths => match workspace.place(located).inside {
+            PolicyRule::AbsolutePaths => match workspace.locate(located).inside {
                 Some(path) => Self::UseRelativePath { path: path.to_str()?.to_owned() },
                 None => Self::AcceptAbsolutePaths,
             },
-            Rule::Jail => Self::TurnJailOff,
-            Rule::HardLink | Rule::HardLinkNotFound => Self::AcceptHardLinks,
-            Rule::ForbiddenGlob { glob } => Self::RemoveForbiddenGlob { glob: glob.clone() },
-            Rule::DenyGlob { glob, .. } => Self::RemoveDenyGlob { access, glob: glob.clone() },
-            Rule::Default { .. } => {
+            PolicyRule::Jail => Self::TurnJailOff,
+            PolicyRule::HardLink | PolicyRule::HardLinkNotFound => Self::AcceptHardLinks,
+            PolicyRule::ForbiddenGlob { glob } => Self::RemoveForbiddenGlob { glob: glob.clone() },
+            PolicyRule::DenyGlob { glob, .. } => Self::RemoveDenyGlob { access, glob: glob.clone() },
+            PolicyRule::Default { .. } => {
                 let real = found.map(|found| found.real.as_path()).filter(|real| *real != located);
                 let missing = if allowed(located) { real? } else { located };
-                let place = workspace.place(missing);
-                let path = place.inside.as_deref().unwrap_or(missing);
+                let seen = workspace.locate(missing);
+                let path = seen.inside.as_deref().unwrap_or(missing);
                 Self::AddAllowGlob { access, glob: globs::escape(path.to_str()?) }
             }
-            Rule::Custom { policy } => Self::ChangePolicy { policy: policy.clone() },
+            PolicyRule::Custom { policy } => Self::ChangePolicy { policy: policy.clone() },
             _ => return None,
         })
     }
 
     /// The change for a command that a rule did not let through.
-    pub(crate) fn for_command(rule: &Rule) -> Option<Self> {
+    pub(crate) fn for_command(rule: &PolicyRule) -> Option<Self> {
         Some(match rule {
-            Rule::CommandPattern { policy, pattern } => {
+            PolicyRule::CommandPattern { policy, pattern } => {
                 Self::RemoveCommandPattern { policy: policy.clone(), pattern: pattern.clone() }
             }
-            Rule::Custom { policy } => Self::ChangePolicy { policy: policy.clone() },
-            Rule::NothingDecided => Self::AllowCommandsByDefault,
+            PolicyRule::Custom { policy } => Self::ChangePolicy { policy: policy.clone() },
+            PolicyRule::NothingDecided => Self::AllowCommandsByDefault,
             _ => return None,
         })
     }

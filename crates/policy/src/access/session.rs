@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::request::{Object, Operation};
 
 /// The most answers that are remembered. Beyond that a person is asked again.
-const MOST_ANSWERS: usize = 10_000;
+const MAX_ANSWERS: usize = 10_000;
 
 /// What a person said about an exact object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Memory {
     }
 
     pub(super) fn remember(&mut self, operation: Operation, object: Object, answer: Remembered) {
-        if self.0.len() < MOST_ANSWERS || self.0.contains_key(&(operation, object.clone())) {
+        if self.0.len() < MAX_ANSWERS || self.0.contains_key(&(operation, object.clone())) {
             self.0.insert((operation, object), answer);
         }
     }

@@ -8,7 +8,7 @@ use super::chain::{Chain, ChainChange, ChainError, FORBIDDEN_GLOBS, Policy, Posi
 use super::fix::Fix;
 use super::request::{AccessRequest, Caller, Object, Operation, RunState};
 use super::session::{Memory, Remembered};
-use super::violation::{Reason, Rule, Violation};
+use super::violation::{PolicyRule, Reason, Violation};
 use crate::paths::boundary::{Boundary, Hit};
 use crate::paths::config::{Answer, PathPolicyPatch};
 use crate::paths::facts::{Access, PathFacts, ResolvedPath, Trouble};
@@ -36,7 +36,7 @@ pub struct Permit {
     /// To what: the real path, or the command.
     pub object: Object,
     /// What decided.
-    pub rule: Rule,
+    pub rule: PolicyRule,
 }
 
 /// The guard of one tool.
@@ -52,7 +52,7 @@ pub struct ToolGuard {
 /// A request, judged as far as the configuration goes.
 struct Judged {
     answer: Answer,
-    rule: Rule,
+    rule: PolicyRule,
     object: Object,
 }
 
@@ -110,15 +110,15 @@ impl ToolGuard {
         match reply {
             Reply::Aborted => self.deny(&request, judged.rule, Reason::AskAborted),
             Reply::NoHandler => self.deny(&request, judged.rule, Reason::AskNoHandler),
-            Reply::Unreadable => self.deny(&request, Rule::UnknownAnswer, denied),
+            Reply::Unreadable => self.deny(&request, PolicyRule::UnknownAnswer, denied),
             Reply::Decision(decision) => {
                 self.remember(ask, decision);
                 match decision {
                     PermissionDecision::Allow | PermissionDecision::AllowSession => {
-                        permit(&request, Judged { rule: Rule::Answer, ..judged })
+                        permit(&request, Judged { rule: PolicyRule::Answer, ..judged })
                     }
                     PermissionDecision::Deny | PermissionDecision::DenySession => {
-                        self.deny(&request, Rule::Answer, denied)
+                        self.deny(&request, PolicyRule::Answer, denied)
                     }
                 }
             }
@@ -130,7 +130,7 @@ impl ToolGuard {
     pub fn refuse(&self, access: Access, path: &Path, trouble: Trouble) -> Box<Violation> {
         let facts = PathFacts::Unresolvable(trouble);
         let request = AccessRequest::Path { access, path, facts: &facts };
-        self.violation(&request, Rule::Unresolvable(trouble), Reason::denied(request.operation()))
+        self.violation(&request, PolicyRule::Unresolvable(trouble), Reason::denied(request.operation()))
     }
 
     /// Forgets every answer that was to hold for the run.
@@ -175,7 +175,7 @@ impl ToolGuard {
         match *request {
             AccessRequest::Command { text } => {
                 let said = self.chain.say(&Subject::Command { text }, &self.boundary.workspace);
-                let (answer, rule) = said.unwrap_or((self.execute, Rule::NothingDecided));
+                let (answer, rule) = said.unwrap_or((self.execute, PolicyRule::NothingDecided));
                 Ok(Judged { answer, rule, object: Object::Command(text.to_owned()) })
             }
             AccessRequest::Path { access, path, facts } => {
@@ -183,7 +183,7 @@ impl ToolGuard {
                 let found = self.boundary.admit(&located, facts).map_err(|hit| self.struck(request, hit))?;
                 let subject = Subject::Path { access, located: &located, found };
                 let said = self.chain.say(&subject, &self.boundary.workspace);
-                let (answer, rule) = said.unwrap_or((Answer::Allow, Rule::NothingDecided));
+                let (answer, rule) = said.unwrap_or((Answer::Allow, PolicyRule::NothingDecided));
                 Ok(Judged { answer, rule, object: Object::Path(found.real.clone()) })
             }
         }
@@ -192,10 +192,10 @@ impl ToolGuard {
     fn ask(&self, request: &AccessRequest<'_>, caller: &Caller<'_>, judged: Judged) -> Verdict {
         match self.memory.recall(request.operation(), &judged.object) {
             Some(Remembered::Allowed) => {
-                return permit(request, Judged { rule: Rule::SessionAnswer, ..judged });
+                return permit(request, Judged { rule: PolicyRule::SessionAnswer, ..judged });
             }
             Some(Remembered::Denied) => {
-                return self.deny(request, Rule::SessionAnswer, Reason::denied(request.operation()));
+                return self.deny(request, PolicyRule::SessionAnswer, Reason::denied(request.operation()));
             }
             None => {}
         }
@@ -227,22 +227,22 @@ impl ToolGuard {
     fn struck(&self, request: &AccessRequest<'_>, hit: Hit) -> Box<Violation> {
         let denied = Reason::denied(request.operation());
         let (reason, rule) = match hit {
-            Hit::Absolute => (Reason::AbsolutePath, Rule::AbsolutePaths),
-            Hit::Trouble(trouble) => (denied, Rule::Unresolvable(trouble)),
-            Hit::Outside => (Reason::Jail, Rule::Jail),
-            Hit::LinkedOutside => (Reason::Jail, Rule::HardLink),
-            Hit::LinkedSomewhere => (Reason::Jail, Rule::HardLinkNotFound),
-            Hit::Special => (Reason::Jail, Rule::SpecialFile),
-            Hit::Forbidden(glob) => (Reason::ForbiddenGlob, Rule::ForbiddenGlob { glob }),
+            Hit::Absolute => (Reason::AbsolutePath, PolicyRule::AbsolutePaths),
+            Hit::Trouble(trouble) => (denied, PolicyRule::Unresolvable(trouble)),
+            Hit::Outside => (Reason::Jail, PolicyRule::Jail),
+            Hit::LinkedOutside => (Reason::Jail, PolicyRule::HardLink),
+            Hit::LinkedSomewhere => (Reason::Jail, PolicyRule::HardLinkNotFound),
+            Hit::Special => (Reason::Jail, PolicyRule::SpecialFile),
+            Hit::Forbidden(glob) => (Reason::ForbiddenGlob, PolicyRule::ForbiddenGlob { glob }),
         };
         self.violation(request, rule, reason)
     }
 
-    fn deny(&self, request: &AccessRequest<'_>, rule: Rule, reason: Reason) -> Verdict {
+    fn deny(&self, request: &AccessRequest<'_>, rule: PolicyRule, reason: Reason) -> Verdict {
         Verdict::Denied(self.violation(request, rule, reason))
     }
 
-    fn violation(&self, request: &AccessRequest<'_>, rule: Rule, reason: Reason) -> Box<Violation> {
+    fn violation(&self, request: &AccessRequest<'_>, rule: PolicyRule, reason: Reason) -> Box<Violation> {
         let operation = request.operation();
         let (object, real, fix) = match *request {
             AccessRequest::Command { text } => {
@@ -263,7 +263,7 @@ impl ToolGuard {
 
     fn fix_path(
         &self,
-        rule: &Rule,
+        rule: &PolicyRule,
         access: Access,
         located: &Path,
         found: Option<&ResolvedPath>,

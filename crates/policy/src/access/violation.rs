@@ -32,7 +32,7 @@ pub enum Reason {
 /// What decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum PolicyRule {
     /// Absolute paths are refused.
     AbsolutePaths,
     /// It cannot be told where the path leads.
@@ -105,7 +105,7 @@ pub struct Violation {
     /// Where that really leads, when it leads elsewhere.
     pub real: Option<Object>,
     /// What decided.
-    pub rule: Rule,
+    pub rule: PolicyRule,
     /// The narrowest change that would take this obstacle away. There may be another behind it. Nothing when no
     /// change of the configuration would help.
     pub fix: Option<Fix>,
@@ -143,7 +143,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for PolicyRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AbsolutePaths => formatter.write_str("only paths relative to the workspace are taken"),

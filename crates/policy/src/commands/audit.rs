@@ -7,10 +7,10 @@ use super::rules::effect::{Effect, Layer};
 use crate::shown::Shown;
 
 /// The most characters of a command, and of a part, that an entry holds.
-const LONGEST_COMMAND: usize = 500;
-const LONGEST_PART: usize = 120;
+const MAX_COMMAND_CHARS: usize = 500;
+const MAX_PART_CHARS: usize = 120;
 /// The most parts that an entry names.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// One decision, as it is written down.
 ///
@@ -66,27 +66,27 @@ impl CommandDecision<'_, '_> {
     #[must_use]
     pub fn audit(&self, now: Duration) -> AuditEntry {
         let mut parts: Vec<_> = self.parts.iter().collect();
-        if parts.len() > MOST_PARTS {
+        if parts.len() > MAX_PARTS {
             parts.sort_by_key(|part| std::cmp::Reverse(part.effect));
-            parts.truncate(MOST_PARTS);
+            parts.truncate(MAX_PARTS);
         }
         let audited = parts.iter().map(|part| AuditPart {
-            text: shortened(part.span.of(self.text), LONGEST_PART),
-            program: part.run().and_then(|run| run.program()).map(|name| shortened(name, LONGEST_PART)),
-            via: self.via(part).iter().map(|via| shortened(via, LONGEST_PART)).collect(),
+            text: shortened(part.span.of(self.text), MAX_PART_CHARS),
+            program: part.run().and_then(|run| run.program()).map(|name| shortened(name, MAX_PART_CHARS)),
+            via: self.call_chain(part).iter().map(|via| shortened(via, MAX_PART_CHARS)).collect(),
             effect: part.effect,
-            rule: part.because.id().to_owned(),
-            layer: part.because.rule().map(|(_, layer)| layer),
-            reason: part.because.to_string(),
+            rule: part.cause.id().to_owned(),
+            layer: part.cause.rule().map(|(_, layer)| layer),
+            reason: part.cause.to_string(),
         });
         AuditEntry {
             at_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-            command: shortened(self.text, LONGEST_COMMAND),
+            command: shortened(self.text, MAX_COMMAND_CHARS),
             command_bytes: self.text.len(),
             digest: None,
             effect: self.effect,
             parts: audited.collect(),
-            parts_left_out: self.parts.len().saturating_sub(MOST_PARTS),
+            parts_left_out: self.parts.len().saturating_sub(MAX_PARTS),
         }
     }
 }
@@ -113,14 +113,14 @@ fn shortened(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::context::CommandPlace;
+    use crate::commands::context::CommandContext;
     use crate::commands::decision::policy::CommandPolicy;
     use stockade_shell::ReadOptions;
 
     fn entry(text: &str) -> AuditEntry {
         let policy = CommandPolicy::builtin();
         policy
-            .decide(text, &ReadOptions::default(), &CommandPlace::default())
+            .decide(text, &ReadOptions::default(), &CommandContext::default())
             .audit(Duration::from_millis(1500))
     }
 
@@ -143,8 +143,8 @@ mod tests {
     fn an_entry_is_bounded_and_keeps_the_strictest_parts() {
         let text = format!("{}sudo id\u{202e}", "ls; ".repeat(1000));
         let entry = entry(&text);
-        assert_eq!(entry.parts.len(), MOST_PARTS);
+        assert_eq!(entry.parts.len(), MAX_PARTS);
         assert!(entry.parts.iter().any(|part| part.program.as_deref() == Some("sudo")));
-        assert!(entry.command.chars().count() <= LONGEST_COMMAND + 1 && entry.command_bytes == text.len());
+        assert!(entry.command.chars().count() <= MAX_COMMAND_CHARS + 1 && entry.command_bytes == text.len());
     }
 }

@@ -6,7 +6,7 @@ use crate::paths::lexical;
 
 /// What is known about the place that a command runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CommandPlace {
+pub struct CommandContext {
     /// The working folder. A rule about folders does not permit without it.
     pub cwd: Option<PathBuf>,
     /// The workspace.
@@ -15,20 +15,20 @@ pub struct CommandPlace {
 
 /// The same for one part of a text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'p> {
-    pub(crate) place: &'p CommandPlace,
+pub(crate) struct PartContext<'p> {
+    pub(crate) context: &'p CommandContext,
     /// Whether the text itself changes the folder.
     pub(crate) moves: bool,
 }
 
-impl Place<'_> {
+impl PartContext<'_> {
     /// Returns whether the command runs in one of the folders, or below; nothing when that is not known.
     pub(super) fn is_within(&self, folders: &[String]) -> Option<bool> {
-        let cwd = self.place.cwd.as_deref().filter(|cwd| cwd.is_absolute() && !self.moves)?;
+        let cwd = self.context.cwd.as_deref().filter(|cwd| cwd.is_absolute() && !self.moves)?;
         let cwd = lexical::resolve(Path::new("/"), cwd);
         let mut all_known = true;
         for folder in folders {
-            let folder = match (folder.as_str(), &self.place.workspace) {
+            let folder = match (folder.as_str(), &self.context.workspace) {
                 ("workspace", Some(workspace)) => workspace.clone(),
                 ("workspace", None) => {
                     all_known = false;
@@ -50,7 +50,7 @@ impl Place<'_> {
         plain
             && !file.is_empty()
             && !self.moves
-            && (self.place.cwd.is_none() || self.is_within(&folder) == Some(true))
+            && (self.context.cwd.is_none() || self.is_within(&folder) == Some(true))
     }
 }
 
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn folders_are_compared_name_by_name() {
         let within = |cwd: Option<&str>, moves, folder: &str| {
-            let place = CommandPlace { cwd: cwd.map(PathBuf::from), workspace: Some("/srv/app".into()) };
-            Place { place: &place, moves }.is_within(&[folder.to_owned()])
+            let context = CommandContext { cwd: cwd.map(PathBuf::from), workspace: Some("/srv/app".into()) };
+            PartContext { context: &context, moves }.is_within(&[folder.to_owned()])
         };
         let rows = [
             (Some("/data/../data/p"), false, "/data", Some(true)),

@@ -33,7 +33,7 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         actions: Option<Actions<'t>>,
     ) -> Self {
         // What runs another program stands before it, where both are written in the same place.
-        parts.sort_by_key(|part| (part.span, part.run().map_or(0, |run| run.via.len())));
+        parts.sort_by_key(|part| (part.span, part.run().map_or(0, |run| run.call_chain.len())));
         let effect = parts.iter().map(|part| part.effect).max().unwrap_or(Effect::Ask);
         let substitutions = actions
             .map(|actions| actions.substitutions.iter().map(|substitution| substitution.span).collect())
@@ -67,7 +67,7 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
 
     /// Returns what leads to a part, the outermost first: substitutions, then programs that run programs.
     #[must_use]
-    pub fn via(&self, part: &Part<'_, '_>) -> Vec<String> {
+    pub fn call_chain(&self, part: &Part<'_, '_>) -> Vec<String> {
         let holds =
             |span: &&Span| span.start <= part.span.start && part.span.end <= span.end && **span != part.span;
         let around = self.substitutions.iter().filter(holds);
@@ -75,7 +75,7 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
             around.map(|span| (*span, self.opening(*span).to_owned())).collect();
         via.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
         via.dedup();
-        let programs = part.run().map(|run| run.via.as_slice()).unwrap_or_default();
+        let programs = part.run().map(|run| run.call_chain.as_slice()).unwrap_or_default();
         via.into_iter().map(|(_, opening)| opening).chain(programs.iter().map(ToString::to_string)).collect()
     }
 

@@ -8,7 +8,7 @@
 //! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
 //! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
 
-use stockade_shell::{Actions, Arg, Called, Run, Script, Span};
+use stockade_shell::{Actions, Arg, InvocationKind, Run, Script, Span};
 
 mod code;
 mod command;
@@ -68,7 +68,7 @@ pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
 }
 
 fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
-    if run.called == Called::Function {
+    if run.invocation == InvocationKind::Function {
         return;
     }
     hides_words(run, found);

@@ -10,10 +10,10 @@ mod dangerous;
 mod words;
 
 /// The most patterns that one policy may have.
-const MOST_PATTERNS: usize = 1000;
+const MAX_PATTERNS: usize = 1000;
 
 /// The most memory that the compiled patterns of one policy may take, in bytes.
-const LARGEST_PROGRAM: usize = 8 << 20;
+const MAX_PROGRAM_BYTES: usize = 8 << 20;
 
 /// A pattern that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -47,8 +47,8 @@ impl CommandPatterns {
             pattern: pattern.chars().take(200).collect(),
             message,
         };
-        if let Some(pattern) = texts.get(MOST_PATTERNS) {
-            return Err(fail(pattern, format!("too many patterns; at most {MOST_PATTERNS} are taken")));
+        if let Some(pattern) = texts.get(MAX_PATTERNS) {
+            return Err(fail(pattern, format!("too many patterns; at most {MAX_PATTERNS} are taken")));
         }
         // Each pattern by itself first, so that the error names the right one.
         for pattern in &texts {
@@ -83,7 +83,7 @@ impl CommandPatterns {
 }
 
 fn build(patterns: &[String]) -> Result<Regex, String> {
-    let config = Regex::config().nfa_size_limit(Some(LARGEST_PROGRAM)).onepass(false);
+    let config = Regex::config().nfa_size_limit(Some(MAX_PROGRAM_BYTES)).onepass(false);
     Regex::builder().configure(config).build_many(patterns).map_err(|error| match error.syntax_error() {
         Some(syntax) => syntax.to_string(),
         None => error.to_string(),

@@ -7,15 +7,15 @@
 use std::fmt;
 
 use super::decision::CommandDecision;
-use super::decision::part::{Because, Does, Part};
+use super::decision::part::{Action, Cause, Part};
 use super::rules::effect::Effect;
 use super::rules::matcher::{base, trusted};
 use crate::shown::Shown;
-use stockade_shell::Called;
+use stockade_shell::InvocationKind;
 
-/// How commands are routed.
+/// How commands are routed. `B` is what the caller calls a sandbox: the router only compares one with another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RouterConfig {
+pub struct RouterConfig<B> {
     /// Whether commands are put into a sandbox at all. Where they are not, a person is asked about those that need one.
     pub enabled: bool,
     /// Programs that always run in a sandbox, by name.
@@ -23,59 +23,60 @@ pub struct RouterConfig {
     /// Programs that need none while nothing about them is dangerous. A program in both lists is in `always`.
     pub never: Vec<String>,
     /// What happens to a command that needs a sandbox when there is none.
-    pub unavailable: Unavailable,
+    pub fallback: Fallback,
     /// The sandboxes to use, the best first.
-    pub backends: Vec<Backend>,
-    /// Whether somebody can be asked.
-    pub asker: Asker,
+    pub backends: Vec<B>,
+    /// Whether commands run on this machine, or all of them on another one.
+    pub machine: Machine,
+    /// Whether a person can be asked.
+    pub prompter: Prompter,
 }
 
 /// What happens to a command that needs a sandbox when there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Unavailable {
-    /// It does not run.
+pub enum Fallback {
+    /// The command does not run.
     #[default]
     Block,
-    /// A person is asked about this one run.
+    /// A person is asked whether this one run may go without.
     Ask,
 }
 
-/// Whether somebody can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Asker {
-    /// Somebody is there.
+/// The machine that commands run on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum Machine {
+    /// This one, where a command that needs no sandbox runs directly.
     #[default]
-    Present,
-    /// Nobody is: every question is answered with no.
-    Absent,
-}
-
-/// A kind of sandbox.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Backend {
-    /// One that the operating system provides.
-    Native,
-    /// A container.
-    Container,
-    /// Another machine.
+    Local,
+    /// Another one, which the only backend leads to: no command runs here.
     Remote {
-        /// Its name.
+        /// The name of the other machine.
         host: String,
     },
+}
+
+/// Whether a person can be asked before a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Prompter {
+    /// A person is there and will answer.
+    #[default]
+    Present,
+    /// Nobody is there, so that every question is answered with no.
+    Absent,
 }
 
 /// Where a command goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
-pub enum Route {
-    /// It runs as the agent's other programs do.
+pub enum Route<B> {
+    /// The command runs as the agent's other programs do.
     Direct,
-    /// It runs in a sandbox.
-    Sandbox(Backend),
+    /// The command runs in this sandbox.
+    Sandbox(B),
     /// A person is asked, and if they agree it runs there: in the sandbox, or directly where there is none.
-    AskFirst(Option<Backend>),
-    /// It does not run.
+    AskFirst(Option<B>),
+    /// The command does not run, for this reason.
     Blocked(Blocked),
 }
 
@@ -83,7 +84,7 @@ pub enum Route {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Blocked {
-    /// The decision says so.
+    /// The decision on the command denies it.
     Denied,
     /// It needs a sandbox, and there is none.
     NoSandbox,
@@ -94,7 +95,7 @@ pub enum Blocked {
 /// Why a command needs a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Need {
+pub enum IsolationNeed {
     /// Its program is one that always runs in a sandbox.
     Always(String),
     /// The decision on a part says so, or asks.
@@ -106,102 +107,98 @@ pub enum Need {
 /// A route and the reasons for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Routing {
-    /// Where it goes.
-    pub route: Route,
+pub struct Routing<B> {
+    /// Where the command goes.
+    pub route: Route<B>,
     /// Why it needs a sandbox, when it does.
-    pub need: Option<Need>,
+    pub need: Option<IsolationNeed>,
 }
 
-impl Default for RouterConfig {
+impl<B> Default for RouterConfig<B> {
     fn default() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
             enabled: false,
+            // What these install, build or download is code of strangers, and it runs.
             always: owned(&["npm", "npx", "yarn", "pnpm", "pip", "pip3", "cargo", "make", "cmake"]),
             never: owned(&[
                 "ls", "cat", "head", "tail", "wc", "echo", "pwd", "date", "grep", "rg", "ag", "find",
                 "which", "file", "stat", "git", "cd",
             ]),
-            unavailable: Unavailable::Block,
-            backends: vec![Backend::Native, Backend::Container],
-            asker: Asker::Present,
+            fallback: Fallback::Block,
+            backends: Vec::new(),
+            machine: Machine::Local,
+            prompter: Prompter::Present,
         }
     }
 }
 
-impl RouterConfig {
+impl<B> RouterConfig<B> {
     /// Reads the variables that other tools of this kind use: `AUTO_SANDBOX`, `AUTO_SANDBOX_FAIL_CLOSED`, and with the
-    /// prefix `CODEBUDDY_` that one, `SANDBOX_BACKEND` and `SSH_HOST`. Only `true` switches something on.
+    /// prefix `CODEBUDDY_` that one, `SANDBOX_BACKEND` and `SSH_HOST`. Only `true` switches something on. `named` says
+    /// which backend a name in lower case means; without one, none is set.
     ///
     /// Without a word about it, a person is asked where there is no sandbox.
     #[must_use]
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn from_variables(
+        variable: impl Fn(&str) -> Option<String>,
+        named: impl FnOnce(&str) -> Option<B>,
+    ) -> Self {
         let is_true = |name: &str| variable(name).as_deref() == Some("true");
         let fail_closed =
             is_true("AUTO_SANDBOX_FAIL_CLOSED") || is_true("CODEBUDDY_AUTO_SANDBOX_FAIL_CLOSED");
-        let mut config = Self {
+        let name = variable("CODEBUDDY_SANDBOX_BACKEND").unwrap_or_default().trim().to_ascii_lowercase();
+        let host = || variable("CODEBUDDY_SSH_HOST").unwrap_or_default().trim().to_owned();
+        Self {
             enabled: is_true("AUTO_SANDBOX"),
-            unavailable: if fail_closed { Unavailable::Block } else { Unavailable::Ask },
+            fallback: if fail_closed { Fallback::Block } else { Fallback::Ask },
+            backends: named(&name).into_iter().collect(),
+            machine: if name == "ssh" { Machine::Remote { host: host() } } else { Machine::Local },
             ..Self::default()
-        };
-        let backend = variable("CODEBUDDY_SANDBOX_BACKEND").unwrap_or_default().trim().to_ascii_lowercase();
-        match backend.as_str() {
-            "ssh" => {
-                let host = variable("CODEBUDDY_SSH_HOST").unwrap_or_default().trim().to_owned();
-                config.backends = vec![Backend::Remote { host }];
-            }
-            "native" | "os" => config.backends = vec![Backend::Native],
-            "docker" | "container" => config.backends = vec![Backend::Container],
-            _ => {}
         }
-        config
     }
 
-    /// Returns the machine that all commands run on, when there is one.
-    #[must_use]
-    pub fn remote_host(&self) -> Option<&str> {
-        match self.backends.as_slice() {
-            [Backend::Remote { host }] => Some(host),
-            _ => None,
-        }
+    const fn is_remote(&self) -> bool {
+        matches!(self.machine, Machine::Remote { .. })
     }
 }
 
 /// Routes a command. `available` says which sandboxes the host really has.
 #[must_use]
-pub fn route(decision: &CommandDecision<'_, '_>, config: &RouterConfig, available: &[Backend]) -> Routing {
+pub fn route<B: Clone + PartialEq>(
+    decision: &CommandDecision<'_, '_>,
+    config: &RouterConfig<B>,
+    available: &[B],
+) -> Routing<B> {
     let need = need(decision, config);
     let backend = config.backends.iter().find(|backend| available.contains(backend)).cloned();
     let wants_sandbox = need.is_some();
-    let can = config.enabled || config.remote_host().is_some();
+    let can = config.enabled || config.is_remote();
     let route = match (decision.effect, wants_sandbox, backend.filter(|_| can)) {
         (Effect::Deny, ..) => Route::Blocked(Blocked::Denied),
         (Effect::Ask, true, Some(backend)) => Route::AskFirst(Some(backend)),
         (_, true, Some(backend)) => Route::Sandbox(backend),
-        (_, true, None) if can && config.unavailable == Unavailable::Block => {
-            Route::Blocked(Blocked::NoSandbox)
-        }
+        (_, true, None) if can && config.fallback == Fallback::Block => Route::Blocked(Blocked::NoSandbox),
         (_, true, None) | (Effect::Ask, false, _) => Route::AskFirst(None),
         (_, false, _) => Route::Direct,
     };
     let route = match route {
-        Route::AskFirst(_) if config.asker == Asker::Absent => Route::Blocked(Blocked::NobodyToAsk),
+        Route::AskFirst(_) if config.prompter == Prompter::Absent => Route::Blocked(Blocked::NobodyToAsk),
         route => route,
     };
     Routing { route, need }
 }
 
 /// Returns why a command needs a sandbox.
-fn need(decision: &CommandDecision<'_, '_>, config: &RouterConfig) -> Option<Need> {
-    if config.remote_host().is_some() {
-        return Some(Need::Remote);
+fn need<B>(decision: &CommandDecision<'_, '_>, config: &RouterConfig<B>) -> Option<IsolationNeed> {
+    if config.is_remote() {
+        return Some(IsolationNeed::Remote);
     }
     if config.enabled {
         let always = decision.parts.iter().filter_map(|part| part.run()?.program());
         let mut always = always.filter(|name| is_listed(&config.always, name));
         if let Some(name) = always.next() {
-            return Some(Need::Always(base(name).to_owned()));
+            return Some(IsolationNeed::Always(base(name).to_owned()));
         }
     }
     let needs = |part: &&Part<'_, '_>| match part.effect {
@@ -210,23 +207,23 @@ fn need(decision: &CommandDecision<'_, '_>, config: &RouterConfig) -> Option<Nee
         // Without a sandbox the answer to the question is all there is.
         Effect::Ask | Effect::Deny => config.enabled && !is_exempt(part, config),
     };
-    decision.parts.iter().find(needs).map(|part| Need::Part(part.because.to_string()))
+    decision.parts.iter().find(needs).map(|part| IsolationNeed::Part(part.cause.to_string()))
 }
 
 /// Returns whether the program of a part is one that needs no sandbox, and is used as such.
-fn is_exempt(part: &Part<'_, '_>, config: &RouterConfig) -> bool {
-    let Does::Run(run) = &part.does else { return false };
-    let is_plain = run.called == Called::AsWritten && run.is_known();
-    let by_rule = match &part.because {
-        Because::Unmatched => true,
+fn is_exempt<B>(part: &Part<'_, '_>, config: &RouterConfig<B>) -> bool {
+    let Action::Run(run) = &part.action else { return false };
+    let is_plain = run.invocation == InvocationKind::AsWritten && run.is_known();
+    let by_rule = match &part.cause {
+        Cause::Unmatched => true,
         // A rule that puts the program into a sandbox knows why.
-        Because::Rule { rule, .. } => rule.effect != Effect::Sandbox,
+        Cause::Rule { rule, .. } => rule.effect != Effect::Sandbox,
         _ => false,
     };
     let name = run.program().map(trusted).filter(|name| !name.contains('/'));
     let has_options = run.argv.get(1).and_then(|arg| arg.known()).is_some_and(|word| word.starts_with('-'));
     // What an option before anything else makes of a program is not known.
-    let is_usual = !(matches!(part.because, Because::Unmatched) && has_options);
+    let is_usual = !(matches!(part.cause, Cause::Unmatched) && has_options);
     config.enabled
         && is_plain
         && by_rule
@@ -238,7 +235,7 @@ fn is_listed(list: &[String], name: &str) -> bool {
     list.iter().any(|one| one.eq_ignore_ascii_case(base(name)))
 }
 
-impl Routing {
+impl<B> Routing<B> {
     /// Returns whether the command must not run outside a sandbox without a question.
     #[must_use]
     pub const fn needs_sandbox(&self) -> bool {
@@ -246,7 +243,7 @@ impl Routing {
     }
 }
 
-impl fmt::Display for Need {
+impl fmt::Display for IsolationNeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Always(name) => write!(f, "`{}` always runs in a sandbox", Shown(name)),
@@ -269,35 +266,42 @@ impl fmt::Display for Blocked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::context::CommandPlace;
+    use crate::commands::context::CommandContext;
     use crate::commands::decision::policy::CommandPolicy;
     use stockade_shell::ReadOptions;
 
-    fn routed(text: &str, config: &RouterConfig, available: &[Backend]) -> Routing {
+    /// What a caller calls its sandboxes.
+    #[derive(Debug, Clone, PartialEq)]
+    enum Kind {
+        Native,
+        Container,
+    }
+
+    fn routed(text: &str, config: &RouterConfig<Kind>, available: &[Kind]) -> Routing<Kind> {
         let policy = CommandPolicy::builtin();
-        route(&policy.decide(text, &ReadOptions::default(), &CommandPlace::default()), config, available)
+        route(&policy.decide(text, &ReadOptions::default(), &CommandContext::default()), config, available)
     }
 
     #[test]
     fn nothing_runs_directly_for_want_of_a_sandbox() {
-        let on = RouterConfig { enabled: true, ..RouterConfig::default() };
-        let off = RouterConfig::default();
-        let lenient = RouterConfig { unavailable: Unavailable::Ask, ..on.clone() };
-        let alone = RouterConfig { asker: Asker::Absent, ..lenient.clone() };
-        let native = [Backend::Native];
-        let rows: &[(&str, &RouterConfig, &[Backend], Route)] = &[
+        let off = RouterConfig { backends: vec![Kind::Native, Kind::Container], ..RouterConfig::default() };
+        let on = RouterConfig { enabled: true, ..off.clone() };
+        let lenient = RouterConfig { fallback: Fallback::Ask, ..on.clone() };
+        let alone = RouterConfig { prompter: Prompter::Absent, ..lenient.clone() };
+        let native = [Kind::Native];
+        let rows: &[(&str, &RouterConfig<Kind>, &[Kind], Route<Kind>)] = &[
             ("ls", &on, &native, Route::Direct),
             ("ls", &off, &[], Route::Direct),
-            ("cargo test", &on, &native, Route::Sandbox(Backend::Native)),
+            ("cargo test", &on, &native, Route::Sandbox(Kind::Native)),
             ("cargo test", &on, &[], Route::Blocked(Blocked::NoSandbox)),
             ("cargo test", &lenient, &[], Route::AskFirst(None)),
             ("cargo test", &alone, &[], Route::Blocked(Blocked::NobodyToAsk)),
             ("cargo test", &off, &native, Route::AskFirst(None)),
             ("git push", &on, &native, Route::AskFirst(None)),
-            ("npm install", &on, &native, Route::AskFirst(Some(Backend::Native))),
+            ("npm install", &on, &native, Route::AskFirst(Some(Kind::Native))),
             ("npm install", &on, &[], Route::Blocked(Blocked::NoSandbox)),
             ("rm -rf /", &on, &native, Route::Blocked(Blocked::Denied)),
-            ("ls $(npm test)", &on, &native, Route::Sandbox(Backend::Native)),
+            ("ls $(npm test)", &on, &native, Route::Sandbox(Kind::Native)),
         ];
         for (text, config, available, expected) in rows {
             assert_eq!(routed(text, config, available).route, *expected, "{text} {config:?} {available:?}");

@@ -25,4 +25,4 @@ pub use file::error::{CommandRuleFileError, CommandRuleFileProblem};
 #[cfg(feature = "rule-files")]
 pub use file::{CommandRuleFile, CommandRuleFormat, CommandTest, MAX_COMMAND_RULE_FILE_BYTES};
 pub use lint::{Lint, lint as lint_rules};
-pub use rule::{CommandPattern, Example, Guards, Over, Redirects};
+pub use rule::{CommandPattern, Example, Guards, Redirects, RegexScope};

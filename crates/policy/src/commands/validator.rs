@@ -241,7 +241,7 @@ fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> 
                 .any(|arg| arg.known().is_some_and(|word| word.starts_with('-') && word.contains('P')))
         };
         let evaluated = evaluates(name) && run.argv.len() > 1 && (name == "eval" || prompts());
-        if evaluated || run.via.iter().any(|via| through(via)) {
+        if evaluated || run.call_chain.iter().any(|via| through(via)) {
             let kind =
                 if name == "print" { RejectionKind::ZshEvalFlag } else { RejectionKind::EvaluatedText };
             return Some(Rejection { kind, span: run.span });

@@ -66,7 +66,7 @@ impl Boundary {
         if self.jail == Jail::Confined {
             self.confine(found)?;
         }
-        match names(located, found).find_map(|name| self.forbidden.hit(&self.workspace.place(name))) {
+        match names(located, found).find_map(|name| self.forbidden.hit(&self.workspace.locate(name))) {
             Some(glob) => Err(Hit::Forbidden(glob.to_owned())),
             None => Ok(found),
         }
@@ -93,7 +93,7 @@ impl Boundary {
     }
 
     fn forbidden_among(&self, names: &[PathBuf]) -> Option<Hit> {
-        let glob = names.iter().find_map(|name| self.forbidden.hit(&self.workspace.place(name)))?;
+        let glob = names.iter().find_map(|name| self.forbidden.hit(&self.workspace.locate(name)))?;
         Some(Hit::Forbidden(glob.to_owned()))
     }
 }

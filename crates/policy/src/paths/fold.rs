@@ -69,7 +69,7 @@ fn decomposed(text: &str) -> impl Iterator<Item = char> {
 
 /// A letter and its marks, each on its own.
 fn parts(character: char) -> impl Iterator<Item = char> {
-    let mut parts = [None; MOST_PARTS];
+    let mut parts = [None; MAX_PARTS];
     let mut free = parts.iter_mut();
     decompose_canonical(character, |part| {
         if let Some(slot) = free.next() {
@@ -80,7 +80,7 @@ fn parts(character: char) -> impl Iterator<Item = char> {
 }
 
 /// No character has more parts in its canonical decomposition.
-const MOST_PARTS: usize = 4;
+const MAX_PARTS: usize = 4;
 
 /// The characters that HFS+ skips when it compares names, and their invisible neighbours.
 fn skipped(character: char) -> bool {
@@ -119,7 +119,7 @@ mod tests {
         for character in all {
             let mut most = 0;
             decompose_canonical(character, |_| most += 1);
-            assert!(most <= MOST_PARTS, "{character:?}");
+            assert!(most <= MAX_PARTS, "{character:?}");
             let once = fold(character.encode_utf8(&mut [0; 4])).into_owned();
             assert_eq!(fold(&once), once, "{character:?} changes when it is folded again");
         }

@@ -16,18 +16,18 @@ mod set;
 mod test;
 
 use super::fold;
-use super::jail::{Case, Place, Workspace};
+use super::jail::{Case, LocatedPath, Workspace};
 use regex::Reading;
 use set::{Draft, Set, Sets};
 
 /// The most globs that one list may have.
-const MOST_GLOBS: usize = 10_000;
+const MAX_GLOBS: usize = 10_000;
 
 /// The longest glob, in bytes.
-const LONGEST_GLOB: usize = 4096;
+const MAX_GLOB_BYTES: usize = 4096;
 
 /// The longest list, in bytes.
-const LONGEST_LIST: usize = 256 * 1024;
+const MAX_LIST_BYTES: usize = 256 * 1024;
 
 /// A glob that cannot be used. A glob that silently matches nothing protects nothing, so it is refused at load.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -58,7 +58,7 @@ pub enum GlobErrorKind {
     Nul,
     /// It is longer than any honest glob, or the list has more globs than any honest list.
     #[error(
-        "too long; at most {MOST_GLOBS} globs of {LONGEST_GLOB} bytes are taken, {LONGEST_LIST} bytes together"
+        "too long; at most {MAX_GLOBS} globs of {MAX_GLOB_BYTES} bytes are taken, {MAX_LIST_BYTES} bytes together"
     )]
     TooLong,
     /// The globs of a list are short, but too much to compile.
@@ -124,13 +124,13 @@ impl DenyGlobs {
 
     /// Returns the glob, as it was written, that covers a place: in any form that a file system may read it as.
     /// Outside the workspace a relative glob is tried on the whole path, so that `**/.env` holds everywhere.
-    pub(crate) fn hit(&self, place: &Place<'_>) -> Option<&str> {
-        let relative = Some(place.inside.as_deref().unwrap_or(place.absolute));
+    pub(crate) fn hit(&self, located: &LocatedPath<'_>) -> Option<&str> {
+        let relative = Some(located.inside.as_deref().unwrap_or(located.absolute));
         self.folded
-            .find(relative, place.absolute, folded_in_any_order)
-            .or_else(|| self.by_character.find(relative, place.absolute, by_character))
+            .find(relative, located.absolute, folded_in_any_order)
+            .or_else(|| self.by_character.find(relative, located.absolute, by_character))
             .or_else(|| {
-                self.negated.iter().find(|glob| glob.inner.hit(place).is_none()).map(|glob| glob.owner)
+                self.negated.iter().find(|glob| glob.inner.hit(located).is_none()).map(|glob| glob.owner)
             })
             .and_then(|owner| self.texts.get(owner))
             .map(String::as_str)
@@ -159,16 +159,16 @@ impl AllowGlobs {
     }
 
     /// Returns the glob, as it was written, that matches a place. Relative globs never match outside the workspace.
-    pub(crate) fn hit(&self, place: &Place<'_>) -> Option<&str> {
-        let inside = place.inside.as_deref();
+    pub(crate) fn hit(&self, located: &LocatedPath<'_>) -> Option<&str> {
+        let inside = located.inside.as_deref();
         let exactly = |set: &Set, path: &Path| match self.case {
             Case::Sensitive => set.find(path.as_os_str().as_encoded_bytes()),
             Case::Insensitive => set.find(fold::fold(&path.to_string_lossy()).as_bytes()),
         };
         let excepted =
-            || self.negated.iter().find(|glob| inside.is_some() && glob.inner.hit(place).is_none());
+            || self.negated.iter().find(|glob| inside.is_some() && glob.inner.hit(located).is_none());
         self.exact
-            .find(inside, place.absolute, exactly)
+            .find(inside, located.absolute, exactly)
             .or_else(|| excepted().map(|glob| glob.owner))
             .and_then(|owner| self.texts.get(owner))
             .map(String::as_str)
@@ -215,7 +215,7 @@ fn for_each(
     for (index, text) in globs.iter().enumerate() {
         let fail = |kind| GlobError { glob: text.chars().take(200).collect(), kind };
         length += text.len();
-        if index == MOST_GLOBS || length > LONGEST_LIST {
+        if index == MAX_GLOBS || length > MAX_LIST_BYTES {
             return Err(fail(GlobErrorKind::TooLong));
         }
         let glob = Written::parse(text, workspace).map_err(fail)?;
@@ -254,7 +254,7 @@ struct Written {
 
 impl Written {
     fn parse(text: &str, workspace: &Workspace) -> Result<Self, GlobErrorKind> {
-        if text.len() > LONGEST_GLOB {
+        if text.len() > MAX_GLOB_BYTES {
             return Err(GlobErrorKind::TooLong);
         }
         if text.contains('\0') {

@@ -28,7 +28,7 @@ pub enum Case {
 
 /// A path, and where it lies seen from the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place<'p> {
+pub(crate) struct LocatedPath<'p> {
     /// The whole path.
     pub(crate) absolute: &'p Path,
     /// The path from the workspace, `.` for the workspace itself; nothing when it lies outside.
@@ -43,9 +43,9 @@ impl Workspace {
         Self { real: cwd.clone(), cwd, case: Case::Sensitive }
     }
 
-    pub(crate) fn place<'p>(&self, path: &'p Path) -> Place<'p> {
+    pub(crate) fn locate<'p>(&self, path: &'p Path) -> LocatedPath<'p> {
         let inside = self.below(path, &self.real).or_else(|| self.below(path, &self.cwd));
-        Place { absolute: path, inside }
+        LocatedPath { absolute: path, inside }
     }
 
     /// Whether a real path lies in the workspace. The name by which the workspace was reached counts for nothing
@@ -102,7 +102,11 @@ mod tests {
             (&folded, "/users/Mee/a", None),
             (&root, "/etc/passwd", Some("etc/passwd")),
         ] {
-            assert_eq!(workspace.place(Path::new(path)).inside.as_deref(), expected.map(Path::new), "{path}");
+            assert_eq!(
+                workspace.locate(Path::new(path)).inside.as_deref(),
+                expected.map(Path::new),
+                "{path}"
+            );
         }
         assert!(!linked.contains(Path::new("/link/a")));
         assert!(linked.contains(Path::new("/real/ws/a")));

@@ -40,7 +40,7 @@ impl PathRules {
     /// Deny, then allow, then the default. One denied name is enough to deny; to allow, both the path as it was
     /// named and the path it really is must be allowed.
     pub(crate) fn say(&self, workspace: &Workspace, located: &Path, found: &ResolvedPath) -> Said {
-        let denied = names(located, found).find_map(|name| self.deny.hit(&workspace.place(name)));
+        let denied = names(located, found).find_map(|name| self.deny.hit(&workspace.locate(name)));
         if let Some(glob) = denied {
             return Said::Denied { glob: glob.to_owned() };
         }
@@ -51,7 +51,7 @@ impl PathRules {
     }
 
     fn allowing(&self, workspace: &Workspace, located: &Path, found: &ResolvedPath) -> Option<&str> {
-        let glob = self.allow.hit(&workspace.place(located))?;
-        if found.real == located { Some(glob) } else { self.allow.hit(&workspace.place(&found.real)) }
+        let glob = self.allow.hit(&workspace.locate(located))?;
+        if found.real == located { Some(glob) } else { self.allow.hit(&workspace.locate(&found.real)) }
     }
 }

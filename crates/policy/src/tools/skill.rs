@@ -11,10 +11,10 @@ use super::names::Entry;
 use crate::shown::Shown;
 
 /// The most entries that one skill may list.
-const MOST_ENTRIES: usize = 1024;
+const MAX_ENTRIES: usize = 1024;
 
 /// The longest text of one entry, in bytes.
-const LONGEST_ENTRY: usize = 1024;
+const MAX_ENTRY_BYTES: usize = 1024;
 
 /// The tools of a skill's `allowed-tools`.
 ///
@@ -66,7 +66,7 @@ pub enum SkillToolsError {
         entry: String,
     },
     /// More than any honest list holds.
-    #[error("allowed-tools is too long: at most {MOST_ENTRIES} entries of {LONGEST_ENTRY} bytes are read")]
+    #[error("allowed-tools is too long: at most {MAX_ENTRIES} entries of {MAX_ENTRY_BYTES} bytes are read")]
     TooLong,
 }
 
@@ -88,7 +88,7 @@ impl SkillTools {
         for item in items {
             for entry in entries(item) {
                 let entry = entry?;
-                if tools.len() == MOST_ENTRIES || entry.len() > LONGEST_ENTRY {
+                if tools.len() == MAX_ENTRIES || entry.len() > MAX_ENTRY_BYTES {
                     return Err(SkillToolsError::TooLong);
                 }
                 tools.push(SkillTool::parse(entry)?);

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use stockade_policy::commands::rules::{CommandPattern, CommandRuleProblem, Over, Redirects};
+use stockade_policy::commands::rules::{CommandPattern, CommandRuleProblem, Redirects, RegexScope};
 use stockade_policy::commands::{Consideration, FloorOverride};
-use stockade_policy::{CommandDefaults, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
+use stockade_policy::{
+    CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
+};
 use stockade_shell::ReadOptions;
 
 use Effect::{Allow, Ask, Deny, Sandbox};
@@ -21,8 +23,8 @@ pub(crate) fn policy(layers: Vec<(Layer, Vec<CommandRule>)>) -> CommandPolicy {
     CommandPolicy::compile(layers, CommandDefaults::default()).unwrap()
 }
 
-pub(crate) fn place() -> CommandPlace {
-    CommandPlace { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) }
+pub(crate) fn place() -> CommandContext {
+    CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) }
 }
 
 pub(crate) fn effect(policy: &CommandPolicy, text: &str) -> Effect {
@@ -143,9 +145,9 @@ fn no_rule_outweighs_a_hazard_and_only_an_admin_switches_one_off() {
     let anything = policy(vec![(Layer::Admin, vec![rule("all", "*", Allow)])]);
     let decision = anything.decide("rm -rf /", &ReadOptions::default(), &place());
     assert_eq!(decision.effect, Deny);
-    let id = decision.parts[0].because.id().to_owned();
+    let id = decision.parts[0].cause.id().to_owned();
     let with = |layer| {
-        let overrides = vec![FloorOverride { floor: id.clone(), because: "a test".to_owned() }];
+        let overrides = vec![FloorOverride { floor: id.clone(), cause: "a test".to_owned() }];
         let rules = vec![rule("all", "*", Allow)];
         CommandPolicy::compile(vec![RuleLayer { layer, rules, overrides }], CommandDefaults::default())
     };
@@ -161,9 +163,9 @@ fn an_expression_only_makes_a_decision_stricter() {
     let policy = policy(vec![(
         Layer::Project,
         vec![
-            regex("prod", r"(?i)\bprod(uction)?\b", Over::Argv, Ask),
-            regex("log", r"\.log$", Over::Redirect, Deny),
-            regex("raw", "TOKEN", Over::Raw, Ask),
+            regex("prod", r"(?i)\bprod(uction)?\b", RegexScope::Argv, Ask),
+            regex("log", r"\.log$", RegexScope::Redirect, Deny),
+            regex("raw", "TOKEN", RegexScope::Raw, Ask),
         ],
     )]);
     let rows = [
@@ -280,7 +282,7 @@ fn a_decision_says_what_led_there_and_what_to_run() {
         .iter()
         .find(|part| part.run().is_some_and(|run| run.program() == Some("make")))
         .unwrap();
-    assert_eq!(decision.via(make), ["$(…)", "timeout", "sh"]);
+    assert_eq!(decision.call_chain(make), ["$(…)", "timeout", "sh"]);
     assert_eq!(decision.rendered(), None);
     let plain = policy.decide("git   'status'", &options, &place());
     assert_eq!(plain.rendered().as_deref(), Some("git status"));
@@ -361,7 +363,11 @@ fn rules_that_cannot_be_meant_are_refused() {
         assert!(refused(plain(name, Allow)).contains("i_know"), "{name}");
     }
     let regex = |pattern: &str, effect| {
-        CommandRule::new("r", CommandPattern::Regex { pattern: pattern.to_owned(), over: Over::Argv }, effect)
+        CommandRule::new(
+            "r",
+            CommandPattern::Regex { pattern: pattern.to_owned(), over: RegexScope::Argv },
+            effect,
+        )
     };
     assert!(refused(regex("x", Allow)).contains("stricter"));
     assert!(refused(regex("(", Ask)).contains("expression"));

@@ -91,7 +91,7 @@ proptest! {
         let (one, other) = (policy(vec![(Layer::User, rules())]), policy(vec![(Layer::User, order)]));
         let decide = |policy: &CommandPolicy| {
             let decision = policy.decide(&text, &ReadOptions::default(), &place());
-            decision.parts.iter().map(|part| (part.effect, part.because.id().to_owned())).collect::<Vec<_>>()
+            decision.parts.iter().map(|part| (part.effect, part.cause.id().to_owned())).collect::<Vec<_>>()
         };
         prop_assert_eq!(decide(&one), decide(&other));
     }

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use stockade_policy::commands::Because;
+use stockade_policy::commands::Cause;
 use stockade_policy::commands::hazards::{Floor, Hazard, all_hazards};
 use stockade_policy::commands::rules::CommandPattern;
 use stockade_policy::{
-    CommandDecision, CommandDefaults, CommandPlace, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
+    CommandContext, CommandDecision, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
 };
 use stockade_shell::{ReadOptions, Script};
 
@@ -52,7 +52,7 @@ pub(crate) fn decisions_only_get_stricter(data: &[u8]) {
         assert_eq!(decide(&RULES, &canonical).effect, decision.effect, "{text:?} as {canonical:?}");
     }
     // A text of nothing but comments is asked about, and only as long as there is nothing else.
-    let is_something = !decision.parts.iter().any(|part| matches!(part.because, Because::Nothing));
+    let is_something = !decision.parts.iter().any(|part| matches!(part.cause, Cause::Nothing));
     let both = format!("{text}\n{more}");
     if is_something && Script::read(&both, &options).is_ok() {
         assert!(decide(&RULES, &both).effect >= decision.effect, "{more:?} permits {text:?}");
@@ -60,7 +60,7 @@ pub(crate) fn decisions_only_get_stricter(data: &[u8]) {
 }
 
 fn decide<'t>(policy: &'static CommandPolicy, text: &'t str) -> CommandDecision<'t, 'static> {
-    let place = CommandPlace { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) };
+    let place = CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) };
     policy.decide(text, &ReadOptions::default(), &place)
 }
 

@@ -1,6 +1,6 @@
 //! Paths against the fixed part of a sandbox: one table for every trick that a path can play.
 
-use stockade_policy::access::Rule;
+use stockade_policy::access::PolicyRule;
 use stockade_policy::paths::{Case, Malformed, OtherNames, PathPolicy, ResolvedPath, Target, Trouble};
 use stockade_policy::{Access, PathFacts, Sandbox, SandboxConfig, Verdict, Workspace};
 
@@ -137,7 +137,7 @@ fn what_is_no_path_says_so() {
         let Verdict::Denied(violation) = decide(guard, Access::Read, &path, &plain("x")) else {
             panic!("{path}")
         };
-        assert_eq!(violation.rule, Rule::Unresolvable(Trouble::Malformed(expected)));
+        assert_eq!(violation.rule, PolicyRule::Unresolvable(Trouble::Malformed(expected)));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use stockade_shell::{Actions, Arg, Called, ReadOptions, Run, Script, Shell, WordCount};
+use stockade_shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, WordCount};
 
 use crate::mutation::CANARY;
 
@@ -108,7 +108,7 @@ fn without_dash(shell: Shell, ran: &[String]) -> Option<Vec<String>> {
 }
 
 fn is_foreseen(shell: Shell, ran: &[String], actions: &Actions<'_>) -> bool {
-    let programs = actions.runs.iter().filter(|run| run.called != Called::Function);
+    let programs = actions.runs.iter().filter(|run| run.invocation != InvocationKind::Function);
     programs.into_iter().any(|run| match run.program() {
         Some(_) => fits(&run.argv, run.open_ended, ran),
         None => may_run(shell, ran, run),

@@ -2,10 +2,10 @@
 
 use super::start;
 use crate::actions::{Arg, HazardKind, Run};
-use crate::runs::{Place, Walk};
+use crate::runs::{Context, Walk};
 
 /// The options of bubblewrap take up to three words each.
-pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let mut at = 1;
     while let Some(word) = run.argv.get(at).and_then(Arg::known) {
         if !word.starts_with("--") {
@@ -22,7 +22,7 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_
         }
         at += values.unwrap_or(0);
     }
-    start(walk, run, at, place);
+    start(walk, run, at, context);
 }
 
 /// How many words follow an option of bubblewrap.

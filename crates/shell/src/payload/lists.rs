@@ -7,20 +7,25 @@ use super::{joined, shell_named, text};
 use crate::actions::{Arg, HazardKind, Run};
 use crate::getopt::{self, OptionOrder, OptionTable, ParsedOptions};
 use crate::lookup::last_name;
-use crate::runs::{Place, Stdin, Walk};
+use crate::runs::{Context, Stdin, Walk};
 use crate::span::Span;
 
 /// `find … -exec program … ;` and `fd … -x program …`.
-pub(super) fn executed<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, actions: &[&str], place: Place<'_, 't>) {
+pub(super) fn executed<'t>(
+    walk: &mut Walk<'t, '_>,
+    run: &Run<'t>,
+    actions: &[&str],
+    context: Context<'_, 't>,
+) {
     for program in (Executed { argv: &run.argv, actions }).programs() {
         let argv = run.argv.get(program).unwrap_or_default().to_vec();
-        spliced(walk, argv, run.span, Place { stdin: &Stdin::Unknown, ..place });
+        spliced(walk, argv, run.span, Context { stdin: &Stdin::Unknown, ..context });
     }
 }
 
 /// Runs a program to which file names or lines are added. Where a shell gets them as part of its text, that text
 /// is not known.
-fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, place: Place<'_, 't>) {
+fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, context: Context<'_, 't>) {
     let is_shell =
         argv.first().and_then(Arg::known).is_some_and(|name| shell_named(last_name(name)).is_some());
     let in_text =
@@ -28,11 +33,11 @@ fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, place: P
     if is_shell && in_text {
         walk.hazard(HazardKind::UnknownText, span);
     }
-    walk.run(argv, span, place, true);
+    walk.run(argv, span, context, true);
 }
 
 /// `parallel program … ::: values`: the words are joined and given to a shell, once for each value.
-pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     static OPTIONS: OptionTable = OptionTable::new(
         "-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x --*",
     );
@@ -52,9 +57,9 @@ pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<
     });
     if !is_plain || values.len() > 1 {
         walk.hazard(HazardKind::UnknownText, run.span);
-        text(walk, &joined(program), run.span, Place { is_certain: false, ..place });
+        text(walk, &joined(program), run.span, Context { is_certain: false, ..context });
     }
-    walk.run(argv, run.span, Place { stdin: &Stdin::Unknown, ..place }, values.len() != 1);
+    walk.run(argv, run.span, Context { stdin: &Stdin::Unknown, ..context }, values.len() != 1);
 }
 
 /// `xargs program …`: what it reads is added, or put in place of a mark.
@@ -62,12 +67,12 @@ pub(super) fn arguments_added<'t>(
     walk: &mut Walk<'t, '_>,
     run: &Run<'t>,
     options: &ParsedOptions<'t>,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) {
     let argv = run.argv.get(options.operands..).unwrap_or_default().to_vec();
     let Some(program) = argv.first() else {
         let echo = vec![Arg::Known(Cow::Borrowed("echo"))];
-        return walk.run(echo, run.span, Place { stdin: &Stdin::Unknown, ..place }, true);
+        return walk.run(echo, run.span, Context { stdin: &Stdin::Unknown, ..context }, true);
     };
     let mark =
         options.values.iter().find(|(option, _)| matches!(&**option, "-I" | "--replace" | "-i" | "-J"));
@@ -77,5 +82,5 @@ pub(super) fn arguments_added<'t>(
     if is_shell && in_text {
         walk.hazard(HazardKind::UnknownText, run.span);
     }
-    walk.run(argv, run.span, Place { stdin: &Stdin::Unknown, ..place }, mark.is_none());
+    walk.run(argv, run.span, Context { stdin: &Stdin::Unknown, ..context }, mark.is_none());
 }

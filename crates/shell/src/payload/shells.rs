@@ -6,17 +6,17 @@ use super::text;
 use crate::actions::{Arg, HazardKind, Run};
 use crate::braces::{arguments, single};
 use crate::options::Shell;
-use crate::runs::{Place, Stdin, Walk};
+use crate::runs::{Context, Stdin, Walk};
 use crate::tree::{Command, RedirectOperator, Redirected};
 
 /// A shell runs the text after `-c`, a file, or what it reads.
-pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, place: Place<'_, 't>) {
+pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, context: Context<'_, 't>) {
     let start = walk.actions.runs.len();
-    text_of(walk, run, Place { shell, is_certain: false, ..place });
+    text_of(walk, run, Context { shell, is_certain: false, ..context });
     walk.own_shell(start);
 }
 
-fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let options = options_of(&run.argv);
     let operand = run.argv.get(options.operands);
     if options.runs_text {
@@ -25,7 +25,7 @@ fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
             walk,
             operand.unwrap_or(&unknown),
             run.span,
-            Place { stdin: &Stdin::Inherited, ..place },
+            Context { stdin: &Stdin::Inherited, ..context },
         );
     }
     if options.is_uncertain || (operand.is_none() && run.open_ended) {
@@ -33,37 +33,42 @@ fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
     }
     let reads_file = operand.is_some_and(|operand| operand.known() != Some("-") && !is_input(operand));
     if !reads_file || options.reads_input {
-        read(walk, run, place);
+        read(walk, run, context);
     } else {
-        read_perhaps(walk, run, operand, place);
+        read_perhaps(walk, run, operand, context);
     }
 }
 
 /// `source` runs a file, or what it reads when the file is the standard input by one of its names.
-pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
+pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let words = run.argv.get(1..).unwrap_or_default();
     let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
     if words.first().is_some_and(is_input) {
-        read(walk, run, Place { is_certain: false, ..place });
+        read(walk, run, Context { is_certain: false, ..context });
     } else {
-        read_perhaps(walk, run, words.first(), place);
+        read_perhaps(walk, run, words.first(), context);
     }
 }
 
 /// Lists what a text on the standard input runs when a file that is only known later turns out to be that input.
-fn read_perhaps<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, file: Option<&Arg<'t>>, place: Place<'_, 't>) {
-    if matches!(place.stdin, Stdin::Text(_)) && file.is_some_and(may_be_input) {
-        read(walk, run, Place { is_certain: false, ..place });
+fn read_perhaps<'t>(
+    walk: &mut Walk<'t, '_>,
+    run: &Run<'t>,
+    file: Option<&Arg<'t>>,
+    context: Context<'_, 't>,
+) {
+    if matches!(context.stdin, Stdin::Text(_)) && file.is_some_and(may_be_input) {
+        read(walk, run, Context { is_certain: false, ..context });
     }
 }
 
 /// Runs what a shell reads from its standard input.
-fn read<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, place: Place<'_, 't>) {
-    match place.stdin {
+fn read<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
+    match context.stdin {
         Stdin::Inherited => {}
         Stdin::Unknown => walk.hazard(HazardKind::UnknownText, run.span),
         Stdin::Text(input) => {
-            walk.nested(input, None, run.span, Place { stdin: &Stdin::Inherited, ..place });
+            walk.nested(input, None, run.span, Context { stdin: &Stdin::Inherited, ..context });
         }
     }
 }
@@ -135,7 +140,7 @@ fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
 }
 
 /// Returns what a redirection makes of the standard input, when it concerns it.
-pub(crate) fn input(redirected: &Redirected<'_>, place: Place<'_, '_>) -> Option<Stdin> {
+pub(crate) fn input(redirected: &Redirected<'_>, context: Context<'_, '_>) -> Option<Stdin> {
     if redirected.descriptor.as_deref().is_some_and(|descriptor| descriptor != "0") {
         return None;
     }
@@ -144,7 +149,7 @@ pub(crate) fn input(redirected: &Redirected<'_>, place: Place<'_, '_>) -> Option
     };
     match redirected.operator {
         RedirectOperator::Heredoc => {
-            let body = place.heredocs.get(redirected.heredoc?)?;
+            let body = context.heredocs.get(redirected.heredoc?)?;
             Some(known(single(&body.body), ""))
         }
         RedirectOperator::HereString => Some(known(single(redirected.target.pieces()), "\n")),
@@ -156,11 +161,11 @@ pub(crate) fn input(redirected: &Redirected<'_>, place: Place<'_, '_>) -> Option
 }
 
 /// Returns what a command writes into a pipe, where its text tells.
-pub(crate) fn output(command: &Command<'_>, place: Place<'_, '_>) -> Option<String> {
+pub(crate) fn output(command: &Command<'_>, context: Context<'_, '_>) -> Option<String> {
     let Command::Simple(simple) = command else { return None };
     let mut argv = Vec::new();
     for word in &simple.words {
-        arguments(word, place.shell, &mut argv);
+        arguments(word, context.shell, &mut argv);
     }
     let words: Vec<&str> = argv.iter().map(Arg::known).collect::<Option<_>>()?;
     let plain = |text: &str| !text.contains(['\\', '%']);
@@ -172,7 +177,7 @@ pub(crate) fn output(command: &Command<'_>, place: Place<'_, '_>) -> Option<Stri
         }
         ["printf", text] if plain(text) => Some((*text).to_owned()),
         ["printf", "%s" | "%s\\n" | "%s\n", text] => Some((*text).to_owned()),
-        ["cat"] => match simple.redirects.iter().rev().find_map(|redirected| input(redirected, place)) {
+        ["cat"] => match simple.redirects.iter().rev().find_map(|redirected| input(redirected, context)) {
             Some(Stdin::Text(text)) => Some(text),
             _ => None,
         },

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::{joined, lists, start, text};
 use crate::Script;
-use crate::actions::{Arg, AssignmentScope, Called, HazardKind, Run, WordCount};
+use crate::actions::{Arg, AssignmentScope, HazardKind, InvocationKind, Run, WordCount};
 use crate::braces::arguments;
+use crate::call_chain::CallChain;
 use crate::getopt::{self, OptionOrder, ParsedOptions};
-use crate::runs::{Place, Walk};
+use crate::runs::{Context, Walk};
 use crate::span::Span;
-use crate::via::Via;
 use crate::wrappers::{self, Inner, Wrapper};
 
 /// Follows a program of the table.
@@ -18,7 +18,7 @@ pub(super) fn follow<'t>(
     run: &Run<'t>,
     name: &str,
     wrapper: &Wrapper,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) {
     let first = if wrapper.subcommands.is_empty() { 1 } else { 2 };
     let order = if wrapper.inner == Inner::Nothing { OptionOrder::Anywhere } else { OptionOrder::Strict };
@@ -31,30 +31,35 @@ pub(super) fn follow<'t>(
         return;
     }
     for (_, value) in options.values.iter().filter(|(option, _)| wrappers::takes_text(name, option)) {
-        text(walk, value, run.span, Place { is_certain: false, ..place });
+        text(walk, value, run.span, Context { is_certain: false, ..context });
     }
     let words = options.operands + wrapper.operands;
     match wrapper.inner {
-        Inner::Argv => operand_then_argv(walk, run, name, words, place),
-        Inner::Environment => environment(walk, run, &options, place),
-        Inner::OpenEnded => lists::arguments_added(walk, run, &options, place),
-        Inner::Joined if options.has("-x") || options.has("--exec") => start(walk, run, words, place),
-        Inner::Joined => joined_words(walk, run, words, place),
+        Inner::Argv => operand_then_argv(walk, run, name, words, context),
+        Inner::Environment => environment(walk, run, &options, context),
+        Inner::OpenEnded => lists::arguments_added(walk, run, &options, context),
+        Inner::Joined if options.has("-x") || options.has("--exec") => start(walk, run, words, context),
+        Inner::Joined => joined_words(walk, run, words, context),
         Inner::Texts => {
             for word in run.argv.get(words..).unwrap_or_default() {
-                text(walk, word, run.span, Place { is_certain: false, ..place });
+                text(walk, word, run.span, Context { is_certain: false, ..context });
             }
         }
         Inner::Nothing => {}
         Inner::AfterArgs => {
             let after = run.argv.iter().position(|arg| matches!(arg.known(), Some("--args" | "-args")));
-            start(walk, run, after.map_or(run.argv.len(), |at| at + 1), place);
+            start(walk, run, after.map_or(run.argv.len(), |at| at + 1), context);
         }
         Inner::Elsewhere => {
             let argv = run.argv.get(words..).unwrap_or_default();
             let argv = argv.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(argv);
             if !argv.is_empty() {
-                walk.run(argv.to_vec(), run.span, Place { called: Called::Elsewhere, ..place }, false);
+                walk.run(
+                    argv.to_vec(),
+                    run.span,
+                    Context { invocation: InvocationKind::Elsewhere, ..context },
+                    false,
+                );
             }
         }
     }
@@ -66,28 +71,28 @@ fn operand_then_argv<'t>(
     run: &Run<'t>,
     name: &str,
     at: usize,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) {
     let operands = run.argv.get(..at.min(run.argv.len())).unwrap_or_default();
     if operands.iter().any(|arg| matches!(arg, Arg::Unknown { count: WordCount::Any, .. })) {
         // The command may already begin in what that becomes.
-        walk.run(vec![Arg::any()], run.span, place, true);
+        walk.run(vec![Arg::any()], run.span, context, true);
     }
     let next = run.argv.get(at).and_then(Arg::known);
     match (name, next) {
         ("flock", Some("-c" | "--command")) => {
             let unknown = Arg::any();
-            text(walk, run.argv.get(at + 1).unwrap_or(&unknown), run.span, place);
+            text(walk, run.argv.get(at + 1).unwrap_or(&unknown), run.span, context);
         }
-        (_, Some("--")) => start(walk, run, at + 1, place),
-        _ => start(walk, run, at, place),
+        (_, Some("--")) => start(walk, run, at + 1, context),
+        _ => start(walk, run, at, context),
     }
 }
 
-fn joined_words<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, place: Place<'_, 't>) {
+fn joined_words<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, context: Context<'_, 't>) {
     let words = run.argv.get(at..).unwrap_or_default();
     if !words.is_empty() {
-        text(walk, &joined(words), run.span, Place { is_certain: false, ..place });
+        text(walk, &joined(words), run.span, Context { is_certain: false, ..context });
     }
 }
 
@@ -96,15 +101,15 @@ fn environment<'t>(
     walk: &mut Walk<'t, '_>,
     run: &Run<'t>,
     options: &ParsedOptions<'t>,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) {
     let mut argv = run.argv.get(options.operands..).unwrap_or_default().to_vec();
     let last = options.values.last().filter(|(option, _)| matches!(&**option, "-S" | "--split-string"));
     if let Some((_, value)) = last {
         let name = run.argv.first().cloned();
-        argv = name.into_iter().chain(split_words(walk, value, run.span, place)).chain(argv).collect();
-        let place = Place { texts: place.texts + 1, ..place };
-        return follow_again(walk, argv, run, place);
+        argv = name.into_iter().chain(split_words(walk, value, run.span, context)).chain(argv).collect();
+        let context = Context { texts: context.texts + 1, ..context };
+        return follow_again(walk, argv, run, context);
     }
     let names = Names::of(run.program().unwrap_or_default());
     let assigned = argv.iter().take_while(|arg| names.assigned(arg).is_some()).count();
@@ -112,22 +117,22 @@ fn environment<'t>(
     for arg in argv {
         if let Some(name) = names.assigned(&arg) {
             let value = arg.without_prefix(name.len() + 1);
-            walk.assign(Cow::Owned(name), value, AssignmentScope::Command, run.span, place);
+            walk.assign(Cow::Owned(name), value, AssignmentScope::Command, run.span, context);
         }
     }
     if !program.is_empty() {
-        walk.run(program, run.span, place, run.open_ended);
+        walk.run(program, run.span, context, run.open_ended);
     }
 }
 
 /// Follows the same wrapper with other words.
-fn follow_again<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, run: &Run<'t>, place: Place<'_, 't>) {
-    if place.texts > walk.options.max_texts {
+fn follow_again<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, run: &Run<'t>, context: Context<'_, 't>) {
+    if context.texts > walk.options.max_texts {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
-    let via = place.via.and_then(Via::outer);
+    let call_chain = context.call_chain.and_then(CallChain::outer);
     let run = Run { argv, ..run.clone() };
-    super::follow(walk, &run, Place { via, ..place });
+    super::follow(walk, &run, Context { call_chain, ..context });
 }
 
 /// What a program takes for the name of a variable, before an `=`.
@@ -166,7 +171,7 @@ fn split_words<'t>(
     walk: &mut Walk<'t, '_>,
     value: &Arg<'t>,
     span: Span,
-    place: Place<'_, 't>,
+    context: Context<'_, 't>,
 ) -> Vec<Arg<'t>> {
     let words = value.known().and_then(|text| Script::read(text, walk.options).ok());
     let simple = words.as_ref().and_then(Script::only_command).filter(|simple| simple.redirects.is_empty());
@@ -177,7 +182,7 @@ fn split_words<'t>(
     let mut argv = Vec::new();
     for word in &simple.words {
         let mut found = Vec::new();
-        arguments(word, place.shell, &mut found);
+        arguments(word, context.shell, &mut found);
         argv.extend(
             found
                 .into_iter()

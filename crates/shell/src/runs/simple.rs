@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Place, Stdin, Walk};
-use crate::actions::{Arg, Assignment, AssignmentScope, Called, Redirect, SubstitutionForm, Through};
+use super::{Context, Stdin, Walk};
+use crate::actions::{
+    Arg, Assignment, AssignmentScope, DataFlow, InvocationKind, Redirect, SubstitutionForm,
+};
 use crate::braces::{arguments, single};
 use crate::options::Shell;
 use crate::simple::is_declaration;
@@ -13,93 +15,98 @@ use crate::tree::{Assigned, AssignedValue, RedirectOperator, Redirected, Simple,
 use crate::{evaluated, payload};
 
 impl<'t> Walk<'t, '_> {
-    pub(super) fn simple(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) {
+    pub(super) fn simple(&mut self, simple: &Simple<'t>, context: Context<'_, 't>) {
         let (start, substitutions) = (self.next(), self.actions.substitutions.len());
-        let (argv, mentioned) = self.arguments(simple, place);
+        let (argv, mentioned) = self.arguments(simple, context);
         let words = start..self.next();
-        let is_modifier = |arg: &Arg<'_>| place.shell == Shell::Zsh && arg.known() == Some("nocorrect");
+        let is_modifier = |arg: &Arg<'_>| context.shell == Shell::Zsh && arg.known() == Some("nocorrect");
         let runs_nothing = argv.iter().all(is_modifier);
         let scope = if runs_nothing { AssignmentScope::Shell } else { AssignmentScope::Command };
         for assigned in &simple.assignments {
-            self.assigned(assigned, scope, place);
+            self.assigned(assigned, scope, context);
         }
         let (files, first) = (self.next(), self.actions.redirects.len());
-        let around = self.held.begin();
-        let redirected = self.redirects(&simple.redirects, place);
-        let read = self.held.end(around);
+        let around = self.var_sources.begin();
+        let redirected = self.redirects(&simple.redirects, context);
+        let read = self.var_sources.end(around);
         let (own, last) = (self.next(), self.actions.redirects.len());
         if runs_nothing
-            && place.shell == Shell::Zsh
+            && context.shell == Shell::Zsh
             && simple.assignments.is_empty()
             && !simple.redirects.is_empty()
         {
             // zsh copies the input when there is only a redirection, with the program that `NULLCMD` or
             // `READNULLCMD` names.
-            self.run(vec![Arg::any()], simple.span, place, false);
+            self.run(vec![Arg::any()], simple.span, context, false);
         }
         if argv.is_empty() {
             return;
         }
-        let stdin = redirected.as_ref().unwrap_or(place.stdin);
+        let stdin = redirected.as_ref().unwrap_or(context.stdin);
         let names = variables_set(&argv);
         let written = mentioned.iter().chain(&read).cloned().chain([words.clone(), files..own]);
-        names.iter().for_each(|name| self.held.set(name, written.clone()));
-        self.run(argv, simple.span, Place { stdin, ..place }, false);
+        names.iter().for_each(|name| self.var_sources.set(name, written.clone()));
+        self.run(argv, simple.span, Context { stdin, ..context }, false);
         let run = own..self.next();
         self.redirected(first..last, run.clone());
-        self.flow(files..own, run.clone(), Through::Input);
+        self.flow(files..own, run.clone(), DataFlow::Input);
         let inside = self.actions.substitutions.get(substitutions..).unwrap_or_default();
         if inside.iter().any(|substitution| substitution.form == SubstitutionForm::Process) {
             // `tee >(sh)`: what the program writes goes into the substitution.
-            self.flow(run.clone(), words.clone(), Through::Input);
-            self.flow(run.clone(), files..own, Through::Input);
+            self.flow(run.clone(), words.clone(), DataFlow::Input);
+            self.flow(run.clone(), files..own, DataFlow::Input);
         }
-        self.flow(words, run.clone(), Through::Words);
-        self.flows_of(mentioned, &run, Through::Words);
-        self.flows_of(read, &run, Through::Input);
+        self.flow(words, run.clone(), DataFlow::Words);
+        self.flows_of(mentioned, &run, DataFlow::Words);
+        self.flows_of(read, &run, DataFlow::Input);
     }
 
     /// Returns the words of a command as arguments, and what they mention that may be run.
-    fn arguments(&mut self, simple: &Simple<'t>, place: Place<'_, 't>) -> (Vec<Arg<'t>>, Vec<Range<usize>>) {
+    fn arguments(
+        &mut self,
+        simple: &Simple<'t>,
+        context: Context<'_, 't>,
+    ) -> (Vec<Arg<'t>>, Vec<Range<usize>>) {
         let mut argv = Vec::with_capacity(simple.words.len());
-        let around = self.held.begin();
+        let around = self.var_sources.begin();
         let mut in_name = 0;
         for (index, word) in simple.words.iter().enumerate() {
-            self.word(word, place);
-            arguments(word, place.shell, &mut argv);
+            self.word(word, context);
+            arguments(word, context.shell, &mut argv);
             if index == 0 {
-                in_name = self.held.count();
+                in_name = self.var_sources.count();
             }
         }
-        self.held.keep(match argv.first() {
+        self.var_sources.keep(match argv.first() {
             Some(Arg::Known(_)) => usize::MAX,
             // A program that is not certain is what it begins with: `./bin/$x` runs a file, whatever the variable holds.
             Some(Arg::Unknown { prefix, .. }) if prefix.is_empty() => in_name,
             _ => 0,
         });
-        (argv, self.held.end(around))
+        (argv, self.var_sources.end(around))
     }
 
-    fn assigned(&mut self, assigned: &Assigned<'t>, scope: AssignmentScope, place: Place<'_, 't>) {
+    fn assigned(&mut self, assigned: &Assigned<'t>, scope: AssignmentScope, context: Context<'_, 't>) {
         if !assigned.subscript.is_empty() {
             self.evaluates_names = true;
-            self.expansions(&assigned.subscript, place);
+            self.expansions(&assigned.subscript, context);
         }
-        let (start, around) = (self.next(), self.held.begin());
+        let (start, around) = (self.next(), self.var_sources.begin());
         let value = match &assigned.value {
             AssignedValue::Word(word) => {
-                self.word(word, place);
+                self.word(word, context);
                 single(word.pieces())
             }
             AssignedValue::Array(words) => {
-                self.words(words, place);
+                self.words(words, context);
                 self.remember(words);
                 Arg::any()
             }
         };
-        let mentioned = self.held.end(around);
-        self.held.set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
-        self.assign(assigned.name.clone(), value, scope, assigned.span, place);
+        let mentioned = self.var_sources.end(around);
+        self.var_sources
+            .set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
+        self.assign(assigned.name.clone(), value, scope, assigned.span, context);
     }
 
     /// Lists an assignment, and what its value makes the shell run.
@@ -109,15 +116,20 @@ impl<'t> Walk<'t, '_> {
         value: Arg<'t>,
         scope: AssignmentScope,
         span: Span,
-        place: Place<'_, 't>,
+        context: Context<'_, 't>,
     ) {
         if let Some(text) = value.known() {
             self.remember_text(text, span);
         }
         match &*name {
-            "PROMPT_COMMAND" => payload::text(self, &value, span, place),
+            "PROMPT_COMMAND" => payload::text(self, &value, span, context),
             "PS0" | "PS1" | "PS2" | "PS3" | "PS4" | "PROMPT" | "RPROMPT" => {
-                evaluated::prompt(self, &value, span, Place { called: Called::Through, ..place });
+                evaluated::prompt(
+                    self,
+                    &value,
+                    span,
+                    Context { invocation: InvocationKind::Nested, ..context },
+                );
             }
             _ => {}
         }
@@ -140,28 +152,33 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Lists redirections, and returns what the last of them that concerns it makes of the standard input.
-    pub(super) fn redirects(&mut self, redirects: &[Redirected<'t>], place: Place<'_, 't>) -> Option<Stdin> {
+    pub(super) fn redirects(
+        &mut self,
+        redirects: &[Redirected<'t>],
+        context: Context<'_, 't>,
+    ) -> Option<Stdin> {
         let mut stdin = None;
         for redirected in redirects {
-            let before = self.held.count();
-            self.word(&redirected.target, place);
+            let before = self.var_sources.count();
+            self.word(&redirected.target, context);
             if redirected.operator != RedirectOperator::HereString {
                 // A variable in the name of a file is not what is read.
-                self.held.keep(before);
+                self.var_sources.keep(before);
             }
-            let input = payload::input(redirected, place);
+            let input = payload::input(redirected, context);
             if let Some(index) = redirected.heredoc {
-                let body = place.heredocs.get(index).map_or(&[][..], |heredoc| &*heredoc.body);
-                self.pieces(body, place);
+                let body = context.heredocs.get(index).map_or(&[][..], |heredoc| &*heredoc.body);
+                self.pieces(body, context);
             }
             // zsh reads the pipe and every redirection, one after the other.
-            let joins = place.shell == Shell::Zsh && (stdin.is_some() || *place.stdin != Stdin::Inherited);
+            let joins =
+                context.shell == Shell::Zsh && (stdin.is_some() || *context.stdin != Stdin::Inherited);
             stdin = input.map(|input| if joins { Stdin::Unknown } else { input }).or(stdin);
             if !matches!(redirected.operator, RedirectOperator::Heredoc | RedirectOperator::HereString) {
                 self.actions.redirects.push(Redirect {
                     operator: redirected.operator,
                     descriptor: redirected.descriptor.clone(),
-                    target: target(&redirected.target, place.shell),
+                    target: target(&redirected.target, context.shell),
                     runs: 0..0,
                     span: redirected.span,
                 });

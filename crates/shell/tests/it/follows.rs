@@ -1,6 +1,6 @@
 //! What programs run: wrappers, shells, builtins that evaluate text, lists of arguments.
 
-use stockade_shell::{Called, HazardKind, Script, Shell};
+use stockade_shell::{HazardKind, InvocationKind, Script, Shell};
 
 use crate::support::{read, runs};
 
@@ -138,8 +138,8 @@ fn the_chain_is_kept() {
     let script = read("sudo env sh -c 'nice rm x'", Shell::Bash).unwrap();
     let actions = script.actions();
     let rm = actions.runs.iter().find(|run| run.program() == Some("rm")).unwrap();
-    assert_eq!(rm.via, ["sudo", "env", "sh", "nice"]);
-    assert_eq!(rm.called, Called::Through);
+    assert_eq!(rm.call_chain, ["sudo", "env", "sh", "nice"]);
+    assert_eq!(rm.invocation, InvocationKind::Nested);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn other_machines_are_elsewhere() {
         let script = read(text, Shell::Bash).unwrap();
         let actions = script.actions();
         let rm = actions.runs.iter().find(|run| run.program() == Some("rm"));
-        assert_eq!(rm.map(|run| run.called), Some(Called::Elsewhere), "{text}");
+        assert_eq!(rm.map(|run| run.invocation), Some(InvocationKind::Elsewhere), "{text}");
     }
 }
 

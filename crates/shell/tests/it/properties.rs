@@ -1,6 +1,6 @@
 //! What must hold for every text. The fuzz targets and the tests in `replay.rs` run the same functions.
 
-use stockade_shell::{Arg, Called, ReadOptions, Run, Script, Shell, Span};
+use stockade_shell::{Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 
@@ -46,7 +46,7 @@ pub(crate) fn quoting_changes_nothing(data: &[u8]) {
             panic!("refused {line:?}")
         };
         let actions = script.actions();
-        let found = actions.runs.iter().find(|run| run.called == Called::AsWritten);
+        let found = actions.runs.iter().find(|run| run.invocation == InvocationKind::AsWritten);
         let found: Option<Vec<&str>> = found.and_then(|run| run.argv.iter().map(Arg::known).collect());
         assert_eq!(found, Some(words.clone()), "{line:?}");
     }
@@ -63,7 +63,7 @@ pub(crate) fn suffix_hides_nothing(data: &[u8]) {
             continue;
         };
         let (alone, together) = (alone.actions(), together.actions());
-        for run in alone.runs.iter().filter(|run| run.called != Called::Function) {
+        for run in alone.runs.iter().filter(|run| run.invocation != InvocationKind::Function) {
             assert!(
                 together.runs.iter().any(|other| same(run, other)),
                 "{:?} is hidden in {both:?}",
@@ -96,7 +96,7 @@ fn assert_inside(span: Span, text: &str) {
 }
 
 fn same(left: &Run<'_>, right: &Run<'_>) -> bool {
-    left.argv == right.argv && left.via == right.via
+    left.argv == right.argv && left.call_chain == right.call_chain
 }
 
 /// Words of printable ASCII: other characters are refused by rule.

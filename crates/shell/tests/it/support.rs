@@ -1,6 +1,6 @@
 //! Short forms for the tests of the shell reader.
 
-use stockade_shell::{Called, Obstacle, ReadOptions, Run, Script, Shell};
+use stockade_shell::{InvocationKind, Obstacle, ReadOptions, Run, Script, Shell};
 
 /// Reads a text for a shell, or says why not.
 pub(crate) fn read(text: &str, shell: Shell) -> Result<Script<'_>, Obstacle> {
@@ -16,7 +16,7 @@ pub(crate) fn runs(text: &str) -> Vec<String> {
 pub(crate) fn runs_in(text: &str, shell: Shell) -> Vec<String> {
     let script = read(text, shell).unwrap_or_else(|reason| panic!("{text:?} was refused: {reason:?}"));
     let actions = script.actions();
-    actions.runs.iter().filter(|run| run.called != Called::Function).map(line).collect()
+    actions.runs.iter().filter(|run| run.invocation != InvocationKind::Function).map(line).collect()
 }
 
 fn line(run: &Run<'_>) -> String {

@@ -12,7 +12,7 @@ pub(super) use route::RouteCommand;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
-use stockade_guard::policy::shell::{Actions, Arg, Called, ReadOptions, Run, Script, Shell, Span};
+use stockade_guard::policy::shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
 
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;
@@ -156,8 +156,10 @@ impl Parameters for Parse {
 
 impl Parsed {
     fn of(actions: &Actions<'_>) -> Self {
-        let written: Vec<_> = actions.runs.iter().filter(|run| run.called == Called::AsWritten).collect();
-        let is_unwrapped = |run: &&Run<'_>| matches!(run.called, Called::Through | Called::Elsewhere);
+        let written: Vec<_> =
+            actions.runs.iter().filter(|run| run.invocation == InvocationKind::AsWritten).collect();
+        let is_unwrapped =
+            |run: &&Run<'_>| matches!(run.invocation, InvocationKind::Nested | InvocationKind::Elsewhere);
         let opened = actions.redirects.iter().filter(|redirect| redirect.opens_file());
         let is_open = |run: &Run<'_>| !run.is_known() || run.open_ended;
         Self {

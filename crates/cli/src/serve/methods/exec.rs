@@ -16,7 +16,7 @@ use stockade_guard::exec::{
     End, Input, Limit, Outcome, Plan, RunError, SandboxSpec, Signals, Stream, Streams, plan_and_run,
 };
 use stockade_guard::policy::shell::ReadOptions;
-use stockade_guard::policy::{CommandPlace, Effect};
+use stockade_guard::policy::{CommandContext, Effect};
 
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
@@ -194,13 +194,13 @@ impl Parameters for Exec {
 /// What must not run anywhere: in a sandbox, it may still ruin the workspace.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
-    let place = CommandPlace { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
+    let place = CommandContext { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
     let decision = server.commands.decide(text, &ReadOptions::default(), &place);
     if decision.effect < Effect::Deny {
         return Ok(());
     }
     let verdict = Evaluated::of(&decision);
-    let reason = decision.decisive().next().map(|part| part.because.to_string()).unwrap_or_default();
+    let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
     Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))
         .with(serde_json::to_value(&verdict).unwrap_or_default()))
 }

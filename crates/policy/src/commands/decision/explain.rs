@@ -2,7 +2,7 @@
 
 use super::CommandDecision;
 use super::policy::CommandPolicy;
-use crate::commands::context::{CommandPlace, Place};
+use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::rules::effect::Layer;
 use crate::commands::rules::matcher::{Match, Mismatch};
 use crate::commands::rules::rule::CommandRule;
@@ -42,12 +42,12 @@ impl CommandPolicy {
         &'p self,
         decision: &CommandDecision<'_, '_>,
         run: &Run<'_>,
-        place: &CommandPlace,
+        context: &CommandContext,
     ) -> Vec<Considered<'p>> {
         let runs = decision.parts.iter().filter_map(|part| part.run());
         let moves = runs.into_iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
-        let place = Place { place, moves };
-        let winner = self.set.ask(run, &place).winner;
+        let context = PartContext { context, moves };
+        let winner = self.set.ask(run, &context).winner;
         let outcome = |matched: Match<'_>, decides: bool| match matched {
             Match::Yes if decides => Consideration::Decides,
             Match::Yes => Consideration::Matches,
@@ -58,13 +58,13 @@ impl CommandPolicy {
             .set
             .candidates(run)
             .filter(|rule| {
-                !matches!(rule.matches(run, &place), Match::No(Mismatch::Program(_) | Mismatch::Expression))
+                !matches!(rule.matches(run, &context), Match::No(Mismatch::Program(_) | Mismatch::Expression))
             })
             .map(|rule| Considered {
                 rule: &rule.rule,
                 layer: rule.layer,
                 outcome: outcome(
-                    rule.matches(run, &place),
+                    rule.matches(run, &context),
                     winner.is_some_and(|winner| std::ptr::eq(winner, rule)),
                 ),
             })

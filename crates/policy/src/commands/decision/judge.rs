@@ -1,17 +1,17 @@
 //! From a text to the verdicts on its parts.
 
 use super::CommandDecision;
-use super::part::{Because, Does, Part};
+use super::part::{Action, Cause, Part};
 use super::policy::CommandPolicy;
-use crate::commands::context::{CommandPlace, Place};
+use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::hazards::{self, Floor, Hazard};
 use crate::commands::rules::builtin;
 use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::matcher::{Compiled, base, trusted};
-use crate::commands::rules::rule::{Over, Redirects};
+use crate::commands::rules::rule::{Redirects, RegexScope};
 use crate::commands::variables;
 use stockade_shell::{
-    Actions, Assignment, AssignmentScope, Called, Obstacle, ReadOptions, Redirect, Run, Script, Span,
+    Actions, Assignment, AssignmentScope, InvocationKind, Obstacle, ReadOptions, Redirect, Run, Script, Span,
     Unanalysable,
 };
 
@@ -20,7 +20,7 @@ pub(super) fn decide<'t, 'p>(
     policy: &'p CommandPolicy,
     text: &'t str,
     options: &ReadOptions,
-    place: &CommandPlace,
+    context: &CommandContext,
 ) -> CommandDecision<'t, 'p> {
     let (script, refusal) = match Script::read(text, options) {
         Ok(script) => (Some(script), None),
@@ -30,7 +30,7 @@ pub(super) fn decide<'t, 'p>(
         }
         Err(refusal) => (None, Some(refusal)),
     };
-    let mut judge = Judge { policy, place, parts: Vec::new(), granted: Vec::new() };
+    let mut judge = Judge { policy, context, parts: Vec::new(), granted: Vec::new() };
     if let Some(refusal) = refusal {
         judge.refused(text, refusal);
     }
@@ -41,9 +41,9 @@ pub(super) fn decide<'t, 'p>(
     judge.actions(&mut actions);
     judge.hazards(hazards);
     if judge.parts.is_empty() && actions.assignments.is_empty() && actions.redirects.is_empty() {
-        judge.whole(Span::new(0, text.len()), Effect::Ask, Because::Nothing);
+        judge.whole(Span::new(0, text.len()), Effect::Ask, Cause::Nothing);
     } else if judge.parts.is_empty() {
-        judge.whole(Span::new(0, text.len()), Effect::Allow, Because::Nothing);
+        judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
     }
     // A text that was only read as a reason to deny has no canonical spelling to run.
     let script = refusal.is_none().then_some(script);
@@ -52,7 +52,7 @@ pub(super) fn decide<'t, 'p>(
 
 struct Judge<'t, 'p, 'a> {
     policy: &'p CommandPolicy,
-    place: &'a CommandPlace,
+    context: &'a CommandContext,
     parts: Vec<Part<'t, 'p>>,
     /// Variables that may be set, by the place where they are.
     granted: Vec<(Span, String)>,
@@ -66,8 +66,8 @@ struct Grant<'p> {
 }
 
 impl<'t, 'p> Judge<'t, 'p, '_> {
-    fn whole(&mut self, span: Span, effect: Effect, because: Because<'p>) {
-        self.parts.push(Part { does: Does::Whole, span, effect, because });
+    fn whole(&mut self, span: Span, effect: Effect, cause: Cause<'p>) {
+        self.parts.push(Part { action: Action::Whole, span, effect, cause });
     }
 
     fn refused(&mut self, text: &str, refusal: Unanalysable) {
@@ -78,7 +78,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             }
             _ => self.unanalysable(),
         };
-        self.whole(refusal.span, effect, Because::NotRead(refusal.reason));
+        self.whole(refusal.span, effect, Cause::NotRead(refusal.reason));
     }
 
     fn unanalysable(&self) -> Effect {
@@ -88,7 +88,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     /// Looks for expressions in the whole text.
     fn raw(&mut self, text: &str) {
         let policy = self.policy;
-        for rule in policy.set.find(Over::Raw, text) {
+        for rule in policy.set.find(RegexScope::Raw, text) {
             self.whole(Span::new(0, text.len()), rule.rule.effect, by_rule(rule));
         }
     }
@@ -109,11 +109,11 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let same = self.parts.iter_mut().skip(first).take_while(|part| part.span == span);
             let runs: Vec<&mut Part<'t, 'p>> = same.filter(|part| part.run().is_some()).collect();
             if runs.is_empty() {
-                alone.push(Part { does: Does::Whole, span, effect, because: Because::Hazard(hazard) });
+                alone.push(Part { action: Action::Whole, span, effect, cause: Cause::Hazard(hazard) });
                 continue;
             }
             for part in runs {
-                part.raise(effect, Because::Hazard(hazard.clone()));
+                part.raise(effect, Cause::Hazard(hazard.clone()));
             }
         }
         self.parts.append(&mut alone);
@@ -130,19 +130,19 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn actions(&mut self, actions: &mut Actions<'t>) {
         let runs = std::mem::take(&mut actions.runs);
         let moves = runs.iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
-        let place = Place { place: self.place, moves };
+        let context = PartContext { context: self.context, moves };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
         self.parts.reserve(runs.len());
         for run in runs {
             // The body of a function is judged where it is written.
-            if run.called == Called::Function {
+            if run.invocation == InvocationKind::Function {
                 continue;
             }
             let inner = self.parts.last().and_then(Part::run);
             let follows = inner.is_some_and(|inner| runs_through(inner, &run));
-            let (span, is_written) = (run.span, run.called == Called::AsWritten);
-            let part = self.run(run, &place, follows);
+            let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
+            let part = self.run(run, &context, follows);
             if needs_grants && is_written {
                 grants.push(grant(&part, span));
             }
@@ -150,7 +150,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
         grants.sort_by_key(|grant| grant.span);
         for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
-            self.write(redirect, owner(&grants, redirect.span), &place);
+            self.write(redirect, owner(&grants, redirect.span), &context);
         }
         for redirect in &actions.redirects {
             self.expressions_on_file(redirect);
@@ -159,33 +159,33 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             self.assignment(assignment, &grants);
         }
         for hazard in &actions.hazards {
-            self.whole(hazard.span, self.unanalysable(), Because::Uncertain(hazard.kind));
+            self.whole(hazard.span, self.unanalysable(), Cause::Uncertain(hazard.kind));
         }
     }
 
-    fn run(&self, run: Run<'t>, place: &Place<'_>, follows: bool) -> Part<'t, 'p> {
+    fn run(&self, run: Run<'t>, context: &PartContext<'_>, follows: bool) -> Part<'t, 'p> {
         let policy = self.policy;
-        let said = policy.set.ask(&run, place);
+        let said = policy.set.ask(&run, context);
         let carried = if said.winner.is_none() { policy.set.carried(&run) } else { None };
-        let words = policy.set.expressions.look_at(Over::Argv).then(|| words(&run));
-        let (effect, because) = match said.winner {
-            _ if run.program().is_none() => (self.computed(), Because::ComputedName),
+        let words = policy.set.expressions.look_at(RegexScope::Argv).then(|| words(&run));
+        let (effect, cause) = match said.winner {
+            _ if run.program().is_none() => (self.computed(), Cause::ComputedName),
             // A wrapper that only runs what follows it does nothing by itself.
             Some(rule) if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id) => {
                 (Effect::Allow, by_rule(rule))
             }
             Some(rule) => (rule.rule.effect, by_rule(rule)),
-            None => (policy.defaults.unmatched, Because::Unmatched),
+            None => (policy.defaults.unmatched, Cause::Unmatched),
         };
         let span = run.span;
-        let mut part = Part { does: Does::Run(run), span, effect, because };
+        let mut part = Part { action: Action::Run(run), span, effect, cause };
         if let Some(rule) = said.maybe {
-            part.raise(said.maybe_effect(), Because::MayMatch { rule: &rule.rule, layer: rule.layer });
+            part.raise(said.maybe_effect(), Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
         }
         if let Some(rule) = carried {
-            part.raise(Effect::Ask, Because::Carries { rule: &rule.rule, layer: rule.layer });
+            part.raise(Effect::Ask, Cause::Carries { rule: &rule.rule, layer: rule.layer });
         }
-        for rule in words.iter().flat_map(|words| policy.set.find(Over::Argv, words)) {
+        for rule in words.iter().flat_map(|words| policy.set.find(RegexScope::Argv, words)) {
             part.raise(rule.rule.effect, by_rule(rule));
         }
         part
@@ -199,22 +199,22 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     fn expressions_on_file(&mut self, redirect: &Redirect<'t>) {
         let policy = self.policy;
-        if !policy.set.expressions.look_at(Over::Redirect) {
+        if !policy.set.expressions.look_at(RegexScope::Redirect) {
             return;
         }
-        for rule in policy.set.find(Over::Redirect, &redirect.target.to_string()) {
-            let (does, span) = (Does::Write(redirect.clone()), redirect.span);
-            self.parts.push(Part { does, span, effect: rule.rule.effect, because: by_rule(rule) });
+        for rule in policy.set.find(RegexScope::Redirect, &redirect.target.to_string()) {
+            let (action, span) = (Action::Write(redirect.clone()), redirect.span);
+            self.parts.push(Part { action, span, effect: rule.rule.effect, cause: by_rule(rule) });
         }
     }
 
-    fn write(&mut self, redirect: &Redirect<'t>, grant: Option<&Grant<'p>>, place: &Place<'_>) {
+    fn write(&mut self, redirect: &Redirect<'t>, grant: Option<&Grant<'p>>, context: &PartContext<'_>) {
         let permitted = grant.map_or(Redirects::Null, |grant| grant.redirects);
         let is_permitted = match redirect.target.known() {
             Some("/dev/null" | "/dev/stdout" | "/dev/stderr") => true,
             Some(file) => match permitted {
                 Redirects::Null => false,
-                Redirects::Workspace => place.holds(file),
+                Redirects::Workspace => context.holds(file),
                 Redirects::Any => true,
             },
             None => false,
@@ -223,8 +223,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             return;
         }
         let effect = if redirect.target.known().is_some() { Effect::Sandbox } else { self.unanalysable() };
-        let does = Does::Write(redirect.clone());
-        self.parts.push(Part { does, span: redirect.span, effect, because: Because::WritesFile });
+        let action = Action::Write(redirect.clone());
+        self.parts.push(Part { action, span: redirect.span, effect, cause: Cause::WritesFile });
     }
 
     fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>]) {
@@ -240,15 +240,15 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         if is_permitted {
             self.granted.push((assignment.span, assignment.name.to_string()));
         } else {
-            let does = Does::Set(assignment.clone());
-            let because = Because::SetsVariable;
-            self.parts.push(Part { does, span: assignment.span, effect: Effect::Sandbox, because });
+            let action = Action::Set(assignment.clone());
+            let cause = Cause::SetsVariable;
+            self.parts.push(Part { action, span: assignment.span, effect: Effect::Sandbox, cause });
         }
     }
 }
 
-fn by_rule(rule: &Compiled) -> Because<'_> {
-    Because::Rule { rule: &rule.rule, layer: rule.layer }
+fn by_rule(rule: &Compiled) -> Cause<'_> {
+    Cause::Rule { rule: &rule.rule, layer: rule.layer }
 }
 
 fn words(run: &Run<'_>) -> String {
@@ -256,15 +256,15 @@ fn words(run: &Run<'_>) -> String {
 }
 
 fn grant<'p>(part: &Part<'_, 'p>, span: Span) -> Grant<'p> {
-    match &part.because {
-        Because::Rule { rule, .. } => Grant { span, env: &rule.guards.env, redirects: rule.guards.redirects },
+    match &part.cause {
+        Cause::Rule { rule, .. } => Grant { span, env: &rule.guards.env, redirects: rule.guards.redirects },
         _ => Grant { span, env: &[], redirects: Redirects::Null },
     }
 }
 
-/// Returns the innermost command that holds a place.
+/// Returns the innermost command that holds a span.
 fn owner<'g, 'p>(grants: &'g [Grant<'p>], span: Span) -> Option<&'g Grant<'p>> {
-    /// How many commands may begin inside a command before the place: more nesting than that is not looked through.
+    /// How many commands may begin inside a command before the span: more nesting than that is not looked through.
     const LOOKED_AT: usize = 64;
     let after = grants.partition_point(|grant| grant.span.start <= span.start);
     let before = grants.get(..after)?;
@@ -274,9 +274,9 @@ fn owner<'g, 'p>(grants: &'g [Grant<'p>], span: Span) -> Option<&'g Grant<'p>> {
 /// Returns whether `inner` is run by `outer`.
 fn runs_through(inner: &Run<'_>, outer: &Run<'_>) -> bool {
     let Some(name) = outer.program() else { return false };
-    let through = inner.via.get(outer.via.len());
+    let through = inner.call_chain.get(outer.call_chain.len());
     through.is_some_and(|via| *via == base(name))
-        && inner.via.starts_with(&outer.via)
+        && inner.call_chain.starts_with(&outer.call_chain)
         && trusted(name) == base(name)
 }
 

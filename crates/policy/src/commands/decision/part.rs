@@ -13,19 +13,19 @@ use stockade_shell::{Assignment, HazardKind, Obstacle, Redirect, Run, Span};
 #[non_exhaustive]
 pub struct Part<'t, 'p> {
     /// What it does.
-    pub does: Does<'t>,
+    pub action: Action<'t>,
     /// Where it is written.
     pub span: Span,
     /// What may become of it.
     pub effect: Effect,
     /// What decided.
-    pub because: Because<'p>,
+    pub cause: Cause<'p>,
 }
 
 /// What a part of a command does.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Does<'t> {
+pub enum Action<'t> {
     /// Runs a program, a builtin or a function.
     Run(Run<'t>),
     /// Writes a file by redirection.
@@ -39,7 +39,7 @@ pub enum Does<'t> {
 /// What decided on a part.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Because<'p> {
+pub enum Cause<'p> {
     /// A rule matches.
     Rule {
         /// The rule.
@@ -83,22 +83,22 @@ impl<'t, 'p> Part<'t, 'p> {
     /// Returns the program that is run, if it is a run.
     #[must_use]
     pub const fn run(&self) -> Option<&Run<'t>> {
-        match &self.does {
-            Does::Run(run) => Some(run),
+        match &self.action {
+            Action::Run(run) => Some(run),
             _ => None,
         }
     }
 
     /// Raises the verdict, with the reason.
-    pub(super) fn raise(&mut self, effect: Effect, because: Because<'p>) {
+    pub(super) fn raise(&mut self, effect: Effect, cause: Cause<'p>) {
         if effect > self.effect {
             self.effect = effect;
-            self.because = because;
+            self.cause = cause;
         }
     }
 }
 
-impl<'p> Because<'p> {
+impl<'p> Cause<'p> {
     /// Returns the rule that decided, and its layer.
     #[must_use]
     pub const fn rule(&self) -> Option<(&'p CommandRule, Layer)> {
@@ -127,7 +127,7 @@ impl<'p> Because<'p> {
     }
 }
 
-impl fmt::Display for Because<'_> {
+impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = |rule: &CommandRule| {
             if rule.reason.is_empty() { String::new() } else { format!(": {}", Shown(&rule.reason)) }

@@ -1,6 +1,6 @@
 //! The rules of all layers, ready to decide.
 
-use crate::commands::context::CommandPlace;
+use crate::commands::context::CommandContext;
 use crate::commands::decision::CommandDecision;
 use crate::commands::rules::builtin;
 use crate::commands::rules::check::{self, CommandRuleError};
@@ -29,7 +29,7 @@ pub struct FloorOverride {
     /// The id of the hazard.
     pub floor: String,
     /// Why, for whoever reads it later.
-    pub because: String,
+    pub cause: String,
 }
 
 /// What holds where no rule says anything.
@@ -98,9 +98,9 @@ impl CommandPolicy {
         &self,
         text: &'t str,
         options: &ReadOptions,
-        place: &CommandPlace,
+        context: &CommandContext,
     ) -> CommandDecision<'t, '_> {
-        judge::decide(self, text, options, place)
+        judge::decide(self, text, options, context)
     }
 
     /// Returns the rules of every layer, the built-in ones first.

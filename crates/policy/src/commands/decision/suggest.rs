@@ -1,15 +1,15 @@
 //! The narrowest rule that would make a part milder. It is tried before it is offered.
 
 use super::CommandDecision;
-use super::part::{Because, Part};
+use super::part::{Cause, Part};
 use super::policy::{CommandPolicy, RuleLayer};
-use crate::commands::context::CommandPlace;
+use crate::commands::context::CommandContext;
 use crate::commands::rules::check::LAUNCHERS;
 use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::matcher::{base, trusted};
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example};
 use crate::commands::rules::token::escape;
-use stockade_shell::{Called, ReadOptions, Span};
+use stockade_shell::{InvocationKind, ReadOptions, Span};
 
 /// The most suggestions for one text.
 const MOST: usize = 8;
@@ -37,7 +37,7 @@ impl CommandPolicy {
         &self,
         decision: &CommandDecision<'_, '_>,
         options: &ReadOptions,
-        place: &CommandPlace,
+        context: &CommandContext,
     ) -> Vec<Suggestion> {
         let mut suggestions: Vec<Suggestion> = Vec::new();
         let mut layers = self.layers.clone();
@@ -50,7 +50,7 @@ impl CommandPolicy {
             let mut tried = layers.clone();
             tried.push(with);
             let Ok(policy) = Self::compile(tried.clone(), self.defaults) else { continue };
-            let then = policy.decide(decision.text, options, place);
+            let then = policy.decide(decision.text, options, context);
             let helps = then.parts.iter().any(|after| {
                 after.span == part.span && after.effect < part.effect && after.run() == part.run()
             });
@@ -69,10 +69,10 @@ impl CommandPolicy {
 
 /// Returns a rule that allows exactly the words of a part.
 fn rule(part: &Part<'_, '_>) -> Option<CommandRule> {
-    let may_be_changed = matches!(part.because, Because::Unmatched | Because::Rule { .. });
+    let may_be_changed = matches!(part.cause, Cause::Unmatched | Cause::Rule { .. });
     let run = part.run().filter(|run| may_be_changed && run.is_known() && !run.open_ended)?;
     let name = trusted(run.program()?);
-    if run.called == Called::Elsewhere
+    if run.invocation == InvocationKind::Elsewhere
         || LAUNCHERS.contains(&base(name)) && !has_harmless_words(name, run.argv.len())
     {
         return None;

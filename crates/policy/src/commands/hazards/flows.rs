@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::command::{Command, name_of};
 use super::{Hazard, code, network};
 use stockade_shell::lookup::{ByName, by_name};
-use stockade_shell::{Actions, Arg, Called, Flow, Run, Through};
+use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, Run};
 
 mod bombs;
 mod fetched;
@@ -173,7 +173,7 @@ fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
         return;
     }
     for (run, taint) in actions.runs.iter().zip(taints) {
-        if let (Called::Function, Some(name)) = (run.called, run.program()) {
+        if let (InvocationKind::Function, Some(name)) = (run.invocation, run.program()) {
             taint.add(written.get(name).copied().unwrap_or_default());
         }
     }
@@ -197,12 +197,12 @@ impl Sources {
 
 /// Passes on what flows from some programs to others, and looks at what those do with it.
 fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], found: &mut Vec<Hazard>) {
-    if flow.through == Through::Input {
+    if flow.through == DataFlow::Input {
         let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
         found.extend(readers.iter().filter(|run| sends_input(run)).map(|run| PIPE_TO_NETWORK.at(run.span)));
     }
     let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
-    if flow.through == Through::Input && from.has(Taint::SHELL) {
+    if flow.through == DataFlow::Input && from.has(Taint::SHELL) {
         found.extend(readers.iter().filter(|run| connects(run)).map(|run| SHELL_TO_NETWORK.at(run.span)));
     }
     if from == Taint::default() {
@@ -210,8 +210,8 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
     }
     for (run, taint) in readers.iter().zip(taints.get_mut(flow.into.clone()).unwrap_or_default()) {
         let is_run = match flow.through {
-            Through::Input => runs_input(run),
-            Through::Words => runs_words(run),
+            DataFlow::Input => runs_input(run),
+            DataFlow::Words => runs_words(run),
         };
         if is_run && from.has(Taint::FETCHED) {
             found.push(RUN_DOWNLOAD.at(run.span));
@@ -219,7 +219,7 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
         if is_run && from.has(Taint::DECODED) {
             found.push(RUN_DECODED.at(run.span));
         }
-        if from.has(Taint::SECRET) && (sends(run) || (flow.through == Through::Words && looks_up(run))) {
+        if from.has(Taint::SECRET) && (sends(run) || (flow.through == DataFlow::Words && looks_up(run))) {
             found.push(SEND_SECRET.at(run.span));
         }
         taint.add(from);

@@ -8,18 +8,18 @@ use super::expressions;
 use super::matcher::{Compiled, Match, Mismatch, base};
 use super::rule::{CommandPattern, CommandRule, Example};
 use super::token::{Token, alternatives};
-use crate::commands::context::{CommandPlace, Place};
+use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::decision::policy::RuleLayer;
 use crate::shown::Shown;
 use stockade_shell::{Arg, ReadOptions, Run, Script};
 
 /// The most words of a pattern, alternatives of a word, and bytes of an alternative.
-const MOST_WORDS: usize = 32;
-const MOST_ALTERNATIVES: usize = 200;
-const LONGEST_WORD: usize = 200;
+const MAX_WORDS: usize = 32;
+const MAX_ALTERNATIVES: usize = 200;
+const MAX_WORD_BYTES: usize = 200;
 /// The most rules of a layer, and examples of a rule.
-const MOST_RULES: usize = 10_000;
-const MOST_EXAMPLES: usize = 200;
+const MAX_RULES: usize = 10_000;
+const MAX_EXAMPLES: usize = 200;
 /// The most memory that all expressions may take once they are compiled, which takes as long as it takes memory.
 const HEAVIEST: usize = 64 << 20;
 
@@ -61,10 +61,10 @@ pub enum CommandRuleProblem {
         most: usize,
     },
     /// A word can never be a word of a command.
-    #[error("word {place} is empty or has a control character: no command matches it")]
+    #[error("word {position} is empty or has a control character: no command matches it")]
     Word {
         /// Which word, from 1.
-        place: usize,
+        position: usize,
     },
     /// It allows a program that runs whatever it is told to.
     #[error(
@@ -153,8 +153,8 @@ pub(crate) fn layers(layers: &[RuleLayer]) -> std::result::Result<(), CommandRul
                 problem: CommandRuleProblem::Override,
             });
         }
-        if one.rules.len() > MOST_RULES {
-            return Err(CommandRuleError::together(format!("{MOST_RULES} rules are the most of a layer")));
+        if one.rules.len() > MAX_RULES {
+            return Err(CommandRuleError::together(format!("{MAX_RULES} rules are the most of a layer")));
         }
         for rule in &one.rules {
             let fail = |problem| CommandRuleError { rule: rule.id.clone(), problem };
@@ -213,33 +213,33 @@ fn shape(rule: &CommandRule) -> Result<usize> {
         }
     }
     let guards = rule.guards.require.iter().chain(&rule.guards.deny).chain(&rule.guards.env);
-    if guards.clone().count() > MOST_ALTERNATIVES || guards.clone().any(|word| word.len() > LONGEST_WORD) {
-        return Err(CommandRuleProblem::TooMany { what: "options and variables", most: MOST_ALTERNATIVES });
+    if guards.clone().count() > MAX_ALTERNATIVES || guards.clone().any(|word| word.len() > MAX_WORD_BYTES) {
+        return Err(CommandRuleProblem::TooMany { what: "options and variables", most: MAX_ALTERNATIVES });
     }
     if guards.clone().any(String::is_empty) {
-        return Err(CommandRuleProblem::Word { place: 0 });
+        return Err(CommandRuleProblem::Word { position: 0 });
     }
-    if rule.matches.len() + rule.not_matches.len() > MOST_EXAMPLES {
-        return Err(CommandRuleProblem::TooMany { what: "examples", most: MOST_EXAMPLES });
+    if rule.matches.len() + rule.not_matches.len() > MAX_EXAMPLES {
+        return Err(CommandRuleProblem::TooMany { what: "examples", most: MAX_EXAMPLES });
     }
     Ok(weight)
 }
 
 fn words(words: &[Vec<String>]) -> Result {
-    if words.is_empty() || words.len() > MOST_WORDS {
-        let too_many = CommandRuleProblem::TooMany { what: "words of a pattern", most: MOST_WORDS };
+    if words.is_empty() || words.len() > MAX_WORDS {
+        let too_many = CommandRuleProblem::TooMany { what: "words of a pattern", most: MAX_WORDS };
         return Err(if words.is_empty() { CommandRuleProblem::Empty } else { too_many });
     }
-    for (place, word) in (1..).zip(words) {
-        if word.len() > MOST_ALTERNATIVES || word.iter().any(|text| text.len() > LONGEST_WORD) {
+    for (position, word) in (1..).zip(words) {
+        if word.len() > MAX_ALTERNATIVES || word.iter().any(|text| text.len() > MAX_WORD_BYTES) {
             return Err(CommandRuleProblem::TooMany {
                 what: "alternatives of a word",
-                most: MOST_ALTERNATIVES,
+                most: MAX_ALTERNATIVES,
             });
         }
         let is_bad = |text: &String| text.trim().is_empty() || text.chars().any(char::is_control);
         if word.is_empty() || word.iter().any(is_bad) {
-            return Err(CommandRuleProblem::Word { place });
+            return Err(CommandRuleProblem::Word { position });
         }
     }
     Ok(())
@@ -398,11 +398,11 @@ fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, Stri
         .map_err(|refusal| format!("it cannot be read: {refusal}"))?;
     let actions = script.actions();
     let folder = || Some("/workspace".into());
-    let place = CommandPlace { cwd: folder(), workspace: folder() };
-    let place = Place { place: &place, moves: false };
+    let context = CommandContext { cwd: folder(), workspace: folder() };
+    let context = PartContext { context: &context, moves: false };
     let mut nearest = None;
     for run in &actions.runs {
-        match rule.matches(run, &place) {
+        match rule.matches(run, &context) {
             Match::Yes => return Ok(shown(run)),
             Match::Maybe(reason) | Match::No(reason) => {
                 let is_nearer = !matches!(reason, Mismatch::Program(_));

@@ -3,22 +3,22 @@
 use regex_automata::meta::Regex;
 use regex_automata::{Input, PatternSet};
 
-use super::rule::{CommandPattern, CommandRule, Over};
+use super::rule::{CommandPattern, CommandRule, RegexScope};
 
 /// The most memory that the compiled expressions of one place may take, in bytes.
-const LARGEST_PROGRAM: usize = 8 << 20;
+const MAX_PROGRAM_BYTES: usize = 8 << 20;
 
 /// The expressions of a policy, by where they look. Each takes linear time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Expressions {
-    places: Vec<(Over, Regex, Vec<usize>)>,
+    places: Vec<(RegexScope, Regex, Vec<usize>)>,
 }
 
 impl Expressions {
     /// Compiles the expressions of `rules`, which are numbered in their order.
     pub(crate) fn compile(rules: &[&CommandRule]) -> Result<Self, String> {
         let mut places = Vec::new();
-        for over in Over::ALL {
+        for over in RegexScope::ALL {
             let (numbers, patterns): (Vec<usize>, Vec<&str>) = rules
                 .iter()
                 .enumerate()
@@ -37,12 +37,12 @@ impl Expressions {
     }
 
     /// Returns whether any expression looks here.
-    pub(crate) fn look_at(&self, over: Over) -> bool {
+    pub(crate) fn look_at(&self, over: RegexScope) -> bool {
         self.places.iter().any(|(place, ..)| *place == over)
     }
 
     /// Returns the numbers of the rules whose expression is found in `text`.
-    pub(crate) fn find(&self, over: Over, text: &str) -> Vec<usize> {
+    pub(crate) fn find(&self, over: RegexScope, text: &str) -> Vec<usize> {
         let Some((_, regex, numbers)) = self.places.iter().find(|(place, ..)| *place == over) else {
             return Vec::new();
         };
@@ -57,7 +57,7 @@ impl Expressions {
 
 /// Compiles expressions, or says what is wrong with them.
 pub(crate) fn build(patterns: &[&str]) -> Result<Regex, String> {
-    let config = Regex::config().nfa_size_limit(Some(LARGEST_PROGRAM)).onepass(false);
+    let config = Regex::config().nfa_size_limit(Some(MAX_PROGRAM_BYTES)).onepass(false);
     let built = Regex::builder().configure(config).build_many(patterns);
     built.map_err(|error| error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string))
 }

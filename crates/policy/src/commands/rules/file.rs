@@ -16,7 +16,7 @@ use schema::Places;
 use super::check::{self, CommandRuleError, CommandRuleProblem};
 use super::effect::{Effect, Layer};
 use super::rule::CommandRule;
-use crate::commands::context::CommandPlace;
+use crate::commands::context::CommandContext;
 use crate::commands::decision::policy::{CommandDefaults, CommandPolicy, FloorOverride, RuleLayer};
 use stockade_shell::{ReadOptions, Shell};
 
@@ -143,13 +143,13 @@ impl CommandRuleFile {
         }
         let policy = CommandPolicy::assemble(vec![self.layer(layer)], self.defaults.unwrap_or_default())
             .map_err(|error| self.locate(&error))?;
-        let place = CommandPlace { cwd: Some("/workspace".into()), workspace: Some("/workspace".into()) };
+        let context = CommandContext { cwd: Some("/workspace".into()), workspace: Some("/workspace".into()) };
         let options = ReadOptions::for_shell(self.shell);
         for test in &self.tests {
-            let decision = policy.decide(&test.command, &options, &place);
+            let decision = policy.decide(&test.command, &options, &context);
             if decision.effect != test.expect {
                 let reason =
-                    decision.decisive().next().map(|part| part.because.to_string()).unwrap_or_default();
+                    decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
                 return Err(test.at.refuse(CommandRuleFileProblem::Test {
                     command: test.command.clone(),
                     expected: test.expect.name(),
@@ -171,7 +171,7 @@ impl Places {
             CommandRuleProblem::Id | CommandRuleProblem::DuplicateId => Some(self.id),
             CommandRuleProblem::Silent { number, .. } => nth(&self.matches, number),
             CommandRuleProblem::Fires { number, .. } => nth(&self.not_matches, number),
-            CommandRuleProblem::Word { place } => nth(&self.words, place),
+            CommandRuleProblem::Word { position } => nth(&self.words, position),
             CommandRuleProblem::TooBroad { .. }
             | CommandRuleProblem::AnyProgram
             | CommandRuleProblem::Expression { .. }

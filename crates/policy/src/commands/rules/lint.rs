@@ -88,7 +88,7 @@ fn hazardous(rule: &Compiled) -> Vec<String> {
                 Shown(&name)
             ));
         }
-        for (program, options, does) in HAZARDOUS.iter().filter(|row| row.0 == base(&name)) {
+        for (program, options, action) in HAZARDOUS.iter().filter(|row| row.0 == base(&name)) {
             let missing: Vec<&str> = options
                 .iter()
                 .copied()
@@ -96,7 +96,7 @@ fn hazardous(rule: &Compiled) -> Vec<String> {
                 .collect();
             if missing.len() == options.len() {
                 messages.push(format!(
-                    "`{program}` {does} with {}: write `deny = {:?}`",
+                    "`{program}` {action} with {}: write `deny = {:?}`",
                     missing.join(", "),
                     missing
                 ));

@@ -11,7 +11,7 @@ use super::options::{self, Presence, Wanted, Words};
 use super::program::Programs;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::{Token, alternatives};
-use crate::commands::context::Place;
+use crate::commands::context::PartContext;
 use crate::shown::Shown;
 use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run, WordCount};
@@ -90,10 +90,10 @@ impl fmt::Display for Mismatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Program(name) => write!(f, "the program is `{}`", Shown(name)),
-            Self::Word(place, word) => write!(f, "word {place} is `{}`", Shown(word)),
+            Self::Word(position, word) => write!(f, "word {position} is `{}`", Shown(word)),
             Self::TooShort => f.write_str("the command is shorter"),
             Self::TooLong => f.write_str("the command is longer"),
-            Self::UnknownWord(place) => write!(f, "word {place} is only known when the command runs"),
+            Self::UnknownWord(position) => write!(f, "word {position} is only known when the command runs"),
             Self::Gap => f.write_str("options stand between its words"),
             Self::OpenEnded => f.write_str("more words are added when the command runs"),
             Self::HasOption(option) => write!(f, "`{}` is there, or may be", Shown(option)),
@@ -169,7 +169,7 @@ impl Compiled {
     }
 
     /// Returns whether the rule matches a command.
-    pub(crate) fn matches<'r>(&'r self, run: &'r Run<'_>, place: &Place<'_>) -> Match<'r> {
+    pub(crate) fn matches<'r>(&'r self, run: &'r Run<'_>, context: &PartContext<'_>) -> Match<'r> {
         if !self.rule.enabled {
             return Match::No(Mismatch::Disabled);
         }
@@ -180,7 +180,7 @@ impl Compiled {
         if matches!(program, Match::No(_)) {
             return program;
         }
-        self.matches_beyond(program, run, &Words::after_name(run), place)
+        self.matches_beyond(program, run, &Words::after_name(run), context)
     }
 
     /// The same for a rule that was found by the base of the name.
@@ -189,9 +189,9 @@ impl Compiled {
         name: &'r str,
         run: &'r Run<'_>,
         words: &Words<'_, '_>,
-        place: &Place<'_>,
+        context: &PartContext<'_>,
     ) -> Match<'r> {
-        self.matches_if(self.about.fits_of_base(name), name, run, words, place)
+        self.matches_if(self.about.fits_of_base(name), name, run, words, context)
     }
 
     /// The same for what a pattern says about the name.
@@ -199,11 +199,11 @@ impl Compiled {
         &'r self,
         run: &'r Run<'_>,
         words: &Words<'_, '_>,
-        place: &Place<'_>,
+        context: &PartContext<'_>,
     ) -> Match<'r> {
         match run.argv.first().and_then(Arg::known) {
-            Some(name) => self.matches_if(self.about.fits_pattern(name), name, run, words, place),
-            None => self.matches(run, place),
+            Some(name) => self.matches_if(self.about.fits_pattern(name), name, run, words, context),
+            None => self.matches(run, context),
         }
     }
 
@@ -213,10 +213,10 @@ impl Compiled {
         name: &'r str,
         run: &'r Run<'_>,
         words: &Words<'_, '_>,
-        place: &Place<'_>,
+        context: &PartContext<'_>,
     ) -> Match<'r> {
         if is_about {
-            self.matches_beyond(Match::Yes, run, words, place)
+            self.matches_beyond(Match::Yes, run, words, context)
         } else {
             Match::No(Mismatch::Program(Cow::Borrowed(name)))
         }
@@ -228,7 +228,7 @@ impl Compiled {
         program: Match<'r>,
         run: &'r Run<'_>,
         words: &Words<'_, '_>,
-        place: &Place<'_>,
+        context: &PartContext<'_>,
     ) -> Match<'r> {
         let begins = match self.begins(run) {
             Match::No(_) if self.is_strict() && !self.is_exact => self.in_order(run),
@@ -238,7 +238,7 @@ impl Compiled {
         if matches!(found, Match::No(_)) {
             return found;
         }
-        found.and(self.guards(run, words)).and(self.folder(place))
+        found.and(self.guards(run, words)).and(self.folder(context))
     }
 
     fn program<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
@@ -371,12 +371,12 @@ impl Compiled {
         found
     }
 
-    fn folder<'r>(&'r self, place: &Place<'_>) -> Match<'r> {
+    fn folder<'r>(&'r self, context: &PartContext<'_>) -> Match<'r> {
         let guards = &self.rule.guards;
         if guards.cwd.is_empty() && guards.not_cwd.is_empty() {
             return Match::Yes;
         }
-        let within = |folders: &[String]| place.is_within(folders);
+        let within = |folders: &[String]| context.is_within(folders);
         let inside = if guards.cwd.is_empty() { Some(true) } else { within(&guards.cwd) };
         let outside = if guards.not_cwd.is_empty() {
             Some(true)

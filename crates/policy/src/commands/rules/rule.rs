@@ -40,13 +40,13 @@ pub enum CommandPattern {
         /// The expression.
         pattern: String,
         /// Where it looks.
-        over: Over,
+        over: RegexScope,
     },
 }
 
 /// Where the expression of a rule looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Over {
+pub enum RegexScope {
     /// The words of one command after all quotes are removed, joined by spaces.
     #[default]
     Argv,
@@ -56,7 +56,7 @@ pub enum Over {
     Raw,
 }
 
-impl Over {
+impl RegexScope {
     /// Every place, and its name.
     pub(crate) const ALL: [Self; 3] = [Self::Argv, Self::Redirect, Self::Raw];
     #[cfg(feature = "rule-files")]

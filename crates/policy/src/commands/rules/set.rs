@@ -7,12 +7,12 @@ use super::expressions::Expressions;
 use super::matcher::{Compiled, Match, Specificity, base};
 use super::options::Words;
 use super::program::in_small_letters;
-use super::rule::Over;
-use crate::commands::context::Place;
+use super::rule::RegexScope;
+use crate::commands::context::PartContext;
 use stockade_shell::{Arg, Run};
 
 /// How often words may look like the beginning of a denied command before they are taken for one.
-const MOST_CARRIED: usize = 256;
+const MAX_CARRIED: usize = 256;
 
 /// The rules of all layers.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +93,7 @@ impl RuleSet {
 
     /// Returns what the rules say. Of the layers that say anything, the highest decides, and lower ones can only be
     /// stricter; the built-in rules speak where nobody else does.
-    pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, place: &Place<'_>) -> Said<'s> {
+    pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, context: &PartContext<'_>) -> Said<'s> {
         let mut layers = [Heard::default(); Layer::ALL.len()];
         let mut hear = |rule: &'s Compiled, answer: &Match<'_>| {
             if let Some(heard) = layers.get_mut(rule.layer as usize) {
@@ -106,11 +106,11 @@ impl RuleSet {
             && let Some(about) = self.by_program.get(&*in_small_letters(base(name)))
         {
             for rule in about.likely(run).filter_map(rule_at) {
-                hear(rule, &rule.matches_of_base(name, run, &words, place));
+                hear(rule, &rule.matches_of_base(name, run, &words, context));
             }
         }
         for rule in self.by_pattern.iter().filter_map(rule_at) {
-            hear(rule, &rule.matches_by_pattern(run, &words, place));
+            hear(rule, &rule.matches_by_pattern(run, &words, context));
         }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
@@ -137,7 +137,7 @@ impl RuleSet {
             for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
                 tried += 1;
                 // Nobody names a program this often among the words of another one.
-                if tried > MOST_CARRIED || rule.is_carried_by(run, at) {
+                if tried > MAX_CARRIED || rule.is_carried_by(run, at) {
                     return Some(rule);
                 }
             }
@@ -146,7 +146,7 @@ impl RuleSet {
     }
 
     /// Returns the rules whose expression is found.
-    pub(crate) fn find(&self, over: Over, text: &str) -> impl Iterator<Item = &Compiled> {
+    pub(crate) fn find(&self, over: RegexScope, text: &str) -> impl Iterator<Item = &Compiled> {
         self.expressions.find(over, text).into_iter().filter_map(|number| self.rules.get(number))
     }
 }

@@ -12,13 +12,13 @@ fn workspace(case: Case) -> Workspace {
 fn denies(glob: &str, path: &str) -> bool {
     let workspace = workspace(Case::Sensitive);
     let globs = DenyGlobs::compile(&[glob.to_owned()], &workspace).unwrap();
-    globs.hit(&workspace.place(&Path::new("/ws").join(path))).is_some()
+    globs.hit(&workspace.locate(&Path::new("/ws").join(path))).is_some()
 }
 
 fn allows(glob: &str, path: &str, case: Case) -> bool {
     let workspace = workspace(case);
     let globs = AllowGlobs::compile(&[glob.to_owned()], &workspace).unwrap();
-    globs.hit(&workspace.place(&super::super::lexical::resolve(Path::new("/ws"), Path::new(path)))).is_some()
+    globs.hit(&workspace.locate(&super::super::lexical::resolve(Path::new("/ws"), Path::new(path)))).is_some()
 }
 
 /// What the documents' glob matcher was measured to mean, for a list that allows.
@@ -193,7 +193,7 @@ fn deciding_reads_a_path_a_fixed_number_of_times() {
             let allow = AllowGlobs::compile(&globs, &workspace).unwrap();
             for length in [100, 1_000, 4_000] {
                 let path = Path::new("/ws").join(names.repeat(length / names.len()));
-                let place = workspace.place(&path);
+                let place = workspace.locate(&path);
                 let negated = deny.negated.len() + allow.negated.len();
                 // Folding at most triples the bytes of a text.
                 let most = 3 * path.as_os_str().len() * 7 * (1 + negated);
@@ -210,7 +210,7 @@ fn deciding_reads_a_path_a_fixed_number_of_times() {
 #[test]
 fn hostile_globs_are_bounded_or_refused() {
     let workspace = workspace(Case::Sensitive);
-    let fill = |piece: &str| piece.repeat(LONGEST_GLOB / piece.len());
+    let fill = |piece: &str| piece.repeat(MAX_GLOB_BYTES / piece.len());
     for glob in [
         fill("**/"),
         fill("*"),
@@ -230,11 +230,11 @@ fn hostile_globs_are_bounded_or_refused() {
         assert_eq!(deny.is_ok(), allow.is_ok(), "{glob}");
     }
     for (glob, count, expected) in [
-        ("a".to_owned(), MOST_GLOBS, None),
-        ("a".to_owned(), MOST_GLOBS + 1, Some(GlobErrorKind::TooLong)),
-        ("a".repeat(LONGEST_GLOB), 64, None),
-        ("a".repeat(LONGEST_GLOB), 65, Some(GlobErrorKind::TooLong)),
-        ("?".repeat(LONGEST_GLOB), 32, Some(GlobErrorKind::TooLarge)),
+        ("a".to_owned(), MAX_GLOBS, None),
+        ("a".to_owned(), MAX_GLOBS + 1, Some(GlobErrorKind::TooLong)),
+        ("a".repeat(MAX_GLOB_BYTES), 64, None),
+        ("a".repeat(MAX_GLOB_BYTES), 65, Some(GlobErrorKind::TooLong)),
+        ("?".repeat(MAX_GLOB_BYTES), 32, Some(GlobErrorKind::TooLarge)),
     ] {
         let compiled = AllowGlobs::compile(&vec![glob; count], &workspace);
         assert_eq!(compiled.err().map(|error| error.kind), expected, "{count}");
@@ -273,7 +273,7 @@ proptest! {
         prop_assert_eq!(allow.is_ok(), deny.is_ok());
         let (Ok(allow), Ok(deny)) = (allow, deny) else { return Ok(()) };
         let path = super::super::lexical::resolve(Path::new("/ws"), Path::new(&path));
-        let place = workspace.place(&path);
+        let place = workspace.locate(&path);
         prop_assert!(allow.hit(&place).is_none() || deny.hit(&place).is_some(), "{} {:?}", glob, path);
     }
 
@@ -286,7 +286,7 @@ proptest! {
         let ours = AllowGlobs::compile(&[glob], &workspace);
         let (Ok(other), Ok(ours)) = (other, ours) else { return Ok(()) };
         let path = super::super::lexical::resolve(Path::new("/ws"), Path::new(&path));
-        let place = workspace.place(&path);
+        let place = workspace.locate(&path);
         let plain = tidy.is_ascii() && !tidy.starts_with(['/', '!']);
         let Some(inside) = place.inside.as_deref().filter(|_| plain) else { return Ok(()) };
         if inside.to_str().is_none_or(|inside| !inside.is_ascii()) {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stockade_guard::policy::CommandDecision;
-use stockade_guard::policy::commands::{Because, Part};
+use stockade_guard::policy::commands::{Cause, Part};
 
 use super::super::{Json, Lane, Parameters};
 use super::question::Question;
@@ -111,7 +111,7 @@ impl Evaluated {
         let decisive = decision.decisive().next();
         Self {
             action: decision.effect.name(),
-            reason: decisive.map(|part| part.because.to_string()).unwrap_or_default(),
+            reason: decisive.map(|part| part.cause.to_string()).unwrap_or_default(),
             matched_rule: decisive.and_then(rule),
             commands: decision.parts.iter().map(|part| judged(decision, part)).collect(),
             rendered: decision.rendered(),
@@ -124,18 +124,18 @@ fn judged(decision: &CommandDecision<'_, '_>, part: &Part<'_, '_>) -> Judged {
         argv: part.run().map(argv).unwrap_or_default(),
         action: part.effect.name(),
         rule: rule(part),
-        reason: part.because.to_string(),
-        instead: match &part.because {
-            Because::Hazard(hazard) => Some(hazard.fix.clone()).filter(|fix| !fix.is_empty()),
+        reason: part.cause.to_string(),
+        instead: match &part.cause {
+            Cause::Hazard(hazard) => Some(hazard.fix.clone()).filter(|fix| !fix.is_empty()),
             _ => None,
         },
         span: part.span.into(),
-        via: decision.via(part),
+        via: decision.call_chain(part),
     }
 }
 
 /// The rule or the hazard that decided on a part.
 fn rule(part: &Part<'_, '_>) -> Option<String> {
-    let is_one = part.because.rule().is_some() || matches!(part.because, Because::Hazard(_));
-    is_one.then(|| part.because.id().to_owned())
+    let is_one = part.cause.rule().is_some() || matches!(part.cause, Cause::Hazard(_));
+    is_one.then(|| part.cause.id().to_owned())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use stockade_guard::policy::{CommandDecision, CommandPlace};
+use stockade_guard::policy::{CommandContext, CommandDecision};
 
 use super::ShellName;
 use super::rules::{Own, policy};
@@ -37,7 +37,7 @@ impl Question {
             default_action: self.default_action.as_deref(),
         })?;
         let text = text(self.command, self.argv.as_deref())?;
-        let place = CommandPlace { workspace: self.workspace.or_else(|| self.cwd.clone()), cwd: self.cwd };
+        let place = CommandContext { workspace: self.workspace.or_else(|| self.cwd.clone()), cwd: self.cwd };
         let policy = own.as_ref().unwrap_or(&server.commands);
         Ok(then(&policy.decide(&text, &self.shell.options(), &place)))
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stockade_guard::policy::CommandDecision;
-use stockade_guard::policy::commands::router::{Asker, Backend, Route, RouterConfig, Unavailable, route};
+use stockade_guard::policy::commands::router::{Fallback, Machine, Prompter, Route, RouterConfig, route};
 
 use super::super::{Json, Lane, Parameters};
 use super::ShellName;
@@ -107,8 +107,12 @@ impl Parameters for RouteCommand {
 }
 
 impl Routed {
-    fn of(decision: &CommandDecision<'_, '_>, config: &RouterConfig, available: &[Named<'_>]) -> Self {
-        let kinds: Vec<Backend> = available.iter().map(|one| one.kind.clone()).collect();
+    fn of(
+        decision: &CommandDecision<'_, '_>,
+        config: &RouterConfig<SandboxKind>,
+        available: &[Named<'_>],
+    ) -> Self {
+        let kinds: Vec<SandboxKind> = available.iter().map(|one| one.kind.clone()).collect();
         let routing = route(decision, config, &kinds);
         let (mode, backend, ask) = match &routing.route {
             Route::Direct => ("direct", None, false),
@@ -117,61 +121,77 @@ impl Routed {
             Route::AskFirst(None) => ("blocked", None, true),
             _ => ("blocked", None, false),
         };
-        let decisive = decision.decisive().next().map(|part| part.because.to_string());
+        let decisive = decision.decisive().next().map(|part| part.cause.to_string());
         let reason = match (&routing.route, &routing.need) {
             (Route::Blocked(why), _) => why.to_string(),
             (_, Some(need)) => need.to_string(),
             _ => decisive.unwrap_or_default(),
         };
-        let name =
-            |kind: &Backend| available.iter().find(|one| one.kind == *kind).map(|one| one.name.to_owned());
+        let name = |kind: &SandboxKind| {
+            available.iter().find(|one| one.kind == *kind).map(|one| one.name.to_owned())
+        };
         Self { mode, backend: backend.and_then(name), reason, ask, action: decision.effect.name() }
     }
 }
 
 impl RouteConfig {
-    fn router(self) -> Result<RouterConfig, Fault> {
-        let usual = RouterConfig::default();
+    fn router(self) -> Result<RouterConfig<SandboxKind>, Fault> {
+        let usual = RouterConfig::<SandboxKind>::default();
         let backends = match self.backends {
             Some(names) => names.iter().map(|name| Ok(named(name)?.kind)).collect::<Result<_, Fault>>()?,
-            None => usual.backends,
+            None => vec![SandboxKind::Native, SandboxKind::Container],
         };
         Ok(RouterConfig {
             enabled: self.enabled.unwrap_or(usual.enabled),
             always: self.always.unwrap_or(usual.always),
             never: self.never.unwrap_or(usual.never),
-            unavailable: match self.fail_closed_on_unavailable {
-                Some(false) => Unavailable::Ask,
-                Some(true) | None => Unavailable::Block,
+            fallback: match self.fail_closed_on_unavailable {
+                Some(false) => Fallback::Ask,
+                Some(true) | None => Fallback::Block,
+            },
+            machine: match backends.as_slice() {
+                [SandboxKind::Remote { host }] => Machine::Remote { host: host.clone() },
+                _ => Machine::Local,
             },
             backends,
-            asker: if self.asker == Some(false) { Asker::Absent } else { Asker::Present },
+            prompter: if self.asker == Some(false) { Prompter::Absent } else { Prompter::Present },
         })
     }
+}
+
+/// The sandboxes that a client can speak of, whether or not this program makes them.
+#[derive(Debug, Clone, PartialEq)]
+enum SandboxKind {
+    /// One that the operating system provides.
+    Native,
+    /// A container, whatever runs it.
+    Container,
+    /// Another machine, reached by its name.
+    Remote { host: String },
 }
 
 /// A sandbox by the name that the client has for it.
 struct Named<'n> {
     name: &'n str,
-    kind: Backend,
+    kind: SandboxKind,
 }
 
 /// The names of sandboxes, and their kinds.
-const BACKENDS: &[(&str, Backend)] = &[
-    ("native", Backend::Native),
-    ("bwrap", Backend::Native),
-    ("bubblewrap", Backend::Native),
-    ("landlock", Backend::Native),
-    ("seatbelt", Backend::Native),
-    ("os", Backend::Native),
-    ("docker", Backend::Container),
-    ("podman", Backend::Container),
-    ("container", Backend::Container),
+const BACKENDS: &[(&str, SandboxKind)] = &[
+    ("native", SandboxKind::Native),
+    ("bwrap", SandboxKind::Native),
+    ("bubblewrap", SandboxKind::Native),
+    ("landlock", SandboxKind::Native),
+    ("seatbelt", SandboxKind::Native),
+    ("os", SandboxKind::Native),
+    ("docker", SandboxKind::Container),
+    ("podman", SandboxKind::Container),
+    ("container", SandboxKind::Container),
 ];
 
 fn named(name: &str) -> Result<Named<'_>, Fault> {
     if let Some(host) = name.strip_prefix("ssh:").filter(|host| !host.is_empty()) {
-        return Ok(Named { name, kind: Backend::Remote { host: host.to_owned() } });
+        return Ok(Named { name, kind: SandboxKind::Remote { host: host.to_owned() } });
     }
     match BACKENDS.iter().find(|(known, _)| *known == name) {
         Some((_, kind)) => Ok(Named { name, kind: kind.clone() }),

@@ -10,7 +10,7 @@ use stockade_shell::lookup;
 use stockade_shell::{Actions, Arg, Redirect, Run};
 
 /// How many of the programs that share a redirected input are looked at: there can be as many as there are redirections.
-const MOST_READERS: usize = 64;
+const MAX_READERS: usize = 64;
 
 /// Finds what was fetched into a file and is run from there.
 pub(super) fn run_from_files(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
@@ -45,7 +45,7 @@ pub(super) fn run_from_files(actions: &Actions<'_>, taints: &[Taint], found: &mu
     };
     for redirect in actions.redirects.iter().filter(reads_file) {
         let readers = actions.runs.get(redirect.runs.clone()).unwrap_or_default();
-        let last = readers.iter().rev().take(MOST_READERS);
+        let last = readers.iter().rev().take(MAX_READERS);
         found.extend(last.filter(|run| runs_input(run)).map(|run| RUN_DOWNLOAD.at(run.span)));
     }
 }

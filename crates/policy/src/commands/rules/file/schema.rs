@@ -5,7 +5,7 @@ use super::node::{At, Entry, Node, Value};
 use super::{CommandRuleFile, CommandTest, VERSION};
 use crate::commands::decision::policy::{CommandDefaults, FloorOverride};
 use crate::commands::rules::effect::Effect;
-use crate::commands::rules::rule::{CommandPattern, CommandRule, Example, Guards, Over, Redirects};
+use crate::commands::rules::rule::{CommandPattern, CommandRule, Example, Guards, Redirects, RegexScope};
 use crate::nearest::nearest;
 use stockade_shell::Shell;
 
@@ -141,9 +141,9 @@ fn pattern<'n>(table: &Table<'n>) -> Result<(CommandPattern, &'n Entry, Vec<At>)
     }
     Ok(match key {
         "regex" => {
-            let over = table
-                .get("over")
-                .map_or(Ok(Over::default()), |entry| word(entry, "place", Over::NAMES, &Over::ALL))?;
+            let over = table.get("over").map_or(Ok(RegexScope::default()), |entry| {
+                word(entry, "place", RegexScope::NAMES, &RegexScope::ALL)
+            })?;
             (CommandPattern::Regex { pattern: text(entry)?.to_owned(), over }, entry, Vec::new())
         }
         "glob" => (glob(text(entry)?), entry, Vec::new()),
@@ -216,8 +216,8 @@ fn floor(node: &Node) -> Result<FloorOverride> {
     let table = Table::of(node, "override", "an override", OVERRIDE_KEYS)?;
     table.known()?;
     let floor = table.required("floor", "give the id of the hazard that is switched off")?;
-    let because = table.required("because", "say why, for whoever reads it later")?;
-    Ok(FloorOverride { floor: text(floor)?.to_owned(), because: text(because)?.to_owned() })
+    let cause = table.required("because", "say why, for whoever reads it later")?;
+    Ok(FloorOverride { floor: text(floor)?.to_owned(), cause: text(cause)?.to_owned() })
 }
 
 /// A table whose keys are given once.

@@ -11,12 +11,12 @@ const MAX_SOURCES: usize = 4;
 
 /// What variables hold, and which of it the words that are being walked over mention.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct VarSources {
     variables: HashMap<String, Vec<Runs>>,
     mentioned: Vec<Runs>,
 }
 
-impl Held {
+impl VarSources {
     /// Begins to collect what words mention. Returns what was collected for the words around them.
     pub(crate) fn begin(&mut self) -> Vec<Runs> {
         std::mem::take(&mut self.mentioned)

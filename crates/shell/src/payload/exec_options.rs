@@ -8,10 +8,10 @@ use super::text;
 use crate::actions::{Arg, Run};
 use crate::getopt::{self, OptionOrder, OptionTable};
 use crate::lookup::{ByName, by_name};
-use crate::runs::{Place, Walk};
+use crate::runs::{Context, Walk};
 
 /// A program, its options that take a value, and those among them whose value is run.
-struct Held {
+struct ExecOption {
     names: &'static [&'static str],
     options: OptionTable,
     run: &'static [&'static str],
@@ -22,9 +22,9 @@ struct Held {
 const TAR: &str = "-f: -C: -T: -X: -b: -I: -F: -g: -H: -K: -L: -N: -V: --to-command= --use-compress-program= --checkpoint=? \
                    --checkpoint-action= --info-script= --new-volume-script= --rsh-command= --file= --directory= --*";
 
-static HELD: LazyLock<Vec<Held>> = LazyLock::new(|| {
+static EXEC_OPTIONS: LazyLock<Vec<ExecOption>> = LazyLock::new(|| {
     vec![
-        Held {
+        ExecOption {
             names: &["tar", "gtar", "bsdtar"],
             options: OptionTable::new(TAR),
             run: &[
@@ -38,25 +38,25 @@ static HELD: LazyLock<Vec<Held>> = LazyLock::new(|| {
             ],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["tar", "gtar", "bsdtar"],
             options: OptionTable::new(TAR),
             run: &["--checkpoint-action"],
             marks: &["exec="],
         },
-        Held {
+        ExecOption {
             names: &["rsync"],
             options: OptionTable::new("-e: -f: -B: -T: -M: --rsh= --rsync-path= --*"),
             run: &["-e", "--rsh", "--rsync-path"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["scp", "sftp"],
             options: OptionTable::new("-S: -D: -P: -i: -F: -o: -c: -l: -J: -B: -R: -b: -s:"),
             run: &["-S", "-D"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["ssh", "scp", "sftp", "slogin"],
             options: OptionTable::new(
                 "-B: -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -P: -p: -Q: -R: -S: -W: -w:",
@@ -64,67 +64,67 @@ static HELD: LazyLock<Vec<Held>> = LazyLock::new(|| {
             run: &["-o"],
             marks: &["proxycommand", "localcommand", "knownhostscommand"],
         },
-        Held {
+        ExecOption {
             names: &["sort", "gsort"],
             options: OptionTable::new("-o: -t: -k: -T: -S: --compress-program= --*"),
             run: &["--compress-program"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["split"],
             options: OptionTable::new("-a: -b: -C: -l: -n: -t: --filter= --*"),
             run: &["--filter"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["rg"],
             options: OptionTable::new("-e: -f: -g: -t: -T: -m: -A: -B: -C: --pre= --hostname-bin= --*"),
             run: &["--pre", "--hostname-bin"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["man"],
             options: OptionTable::new("-P: -M: -S: -s: -C: -L: -m: -e: --pager= --*"),
             run: &["-P", "--pager"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["zip"],
             options: OptionTable::new("-b: -i: -n: -t: -x: -TT: --unzip-command= --*"),
             run: &["-TT", "--unzip-command"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["bat", "batcat", "delta", "mysql", "mariadb"],
             options: OptionTable::new("-l: -H: -h: -u: -P: --pager= --*"),
             run: &["--pager"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["fzf"],
             options: OptionTable::new("-q: -f: --preview= --bind= --*"),
             run: &["--preview"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["tcpdump"],
             options: OptionTable::new("-i: -w: -r: -c: -s: -C: -G: -W: -z: -F: -y:"),
             run: &["-z"],
             marks: &[],
         },
-        Held {
+        ExecOption {
             names: &["gdb", "cgdb"],
             options: OptionTable::new("-ex: -iex: -x: -p: --ex= --eval-command= --*"),
             run: &["-ex", "-iex", "--ex", "--eval-command"],
             marks: &["shell ", "!"],
         },
-        Held {
+        ExecOption {
             names: &["vim", "vi", "nvim", "ex", "view"],
             options: OptionTable::new("-c: -S: -u: -s: -T: -w: -W: --cmd= --*"),
             run: &["-c", "--cmd"],
             marks: &[":!", "!"],
         },
-        Held {
+        ExecOption {
             names: &["go"],
             options: OptionTable::new("-exec: -toolexec: -o:"),
             run: &["-exec", "-toolexec"],
@@ -134,21 +134,21 @@ static HELD: LazyLock<Vec<Held>> = LazyLock::new(|| {
 });
 
 /// Lists what the options of a program run.
-pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, place: Place<'_, 't>) {
-    for held in BY_NAME.get(name).into_iter().flatten() {
-        let options = getopt::parse(&run.argv, 1, &held.options, OptionOrder::Anywhere);
-        let values = options.values.iter().filter(|(option, _)| held.runs(option));
-        for command in values.filter_map(|(_, value)| held.command(value)) {
-            text(walk, &command, run.span, Place { is_certain: false, ..place });
+pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, context: Context<'_, 't>) {
+    for row in BY_NAME.get(name).into_iter().flatten() {
+        let options = getopt::parse(&run.argv, 1, &row.options, OptionOrder::Anywhere);
+        let values = options.values.iter().filter(|(option, _)| row.runs(option));
+        for command in values.filter_map(|(_, value)| row.command(value)) {
+            text(walk, &command, run.span, Context { is_certain: false, ..context });
         }
     }
 }
 
 /// The rows of each name: nearly every command is looked up, and nearly none is found.
-static BY_NAME: LazyLock<ByName<Vec<&'static Held>>> =
-    LazyLock::new(|| by_name(HELD.iter(), |row| row.names));
+static BY_NAME: LazyLock<ByName<Vec<&'static ExecOption>>> =
+    LazyLock::new(|| by_name(EXEC_OPTIONS.iter(), |row| row.names));
 
-impl Held {
+impl ExecOption {
     /// Whether the value of an option is run. GNU programs take every beginning of a long option.
     fn runs(&self, option: &str) -> bool {
         let is_long = option.len() > 3 && option.starts_with("--");

@@ -6,33 +6,33 @@ use std::borrow::Cow;
 
 /// The innermost program of a chain.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Via<'a> {
+pub(crate) struct CallChain<'a> {
     name: &'a str,
-    outer: Option<&'a Via<'a>>,
+    outer: Option<&'a CallChain<'a>>,
     length: usize,
 }
 
-impl<'a> Via<'a> {
+impl<'a> CallChain<'a> {
     /// Adds a program to a chain.
-    pub(crate) fn through(name: &'a str, outer: Option<&'a Via<'a>>) -> Self {
+    pub(crate) fn through(name: &'a str, outer: Option<&'a CallChain<'a>>) -> Self {
         Self { name, outer, length: 1 + length(outer) }
     }
 
     /// Returns the chain without its innermost program.
-    pub(crate) const fn outer(&self) -> Option<&'a Via<'a>> {
+    pub(crate) const fn outer(&self) -> Option<&'a CallChain<'a>> {
         self.outer
     }
 }
 
 /// Returns how many programs a chain has.
-pub(crate) fn length(via: Option<&Via<'_>>) -> usize {
-    via.map_or(0, |via| via.length)
+pub(crate) fn length(call_chain: Option<&CallChain<'_>>) -> usize {
+    call_chain.map_or(0, |call_chain| call_chain.length)
 }
 
 /// Returns the names of a chain, the outermost first.
-pub(crate) fn names(via: Option<&Via<'_>>) -> Vec<Cow<'static, str>> {
-    let chain = std::iter::successors(via, |via| via.outer);
-    let mut names: Vec<_> = chain.map(|via| Cow::Owned(via.name.to_owned())).collect();
+pub(crate) fn names(call_chain: Option<&CallChain<'_>>) -> Vec<Cow<'static, str>> {
+    let chain = std::iter::successors(call_chain, |call_chain| call_chain.outer);
+    let mut names: Vec<_> = chain.map(|call_chain| Cow::Owned(call_chain.name.to_owned())).collect();
     names.reverse();
     names
 }
