@@ -13,10 +13,11 @@ use stockade_guard::config::Config;
 
 pub(crate) use command::Command;
 
+use stockade_text::escape_lines;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::escape_lines;
 use crate::render::style::ColorChoice;
 
 /// How `exec` and `run` end where nothing ran.

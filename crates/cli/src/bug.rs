@@ -5,7 +5,7 @@ use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 
-use crate::render::escape::escape;
+use stockade_text::escape;
 
 /// The most characters of a message that are shown; it may hold a whole text.
 const LONGEST: usize = 300;

@@ -11,9 +11,9 @@ use stockade_guard::policy::commands::rules::{
 };
 use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRuleError, Effect, Layer};
 use stockade_guard::{AgentCommands, FileOptions, Source, read_text};
+use stockade_text::escape_path;
 
 use crate::failure::Failure;
-use crate::render::escape::escape_path;
 
 /// Reads files of rules, on top of the built-in ones. Before a file's name may stand whose rules they are:
 /// `project:rules.toml`.

@@ -4,8 +4,9 @@
 use std::fmt;
 use std::io::{self, Write as _};
 
+use stockade_text::escape;
+
 use crate::exit::Exit;
-use crate::render::escape::escape;
 
 /// A command could not be carried out: what, why, and how to mend it.
 #[derive(Debug)]

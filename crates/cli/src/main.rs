@@ -10,7 +10,6 @@ mod exit;
 mod failure;
 #[cfg(target_os = "linux")]
 mod guarded;
-mod nearest;
 mod output;
 #[cfg(target_os = "linux")]
 mod record;

@@ -5,8 +5,6 @@ pub(crate) mod check_text;
 pub(crate) mod command_text;
 pub(crate) mod config_text;
 pub(crate) mod container_text;
-pub(crate) mod escape;
-pub(crate) mod invisible;
 pub(crate) mod json;
 pub(crate) mod limits_text;
 pub(crate) mod rule_text;

@@ -6,9 +6,9 @@ use stockade_guard::scanner::{
     MAX_RULE_FILE_BYTES, RuleBuf, RuleError, RuleFile, RuleFileError, RuleFormat, Scanner,
 };
 use stockade_guard::{FileOptions, Source, read_text};
+use stockade_text::escape_path;
 
 use crate::failure::Failure;
-use crate::render::escape::escape_path;
 
 /// A set of rules.
 #[derive(Debug)]

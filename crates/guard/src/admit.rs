@@ -8,7 +8,8 @@ use stockade_sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize}
 use stockade_scanner::{Scanner, Severity};
 use thiserror::Error;
 
-use crate::document::{At, Node};
+use stockade_text::{Node, TextPosition};
+
 use crate::files::{FileOptions, Gap};
 use crate::read_text::TextFile;
 use crate::skill::{
@@ -240,14 +241,14 @@ struct Door<'d> {
 impl Door<'_> {
     fn judge(mut self, bundle: Bundle) -> Admission {
         let Bundle { name: path, main, folder, others } = bundle;
-        let start = Place { path: &path, at: At::START };
+        let start = Place { path: &path, at: TextPosition::START };
         if !main.as_stored {
             let message = "the file is no plain UTF-8: other programs may read another text";
             self.problems.add("not-plain-text", start, message, "save it as UTF-8, without NUL bytes");
         }
         self.findings.add(&self.scanner.scan(&main.text), &path, 0, Reading::Written);
         for (name, gap) in &others.gaps {
-            let place = Place { path: name, at: At::START };
+            let place = Place { path: name, at: TextPosition::START };
             self.problems.add("not-read", place, gap, "take it out, or let it be read");
         }
         self.findings.extend(others.findings, others.cut);
@@ -319,7 +320,7 @@ impl Door<'_> {
     }
 
     fn body<'t>(&mut self, body: &'t str, path: &str, lines_before: usize) -> Sanitized<'t> {
-        let at = At::START.below(lines_before);
+        let at = TextPosition::START.below(lines_before);
         let place = Place { path, at };
         let options = SanitizeOptions { max_chars: self.options.max_chars, ..SanitizeOptions::default() };
         let cleaned = sanitize(body, &options);
@@ -387,7 +388,7 @@ impl Door<'_> {
         folder: Option<&std::path::Path>,
         path: &str,
     ) {
-        let place = Place { path, at: At::START };
+        let place = Place { path, at: TextPosition::START };
         let folder = folder.and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy());
         match (&manifest.name, &folder) {
             (None, _) => {

@@ -227,7 +227,7 @@ impl Config {
         let paths = || KEYS.iter().map(|key| key.path);
         let ends = |key: &&str| key.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case(path));
         let holds = |key: &&str| key.split('.').any(|word| word.eq_ignore_ascii_case(path));
-        crate::document::nearest(path, paths()).or_else(|| paths().find(ends)).or_else(|| paths().find(holds))
+        stockade_text::nearest(path, paths()).or_else(|| paths().find(ends)).or_else(|| paths().find(holds))
     }
 }
 

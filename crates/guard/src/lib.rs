@@ -58,7 +58,6 @@ mod agent_commands;
 pub mod config;
 #[cfg(feature = "container")]
 pub mod container;
-mod document;
 #[cfg(feature = "exec")]
 pub mod exec;
 mod files;

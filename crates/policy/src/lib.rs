@@ -3,9 +3,7 @@
 
 pub mod access;
 pub mod commands;
-mod nearest;
 pub mod paths;
-mod shown;
 pub mod tools;
 
 pub use access::ask::{Ask, PermissionDecision, Reply};

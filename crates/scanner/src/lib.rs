@@ -47,7 +47,6 @@ mod fold;
 mod fragments;
 #[cfg(feature = "serde")]
 mod json;
-mod position;
 mod regions;
 mod report;
 mod rule;

@@ -3,19 +3,18 @@
 //! All three hold the same: a list `rule` of tables. Every key is checked by name and kind, then every rule by the same
 //! checks as a built-in one, and whatever is refused is refused with its line and column.
 
-mod edit_distance;
 mod error;
-mod node;
 mod schema;
 mod syntax;
 
 pub use error::{RuleFileError, RuleFileProblem};
 
+use stockade_text::TextPosition;
+
 use crate::check::{self, Taken};
 use crate::error::{RuleError, RuleProblem};
 use crate::rule::RuleBuf;
 use crate::rules;
-use node::At;
 use schema::Places;
 
 /// The most bytes of a rule file.
@@ -58,11 +57,14 @@ impl RuleFile {
     /// The first thing that is wrong with it, where it stands, and how to mend it.
     pub fn parse(text: &str, format: RuleFormat) -> Result<Self, RuleFileError> {
         if text.len() > MAX_RULE_FILE_BYTES {
-            return Err(At::START.refuse(RuleFileProblem::TooLarge { bytes: text.len() }));
+            return Err(RuleFileError::at(
+                TextPosition::START,
+                RuleFileProblem::TooLarge { bytes: text.len() },
+            ));
         }
         let parsed = schema::rules(&syntax::parse(text, format)?)?;
         if let Some((_, places)) = parsed.get(MOST_RULES) {
-            return Err(places.id.refuse(RuleFileProblem::TooManyRules { count: parsed.len() }));
+            return Err(RuleFileError::at(places.id, RuleFileProblem::TooManyRules { count: parsed.len() }));
         }
         let (rules, places) = parsed.into_iter().unzip();
         let file = Self { rules, places };
@@ -81,14 +83,16 @@ impl RuleFile {
     #[must_use]
     pub fn locate(&self, error: &RuleError) -> Option<RuleFileError> {
         let index = self.rules.iter().position(|rule| rule.id == error.rule)?;
-        Some(self.places.get(index)?.of(&error.problem).refuse(RuleFileProblem::Rule(error.clone())))
+        let at = self.places.get(index)?.of(&error.problem);
+        Some(RuleFileError::at(at, RuleFileProblem::Rule(error.clone())))
     }
 
     fn check(&self) -> Result<(), RuleFileError> {
         let mut taken = Taken::by(rules::all());
         for (rule, places) in self.rules.iter().zip(&self.places) {
-            check::check(rule, &mut taken)
-                .map_err(|error| places.of(&error.problem).refuse(RuleFileProblem::Rule(error)))?;
+            check::check(rule, &mut taken).map_err(|error| {
+                RuleFileError::at(places.of(&error.problem), RuleFileProblem::Rule(error))
+            })?;
         }
         Ok(())
     }
@@ -96,9 +100,10 @@ impl RuleFile {
 
 impl Places {
     /// Returns where the part of a rule stands that has the problem.
-    fn of(&self, problem: &RuleProblem) -> At {
-        let nth =
-            |list: &[At], number: &usize| number.checked_sub(1).and_then(|index| list.get(index)).copied();
+    fn of(&self, problem: &RuleProblem) -> TextPosition {
+        let nth = |list: &[TextPosition], number: &usize| {
+            number.checked_sub(1).and_then(|index| list.get(index)).copied()
+        };
         match problem {
             RuleProblem::Id | RuleProblem::DuplicateId => Some(self.id),
             RuleProblem::EmptyText { field, .. } | RuleProblem::TooLong { field, .. } => match *field {

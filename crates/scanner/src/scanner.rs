@@ -2,12 +2,13 @@
 
 use std::sync::{LazyLock, OnceLock};
 
+use stockade_text::PositionCursor;
+
 use crate::candidates::Candidates;
 use crate::check::{Taken, check};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
 use crate::fold::{at_beginning, fold};
-use crate::position::Positions;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
 use crate::rule::{Rule, RuleBuf};
@@ -174,10 +175,10 @@ impl Scanner {
 
     /// Turns hits, which stand in the order of the text, into findings.
     fn findings<'t>(&'t self, text: &'t str, hits: &[Hit]) -> Vec<Finding<'t>> {
-        let mut positions = Positions::new(text);
+        let mut cursor = PositionCursor::new(text);
         let finding = |hit: &Hit| {
             let facts = self.facts(hit.rule)?;
-            let position = positions.advance(hit.span.start);
+            let position = cursor.advance(hit.span.start);
             Some(Finding {
                 rule_id: facts.id,
                 category: facts.category,
@@ -186,7 +187,7 @@ impl Scanner {
                 remedy: facts.remedy,
                 matched_text: first_chars(text.get(hit.span.clone()).unwrap_or_default(), MATCHED_TEXT_CHARS),
                 span: hit.span.clone(),
-                position: position.chars,
+                position: cursor.chars(),
                 line: position.line,
                 column: position.column,
                 view: hit.view,

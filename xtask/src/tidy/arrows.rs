@@ -1,23 +1,15 @@
-//! Which crate may depend on which: `cli → guard → the layers`, and nothing else.
+//! Which crate may depend on which: `cli → guard → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
 use super::tree::{File, Tree};
 
-/// Each crate, and the crates of this repository that its manifest may name, for tests and builds too.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("cli", &["guard"]),
-    ("guard", &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox", "audit", "names"]),
-    ("audit", &["text"]),
-    ("scanner", &[]),
-    ("sanitize", &[]),
-    ("policy", &["names", "shell"]),
-    ("limits", &[]),
-    ("eval", &[]),
-    ("exec-sandbox", &["names"]),
-    ("names", &[]),
-    ("shell", &[]),
-];
+/// Readers and tables that decide nothing, which every crate above may name; and what each of them may name itself.
+const GROUND_FLOOR: &[(&str, &[&str])] = &[("shell", &["text", "names"]), ("names", &[]), ("text", &[])];
+
+/// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
+const LAYERS: &[&str] =
+    &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox", "audit", "skill"];
 
 const PREFIX: &str = "stockade-";
 
@@ -35,13 +27,11 @@ fn problems_of(manifest: &File) -> Vec<Problem> {
         Some((name, _)) => (name, true),
         None => ("xtask", false),
     };
-    let allowed: &[&str] = match ARROWS.iter().find(|row| row.0 == own) {
-        Some((_, allowed)) => allowed,
-        None if own == "xtask" => &[],
-        None => {
-            let message = format!("crate `{own}` has no row in ARROWS of xtask/src/tidy/arrows.rs; add one");
-            return vec![Problem::new(&manifest.path, 1, message)];
-        }
+    let Some(allowed) = allowed(own) else {
+        let message = format!(
+            "crate `{own}` stands on no floor; add it to LAYERS or GROUND_FLOOR of xtask/src/tidy/arrows.rs"
+        );
+        return vec![Problem::new(&manifest.path, 1, message)];
     };
     let permitted = |name: &str| allowed.contains(&name) || (helper && name == own);
     let dependencies = entries(manifest).into_iter().filter(Entry::is_dependency);
@@ -54,10 +44,25 @@ fn problems_of(manifest: &File) -> Vec<Problem> {
         .collect()
 }
 
+/// Returns the crates of this repository that a crate may name, for tests and builds too.
+fn allowed(own: &str) -> Option<Vec<&'static str>> {
+    let ground = || GROUND_FLOOR.iter().map(|row| row.0);
+    if let Some((_, below)) = GROUND_FLOOR.iter().find(|row| row.0 == own) {
+        return Some(below.to_vec());
+    }
+    match own {
+        "cli" => Some(std::iter::once("guard").chain(ground()).collect()),
+        "guard" => Some(LAYERS.iter().copied().chain(ground()).collect()),
+        "xtask" => Some(Vec::new()),
+        layer if LAYERS.contains(&layer) => Some(ground().collect()),
+        _ => None,
+    }
+}
+
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → guard → layers, so that each layer can be used alone; give \
-         each its own small type and let guard convert"
+        "`{own}` depends on `{name}`: arrows go cli → guard → layers → ground floor (shell, names, text), so that \
+         each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)
 }
@@ -82,7 +87,15 @@ mod tests {
                 "crates/cli/Cargo.toml",
                 "[package]\nname = \"stockade-cli\"\n[dependencies]\nstockade-guard.workspace = true\n",
             ),
+            ("crates/cli/Cargo.toml", "[dependencies]\nstockade-text.workspace = true\n"),
             ("crates/guard/Cargo.toml", "[dependencies]\nstockade-scanner = { workspace = true }\n"),
+            (
+                "crates/guard/Cargo.toml",
+                "[dependencies]\nstockade-skill.workspace = true\nstockade-names = \"1\"\n",
+            ),
+            ("crates/policy/Cargo.toml", "[dependencies]\nstockade-shell = \"1\"\nstockade-names = \"1\"\n"),
+            ("crates/skill/Cargo.toml", "[dev-dependencies]\nstockade-text.workspace = true\n"),
+            ("crates/shell/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\nstockade-names = \"1\"\n"),
             ("crates/scanner/fuzz/Cargo.toml", "[dependencies]\nstockade-scanner = { path = \"..\" }\n"),
             ("xtask/Cargo.toml", "[dependencies]\n"),
         ];
@@ -103,7 +116,12 @@ mod tests {
                 "crates/scanner/fuzz/Cargo.toml",
                 "[dependencies]\nstockade-guard = { path = \"../../guard\" }\n",
             ),
-            ("xtask/Cargo.toml", "[dependencies]\nstockade-scanner = \"1\"\n"),
+            ("crates/skill/Cargo.toml", "[dependencies]\nstockade-scanner = \"1\"\n"),
+            ("crates/audit/Cargo.toml", "[dependencies]\nstockade-guard = \"1\"\n"),
+            ("crates/text/Cargo.toml", "[dependencies]\nstockade-names = \"1\"\n"),
+            ("crates/names/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
+            ("crates/shell/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),
+            ("xtask/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
         ] {
             let said = said(check, &[(path, text)]);
             assert_eq!(said.len(), 1, "{path}: {said:?}");
@@ -114,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn a_new_crate_needs_a_row() {
+    fn a_new_crate_needs_a_floor() {
         let said = said(check, &[("crates/new/Cargo.toml", "")]);
         assert_eq!(said.len(), 1);
-        assert!(said[0].contains("`new` has no row"));
+        assert!(said[0].contains("`new` stands on no floor"));
     }
 }

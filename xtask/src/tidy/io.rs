@@ -10,8 +10,8 @@ use super::tree::{Tree, numbered};
 /// The lint that stands guard.
 const LINT: &str = "clippy::disallowed_methods";
 
-/// Layers that decide from their arguments alone.
-const PURE: &[&str] = &["scanner", "sanitize", "policy", "limits", "eval", "names", "shell"];
+/// Layers that decide from their arguments alone, and the ground floor.
+const PURE: &[&str] = &["scanner", "sanitize", "policy", "limits", "eval", "names", "shell", "text"];
 
 /// Packages that do I/O themselves, where the lint does not see it.
 const IMPURE_PACKAGES: &[&str] =

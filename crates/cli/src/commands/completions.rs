@@ -10,11 +10,12 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+use stockade_text::escape_path;
+
 use crate::args::{Args, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::escape_path;
 
 const COMPLETIONS: &str = "\
 Examples:

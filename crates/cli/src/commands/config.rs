@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::config::{Config, ConfigError, ConfigKey, ConfigSources, ConfigValue, config_schema};
+use stockade_text::escape_lines;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::config_text;
-use crate::render::escape::escape_lines;
 use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
 

@@ -8,13 +8,13 @@ use stockade_guard::container::{
     ContainerManifest, ContainerOptions, PackageError, PackageOptions, check_package,
 };
 use stockade_guard::{FileOptions, Source, TextFile, read_text};
+use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::container_text;
-use crate::render::escape::escape_path;
 use crate::render::json::to_json;
 use crate::render::style::ColorChoice;
 use crate::report::checked_package::CheckedPackage;

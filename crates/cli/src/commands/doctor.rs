@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
+use stockade_text::escape;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::escape::escape;
 use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
 

@@ -9,13 +9,13 @@ use std::time::Duration;
 use serde::Serialize;
 use stockade_guard::eval::{Data, ErrorKind, EvalError, EvalLimits};
 use stockade_guard::{FileOptions, Source, read_text};
+use stockade_text::{escape, escape_lines, escape_path};
 
 use crate::args::{Format, HELP};
 use crate::evaluation::{Ask, Question, answer};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::{escape, escape_lines, escape_path};
 use crate::render::json::to_json;
 
 const EXAMPLES: &str = "\

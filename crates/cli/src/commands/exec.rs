@@ -25,9 +25,10 @@ use stockade_guard::exec::{
 use stockade_guard::net::Brokered;
 use units::{duration, memory, size};
 
+use stockade_text::escape_lines;
+
 use crate::args::{Format, HELP};
 use crate::record;
-use crate::render::escape::escape_lines;
 
 const EXAMPLES: &str = "\
 Examples:

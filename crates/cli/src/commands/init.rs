@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use stockade_guard::config::{Config, ConfigKey, ConfigSources};
+use stockade_text::escape_path;
 
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::escape_path;
 
 const EXAMPLES: &str = "\
 Examples:

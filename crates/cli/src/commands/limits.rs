@@ -11,11 +11,11 @@ use clap::Subcommand;
 use stockade_guard::SqliteStore;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::limits::store::StoreError;
+use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
-use crate::render::escape::escape_path;
 use crate::render::style::ColorChoice;
 
 const EXAMPLES: &str = "\
@@ -127,7 +127,7 @@ fn chosen(store: &SqliteStore, named: &[String]) -> Result<Vec<String>, Failure>
 fn of_known(known: Vec<String>, named: &[String]) -> Result<Vec<String>, Failure> {
     for name in named {
         if !known.contains(name) {
-            let hint = match crate::nearest::nearest(name, known.iter().map(String::as_str)) {
+            let hint = match stockade_text::nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`stockade limits status` lists those that there are".to_owned(),
             };

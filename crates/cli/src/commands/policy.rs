@@ -7,6 +7,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::policy::commands::rules::{Lint, lint_rules};
 use stockade_guard::policy::commands::{Consideration, Considered, Part};
+use stockade_text::{escape, escape_path};
 
 use super::check_command::{Checked, HowArgs, command, decide, exit};
 use crate::args::{Format, HELP};
@@ -15,7 +16,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::command_text;
-use crate::render::escape::{escape, escape_path};
 use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::scanner::RuleBuf;
+use stockade_text::nearest;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
@@ -25,9 +26,6 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   2  there is no such rule, or a rule file is wrong";
-
-/// How alike two ids have to be for one to be a likely slip of the other.
-const ALIKE: f64 = 0.75;
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -97,7 +95,7 @@ pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure>
 /// Returns the rule with this id, in any case of letters.
 fn find<'r>(rules: &'r [RuleBuf], id: &str) -> Result<&'r RuleBuf, Failure> {
     rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id)).ok_or_else(|| {
-        let help = match nearest(rules, id) {
+        let help = match meant(rules, id) {
             Some(near) => format!("did you mean {near}? 'stockade rules' lists all of them"),
             None => "'stockade rules' lists all of them".to_owned(),
         };
@@ -105,11 +103,8 @@ fn find<'r>(rules: &'r [RuleBuf], id: &str) -> Result<&'r RuleBuf, Failure> {
     })
 }
 
-fn nearest<'r>(rules: &'r [RuleBuf], id: &str) -> Option<&'r str> {
-    let id = id.to_ascii_uppercase();
-    let likeness = |rule: &'r RuleBuf| (strsim::jaro_winkler(&rule.id, &id), rule.id.as_str());
-    let (best, near) = rules.iter().map(likeness).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best >= ALIKE).then_some(near)
+fn meant<'r>(rules: &'r [RuleBuf], id: &str) -> Option<&'r str> {
+    nearest(id, rules.iter().map(|rule| rule.id.as_str()))
 }
 
 fn list_json(rules: &[RuleBuf]) -> String {
@@ -122,7 +117,7 @@ fn list_json(rules: &[RuleBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::meant;
     use stockade_guard::scanner::Scanner;
 
     #[test]
@@ -134,7 +129,7 @@ mod tests {
             ("qqqq", None),
         ];
         for (id, near) in cases {
-            assert_eq!(nearest(rules, id), near, "{id}");
+            assert_eq!(meant(rules, id), near, "{id}");
         }
     }
 }

@@ -10,11 +10,11 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{End, Input, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Admission, Decision, Guard, Ran, RunAnswer, SkillSource};
+use stockade_text::{escape, escape_path};
 
 use crate::args::HELP;
 use crate::failure::Failure;
 use crate::guarded;
-use crate::render::escape::{escape, escape_path};
 use crate::render::skill_text;
 use crate::render::style::Styles;
 

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
 use stockade_guard::{FileOptions, Source, TextFile, read_text};
+use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::escape_path;
 use crate::render::json::to_json;
 use crate::render::sanitize_text::{self, Verdict};
 

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use stockade_text::escape_path;
+
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::escape_path;
 use crate::serve::{Audit, MAX_REQUEST, ServeOptions, Server, SocketError, converse, listen, schema};
 
 const EXAMPLES: &str = "\

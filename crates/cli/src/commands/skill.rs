@@ -15,11 +15,12 @@ use stockade_guard::{
     read_text,
 };
 
+use stockade_text::escape_path;
+
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::escape::escape_path;
 use crate::render::json::to_json;
 use crate::render::skill_text;
 use crate::render::style::{ColorChoice, Styles};

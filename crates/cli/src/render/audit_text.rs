@@ -2,7 +2,8 @@
 
 use stockade_guard::audit::{AuditRecord, Detail, EventKind, EventSeverity, Head, Verified};
 
-use super::escape::escape;
+use stockade_text::escape;
+
 use super::style::Styles;
 
 /// The longest text of a detail that is shown.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::escape::escape;
+use stockade_text::escape;
+
 use super::style::Styles;
 use crate::report::answer::{Answer, Decision};
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use stockade_guard::policy::commands::{Cause, Consideration, Considered, Part, Suggestion};
 use stockade_guard::policy::{CommandDecision, Effect};
 
-use super::escape::escape;
+use stockade_text::escape;
+
 use super::snippet::Snippet;
 use super::style::Styles;
 use crate::command_rules::{RulePlaces, word};

@@ -6,7 +6,8 @@ use std::io::{self, Write as _};
 
 use stockade_guard::container::{ContainerArgs, ContainerManifest, PackageReport};
 
-use super::escape::escape;
+use stockade_text::escape;
+
 use super::skill_text::push_finding;
 use super::style::Styles;
 use crate::report::checked_package::CheckedPackage;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use super::escape::is_plain;
+use stockade_text::is_printable;
 
 /// Returns `value` as JSON on one line. Characters that a terminal obeys or does not show are written `\u001b`, which
 /// is the same text to whoever reads the JSON.
@@ -22,7 +22,7 @@ struct Plain;
 impl Formatter for Plain {
     fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some((at, strange)) = rest.char_indices().find(|(_, c)| !is_plain(*c)) {
+        while let Some((at, strange)) = rest.char_indices().find(|(_, c)| !is_printable(*c)) {
             let (plain, after) = rest.split_at(at);
             writer.write_all(plain.as_bytes())?;
             for unit in strange.encode_utf16(&mut [0; 2]) {

@@ -8,7 +8,8 @@ use stockade_guard::limits::budget::{Allowance, Balance};
 use stockade_guard::limits::store::{AgentLimits, AgentStatus};
 use stockade_guard::limits::{Cap, MicroUsd};
 
-use super::escape::escape;
+use stockade_text::escape;
+
 use super::style::Styles;
 use crate::report::agent_limits::AgentAccount;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use stockade_guard::sanitize::Sanitized;
 
-use super::escape::escape;
+use stockade_text::escape;
 
 /// What became of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

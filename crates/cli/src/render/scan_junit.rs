@@ -2,7 +2,8 @@
 
 use stockade_guard::FileScan;
 
-use super::escape::{escape, escape_path};
+use stockade_text::{escape, escape_path};
+
 use crate::report::fail_on::FailOn;
 use crate::report::scan_tally::ScanTally;
 

@@ -4,7 +4,8 @@ use serde::Serialize;
 use stockade_guard::scanner::Severity;
 use stockade_guard::{Coverage, FileScan};
 
-use super::escape::{escape, escape_path};
+use stockade_text::{escape, escape_path};
+
 use super::json::to_json;
 use super::scan_json::{Row, Tail};
 use crate::report::fields::path_text;

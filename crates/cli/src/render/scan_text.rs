@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use stockade_guard::scanner::{Finding, Severity, View};
 use stockade_guard::{Coverage, FileScan};
 
-use super::escape::{escape, escape_path};
+use stockade_text::{escape, escape_path};
+
 use super::snippet::Snippet;
 use super::style::Styles;
 use crate::report::scan_tally::ScanTally;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use stockade_guard::{Admission, ProblemLevel, Reading, SkillFinding, SkillProblem, Surface};
 
-use super::escape::escape;
+use stockade_text::escape;
+
 use super::scan_text::severity_style;
 use super::style::Styles;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::escape::{is_plain, push_escaped};
+use stockade_text::{is_printable, push_escaped};
 
 /// Cells of the source line that are shown at most: before the found part, of it, and in all.
 const CELLS_BEFORE: usize = 40;
@@ -99,7 +99,7 @@ fn show(c: char) -> (String, usize) {
         '\t' => (" ".repeat(TAB), TAB),
         // Asks for the coloured form of an emoji. It is everywhere, so writing it out would only be noise.
         '\u{fe0f}' => (String::new(), 0),
-        _ if is_plain(c) => (c.to_string(), c.width().unwrap_or(0)),
+        _ if is_printable(c) => (c.to_string(), c.width().unwrap_or(0)),
         _ => {
             let mut text = String::new();
             push_escaped(&mut text, c);

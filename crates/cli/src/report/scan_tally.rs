@@ -3,11 +3,11 @@
 use serde::Serialize;
 use stockade_guard::scanner::Severity;
 use stockade_guard::{Coverage, FileScan, Gap};
+use stockade_text::{escape, escape_path};
 
 use super::fail_on::FailOn;
 use super::fields::{is_false, path_text};
 use crate::exit::Exit;
-use crate::render::escape::{escape, escape_path};
 
 /// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
 const MAX_ROWS: usize = 1000;

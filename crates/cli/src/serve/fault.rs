@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::nearest::nearest;
+use stockade_text::nearest;
 
 /// A line that is no JSON.
 pub(super) const PARSE: i32 = -32700;

@@ -173,7 +173,17 @@ fn names_below_the_top_are_protected_as_well() {
         )
         .unwrap();
     assert_eq!(read(&app.join(".claude/settings.json")), "{}");
-    for gone in [".vscode", ".github/hooks", ".kiro", ".mcp.json", "opencode.json", ".nvim.lua", ".envrc", ".venv/bin/python", ".Claude"] {
+    for gone in [
+        ".vscode",
+        ".github/hooks",
+        ".kiro",
+        ".mcp.json",
+        "opencode.json",
+        ".nvim.lua",
+        ".envrc",
+        ".venv/bin/python",
+        ".Claude",
+    ] {
         assert!(!app.join(gone).exists(), "{gone}: {:?}", outcome.quarantine);
     }
     assert!(app.join("ok").exists());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::document::At;
+use stockade_text::TextPosition;
 
 /// A configuration cannot be used. Whoever decides by it must not start.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -43,7 +43,7 @@ pub struct ConfigNotice {
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) place: String,
-    pub(super) at: Option<At>,
+    pub(super) at: Option<TextPosition>,
     pub(super) message: String,
     pub(super) fix: String,
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::document::nearest;
+use stockade_text::nearest;
 
 /// What a key holds.
 #[derive(Debug, Clone, Copy)]

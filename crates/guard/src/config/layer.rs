@@ -12,12 +12,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use stockade_policy::CommandRule;
+use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
 use super::error::Problem;
 use super::keys::{ConfigKey, KEYS, is_agent};
 use super::kind::Kind;
 use super::rules::{self, MOST_OF_PROJECT};
-use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
+
+/// The most bytes of a file of configuration.
+const MAX_CONFIG_BYTES: usize = 256 << 10;
 
 /// A layer of a configuration, from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,7 +155,7 @@ fn text_of(path: &Path, writers: Writers) -> Result<String, (String, &'static st
         written_by(&fs::metadata(folder).map_err(unreadable)?, writers)?;
     }
     let mut text = String::new();
-    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
+    let most = u64::try_from(MAX_CONFIG_BYTES).unwrap_or(u64::MAX).saturating_add(1);
     file.take(most).read_to_string(&mut text).map_err(unreadable)?;
     Ok(text)
 }
@@ -180,10 +183,10 @@ pub(super) fn read_text(
     problems: &mut Vec<Problem>,
 ) -> Vec<Leaf> {
     let mut walk = Walk { path, layer, problems, leaves: Vec::new(), expressions: 0 };
-    match parse(text, format) {
+    match parse(text, format, MAX_CONFIG_BYTES) {
         Ok(node) => walk.table(&node, ""),
         // An empty file says nothing. Of one that is too long, nobody has seen the end.
-        Err(_) if text.len() <= LONGEST && says_nothing(text) => {}
+        Err(_) if text.len() <= MAX_CONFIG_BYTES && says_nothing(text) => {}
         Err(broken) => {
             walk.problem(broken.at, broken.reason, "mend it; nothing of the file is used until then");
         }
@@ -219,7 +222,7 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(&mut self, entry: &Entry, prefix: &str) {
+    fn entry(&mut self, entry: &TableEntry, prefix: &str) {
         let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
         // An editor looks for the schema there.
         if path == "$schema" {
@@ -243,7 +246,7 @@ impl Walk<'_> {
         self.problem(entry.at, format!("unknown key `{path}`"), fix);
     }
 
-    fn leaf(&mut self, key: &'static ConfigKey, path: &str, entry: &Entry) {
+    fn leaf(&mut self, key: &'static ConfigKey, path: &str, entry: &TableEntry) {
         if matches!(key.kind, Kind::Rules) {
             return self.rules(key, path, &entry.node);
         }
@@ -269,13 +272,20 @@ impl Walk<'_> {
         }
     }
 
-    fn push(&mut self, key: &'static ConfigKey, path: &str, at: At, value: Json, rule: Option<CommandRule>) {
+    fn push(
+        &mut self,
+        key: &'static ConfigKey,
+        path: &str,
+        at: TextPosition,
+        value: Json,
+        rule: Option<CommandRule>,
+    ) {
         let place = Some(format!("{}:{at}", self.path.display()));
         let origin = ConfigOrigin { layer: self.layer, place };
         self.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule });
     }
 
-    fn problem(&mut self, at: At, message: impl Into<String>, fix: impl Into<String>) {
+    fn problem(&mut self, at: TextPosition, message: impl Into<String>, fix: impl Into<String>) {
         const MOST: usize = 100;
         if self.problems.len() < MOST {
             self.problems.push(Problem { at: Some(at), ..Problem::of_file(self.path, message, fix) });
@@ -382,7 +392,7 @@ fn of_text(
         Vec::new()
     };
     if matches!(key.kind, Kind::Rules) {
-        let node = parse(text, Format::Json).map_err(|broken| (broken.at, broken.reason));
+        let node = parse(text, Format::Json, MAX_CONFIG_BYTES).map_err(|broken| (broken.at, broken.reason));
         return match node.and_then(|node| rules::read(&node, layer)) {
             Ok(rules) => rules.into_iter().map(|(_, rule, value)| leaf(value, Some(rule))).collect(),
             Err((at, message)) => wrong(&format!("{message}, at {at} of its value"), RULE_FIX.to_owned()),

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value as Json;
 use stockade_policy::commands::rules::{CommandRuleFile, CommandRuleFormat};
 use stockade_policy::{CommandRule, Effect, Layer, RuleLayer};
+use stockade_text::{Node, TextPosition, Value};
 
 use super::error::{ConfigNotice, Problem};
 use super::layer::{ConfigLayer, ConfigOrigin, Leaf};
 use super::{ALL, agent_of};
-use crate::document::{At, Node, Value};
 
 /// A rule for commands, and where it stands.
 #[derive(Debug, Clone)]
@@ -117,10 +117,10 @@ fn twins<'r>(
 }
 
 /// A rule, with its place and as it is written.
-pub(super) type Placed = (At, CommandRule, Json);
+pub(super) type Placed = (TextPosition, CommandRule, Json);
 
 /// Reads a list of rules, each with its place and as it is written; or says what is wrong with it, and where.
-pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (At, String)> {
+pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (TextPosition, String)> {
     let Value::List(nodes) = &node.value else {
         return Err((node.at, format!("it is {}, and not a list of rules", node.value.kind())));
     };
@@ -145,7 +145,7 @@ pub(super) fn expressions(node: &Node) -> usize {
 /// of an error tells where in the configuration it stands.
 struct Spelled {
     text: String,
-    places: Vec<At>,
+    places: Vec<TextPosition>,
 }
 
 impl Spelled {
@@ -157,12 +157,12 @@ impl Spelled {
         spelled
     }
 
-    fn place(&self, line: usize) -> At {
+    fn place(&self, line: usize) -> TextPosition {
         let index = line.saturating_sub(1).min(self.places.len().saturating_sub(1));
-        self.places.get(index).copied().unwrap_or(At::START)
+        self.places.get(index).copied().unwrap_or(TextPosition::START)
     }
 
-    fn line(&mut self, at: At, text: &str) {
+    fn line(&mut self, at: TextPosition, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
         self.places.push(at);
@@ -191,7 +191,7 @@ impl Spelled {
         }
     }
 
-    fn comma(&mut self, number: usize, at: At) {
+    fn comma(&mut self, number: usize, at: TextPosition) {
         if number > 0 {
             self.line(at, ",");
         }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use stockade_text::Value;
+
 use super::path::package_path;
-use crate::document::Value;
 
 /// What was wanted instead of a value.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::document::At;
+use stockade_text::TextPosition;
 
 /// The most problems that are listed.
 const MOST: usize = 100;
@@ -54,7 +54,7 @@ impl fmt::Display for ManifestProblem {
 pub(super) struct Problems(Vec<ManifestProblem>);
 
 impl Problems {
-    pub(super) fn push(&mut self, path: &str, at: At, message: String, fix: impl Into<String>) {
+    pub(super) fn push(&mut self, path: &str, at: TextPosition, message: String, fix: impl Into<String>) {
         if self.0.len() < MOST {
             let (path, fix) = (path.to_owned(), fix.into());
             self.0.push(ManifestProblem { path, message, line: at.line, column: at.column, fix });

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use stockade_text::{Format, Node, TableEntry, Value, nearest, parse};
+
 use super::field::{self, Checked};
 use super::manifest::{ContainerManifest, DeclaredFile, Permissions, Publisher, SandboxLimits};
 use super::path::one_file;
 use super::problem::{ManifestErrors, Problems};
-use crate::document::{Entry, Format, Node, Value, nearest, parse};
 
 /// A field that must be there, and how it is written.
 type Field = (&'static str, &'static str);
@@ -34,12 +35,15 @@ const FILE: [Field; 2] = [("path", "\"main.js\""), ("sha256", "\"…\"")];
 const GUIDES: [(&str, &str); 3] =
     [("actions", "txActions"), ("network", "networkAccess"), ("filesystem", "filesystemAccess")];
 
+/// The most bytes of a manifest.
+const MAX_MANIFEST_BYTES: usize = 256 << 10;
+
 /// The most characters of a value that a message repeats.
 const REPEATED: usize = 40;
 
 pub(super) fn read(text: &str) -> Result<ContainerManifest, ManifestErrors> {
     let mut reader = Reader::default();
-    let manifest = match parse(text, Format::Json) {
+    let manifest = match parse(text, Format::Json, MAX_MANIFEST_BYTES) {
         Ok(node) => reader.manifest(&Part { path: String::new(), node: &node }),
         Err(broken) => {
             let message = format!("the manifest is no JSON: {}", broken.reason);
@@ -219,7 +223,7 @@ impl Reader {
         Some(found)
     }
 
-    fn unknown(&mut self, part: &Part<'_>, entry: &Entry, known: &[Field]) {
+    fn unknown(&mut self, part: &Part<'_>, entry: &TableEntry, known: &[Field]) {
         let names = || known.iter().map(|(name, _)| *name);
         let guide =
             GUIDES.iter().find(|(theirs, ours)| *theirs == entry.key && names().any(|name| name == *ours));

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
+use stockade_text::TextPosition;
 
 use super::dialect::Dialect;
-use crate::document::At;
 
 /// The most problems that are listed.
 const MOST: usize = 200;
@@ -51,7 +51,7 @@ pub struct SkillProblem {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'p> {
     pub(crate) path: &'p str,
-    pub(crate) at: At,
+    pub(crate) at: TextPosition,
 }
 
 /// What was found to be wrong so far.
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_flood_is_cut_and_the_worst_still_counts() {
         let mut problems = Problems::new(Dialect::AgentSkills, false);
-        let place = Place { path: "SKILL.md", at: At::START };
+        let place = Place { path: "SKILL.md", at: TextPosition::START };
         for _ in 0..1000 {
             problems.add("unknown-key", place, "x", "y");
         }

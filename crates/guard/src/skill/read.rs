@@ -1,13 +1,15 @@
 //! From the head of a skill to its manifest, with everything that is wrong on the way.
 
 use stockade_policy::SkillTools;
+use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
 use super::dialect::Dialect;
 use super::head::{Split, Start, split, unix_lines};
 use super::manifest::SkillManifest;
 use super::problem::{Place, Problems, SkillProblem};
-use crate::document::{At, Entry, Format, LONGEST, Node, Value, nearest, parse};
 
+/// The most bytes of a head.
+pub(super) const MAX_HEAD_BYTES: usize = 256 << 10;
 /// The most characters of a name and of a description.
 const NAME: usize = 64;
 const DESCRIPTION: usize = 1024;
@@ -34,7 +36,7 @@ pub(crate) fn read_start(
     path: &str,
     problems: &mut Problems,
 ) -> (SkillManifest, Option<Node>) {
-    let place = Place { path, at: At::START };
+    let place = Place { path, at: TextPosition::START };
     if split.mark {
         let message = "a byte order mark stands before the head: some programs do not see the head then";
         problems.add("byte-order-mark", place, message, "save the file without one");
@@ -64,7 +66,7 @@ fn read_manifest(head: &str, path: &str, problems: &mut Problems) -> (SkillManif
 /// Parses a head: as YAML, and in some dialects line by line where that fails. Lines are counted from the start of the
 /// file, whose first line opens the head.
 fn document(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
-    let start = Place { path, at: At::START };
+    let start = Place { path, at: TextPosition::START };
     if head.trim().is_empty() {
         problems.add(
             "front-matter-empty",
@@ -75,12 +77,12 @@ fn document(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
         return None;
     }
     let marker = head.lines().position(|line| line.contains("---"));
-    if let Some(line) = marker.filter(|_| head.len() <= LONGEST) {
-        let place = Place { path, at: At { line: line + 2, column: 1 } };
+    if let Some(line) = marker.filter(|_| head.len() <= MAX_HEAD_BYTES) {
+        let place = Place { path, at: TextPosition { line: line + 2, column: 1 } };
         let message = "`---` within the head: there are readers for which the head ends here";
         problems.add("marker-in-value", place, message, "write a single dash or a colon instead");
     }
-    let node = match parse(head, Format::Yaml) {
+    let node = match parse(head, Format::Yaml, MAX_HEAD_BYTES) {
         Ok(node) => shifted(node),
         Err(broken) => {
             let place = Place { path, at: broken.at.below(1) };
@@ -114,7 +116,7 @@ fn shifted(mut node: Node) -> Node {
         Value::Table(entries) => Value::Table(
             entries
                 .into_iter()
-                .map(|entry| Entry { at: entry.at.below(1), node: shifted(entry.node), ..entry })
+                .map(|entry| TableEntry { at: entry.at.below(1), node: shifted(entry.node), ..entry })
                 .collect(),
         ),
         value => value,
@@ -124,12 +126,12 @@ fn shifted(mut node: Node) -> Node {
 
 /// Reads `key: the rest of the line`; what is indented below belongs to it as text.
 fn by_lines(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
-    if head.len() > LONGEST {
+    if head.len() > MAX_HEAD_BYTES {
         return None;
     }
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<TableEntry> = Vec::new();
     for (number, line) in (2..).zip(head.lines()) {
-        let at = At { line: number, column: 1 };
+        let at = TextPosition { line: number, column: 1 };
         let key = line.split_once(':').filter(|(key, _)| is_key(key));
         match (key, entries.last_mut()) {
             (Some((key, value)), _) => {
@@ -140,20 +142,21 @@ fn by_lines(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
                 }
                 let text = value.trim().trim_matches(['"', '\'']).to_owned();
                 let node = Node { at, value: Value::Text(text) };
-                entries.push(Entry { at, key: key.to_owned(), node });
+                entries.push(TableEntry { at, key: key.to_owned(), node });
                 // A head of nothing but keys is no head, and the look for earlier ones takes time.
                 if entries.len() > LIST {
                     return None;
                 }
             }
-            (None, Some(Entry { node: Node { value: Value::Text(text), .. }, .. })) => {
+            (None, Some(TableEntry { node: Node { value: Value::Text(text), .. }, .. })) => {
                 text.push('\n');
                 text.push_str(line);
             }
             (None, _) => {}
         }
     }
-    (!entries.is_empty()).then_some(Node { at: At { line: 2, column: 1 }, value: Value::Table(entries) })
+    (!entries.is_empty())
+        .then_some(Node { at: TextPosition { line: 2, column: 1 }, value: Value::Table(entries) })
 }
 
 fn is_key(key: &str) -> bool {
@@ -170,7 +173,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn key(&mut self, entry: &Entry) {
+    fn key(&mut self, entry: &TableEntry) {
         let dialect = self.problems.dialect();
         if !dialect.keys().any(|key| key == entry.key) {
             let near = nearest(&entry.key, dialect.keys());
@@ -213,7 +216,7 @@ impl Reader<'_> {
         }
     }
 
-    fn name(&mut self, entry: &Entry) -> Option<String> {
+    fn name(&mut self, entry: &TableEntry) -> Option<String> {
         let name = self.text(entry, NAME)?;
         let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let shaped =
@@ -227,7 +230,7 @@ impl Reader<'_> {
     }
 
     /// A text. A number or a flag is taken as it is written, but not where the dialect is strict.
-    fn text(&mut self, entry: &Entry, most: usize) -> Option<String> {
+    fn text(&mut self, entry: &TableEntry, most: usize) -> Option<String> {
         let node = &entry.node;
         let strict = self.problems.dialect() == Dialect::Comis;
         let words = node.value.words().filter(|_| !strict || matches!(node.value, Value::Text(_)));
@@ -243,7 +246,7 @@ impl Reader<'_> {
         Some(text.chars().take(TEXT.max(most)).collect())
     }
 
-    fn flag(&mut self, entry: &Entry) -> Option<bool> {
+    fn flag(&mut self, entry: &TableEntry) -> Option<bool> {
         let strict = self.problems.dialect() == Dialect::Comis;
         let flag = match &entry.node.value {
             Value::Flag(flag) => Some(*flag),
@@ -261,7 +264,7 @@ impl Reader<'_> {
     }
 
     /// A list of texts. One text is a list of what stands in it, separated by commas or spaces.
-    fn words(&mut self, entry: &Entry, node: &Node) -> Vec<String> {
+    fn words(&mut self, entry: &TableEntry, node: &Node) -> Vec<String> {
         match &node.value {
             Value::List(nodes) => {
                 let texts: Vec<String> =
@@ -277,14 +280,14 @@ impl Reader<'_> {
                 self.bounded(entry, texts)
             }
             Value::Nothing => Vec::new(),
-            Value::Flag(_) | Value::Number(_) | Value::Table(_) => {
+            Value::Flag(_) | Value::Number(_) | Value::Date(_) | Value::Table(_) => {
                 self.wrong_type(entry, "a list of texts");
                 Vec::new()
             }
         }
     }
 
-    fn bounded(&mut self, entry: &Entry, mut texts: Vec<String>) -> Vec<String> {
+    fn bounded(&mut self, entry: &TableEntry, mut texts: Vec<String>) -> Vec<String> {
         if texts.len() > LIST {
             let message = format_args!("`{}` has {} entries, and {LIST} is the most", entry.key, texts.len());
             self.problem("too-long", entry.at, message, "shorten it");
@@ -294,7 +297,7 @@ impl Reader<'_> {
     }
 
     /// A list that cannot be read grants no tool at all. Of two lists, both hold.
-    fn tools(&mut self, entry: &Entry) {
+    fn tools(&mut self, entry: &TableEntry) {
         let read = match &entry.node.value {
             Value::Text(text) => SkillTools::parse(text).map_err(|error| error.to_string()),
             Value::Nothing => Ok(SkillTools::Listed(Vec::new())),
@@ -319,14 +322,14 @@ impl Reader<'_> {
         };
     }
 
-    fn kind(&mut self, entry: &Entry) {
+    fn kind(&mut self, entry: &TableEntry) {
         if entry.node.value.words() != Some("prompt") {
             let message = "`type` can only be `prompt`";
             self.problem("unknown-word", entry.node.at, message, "write `type: prompt`, or leave it out");
         }
     }
 
-    fn permissions(&mut self, entry: &Entry) {
+    fn permissions(&mut self, entry: &TableEntry) {
         let Some(entries) = self.table(entry) else { return };
         for inner in entries {
             let words = self.words(inner, &inner.node);
@@ -341,16 +344,16 @@ impl Reader<'_> {
         }
     }
 
-    fn input_schema(&mut self, entry: &Entry) {
+    fn input_schema(&mut self, entry: &TableEntry) {
         if self.table(entry).is_some() {
             self.manifest.input_schema = Some(entry.node.value.to_json());
         }
     }
 
     /// `metadata` holds texts; OpenClaw keeps requirements and installers there, in a table or in a text of JSON.
-    fn metadata(&mut self, entry: &Entry) {
+    fn metadata(&mut self, entry: &TableEntry) {
         if let Value::Text(text) = &entry.node.value
-            && let Ok(node) = parse(text, Format::Yaml)
+            && let Ok(node) = parse(text, Format::Yaml, MAX_HEAD_BYTES)
             && let Value::Table(entries) = node.value
         {
             return self.metadata_of(&entries, entry.at);
@@ -359,7 +362,7 @@ impl Reader<'_> {
         self.metadata_of(entries, entry.at);
     }
 
-    fn metadata_of(&mut self, entries: &[Entry], at: At) {
+    fn metadata_of(&mut self, entries: &[TableEntry], at: TextPosition) {
         for inner in entries.iter().take(LIST) {
             match inner.node.value.words() {
                 Some(words) => {
@@ -391,7 +394,7 @@ impl Reader<'_> {
         requires.primary_env = text("primaryEnv");
     }
 
-    fn comis(&mut self, entry: &Entry) {
+    fn comis(&mut self, entry: &TableEntry) {
         const KNOWN: &[&str] = &["os", "requires", "skill-key", "primary-env", "command-dispatch"];
         let Some(entries) = self.table(entry) else { return };
         for inner in entries {
@@ -409,7 +412,7 @@ impl Reader<'_> {
         }
     }
 
-    fn comis_requires(&mut self, entry: &Entry) {
+    fn comis_requires(&mut self, entry: &TableEntry) {
         let Some(entries) = self.table(entry) else { return };
         for inner in entries {
             let words = self.words(inner, &inner.node);
@@ -421,7 +424,7 @@ impl Reader<'_> {
         }
     }
 
-    fn table<'n>(&mut self, entry: &'n Entry) -> Option<&'n [Entry]> {
+    fn table<'n>(&mut self, entry: &'n TableEntry) -> Option<&'n [TableEntry]> {
         match &entry.node.value {
             Value::Table(entries) => Some(entries),
             _ => {
@@ -431,19 +434,19 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown_inner(&mut self, entry: &Entry, table: &str, known: &'static [&'static str]) {
+    fn unknown_inner(&mut self, entry: &TableEntry, table: &str, known: &'static [&'static str]) {
         let message = format_args!("unknown key `{}` in `{table}`", entry.key);
         let near = nearest(&entry.key, known.iter().copied());
         let fix = near.map_or_else(|| "remove it".to_owned(), |key| format!("write `{key}`"));
         self.problem("unknown-key", entry.at, message, &fix);
     }
 
-    fn wrong_type(&mut self, entry: &Entry, wanted: &str) {
+    fn wrong_type(&mut self, entry: &TableEntry, wanted: &str) {
         let message = format_args!("`{}` is {}, and not {wanted}", entry.key, entry.node.value.kind());
         self.problem("wrong-type", entry.node.at, message, &format!("write {wanted} there"));
     }
 
-    fn problem(&mut self, rule: &'static str, at: At, message: impl std::fmt::Display, fix: &str) {
+    fn problem(&mut self, rule: &'static str, at: TextPosition, message: impl std::fmt::Display, fix: &str) {
         self.problems.add(rule, Place { path: self.path, at }, message, fix);
     }
 }

@@ -6,12 +6,12 @@ use serde::Serialize;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{CommandContext, CommandPolicy, Effect};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
+use stockade_text::{Format, Node, TableEntry, TextPosition, Value, parse};
 
 use super::command::find_commands;
 use super::finding::{Findings, Reading};
 use super::problem::{Place, Problems};
-use super::read::PRODUCTS;
-use crate::document::{At, Entry, Format, Node, Value, parse};
+use super::read::{MAX_HEAD_BYTES, PRODUCTS};
 
 /// The most surfaces that are listed, and commands that are judged.
 const MOST: usize = 500;
@@ -122,7 +122,7 @@ impl Surfaces<'_> {
         self.push(SurfaceKind::Script, first_line, path, 1, None);
     }
 
-    fn hooks(&mut self, entry: &Entry, path: &str) {
+    fn hooks(&mut self, entry: &TableEntry, path: &str) {
         let message = "the skill hooks commands into the program that loads it";
         let fix = "let the operator register hooks, after reading what they run";
         self.problems.add("hook", Place { path, at: entry.at }, message, fix);
@@ -133,14 +133,14 @@ impl Surfaces<'_> {
         }
     }
 
-    fn tool_list(&mut self, entry: &Entry, path: &str) {
+    fn tool_list(&mut self, entry: &TableEntry, path: &str) {
         let mut texts = Vec::new();
         commands_below(&entry.node, true, &mut texts);
         let text = texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ");
         self.push(SurfaceKind::ToolList, &text, path, entry.at.line, None);
     }
 
-    fn dispatch(&mut self, entry: &Entry, path: &str) {
+    fn dispatch(&mut self, entry: &TableEntry, path: &str) {
         let text = entry.node.value.words().unwrap_or_default();
         if text == "tool" {
             let message = "the skill's command calls a tool, and no model looks at it first";
@@ -150,9 +150,9 @@ impl Surfaces<'_> {
         self.push(SurfaceKind::Dispatch, text, path, entry.at.line, None);
     }
 
-    fn metadata(&mut self, entry: &Entry, path: &str) {
+    fn metadata(&mut self, entry: &TableEntry, path: &str) {
         let parsed = match &entry.node.value {
-            Value::Text(text) => parse(text, Format::Yaml).ok().map(|node| node.value),
+            Value::Text(text) => parse(text, Format::Yaml, MAX_HEAD_BYTES).ok().map(|node| node.value),
             value => Some(value.clone()),
         };
         let Some(metadata) = parsed else { return };
@@ -173,7 +173,7 @@ impl Surfaces<'_> {
         }
     }
 
-    fn installer(&mut self, installer: &Value, at: At, path: &str) {
+    fn installer(&mut self, installer: &Value, at: TextPosition, path: &str) {
         let text = |key: &str| installer.get(key).and_then(|entry| entry.node.value.words());
         let url = text("url").unwrap_or_default();
         let checked = text("sha256").is_some_and(|digest| digest.len() == 64) && url.starts_with("https://");
@@ -197,7 +197,7 @@ impl Surfaces<'_> {
     /// Scans a command as code and asks the built-in rules about it.
     fn command(&mut self, kind: SurfaceKind, text: &str, path: &str, line: usize) {
         static POLICY: LazyLock<CommandPolicy> = LazyLock::new(CommandPolicy::builtin);
-        let at = At { line, column: 1 };
+        let at = TextPosition { line, column: 1 };
         self.commands += 1;
         if self.commands > MOST {
             let message = format_args!("more than {MOST} commands run when the skill is loaded");
@@ -233,7 +233,7 @@ impl Surfaces<'_> {
 }
 
 /// Returns the texts that run in a tree of hooks: those of `command`, and every text where nothing says what it is.
-fn commands_below(node: &Node, runs: bool, texts: &mut Vec<(At, String)>) {
+fn commands_below(node: &Node, runs: bool, texts: &mut Vec<(TextPosition, String)>) {
     match &node.value {
         Value::Text(text) if runs && texts.len() <= MOST => texts.push((node.at, text.clone())),
         Value::List(nodes) => nodes.iter().for_each(|node| commands_below(node, runs, texts)),
@@ -243,7 +243,7 @@ fn commands_below(node: &Node, runs: bool, texts: &mut Vec<(At, String)>) {
                 commands_below(&entry.node, !describes.contains(&entry.key.as_str()), texts);
             }
         }
-        Value::Text(_) | Value::Nothing | Value::Flag(_) | Value::Number(_) => {}
+        Value::Text(_) | Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::Date(_) => {}
     }
 }
 

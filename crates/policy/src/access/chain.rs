@@ -8,11 +8,11 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use stockade_text::nearest;
 use thiserror::Error;
 
 use super::violation::PolicyRule;
 use crate::commands::patterns::{CommandPatternError, CommandPatterns};
-use crate::nearest::nearest;
 use crate::paths::config::{Answer, PathPolicy, PathPolicyPatch};
 use crate::paths::facts::{Access, ResolvedPath};
 use crate::paths::globs::GlobError;
@@ -323,7 +323,7 @@ impl Chain {
         }
         self.0.iter().position(|policy| policy.name == name).ok_or_else(|| ChainError::Unknown {
             name: name.to_owned(),
-            nearest: nearest(name, self.names()),
+            nearest: nearest(name, self.names()).map(str::to_owned),
         })
     }
 }

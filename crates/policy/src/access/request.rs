@@ -3,8 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use stockade_text::Escaped;
+
 use crate::paths::facts::{Access, PathFacts};
-use crate::shown::Shown;
 
 /// A kind of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,8 +118,8 @@ impl Object {
 impl fmt::Display for Object {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path(path) => Shown(&path.to_string_lossy()).fmt(formatter),
-            Self::Command(text) => Shown(text).fmt(formatter),
+            Self::Path(path) => Escaped(&path.to_string_lossy()).fmt(formatter),
+            Self::Command(text) => Escaped(text).fmt(formatter),
         }
     }
 }

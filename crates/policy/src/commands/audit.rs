@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use stockade_text::Escaped;
+
 use super::decision::CommandDecision;
 use super::rules::effect::{Effect, Layer};
-use crate::shown::Shown;
 
 /// The most characters of a command, and of a part, that an entry holds.
 const MAX_COMMAND_CHARS: usize = 500;
@@ -105,8 +106,8 @@ impl AuditEntry {
 fn shortened(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map(|(at, _)| at);
     match end.and_then(|end| text.get(..end)) {
-        Some(start) => format!("{}…", Shown(start)),
-        None => Shown(text).to_string(),
+        Some(start) => format!("{}…", Escaped(start)),
+        None => Escaped(text).to_string(),
     }
 }
 

@@ -6,11 +6,12 @@
 
 use std::fmt;
 
+use stockade_text::Escaped;
+
 use super::decision::CommandDecision;
 use super::decision::part::{Action, Cause, Part};
 use super::rules::effect::Effect;
 use super::rules::matcher::{base, trusted};
-use crate::shown::Shown;
 use stockade_shell::InvocationKind;
 
 /// How commands are routed. `B` is what the caller calls a sandbox: the router only compares one with another.
@@ -246,7 +247,7 @@ impl<B> Routing<B> {
 impl fmt::Display for IsolationNeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Always(name) => write!(f, "`{}` always runs in a sandbox", Shown(name)),
+            Self::Always(name) => write!(f, "`{}` always runs in a sandbox", Escaped(name)),
             Self::Part(reason) => f.write_str(reason),
             Self::Remote => f.write_str("all commands run on another machine"),
         }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use stockade_text::nearest;
 use thiserror::Error;
 
 use super::names::{Entry, Pattern};
-use crate::nearest::nearest;
 
 use super::groups::Group;
 use super::profiles::{Profile, ToolSet};
@@ -157,7 +157,7 @@ impl ToolPolicy {
         let mut problems = Vec::new();
         let profile = Profile::from_name(&config.profile);
         if profile.is_none() {
-            let nearest = nearest(&config.profile, Profile::all().map(Profile::name));
+            let nearest = nearest(&config.profile, Profile::all().map(Profile::name)).map(str::to_owned);
             problems.push(ToolProblem::UnknownProfile { name: config.profile.clone(), nearest });
         }
         let names = known_names(catalog);
@@ -354,17 +354,17 @@ fn problem(
     match entry.pattern() {
         Pattern::Group(_) => None,
         Pattern::Name if entry.claims_to_be_group() => {
-            let nearest = nearest(&text, Group::all().map(|group| group.name));
+            let nearest = nearest(&text, Group::all().map(|group| group.name)).map(str::to_owned);
             Some(ToolProblem::UnknownGroup { list, entry: text, nearest })
         }
         Pattern::Name if names.contains(text.as_str()) => None,
         Pattern::Name => {
-            let nearest = nearest(&text, names.iter().copied());
+            let nearest = nearest(&text, names.iter().copied()).map(str::to_owned);
             Some(ToolProblem::UnknownTool { list, entry: text, nearest })
         }
         Pattern::Wildcard | Pattern::Server if names.iter().any(|name| entry.matches(name)) => None,
         Pattern::Wildcard | Pattern::Server => {
-            let nearest = nearest(&text.replace('*', ""), names.iter().copied());
+            let nearest = nearest(&text.replace('*', ""), names.iter().copied()).map(str::to_owned);
             Some(ToolProblem::MatchesNothing { list, entry: text, nearest })
         }
     }

@@ -5,10 +5,10 @@
 
 use std::fmt;
 
+use stockade_text::Escaped;
 use thiserror::Error;
 
 use super::names::Entry;
-use crate::shown::Shown;
 
 /// The most entries that one skill may list.
 const MAX_ENTRIES: usize = 1024;
@@ -185,8 +185,8 @@ impl fmt::Display for ArgumentScope {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Any => formatter.write_str("*"),
-            Self::Prefix(prefix) => write!(formatter, "{}:*", Shown(prefix)),
-            Self::Exact(text) | Self::Pattern(text) => Shown(text).fmt(formatter),
+            Self::Prefix(prefix) => write!(formatter, "{}:*", Escaped(prefix)),
+            Self::Exact(text) | Self::Pattern(text) => Escaped(text).fmt(formatter),
         }
     }
 }

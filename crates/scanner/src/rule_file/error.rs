@@ -1,5 +1,7 @@
 //! Why a rule file is refused, and where.
 
+use stockade_text::TextPosition;
+
 use crate::error::RuleError;
 
 /// A rule file was refused.
@@ -14,6 +16,12 @@ pub struct RuleFileError {
     /// What is wrong there.
     #[source]
     pub problem: RuleFileProblem,
+}
+
+impl RuleFileError {
+    pub(super) const fn at(at: TextPosition, problem: RuleFileProblem) -> Self {
+        Self { line: at.line, column: at.column, problem }
+    }
 }
 
 /// What is wrong with a rule file. Each message says how to mend it.

@@ -1,8 +1,8 @@
 //! From nodes to rules: which keys there are, what they hold, and where each stands.
 
-use super::edit_distance::nearest;
+use stockade_text::{Node, TableEntry, TextPosition, Value, nearest};
+
 use super::error::{RuleFileError, RuleFileProblem};
-use super::node::{At, Entry, Node, Value};
 use crate::rule::{Category, Region, Regions, RuleBuf, Severity, ShapeBuf, UnlessBuf};
 
 const FILE_KEYS: &[&str] = &["rule"];
@@ -27,16 +27,16 @@ const CATEGORIES: &[&str] = &[
 /// Where the parts of a rule stand.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
-    pub(super) rule: At,
-    pub(super) id: At,
-    pub(super) summary: At,
-    pub(super) remedy: At,
+    pub(super) rule: TextPosition,
+    pub(super) id: TextPosition,
+    pub(super) summary: TextPosition,
+    pub(super) remedy: TextPosition,
     /// One for each shape.
-    pub(super) patterns: Vec<At>,
+    pub(super) patterns: Vec<TextPosition>,
     /// One for each shape: its conditions, or its pattern if it has none.
-    pub(super) unless: Vec<At>,
-    pub(super) matches: Vec<At>,
-    pub(super) clean: Vec<At>,
+    pub(super) unless: Vec<TextPosition>,
+    pub(super) matches: Vec<TextPosition>,
+    pub(super) clean: Vec<TextPosition>,
 }
 
 type Result<T> = std::result::Result<T, RuleFileError>;
@@ -91,8 +91,8 @@ fn rule(node: &Node) -> Result<(RuleBuf, Places)> {
 /// A shape and where it stands.
 struct PlacedShape {
     shape: ShapeBuf,
-    pattern: At,
-    unless: At,
+    pattern: TextPosition,
+    unless: TextPosition,
 }
 
 /// Shapes are given as `shapes`, or as a list `patterns` that shares the `regions` and `unless` of the rule.
@@ -103,21 +103,27 @@ fn shapes(rule: &Table<'_>) -> Result<Vec<PlacedShape>> {
             for second in ["regions", "unless"] {
                 if let Some(entry) = rule.get(second) {
                     let hint = "give each entry of `shapes` its own";
-                    return Err(entry.at.refuse(RuleFileProblem::Conflict { first: "shapes", second, hint }));
+                    return Err(RuleFileError::at(
+                        entry.at,
+                        RuleFileProblem::Conflict { first: "shapes", second, hint },
+                    ));
                 }
             }
             list_of(shapes)?.iter().map(long_shape).collect()
         }
-        (Some(_), Some(shapes)) => Err(shapes.at.refuse(RuleFileProblem::Conflict {
-            first: "patterns",
-            second: "shapes",
-            hint: "`patterns` is a list of expressions, `shapes` a list of tables for those that need a note or conditions",
-        })),
+        (Some(_), Some(shapes)) => Err(RuleFileError::at(
+            shapes.at,
+            RuleFileProblem::Conflict {
+                first: "patterns",
+                second: "shapes",
+                hint: "`patterns` is a list of expressions, `shapes` a list of tables for those that need a note or conditions",
+            },
+        )),
         (None, None) => Err(rule.missing("patterns", "give the regular expressions that it looks for")),
     }
 }
 
-fn short_shapes(rule: &Table<'_>, patterns: &Entry) -> Result<Vec<PlacedShape>> {
+fn short_shapes(rule: &Table<'_>, patterns: &TableEntry) -> Result<Vec<PlacedShape>> {
     let (regions, unless) = (regions(rule.get("regions"))?, unless(rule.get("unless"))?);
     let shape = |(at, pattern)| PlacedShape {
         shape: ShapeBuf { note: String::new(), pattern, regions, unless: unless.clone() },
@@ -140,16 +146,16 @@ fn long_shape(node: &Node) -> Result<PlacedShape> {
     Ok(PlacedShape { shape, pattern: pattern.node.at, unless })
 }
 
-fn regions(entry: Option<&Entry>) -> Result<Regions> {
+fn regions(entry: Option<&TableEntry>) -> Result<Regions> {
     let Some(entry) = entry else { return Ok(Regions::ANY) };
     let names = list_of(entry)?.iter().map(|node| {
-        let entry = Entry { at: node.at, key: entry.key.clone(), node: node.clone() };
+        let entry = TableEntry { at: node.at, key: entry.key.clone(), node: node.clone() };
         word(&entry, "region", REGIONS, &Region::ALL)
     });
     Ok(Regions::of(&names.collect::<Result<Vec<_>>>()?))
 }
 
-fn unless(entry: Option<&Entry>) -> Result<Vec<UnlessBuf>> {
+fn unless(entry: Option<&TableEntry>) -> Result<Vec<UnlessBuf>> {
     let Some(entry) = entry else { return Ok(Vec::new()) };
     list_of(entry)?.iter().map(condition).collect()
 }
@@ -167,19 +173,22 @@ fn condition(node: &Node) -> Result<UnlessBuf> {
                 _ => UnlessBuf::After(pattern),
             })
         }
-        [_, second, ..] => Err(second.at.refuse(RuleFileProblem::Conflict {
-            first: "match, before",
-            second: "after",
-            hint: "write one table for each condition; any of them makes a match innocent",
-        })),
+        [_, second, ..] => Err(RuleFileError::at(
+            second.at,
+            RuleFileProblem::Conflict {
+                first: "match, before",
+                second: "after",
+                hint: "write one table for each condition; any of them makes a match innocent",
+            },
+        )),
     }
 }
 
 /// A table whose keys are all known.
 struct Table<'n> {
-    at: At,
+    at: TextPosition,
     name: &'static str,
-    entries: &'n [Entry],
+    entries: &'n [TableEntry],
 }
 
 impl<'n> Table<'n> {
@@ -187,51 +196,47 @@ impl<'n> Table<'n> {
         let Value::Table(entries) = &node.value else {
             return Err(wrong_kind(node, key, "a table"));
         };
-        for (index, entry) in entries.iter().enumerate() {
+        for entry in entries {
             if !known.contains(&entry.key.as_str()) {
-                let nearest = nearest(&entry.key, known);
+                let nearest = nearest(&entry.key, known.iter().copied());
                 let key = entry.key.clone();
-                return Err(entry.at.refuse(RuleFileProblem::UnknownKey {
-                    key,
-                    place: name,
-                    nearest,
-                    known,
-                }));
-            }
-            // The parsers of TOML and YAML refuse a key that is given twice; this holds it for all formats.
-            if entries.iter().take(index).any(|earlier| earlier.key == entry.key) {
-                let reason = format!("the key `{}` is given twice", entry.key);
-                return Err(entry.at.refuse(RuleFileProblem::Syntax { format: "data", reason }));
+                return Err(RuleFileError::at(
+                    entry.at,
+                    RuleFileProblem::UnknownKey { key, place: name, nearest, known },
+                ));
             }
         }
         Ok(Self { at: node.at, name, entries })
     }
 
-    fn get(&self, key: &str) -> Option<&'n Entry> {
+    fn get(&self, key: &str) -> Option<&'n TableEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n Entry> {
+    fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n TableEntry> {
         self.get(key).ok_or_else(|| self.missing(key, hint))
     }
 
     fn missing(&self, key: &'static str, hint: &'static str) -> RuleFileError {
-        self.at.refuse(RuleFileProblem::MissingKey { key, place: self.name, hint })
+        RuleFileError::at(self.at, RuleFileProblem::MissingKey { key, place: self.name, hint })
     }
 }
 
 fn wrong_kind(node: &Node, key: &str, wanted: &'static str) -> RuleFileError {
-    node.at.refuse(RuleFileProblem::WrongKind { key: key.to_owned(), wanted, found: node.value.kind() })
+    RuleFileError::at(
+        node.at,
+        RuleFileProblem::WrongKind { key: key.to_owned(), wanted, found: node.value.kind() },
+    )
 }
 
-fn list_of(entry: &Entry) -> Result<&[Node]> {
+fn list_of(entry: &TableEntry) -> Result<&[Node]> {
     match &entry.node.value {
         Value::List(nodes) => Ok(nodes),
         _ => Err(wrong_kind(&entry.node, &entry.key, "a list")),
     }
 }
 
-fn text(entry: &Entry) -> Result<&str> {
+fn text(entry: &TableEntry) -> Result<&str> {
     match &entry.node.value {
         Value::Text(text) => Ok(text),
         _ => Err(wrong_kind(&entry.node, &entry.key, "a text")),
@@ -239,7 +244,7 @@ fn text(entry: &Entry) -> Result<&str> {
 }
 
 /// Returns the texts of a list with their places; none if there is no such key.
-fn texts(entry: Option<&Entry>) -> Result<Vec<(At, String)>> {
+fn texts(entry: Option<&TableEntry>) -> Result<Vec<(TextPosition, String)>> {
     let Some(entry) = entry else { return Ok(Vec::new()) };
     let text = |node: &Node| match &node.value {
         Value::Text(text) => Ok((node.at, text.clone())),
@@ -250,7 +255,7 @@ fn texts(entry: Option<&Entry>) -> Result<Vec<(At, String)>> {
 
 /// Returns the choice that a word names. `names` and `choices` stand in the same order.
 fn word<T: Copy>(
-    entry: &Entry,
+    entry: &TableEntry,
     what: &'static str,
     names: &'static [&'static str],
     choices: &[T],
@@ -258,13 +263,11 @@ fn word<T: Copy>(
     let word = text(entry)?;
     let choice = names.iter().zip(choices).find(|(name, _)| name.eq_ignore_ascii_case(word));
     choice.map(|(_, choice)| *choice).ok_or_else(|| {
-        let nearest = nearest(word, names);
-        entry.node.at.refuse(RuleFileProblem::UnknownWord {
-            word: word.to_owned(),
-            what,
-            nearest,
-            known: names,
-        })
+        let nearest = nearest(word, names.iter().copied());
+        RuleFileError::at(
+            entry.node.at,
+            RuleFileProblem::UnknownWord { word: word.to_owned(), what, nearest, known: names },
+        )
     })
 }
 

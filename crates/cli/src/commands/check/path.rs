@@ -7,10 +7,10 @@ use stockade_guard::policy::access::Fix;
 use stockade_guard::policy::paths::{PathPolicy, Preset};
 use stockade_guard::policy::{self, Access, AccessRequest, Caller, PathFacts, SandboxConfig, Verdict};
 use stockade_guard::{PathGuard, Resolver};
+use stockade_text::escape_path;
 
 use super::{Answer, Decision};
 use crate::failure::Failure;
-use crate::render::escape::escape_path;
 
 /// Say whether a tool may read or write paths
 #[derive(Debug, clap::Args)]

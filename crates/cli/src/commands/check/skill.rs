@@ -4,9 +4,9 @@ use std::path::Path;
 
 use stockade_guard::policy::SkillTools;
 use stockade_guard::{Dialect, FileOptions, ProblemLevel, SkillManifest, Source, read_text};
+use stockade_text::escape_path;
 
 use crate::failure::Failure;
-use crate::render::escape::escape_path;
 
 /// Returns the name of a skill and the tools that it lists. A head that cannot be read lists nobody knows what.
 pub(super) fn read(file: &Path) -> Result<(String, SkillTools), Failure> {

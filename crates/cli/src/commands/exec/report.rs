@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use stockade_guard::exec::{Denial, End, Explain, Network, Outcome, Plan, Provider, Refusal};
 use stockade_guard::net::{Brokered, HostList};
 
-use crate::render::escape::{escape, escape_path};
+use stockade_text::{escape, escape_path};
 
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) {

@@ -9,13 +9,13 @@ use serde_json::json;
 use stockade_guard::SqliteStore;
 use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded};
 use stockade_guard::limits::store::{AgentState, LimitReset, LimitStore as _, StoreError};
+use stockade_text::escape;
 
 use super::{Kept, chosen, configuration, unreadable};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
-use crate::render::escape::escape;
 use crate::render::json::to_json;
 use crate::trail;
 

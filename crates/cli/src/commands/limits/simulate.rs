@@ -8,12 +8,12 @@ use serde_json::Value;
 use stockade_guard::limits::script::{LimitScript, run_script};
 use stockade_guard::limits::simulate::{SimulatedEvent, SimulatedStep, Trace, chart, simulate};
 use stockade_guard::{FileOptions, Source, read_text};
+use stockade_text::{escape, escape_lines, escape_path};
 
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::{escape, escape_lines, escape_path};
 use crate::render::json::to_json;
 
 const EXIT_CODES: &str = "\

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use stockade_guard::{Admission, FileOptions, SkillFolders, SkillSource, admit, find_skills};
+use stockade_text::{escape, escape_path};
 
 use super::{Door, row};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::escape::{escape, escape_path};
 use crate::render::json::to_json;
 use crate::render::skill_text::{self, Tally};
 

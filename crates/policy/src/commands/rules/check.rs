@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use stockade_text::Escaped;
+
 use super::effect::{Effect, Layer};
 use super::expressions;
 use super::matcher::{Compiled, Match, Mismatch, base};
@@ -10,7 +12,6 @@ use super::rule::{CommandPattern, CommandRule, Example};
 use super::token::{Token, alternatives};
 use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::decision::policy::RuleLayer;
-use crate::shown::Shown;
 use stockade_shell::{Arg, ReadOptions, Run, Script};
 
 /// The most words of a pattern, alternatives of a word, and bytes of an alternative.
@@ -36,7 +37,7 @@ pub struct CommandRuleError {
 }
 
 fn whose(rule: &str) -> String {
-    if rule.is_empty() { String::new() } else { format!("rule `{}`: ", Shown(rule)) }
+    if rule.is_empty() { String::new() } else { format!("rule `{}`: ", Escaped(rule)) }
 }
 
 /// What is wrong with a rule. Each message says how to mend it.
@@ -69,7 +70,7 @@ pub enum CommandRuleProblem {
     /// It allows a program that runs whatever it is told to.
     #[error(
         "it allows `{}`, which runs whatever it is told to: name what it may run, or write `i_know = true`",
-        Shown(program)
+        Escaped(program)
     )]
     TooBroad {
         /// The program.
@@ -96,13 +97,13 @@ pub enum CommandRuleProblem {
     )]
     ExpressionAllows,
     /// A folder of a guard is not absolute.
-    #[error("`{}` is no absolute folder, and not `workspace`", Shown(folder))]
+    #[error("`{}` is no absolute folder, and not `workspace`", Escaped(folder))]
     Folder {
         /// The folder.
         folder: String,
     },
     /// A command that should match does not.
-    #[error("`{}` should match, but {instead}", Shown(command))]
+    #[error("`{}` should match, but {instead}", Escaped(command))]
     Silent {
         /// Which example, from 1.
         number: usize,
@@ -112,7 +113,7 @@ pub enum CommandRuleProblem {
         instead: String,
     },
     /// A command that should not match does.
-    #[error("`{}` should not match, but its part `{}` does", Shown(command), Shown(part))]
+    #[error("`{}` should not match, but its part `{}` does", Escaped(command), Escaped(part))]
     Fires {
         /// Which example, from 1.
         number: usize,

@@ -5,12 +5,12 @@
 //! with its line and column.
 
 pub(crate) mod error;
-mod node;
 mod schema;
 mod syntax;
 
+use stockade_text::TextPosition;
+
 use error::{CommandRuleFileError, CommandRuleFileProblem};
-use node::At;
 use schema::Places;
 
 use super::check::{self, CommandRuleError, CommandRuleProblem};
@@ -56,7 +56,7 @@ pub struct CommandTest {
     pub command: String,
     /// What must become of it.
     pub expect: Effect,
-    at: At,
+    at: TextPosition,
 }
 
 impl CommandRuleFormat {
@@ -87,7 +87,10 @@ impl CommandRuleFile {
         layer: Layer,
     ) -> Result<Self, CommandRuleFileError> {
         if text.len() > MAX_COMMAND_RULE_FILE_BYTES {
-            return Err(At::START.refuse(CommandRuleFileProblem::TooLarge { bytes: text.len() }));
+            return Err(CommandRuleFileError::at(
+                TextPosition::START,
+                CommandRuleFileProblem::TooLarge { bytes: text.len() },
+            ));
         }
         let file = schema::file(&syntax::parse(text, format)?)?;
         check::layers(&[file.layer(layer)]).map_err(|error| file.locate(&error))?;
@@ -132,8 +135,8 @@ impl CommandRuleFile {
             .iter()
             .rposition(|rule| rule.id == error.rule)
             .and_then(|index| self.places.get(index));
-        let at = found.map_or(At::START, |places| places.of(&error.problem));
-        at.refuse(CommandRuleFileProblem::Rule(error.clone()))
+        let at = found.map_or(TextPosition::START, |places| places.of(&error.problem));
+        CommandRuleFileError::at(at, CommandRuleFileProblem::Rule(error.clone()))
     }
 
     /// Runs the tests of the file, with the built-in rules below its own.
@@ -150,12 +153,15 @@ impl CommandRuleFile {
             if decision.effect != test.expect {
                 let reason =
                     decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
-                return Err(test.at.refuse(CommandRuleFileProblem::Test {
-                    command: test.command.clone(),
-                    expected: test.expect.name(),
-                    found: decision.effect.name(),
-                    reason,
-                }));
+                return Err(CommandRuleFileError::at(
+                    test.at,
+                    CommandRuleFileProblem::Test {
+                        command: test.command.clone(),
+                        expected: test.expect.name(),
+                        found: decision.effect.name(),
+                        reason,
+                    },
+                ));
             }
         }
         Ok(())
@@ -164,9 +170,10 @@ impl CommandRuleFile {
 
 impl Places {
     /// Returns where the part of a rule stands that has the problem.
-    fn of(&self, problem: &CommandRuleProblem) -> At {
-        let nth =
-            |list: &[At], number: &usize| number.checked_sub(1).and_then(|index| list.get(index)).copied();
+    fn of(&self, problem: &CommandRuleProblem) -> TextPosition {
+        let nth = |list: &[TextPosition], number: &usize| {
+            number.checked_sub(1).and_then(|index| list.get(index)).copied()
+        };
         match problem {
             CommandRuleProblem::Id | CommandRuleProblem::DuplicateId => Some(self.id),
             CommandRuleProblem::Silent { number, .. } => nth(&self.matches, number),

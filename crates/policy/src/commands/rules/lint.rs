@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use stockade_text::{Escaped, nearest};
+
 use super::check::LAUNCHERS;
 use super::effect::{Effect, Layer};
 use super::matcher::{Compiled, base};
 use super::rule::{CommandPattern, CommandRule};
 use super::token::Token;
-use crate::nearest::nearest;
-use crate::shown::Shown;
 
 /// Something about a rule that is probably not meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ fn hazardous(rule: &Compiled) -> Vec<String> {
         if LAUNCHERS.contains(&base(&name)) && rule.rule.i_know {
             messages.push(format!(
                 "`{}` runs whatever it is told to: every command is allowed through it",
-                Shown(&name)
+                Escaped(&name)
             ));
         }
         for (program, options, action) in HAZARDOUS.iter().filter(|row| row.0 == base(&name)) {
@@ -134,7 +134,7 @@ fn shadowed(rule: &Compiled, strongest: &HashMap<String, &Compiled>) -> Option<S
         .filter(|by| rule.rule.guards.count() == 0 && by.specificity() > rule.specificity())?;
     Some(format!(
         "it never decides: `{}` has the same words and {}",
-        Shown(&by.rule.id),
+        Escaped(&by.rule.id),
         if by.rule.priority > rule.rule.priority { "a higher priority" } else { "is stricter" }
     ))
 }
@@ -149,7 +149,7 @@ fn unknown(rule: &Compiled, known: &[String]) -> Option<String> {
         let meant = nearest(&name, known.iter().map(String::as_str).filter(|one| one.len() > 2))?;
         // Of short names, many are near each other.
         (name.len() > 3)
-            .then(|| format!("no program `{}` is known here: did you mean `{meant}`?", Shown(&name)))
+            .then(|| format!("no program `{}` is known here: did you mean `{meant}`?", Escaped(&name)))
     })
 }
 

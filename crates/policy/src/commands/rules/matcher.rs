@@ -6,13 +6,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use stockade_text::Escaped;
+
 use super::effect::{Effect, Layer};
 use super::options::{self, Presence, Wanted, Words};
 use super::program::Programs;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::{Token, alternatives};
 use crate::commands::context::PartContext;
-use crate::shown::Shown;
 use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run, WordCount};
 
@@ -89,15 +90,15 @@ pub(crate) enum Mismatch<'r> {
 impl fmt::Display for Mismatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Program(name) => write!(f, "the program is `{}`", Shown(name)),
-            Self::Word(position, word) => write!(f, "word {position} is `{}`", Shown(word)),
+            Self::Program(name) => write!(f, "the program is `{}`", Escaped(name)),
+            Self::Word(position, word) => write!(f, "word {position} is `{}`", Escaped(word)),
             Self::TooShort => f.write_str("the command is shorter"),
             Self::TooLong => f.write_str("the command is longer"),
             Self::UnknownWord(position) => write!(f, "word {position} is only known when the command runs"),
             Self::Gap => f.write_str("options stand between its words"),
             Self::OpenEnded => f.write_str("more words are added when the command runs"),
-            Self::HasOption(option) => write!(f, "`{}` is there, or may be", Shown(option)),
-            Self::LacksOption(option) => write!(f, "`{}` is not there", Shown(option)),
+            Self::HasOption(option) => write!(f, "`{}` is there, or may be", Escaped(option)),
+            Self::LacksOption(option) => write!(f, "`{}` is not there", Escaped(option)),
             Self::Operands(most) => write!(f, "there are more than {most} operands"),
             Self::Folder => f.write_str("the folder is another one, or not known"),
             Self::Expression => f.write_str("the expression is not found"),

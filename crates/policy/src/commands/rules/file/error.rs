@@ -1,7 +1,8 @@
 //! Why a rule file is refused, and where.
 
+use stockade_text::{Escaped, TextPosition};
+
 use crate::commands::rules::check::CommandRuleError;
-use crate::shown::Shown;
 
 /// A rule file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +16,12 @@ pub struct CommandRuleFileError {
     /// What is wrong there.
     #[source]
     pub problem: CommandRuleFileProblem,
+}
+
+impl CommandRuleFileError {
+    pub(super) const fn at(at: TextPosition, problem: CommandRuleFileProblem) -> Self {
+        Self { line: at.line, column: at.column, problem }
+    }
 }
 
 /// What is wrong with a rule file. Each message says how to mend it.
@@ -42,7 +49,7 @@ pub enum CommandRuleFileProblem {
         found: i64,
     },
     /// A key that nothing reads.
-    #[error("unknown key `{}` in {place}{}", Shown(key), hint(.nearest.as_deref(), .known))]
+    #[error("unknown key `{}` in {place}{}", Escaped(key), hint(.nearest.as_deref(), .known))]
     UnknownKey {
         /// The key.
         key: String,
@@ -74,7 +81,7 @@ pub enum CommandRuleFileProblem {
         hint: &'static str,
     },
     /// A value of the wrong kind.
-    #[error("`{}` must be {wanted}, not {found}", Shown(key))]
+    #[error("`{}` must be {wanted}, not {found}", Escaped(key))]
     WrongKind {
         /// The key.
         key: String,
@@ -84,7 +91,7 @@ pub enum CommandRuleFileProblem {
         found: &'static str,
     },
     /// A word that is none of the choices.
-    #[error("`{}` is no {what}{}", Shown(word), hint(.nearest.as_deref(), .known))]
+    #[error("`{}` is no {what}{}", Escaped(word), hint(.nearest.as_deref(), .known))]
     UnknownWord {
         /// The word.
         word: String,
@@ -104,7 +111,7 @@ pub enum CommandRuleFileProblem {
     #[error(transparent)]
     Rule(#[from] CommandRuleError),
     /// A test of the file has another outcome.
-    #[error("`{}` should be {expected}, but is {found}: {reason}", Shown(command))]
+    #[error("`{}` should be {expected}, but is {found}: {reason}", Escaped(command))]
     Test {
         /// The command.
         command: String,

@@ -1,12 +1,12 @@
 //! From nodes to rules: which keys there are, what they hold, and where each stands.
 
+use stockade_text::{Node, TableEntry, TextPosition, Value, nearest};
+
 use super::error::{CommandRuleFileError, CommandRuleFileProblem};
-use super::node::{At, Entry, Node, Value};
 use super::{CommandRuleFile, CommandTest, VERSION};
 use crate::commands::decision::policy::{CommandDefaults, FloorOverride};
 use crate::commands::rules::effect::Effect;
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example, Guards, Redirects, RegexScope};
-use crate::nearest::nearest;
 use stockade_shell::Shell;
 
 const FILE_KEYS: &[&str] = &["version", "defaults", "rule", "test", "override"];
@@ -41,13 +41,13 @@ const ALL_SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 /// Where the parts of a rule stand.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
-    pub(super) rule: At,
-    pub(super) id: At,
-    pub(super) pattern: At,
+    pub(super) rule: TextPosition,
+    pub(super) id: TextPosition,
+    pub(super) pattern: TextPosition,
     /// One for each word of the pattern.
-    pub(super) words: Vec<At>,
-    pub(super) matches: Vec<At>,
-    pub(super) not_matches: Vec<At>,
+    pub(super) words: Vec<TextPosition>,
+    pub(super) matches: Vec<TextPosition>,
+    pub(super) not_matches: Vec<TextPosition>,
 }
 
 type Result<T> = std::result::Result<T, CommandRuleFileError>;
@@ -59,7 +59,9 @@ pub(super) fn file(node: &Node) -> Result<CommandRuleFile> {
     let version = table.required("version", "write `version = 1`")?;
     match number(version)? {
         VERSION => {}
-        found => return Err(version.node.at.refuse(CommandRuleFileProblem::Newer { found })),
+        found => {
+            return Err(CommandRuleFileError::at(version.node.at, CommandRuleFileProblem::Newer { found }));
+        }
     }
     table.known()?;
     let each = |key| table.get(key).map_or(Ok(&[][..]), list_of);
@@ -76,7 +78,7 @@ pub(super) fn file(node: &Node) -> Result<CommandRuleFile> {
     })
 }
 
-fn defaults(entry: Option<&Entry>) -> Result<(Option<CommandDefaults>, Shell)> {
+fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shell)> {
     let Some(entry) = entry else { return Ok((None, Shell::default())) };
     let table = Table::of(&entry.node, "defaults", "`defaults`", DEFAULT_KEYS)?;
     table.known()?;
@@ -89,7 +91,7 @@ fn defaults(entry: Option<&Entry>) -> Result<(Option<CommandDefaults>, Shell)> {
         unanalysable: effect("unanalysable", usual.unanalysable)?,
     };
     if let (Effect::Allow, Some(entry)) = (defaults.unanalysable, table.get("unanalysable")) {
-        return Err(entry.node.at.refuse(CommandRuleFileProblem::AllowsUnread));
+        return Err(CommandRuleFileError::at(entry.node.at, CommandRuleFileProblem::AllowsUnread));
     }
     let shell =
         table.get("shell").map_or(Ok(Shell::default()), |entry| word(entry, "shell", SHELLS, &ALL_SHELLS))?;
@@ -124,7 +126,7 @@ fn rule(node: &Node) -> Result<(CommandRule, Places)> {
 }
 
 /// A rule has one of `prefix`, `exact`, `glob` and `regex`.
-fn pattern<'n>(table: &Table<'n>) -> Result<(CommandPattern, &'n Entry, Vec<At>)> {
+fn pattern<'n>(table: &Table<'n>) -> Result<(CommandPattern, &'n TableEntry, Vec<TextPosition>)> {
     const KEYS: [&str; 4] = ["prefix", "exact", "glob", "regex"];
     let mut given = KEYS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
     let Some((key, entry)) = given.next() else {
@@ -133,11 +135,17 @@ fn pattern<'n>(table: &Table<'n>) -> Result<(CommandPattern, &'n Entry, Vec<At>)
     };
     if let Some((second, entry)) = given.next() {
         let hint = "write a rule for each";
-        return Err(entry.at.refuse(CommandRuleFileProblem::Conflict { first: key, second, hint }));
+        return Err(CommandRuleFileError::at(
+            entry.at,
+            CommandRuleFileProblem::Conflict { first: key, second, hint },
+        ));
     }
     if let (true, Some(over)) = (key != "regex", table.get("over")) {
         let hint = "`over` says where a `regex` looks";
-        return Err(over.at.refuse(CommandRuleFileProblem::Conflict { first: key, second: "over", hint }));
+        return Err(CommandRuleFileError::at(
+            over.at,
+            CommandRuleFileProblem::Conflict { first: key, second: "over", hint },
+        ));
     }
     Ok(match key {
         "regex" => {
@@ -220,12 +228,12 @@ fn floor(node: &Node) -> Result<FloorOverride> {
     Ok(FloorOverride { floor: text(floor)?.to_owned(), cause: text(cause)?.to_owned() })
 }
 
-/// A table whose keys are given once.
+/// A table and the keys that are known in it.
 struct Table<'n> {
-    at: At,
+    at: TextPosition,
     name: &'static str,
     known: &'static [&'static str],
-    entries: &'n [Entry],
+    entries: &'n [TableEntry],
 }
 
 impl<'n> Table<'n> {
@@ -233,78 +241,71 @@ impl<'n> Table<'n> {
         let Value::Table(entries) = &node.value else {
             return Err(wrong_kind(node, key, "a table"));
         };
-        let mut seen = std::collections::HashSet::new();
-        // The parsers of TOML and YAML refuse a key that is given twice; this holds it for all formats.
-        if let Some(entry) = entries.iter().find(|entry| !seen.insert(&entry.key)) {
-            let reason = format!("the key `{}` is given twice", entry.key);
-            return Err(entry.at.refuse(CommandRuleFileProblem::Syntax { format: "data", reason }));
-        }
         Ok(Self { at: node.at, name, known, entries })
     }
 
     /// Refuses a key that nothing reads.
     fn known(&self) -> Result<()> {
         match self.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str())) {
-            Some(entry) => Err(entry.at.refuse(CommandRuleFileProblem::UnknownKey {
-                key: entry.key.clone(),
-                place: self.name,
-                nearest: nearest(&entry.key, self.known.iter().copied()),
-                known: self.known,
-            })),
+            Some(entry) => Err(CommandRuleFileError::at(
+                entry.at,
+                CommandRuleFileProblem::UnknownKey {
+                    key: entry.key.clone(),
+                    place: self.name,
+                    nearest: nearest(&entry.key, self.known.iter().copied()).map(str::to_owned),
+                    known: self.known,
+                },
+            )),
             None => Ok(()),
         }
     }
 
-    fn get(&self, key: &str) -> Option<&'n Entry> {
+    fn get(&self, key: &str) -> Option<&'n TableEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n Entry> {
+    fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n TableEntry> {
         self.get(key).ok_or_else(|| self.missing(key, hint))
     }
 
     fn missing(&self, key: &'static str, hint: &'static str) -> CommandRuleFileError {
-        self.at.refuse(CommandRuleFileProblem::MissingKey { key, place: self.name, hint })
+        CommandRuleFileError::at(self.at, CommandRuleFileProblem::MissingKey { key, place: self.name, hint })
     }
 }
 
 fn wrong_kind(node: &Node, key: &str, wanted: &'static str) -> CommandRuleFileError {
-    node.at.refuse(CommandRuleFileProblem::WrongKind {
-        key: key.to_owned(),
-        wanted,
-        found: node.value.kind(),
-    })
+    CommandRuleFileError::at(
+        node.at,
+        CommandRuleFileProblem::WrongKind { key: key.to_owned(), wanted, found: node.value.kind() },
+    )
 }
 
-fn list_of(entry: &Entry) -> Result<&[Node]> {
+fn list_of(entry: &TableEntry) -> Result<&[Node]> {
     match &entry.node.value {
         Value::List(nodes) => Ok(nodes),
         _ => Err(wrong_kind(&entry.node, &entry.key, "a list")),
     }
 }
 
-fn text(entry: &Entry) -> Result<&str> {
+fn text(entry: &TableEntry) -> Result<&str> {
     match &entry.node.value {
         Value::Text(text) => Ok(text),
         _ => Err(wrong_kind(&entry.node, &entry.key, "a text")),
     }
 }
 
-fn truth(entry: &Entry) -> Result<bool> {
+fn truth(entry: &TableEntry) -> Result<bool> {
     match entry.node.value {
-        Value::Truth(truth) => Ok(truth),
+        Value::Flag(truth) => Ok(truth),
         _ => Err(wrong_kind(&entry.node, &entry.key, "true or false")),
     }
 }
 
-fn number(entry: &Entry) -> Result<i64> {
-    match entry.node.value {
-        Value::Number(number) => Ok(number),
-        _ => Err(wrong_kind(&entry.node, &entry.key, "a number")),
-    }
+fn number(entry: &TableEntry) -> Result<i64> {
+    entry.node.value.integer().ok_or_else(|| wrong_kind(&entry.node, &entry.key, "a number"))
 }
 
-fn small_number(entry: &Entry) -> Result<i32> {
+fn small_number(entry: &TableEntry) -> Result<i32> {
     i32::try_from(number(entry)?)
         .map_err(|_| wrong_kind(&entry.node, &entry.key, "a number of at most nine digits"))
 }
@@ -316,12 +317,12 @@ fn word_text(node: &Node, key: &str) -> Result<String> {
     }
 }
 
-fn texts(entry: &Entry) -> Result<Vec<String>> {
+fn texts(entry: &TableEntry) -> Result<Vec<String>> {
     list_of(entry)?.iter().map(|node| word_text(node, &entry.key)).collect()
 }
 
 /// Returns the commands of a list with their places: each a text, or a list of words.
-fn examples(entry: Option<&Entry>) -> Result<Vec<(At, Example)>> {
+fn examples(entry: Option<&TableEntry>) -> Result<Vec<(TextPosition, Example)>> {
     let Some(entry) = entry else { return Ok(Vec::new()) };
     let example = |node: &Node| match &node.value {
         Value::Text(text) => Ok((node.at, Example::Text(text.clone()))),
@@ -338,7 +339,7 @@ fn examples(entry: Option<&Entry>) -> Result<Vec<(At, Example)>> {
 
 /// Returns the choice that a word names. `names` and `choices` stand in the same order.
 fn word<T: Copy>(
-    entry: &Entry,
+    entry: &TableEntry,
     what: &'static str,
     names: &'static [&'static str],
     choices: &[T],
@@ -346,12 +347,10 @@ fn word<T: Copy>(
     let word = text(entry)?;
     let choice = names.iter().zip(choices).find(|(name, _)| name.eq_ignore_ascii_case(word));
     choice.map(|(_, choice)| *choice).ok_or_else(|| {
-        let nearest = nearest(word, names.iter().copied());
-        entry.node.at.refuse(CommandRuleFileProblem::UnknownWord {
-            word: word.to_owned(),
-            what,
-            nearest,
-            known: names,
-        })
+        let nearest = nearest(word, names.iter().copied()).map(str::to_owned);
+        CommandRuleFileError::at(
+            entry.node.at,
+            CommandRuleFileProblem::UnknownWord { word: word.to_owned(), what, nearest, known: names },
+        )
     })
 }

@@ -1,0 +1,56 @@
+//! The ground floor for text: where things stand in it, what documents say, what names were meant, and how to show it.
+//!
+//! - [`Escaped`], [`escape`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
+//! - [`nearest()`]: the known name that a misspelt one was probably meant to be.
+//! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
+//! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s, each with its position, so that whoever refuses a value
+//!   can say where it stands.
+//!
+//! It decides nothing: what a key means, and which are allowed, is for whoever reads the document. Documents may come from
+//! strangers: bytes, nesting and what aliases repeat are bounded, a key that is given twice is refused, and all of it takes
+//! time in proportion to the text.
+//!
+//! ```
+//! # #[cfg(feature = "toml")] {
+//! use stockade_text::{Format, Value, parse};
+//!
+//! let file = parse("[server]\nport = 80\n", Format::Toml, 1 << 20)?;
+//! let server = file.value.get("server").unwrap();
+//! let port = server.node.value.get("port").unwrap();
+//! assert_eq!(port.node.value.integer(), Some(80));
+//! assert_eq!(port.node.at.to_string(), "2:8");
+//!
+//! let error = parse("port = 80\nport = 81\n", Format::Toml, 1 << 20).unwrap_err();
+//! assert_eq!(error.to_string(), "2:1: duplicate key");
+//! # }
+//! # Ok::<(), stockade_text::DocumentError>(())
+//! ```
+//!
+//! Features, none of which is on by default: `positions`, `nearest`, and one for each format: `json`, `toml`, `yaml`.
+//! Escaping is always there.
+#![forbid(unsafe_code)]
+
+#[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
+mod document;
+mod escape;
+#[cfg(feature = "positions")]
+mod line_index;
+#[cfg(feature = "nearest")]
+mod nearest;
+#[cfg(feature = "positions")]
+mod position;
+
+#[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
+pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
+pub use escape::{Escaped, escape, escape_lines, escape_path, is_printable, push_escaped};
+#[cfg(feature = "positions")]
+pub use line_index::LineIndex;
+#[cfg(feature = "nearest")]
+pub use nearest::{MAX_NAME_CHARS, nearest};
+#[cfg(feature = "positions")]
+pub use position::{PositionCursor, TextPosition};
+
+/// The README's examples are run as tests.
+#[cfg(all(doctest, feature = "nearest", feature = "yaml"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

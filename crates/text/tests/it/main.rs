@@ -1,0 +1,8 @@
+//! The ground floor for text from outside.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+
+mod auto_traits;
+mod documents;
+mod hidden;
+mod properties;
+mod seeds;

@@ -1,0 +1,112 @@
+//! What is true of every input, however hostile. The fuzz targets call these functions, and so do ordinary tests: with the
+//! seeds, and with random texts.
+
+use std::collections::HashSet;
+
+use stockade_text::{
+    Escaped, Format, LineIndex, MAX_NESTING, Node, PositionCursor, TextPosition, Value, escape, escape_lines,
+    is_printable, nearest, parse,
+};
+
+const MAX_BYTES: usize = 1 << 20;
+
+pub(crate) fn yaml(data: &[u8]) {
+    document(data, Format::Yaml);
+}
+
+pub(crate) fn toml(data: &[u8]) {
+    document(data, Format::Toml);
+}
+
+/// What is JSON means what `serde_json` says that it means.
+pub(crate) fn json(data: &[u8]) {
+    let Some(node) = document(data, Format::Json) else { return };
+    let meant: serde_json::Value = match serde_json::from_slice(data) {
+        Ok(meant) => meant,
+        // A number beyond all numbers is kept as it is written.
+        Err(error) => return assert!(error.to_string().contains("out of range"), "{error}"),
+    };
+    assert_eq!(node.value.to_json(), meant);
+}
+
+/// A text is a document, or is refused with a reason. Either way, every position lies in the text.
+fn document(data: &[u8], format: Format) -> Option<Node> {
+    let text = std::str::from_utf8(data).ok()?;
+    let widths: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
+    let inside = |at: TextPosition| {
+        let width = at.line.checked_sub(1).and_then(|index| widths.get(index));
+        width.is_some_and(|width| (1..=width + 1).contains(&at.column))
+    };
+    match parse(text, format, MAX_BYTES) {
+        Ok(node) => {
+            assert_eq!(parse(text, format, MAX_BYTES).as_ref(), Ok(&node));
+            well_formed(&node, &inside, MAX_NESTING);
+            Some(node)
+        }
+        Err(error) => {
+            assert!(inside(error.at), "{error}");
+            assert!(!error.reason.is_empty());
+            None
+        }
+    }
+}
+
+fn well_formed(node: &Node, inside: &impl Fn(TextPosition) -> bool, depth: usize) {
+    assert!(inside(node.at), "{}", node.at);
+    assert!(!node.value.kind().is_empty());
+    match &node.value {
+        Value::List(nodes) => nodes.iter().for_each(|node| well_formed(node, inside, depth - 1)),
+        Value::Table(entries) => {
+            let mut keys = HashSet::new();
+            for entry in entries {
+                assert!(inside(entry.at), "{}", entry.at);
+                assert!(keys.insert(&entry.key), "`{}` is there twice", entry.key);
+                well_formed(&entry.node, inside, depth - 1);
+            }
+        }
+        Value::Number(number) => assert_eq!(number.trim(), number),
+        Value::Nothing | Value::Flag(_) | Value::Text(_) | Value::Date(_) => {}
+    }
+}
+
+/// What is shown can be shown, is what it was where nothing had to be written out, and both ways to escape agree.
+pub(crate) fn escaping(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let escaped = escape(&text);
+    assert!(escaped.chars().all(is_printable));
+    assert_eq!(escaped == text, text.chars().all(is_printable));
+    assert_eq!(Escaped(&text).to_string(), escaped);
+    assert_eq!(escape(&escaped), escaped);
+    let lines = escape_lines(&text);
+    assert!(lines.split('\n').map(escape).eq(text.split('\n').map(|line| escape(line).into_owned())));
+}
+
+/// Both ways to count positions agree, and each position is what counting by hand says.
+pub(crate) fn positions(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (index, mut cursor) = (LineIndex::new(&text), PositionCursor::new(&text));
+    let mut wanted = TextPosition::START;
+    for (chars, (offset, c)) in text.char_indices().enumerate() {
+        assert_eq!(index.position(offset), wanted);
+        assert_eq!(cursor.advance(offset), wanted);
+        assert_eq!(cursor.chars(), chars);
+        wanted = match c {
+            '\n' => TextPosition { line: wanted.line + 1, column: 1 },
+            _ => TextPosition { column: wanted.column + 1, ..wanted },
+        };
+    }
+    assert_eq!(index.position(text.len()), wanted);
+}
+
+/// A known name means itself, and what is meant is known. The first line is the name, the others are known.
+pub(crate) fn names(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (name, known) = text.split_once('\n').unwrap_or((&text, ""));
+    let known: Vec<&str> = known.lines().take(50).collect();
+    if let Some(meant) = nearest(name, known.iter().copied()) {
+        assert!(known.contains(&meant));
+    }
+    if name.chars().count() <= 64 {
+        assert_eq!(nearest(name, [name]), Some(name));
+    }
+}

@@ -1,0 +1,62 @@
+//! The properties, with the seeds of the fuzz targets and with random texts.
+
+#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use crate::properties;
+
+/// A fuzz target and its property.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: &[Target] = &[
+    ("document_yaml", properties::yaml),
+    ("document_toml", properties::toml),
+    ("document_json", properties::json),
+    ("escaping", properties::escaping),
+    ("names", properties::names),
+    ("positions", properties::positions),
+];
+
+#[test]
+fn every_seed_passes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
+    for (target, _) in TARGETS {
+        let seeds: Vec<_> =
+            std::fs::read_dir(folder.join(target)).unwrap().map(|seed| seed.unwrap().path()).collect();
+        assert!(!seeds.is_empty(), "{target} has no seeds");
+        for seed in seeds {
+            all_pass(&std::fs::read(&seed).unwrap());
+        }
+    }
+}
+
+/// What is a document of one format is a text for all.
+fn all_pass(data: &[u8]) {
+    TARGETS.iter().for_each(|(_, property)| property(data));
+}
+
+/// Pieces that documents are made of.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(vec![
+            "\n", "\r\n", "\r", "\t", " ", "  ", "a: ", "b: ", "a = ", "b = ", "\"a\": ", "\"b\": ", "a.b = ", "[a]\n", "[[b]]\n",
+            "{", "}", "[", "]", ", ", "- ", "? ", ": ", "# ", "---\n", "...\n", "%YAML 1.2\n", "&a ", "*a", "<<: *a\n", "!!binary ",
+            "!!int ", "|\n", ">\n", "\"", "'", "\"\"\"", "'''", "\\", "\\u00e9", "\\ud83d", "0", "1.50", "-0x1F", "0o17", "1e999", ".inf",
+            "1_000", "2020-01-01", "true", "yes", "null", "~", "é", "😀", "\u{feff}", "\u{85}", "\u{2028}", "\u{1b}", "\u{202e}",
+        ]).prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
+    #[test]
+    fn every_text_passes(text in pieces()) {
+        all_pass(text.as_bytes());
+    }
+}
