@@ -1,7 +1,8 @@
 //! `cargo xtask elsewhere`: whether the crates compile for other processors and systems than this one.
 //!
-//! They are checked and not linked, so that nothing of those systems need be here. Left out is what compiles C on the way:
-//! SQLite, and with it the command line.
+//! They are checked and not linked, so that nothing of those systems need be here. SQLite's build script compiles C on the
+//! way: it is given [`NO_COMPILER`] for a compiler, and since nothing is linked, nobody misses what that did not make. So
+//! the Rust is checked with every feature, the command line included, and the C is not.
 
 use crate::check::{Check, Verdict};
 use crate::program::Echo;
@@ -11,6 +12,9 @@ use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;
 
 const GROUP: &str = "elsewhere";
+
+/// A program that takes any arguments and succeeds.
+const NO_COMPILER: &str = "true";
 
 /// What is checked, each time in one go.
 const SELECTIONS: &[(&str, &[&str])] = &[
@@ -33,6 +37,7 @@ const SELECTIONS: &[(&str, &[&str])] = &[
             "--features=audit,config,container,exec,extract,redis",
         ],
     ),
+    ("the command line", &["--package=stockade-cli", "--package=stockade-guard", "--all-features"]),
 ];
 
 /// Runs the command.
@@ -46,6 +51,8 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let pairs = setup::targets().flat_map(|target| SELECTIONS.iter().map(move |part| (target, part)));
     let check = |(target, (name, flags)): (&'static str, &(&str, &[&str]))| {
         let program = workspace.cargo().args(["check", "--target", target]).args(*flags).warnings_fail();
+        let program = program.env(&for_target("CC", target), NO_COMPILER);
+        let program = program.env(&for_target("AR", target), NO_COMPILER);
         let check = Check::program(GROUP, format!("{name}, {target}"), program);
         Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking_for(target) {
             Some(reason) => Verdict::cannot(reason),
@@ -53,4 +60,9 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
         })
     };
     pairs.map(check).collect()
+}
+
+/// The variable that says which tool build scripts use for a target: `CC_aarch64_apple_darwin`.
+fn for_target(tool: &str, target: &str) -> String {
+    format!("{tool}_{}", target.replace('-', "_"))
 }

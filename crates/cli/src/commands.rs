@@ -19,6 +19,5 @@ pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
-#[cfg(target_os = "linux")]
 pub(crate) mod serve;
 pub(crate) mod skill;

@@ -16,7 +16,6 @@ mod record;
 mod render;
 mod report;
 mod rule_files;
-#[cfg(target_os = "linux")]
 mod serve;
 mod trail;
 
@@ -57,7 +56,6 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Container(container) => commands::container::run(container, args.color),
         Command::Config(config) => commands::config::run(config, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
-        #[cfg(target_os = "linux")]
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]
         Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),

@@ -8,6 +8,14 @@
 //!
 //! `wire` knows JSON-RPC, `lines` cuts the input, `traffic` bounds what is under way, `pool` works, `connection` joins
 //! them, `socket` makes connections, and `methods` has one file for each group of methods and the table of all.
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "only the method `exec` needs them, which other systems lack"
+    )
+)]
 
 mod connection;
 mod fault;

@@ -3,10 +3,11 @@
 use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 use crate::commands::{
-    audit, check, completions, config, container, eval, init, limits, policy, rules, sanitize, scan, skill,
+    audit, check, completions, config, container, eval, init, limits, policy, rules, sanitize, scan, serve,
+    skill,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{doctor, exec, run, serve};
+use crate::commands::{doctor, exec, run};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -95,7 +96,6 @@ commands! {
     /// Show what holds, who says so, and what a key does
     "config" => Config(config::ConfigArgs),
     /// Answer the requests of other programs: JSON-RPC 2.0, one message a line
-    #[cfg(target_os = "linux")]
     "serve" => Serve(serve::ServeArgs),
     /// Say what works on this machine, and what mends the rest
     #[cfg(target_os = "linux")]

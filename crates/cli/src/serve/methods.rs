@@ -6,6 +6,7 @@ mod broken;
 mod command;
 mod container;
 mod eval;
+#[cfg(target_os = "linux")]
 mod exec;
 mod limits;
 mod path;
@@ -16,9 +17,10 @@ mod session;
 mod skill;
 mod source;
 mod tools;
+mod trail;
 
-pub(super) use exec::Trail;
 pub(super) use path::open as open_paths;
+pub(super) use trail::Trail;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -51,6 +53,8 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<eval::EvalCondition>(),
     Method::of::<eval::EvalInterpolate>(),
     Method::of::<sandbox::PlanSandbox>(),
+    // No other system has a sandbox that runs commands yet.
+    #[cfg(target_os = "linux")]
     Method::of::<exec::Exec>(),
     Method::of::<audit::Query>(),
     Method::of::<session::Open>(),

@@ -13,7 +13,6 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
 use thiserror::Error;
 
@@ -31,6 +30,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Write and search for the group and for others.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
+/// Whether the system says whose program connects, in a way that needs no unsafe code here.
+const PEERS_ARE_KNOWN: bool = cfg!(target_os = "linux");
+
 /// Why there is no socket.
 #[derive(Debug, Error)]
 pub(crate) enum SocketError {
@@ -46,6 +48,9 @@ pub(crate) enum SocketError {
     /// There is a server.
     #[error("a server listens on {} already", path.display())]
     InUse { path: PathBuf },
+    /// Who connects cannot be known, so nobody may.
+    #[error("this system does not say whose program connects to a socket")]
+    UnknownPeers,
     /// It cannot be made.
     #[error("cannot listen on {}: {source}", path.display())]
     Listen { path: PathBuf, source: io::Error },
@@ -53,6 +58,9 @@ pub(crate) enum SocketError {
 
 /// Listens until the program ends. `ready` is called once connections are taken.
 pub(crate) fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) -> Result<(), SocketError> {
+    if !PEERS_ARE_KNOWN {
+        return Err(SocketError::UnknownPeers);
+    }
     let listener = bind(path)?;
     ready();
     let open = Arc::new(AtomicUsize::new(0));
@@ -109,8 +117,7 @@ fn remove_stale(path: &Path, named: &Path) -> Result<(), SocketError> {
 
 fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
     // Permissions guard the name of the socket; this guards against one that was handed on.
-    let is_same_user = socket_peercred(&stream).is_ok_and(|peer| peer.uid == geteuid());
-    if !is_same_user {
+    if !is_of_this_user(&stream) {
         return;
     }
     if open.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
@@ -130,6 +137,16 @@ fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
             }
         })
         .ok();
+}
+
+#[cfg(target_os = "linux")]
+fn is_of_this_user(stream: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == geteuid())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_this_user(_: &UnixStream) -> bool {
+    false
 }
 
 fn refuse(mut stream: UnixStream) {

@@ -1,9 +1,6 @@
 //! `exec`: runs a command in a sandbox.
 
 mod guarded;
-mod trail;
-
-pub(in crate::serve) use trail::Trail;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -21,6 +18,7 @@ use stockade_guard::policy::{CommandContext, Effect};
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
+use super::trail::unrecorded;
 use super::{Json, Lane, Parameters, base64_of, bytes_of};
 use crate::record;
 use crate::serve::Server;
@@ -253,18 +251,6 @@ fn end(record: Option<AuditedRun>, outcome: &Result<(Plan, Outcome), Fault>) -> 
         Err(fault) => record::failed(record, &fault.message),
     };
     kept.map_err(|error| unrecorded(&error))
-}
-
-fn unrecorded(error: &dyn std::error::Error) -> Fault {
-    let fault = Fault::internal(error);
-    Fault {
-        message: format!(
-            "the command cannot be put on record, so it is not run: {}; `stockade serve --audit FILE` names another \
-             place, `--no-audit` does without",
-            fault.message
-        ),
-        ..fault
-    }
 }
 
 impl Ended {

@@ -94,7 +94,7 @@ impl Parameters for PlanSandbox {
         spec.backend = backend(self.backend.as_deref(), has_bwrap)?;
         let facts = match self.host_facts {
             Some(host) => host.facts(&spec, home)?,
-            None => host::this(&spec, home),
+            None => host::this(&spec, home)?,
         };
         let plan = plan(&spec, &facts).map_err(|refusal| refused(&refusal))?;
         let (program, argv) = match &plan.provider {

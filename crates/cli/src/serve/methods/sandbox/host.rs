@@ -122,10 +122,19 @@ fn everything(spec: &SandboxSpec, home: &Path) -> Vec<PathBuf> {
 
 /// Returns the facts of the machine that the server runs on.
 #[cfg(target_os = "linux")]
-pub(super) fn this(spec: &SandboxSpec, home: Option<PathBuf>) -> HostFacts {
+pub(super) fn this(spec: &SandboxSpec, home: Option<PathBuf>) -> Result<HostFacts, Fault> {
     let facts = stockade_guard::exec::probe(spec);
-    match home {
+    Ok(match home {
         Some(home) => HostFacts { home, ..facts },
         None => facts,
-    }
+    })
+}
+
+/// Elsewhere there is nothing to ask: plans are made for Linux, for a machine that the request describes.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn this(_: &SandboxSpec, _: Option<PathBuf>) -> Result<HostFacts, Fault> {
+    Err(Fault::new(
+        fault::NO_SANDBOX,
+        "this system has no sandbox to plan for; describe one with `hostFacts`",
+    ))
 }

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 
-use super::unrecorded;
 use crate::serve::Audit;
 use crate::serve::fault::Fault;
 
@@ -42,5 +41,18 @@ impl Trail {
         let trail = trail.map_err(|error| unrecorded(&error))?;
         open.insert(key, trail.clone());
         Ok(Some(trail))
+    }
+}
+
+/// What is answered where a record cannot be kept.
+pub(super) fn unrecorded(error: &dyn std::error::Error) -> Fault {
+    let fault = Fault::internal(error);
+    Fault {
+        message: format!(
+            "the command cannot be put on record, so it is not run: {}; `stockade serve --audit FILE` names another \
+             place, `--no-audit` does without",
+            fault.message
+        ),
+        ..fault
     }
 }
