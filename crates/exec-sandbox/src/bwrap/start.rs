@@ -185,8 +185,8 @@ fn processes() -> Vec<OsString> {
 /// Sets limits from outside: what bubblewrap starts inherits them.
 fn bound(plan: &Plan, first: i32) -> io::Result<()> {
     let error = io::Error::from_raw_os_error;
-    for (resource, limit) in limits::limits(&plan.limits, false) {
-        raw::set_limit_of(first, resource, limit).map_err(error)?;
+    for limit in limits::limits(&plan.limits, false) {
+        raw::set_limit_of(first, &limit).map_err(error)?;
     }
     if let Some(processors) = limits::processors(&plan.limits)? {
         raw::stay_on(first, &processors).map_err(error)?;

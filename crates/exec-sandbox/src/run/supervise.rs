@@ -15,6 +15,7 @@ use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
 use crate::explain::{Denial, explain};
 use crate::limits::Priority;
+use crate::native::limits::reaches_hard_cpu_limit;
 use crate::outcome::{End, Outcome, Usage};
 use crate::plan::Plan;
 use crate::sys::footprint::Code;
@@ -55,7 +56,7 @@ enum Ending {
 impl Ending {
     /// What the first process says that all others used up, if it says so: then all others are gone.
     fn used(&self) -> Option<raw::Used> {
-        let Self::Report(Some([REPORT_END, status, seconds, millionths, memory])) = *self else {
+        let Self::Report(Some([REPORT_END, status, seconds, millionths, memory, _])) = *self else {
             return None;
         };
         let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
@@ -283,13 +284,15 @@ impl Watched {
             }
         };
         let end = match report {
-            Some([REPORT_SETUP, stage, step, errno, _]) => {
+            Some([REPORT_SETUP, stage, step, errno, ..]) => {
                 let doing = format!("{}, step {step}", stage_in_words(stage));
                 return Err(RunError::setup(doing)(io::Error::from_raw_os_error(errno)));
             }
             Some([REPORT_EXEC, libc::ENOENT | libc::ENOTDIR, ..]) => End::NotFound,
             Some([REPORT_EXEC, ..]) => End::NotExecutable,
-            Some([REPORT_END, status, ..]) => ended(status, plan),
+            Some([REPORT_END, status, .., cpu_seconds]) => {
+                ended(status, plan, u64::try_from(cpu_seconds).unwrap_or_default())
+            }
             // The first process was killed, by the kernel or by somebody outside.
             _ => End::Signalled(libc::SIGKILL),
         };
@@ -337,9 +340,10 @@ impl Outcome {
     }
 }
 
-/// Bubblewrap says the signal of its command as a code, as shells do.
+/// Bubblewrap says the signal of its command as a code, as shells do. It does not say how long a command ran that was killed,
+/// so one that caught SIGXCPU and went on ends as killed.
 fn ended_by_code(status: i32, plan: &Plan) -> End {
-    match ended(status, plan) {
+    match ended(status, plan, 0) {
         End::Exited(code) if code == 128 + libc::SIGXCPU && plan.limits.cpu_time.bound().is_some() => {
             End::OutOfCpuTime
         }
@@ -347,12 +351,15 @@ fn ended_by_code(status: i32, plan: &Plan) -> End {
     }
 }
 
-fn ended(status: i32, plan: &Plan) -> End {
+/// How a command ended that took so many seconds of a processor itself.
+fn ended(status: i32, plan: &Plan, cpu_seconds: u64) -> End {
     if libc::WIFEXITED(status) {
         return End::Exited(libc::WEXITSTATUS(status));
     }
     match libc::WTERMSIG(status) {
         libc::SIGXCPU if plan.limits.cpu_time.bound().is_some() => End::OutOfCpuTime,
+        // It caught that signal and went on.
+        libc::SIGKILL if reaches_hard_cpu_limit(&plan.limits, cpu_seconds) => End::OutOfCpuTime,
         signal => End::Signalled(signal),
     }
 }

@@ -10,7 +10,7 @@ use super::raw::{self, Errno, Result};
 /// Becomes the command, or says why not.
 pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     if let Err((stage, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0, 0]);
         raw::exit(1);
     }
     match launch.order {
@@ -24,7 +24,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
             raw::close_all_from_but(3, go, reports);
             // SAFETY: from here on there are numbers on the stack, and the piece of memory that is shared.
             unsafe { forget::forget() };
-            raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0]);
+            raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0, 0]);
             if raw::read_byte(go).is_none() {
                 raw::exit(1);
             }
@@ -56,7 +56,7 @@ fn start<'p>(
             }
         }
     }
-    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0, 0]);
+    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0, 0, 0]);
     raw::exit(1)
 }
 
@@ -76,8 +76,8 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::lower_priority(0, 10).map_err(at(Stage::Limits))?;
     }
     raw::change_folder(&launch.cwd).map_err(at(Stage::Cwd))?;
-    for &(resource, limit) in &launch.limits {
-        raw::set_limit(resource, limit).map_err(at(Stage::Limits))?;
+    for limit in &launch.limits {
+        raw::set_limit(limit).map_err(at(Stage::Limits))?;
     }
     if launch.namespaces == 0 {
         super::place::wall(launch)?;

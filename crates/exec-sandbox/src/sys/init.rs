@@ -5,7 +5,7 @@
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_tree};
-use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, MountAttributes, Result, Side};
 use super::{command, door, forget};
 
 const NOSUID: u64 = 0x2;
@@ -32,7 +32,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch, trees) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0]);
         raw::exit(1);
     }
     // The change of identity took the signal back for a moment.
@@ -55,7 +55,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd
             watch(pid, reports, background)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0]);
             raw::exit(1)
         }
     }
@@ -240,10 +240,10 @@ fn weigh_less() -> bool {
 }
 
 fn bury(command: i32, reports: RawFd) {
-    while let Ok(Some((pid, status))) = raw::wait_any(false) {
-        if pid == command {
+    while let Ok(Some(child)) = raw::wait_any(false) {
+        if child.pid == command {
             end_all();
-            raw::write_words(reports, &ended(status));
+            raw::write_words(reports, &ended(child));
             raw::exit(0);
         }
     }
@@ -257,7 +257,7 @@ fn end_all() {
 }
 
 /// Says that the command and all that it started are gone.
-pub(super) fn ended(status: i32) -> Report {
+pub(super) fn ended(command: EndedChild) -> Report {
     let [seconds, millionths, memory] = raw::used_by_children();
-    [REPORT_END, status, seconds, millionths, memory]
+    [REPORT_END, command.status, seconds, millionths, memory, command.cpu_seconds]
 }

@@ -1,12 +1,12 @@
 //! Everything that the first processes of a sandbox need, ready before they are born.
 
-use std::ffi::{CString, c_char, c_uint};
+use std::ffi::{CString, c_char};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
 
 use super::order::Place;
-use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
+use super::raw::{self, ALL_SIGNALS, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::remove::Doomed;
 use super::{init, place};
 use crate::seccomp::Instruction;
@@ -33,7 +33,7 @@ pub(crate) struct Launch {
     pub(crate) terminal: bool,
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
-    pub(crate) limits: Vec<(c_uint, u64)>,
+    pub(crate) limits: Vec<KernelLimit>,
     /// What is installed last, after which only the command starts, and what lets it.
     pub(crate) last_filter: Vec<Instruction>,
     pub(crate) secret: [u64; 3],
@@ -139,13 +139,14 @@ impl Strings {
 pub(crate) const PARENT_GONE: i32 = 62;
 
 /// What a process of the sandbox says about itself: a kind and some numbers.
-pub(crate) type Report = [i32; 5];
+pub(crate) type Report = [i32; 6];
 
 /// A step failed: which stage, which step of it, and the error.
 pub(crate) const REPORT_SETUP: i32 = 1;
 /// The program could not be started: the error.
 pub(crate) const REPORT_EXEC: i32 = 2;
-/// The command has ended, and all that it started: its status, as `wait` tells it, and what all of them used up.
+/// The command has ended, and all that it started: its status, as wait(2) tells it, what all of them used up, and how many
+/// seconds of a processor the command itself did.
 pub(crate) const REPORT_END: i32 = 3;
 /// Everything is made, and the word to begin is waited for.
 pub(crate) const REPORT_READY: i32 = 4;
@@ -271,9 +272,4 @@ pub(crate) fn copy_tree(tree: &Tree) -> Result<OwnedFd> {
     let copy = raw::open_tree(source.as_raw_fd(), c"")?;
     raw::mount_setattr(copy.as_raw_fd(), &tree.attributes, true)?;
     Ok(copy)
-}
-
-/// Returns the limit, or the highest that may be set if that is lower.
-pub(crate) fn at_most_hard_limit(resource: c_uint, limit: u64) -> u64 {
-    limit.min(raw::hard_limit(resource))
 }

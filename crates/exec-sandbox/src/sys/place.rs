@@ -10,8 +10,11 @@ use super::command;
 use super::forget;
 use super::init::{Failure, ended, second_wall};
 use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
-use super::raw::{self, ALL_SIGNALS, Errno, Result, Side};
+use super::raw::{self, ALL_SIGNALS, Errno, KernelLimit, Result, Side};
 use super::remove::Doomed;
+
+/// Keeps a process from starting any more.
+const NO_NEW_PROCESSES: KernelLimit = KernelLimit { resource: libc::RLIMIT_NPROC as _, soft: 0, hard: 0 };
 
 /// How long to wait for processes that were ended, before looking again.
 const LOOK_AGAIN_MS: i64 = 2;
@@ -27,7 +30,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0]);
         raw::exit(1);
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
@@ -39,7 +42,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
             watch(pid, reports, doomed)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0]);
             raw::exit(1)
         }
     }
@@ -76,11 +79,11 @@ pub(super) fn wall(launch: &Launch) -> Result<(), (Stage, Errno)> {
 fn watch(command: i32, reports: RawFd, doomed: Option<Doomed>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     loop {
-        while let Ok(Some((pid, status))) = raw::wait_any(false) {
-            if pid == command {
+        while let Ok(Some(child)) = raw::wait_any(false) {
+            if child.pid == command {
                 end_all();
                 remove(doomed);
-                raw::write_words(reports, &ended(status));
+                raw::write_words(reports, &ended(child));
                 raw::exit(0);
             }
         }
@@ -111,7 +114,7 @@ fn end_all() {
     loop {
         each_child(|pid| {
             // What it starts from now on cannot start anything.
-            raw::set_limit_of(pid, libc::RLIMIT_NPROC as _, 0).ok();
+            raw::set_limit_of(pid, &NO_NEW_PROCESSES).ok();
             raw::send_signal(pid, libc::SIGKILL).ok();
         });
         loop {

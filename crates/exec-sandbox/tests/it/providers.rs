@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    Backend, End, Explain, Limit, Network, Outcome, Property, Provider, Rule, SandboxSpec, Streams,
+    Backend, End, Explain, Limit, Network, Outcome, Priority, Property, Provider, Rule, SandboxSpec, Streams,
     Unavailable, plan, plan_and_run, probe, run,
 };
 
@@ -68,6 +68,66 @@ fn each_says_how_it_ended() {
             })
             .unwrap();
         assert_eq!(outcome.end, End::TimedOut, "{backend:?}");
+    }
+}
+
+/// Never ends by itself.
+const BURNER: &str = "while True: pass";
+
+/// The same, and goes on when the kernel says that its time is up.
+const STUBBORN: &str = "import signal\nsignal.signal(signal.SIGXCPU, lambda *_: None)\nwhile True: pass";
+
+#[test]
+fn time_of_processors_runs_out_with_each() {
+    for backend in each() {
+        // Bubblewrap says only that it was killed.
+        let killed = if backend == Backend::Bwrap { End::Exited(137) } else { End::OutOfCpuTime };
+        for (script, end) in [(BURNER, End::OutOfCpuTime), (STUBBORN, killed)] {
+            let live = Live::bare();
+            let outcome = live
+                .run(&["python3", "-c", script], |spec| {
+                    spec.backend = backend;
+                    spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1));
+                    // Or it would wait for all other tests.
+                    spec.limits.priority = Priority::Normal;
+                })
+                .unwrap();
+            assert_eq!(outcome.end, end, "{backend:?} {script}");
+        }
+    }
+}
+
+#[test]
+fn what_is_killed_with_time_left_was_only_killed() {
+    for backend in each().filter(|backend| *backend != Backend::Bwrap) {
+        let live = Live::bare();
+        // What the command waited for took its time too, but the limit is one of each process.
+        let script = "for i in 1 2 3; do python3 -c 'import time\nwhile time.process_time() < 0.9: pass'; done; kill -9 $$";
+        let outcome = live
+            .run(&["sh", "-c", script], |spec| {
+                spec.backend = backend;
+                spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1));
+                spec.limits.priority = Priority::Normal;
+            })
+            .unwrap();
+        assert_eq!(outcome.end, End::Signalled(9), "{backend:?}");
+        assert!(outcome.usage.cpu_time.unwrap() > Duration::from_secs(2), "{:?}", outcome.usage);
+    }
+}
+
+#[test]
+fn time_of_processors_runs_out_without_any_sandbox() {
+    for script in [BURNER, STUBBORN] {
+        let live = Live::bare();
+        let mut spec = SandboxSpec::new(live.workspace(), ["python3", "-c", script]);
+        let mut facts = probe(&spec);
+        (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::Kernel::default(), None);
+        spec.unavailable = Unavailable::Warn;
+        spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1));
+        spec.limits.priority = Priority::Normal;
+        let planned = plan(&spec, &facts).unwrap();
+        assert_eq!(planned.provider, Provider::Nothing);
+        assert_eq!(run(&planned, Streams::default()).unwrap().end, End::OutOfCpuTime, "{script}");
     }
 }
 

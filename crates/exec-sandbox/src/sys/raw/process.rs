@@ -118,15 +118,23 @@ pub(crate) fn new_session() -> Result {
     done(unsafe { libc::syscall(libc::SYS_setsid) })
 }
 
-pub(crate) fn set_limit(resource: c_uint, limit: u64) -> Result {
-    set_limit_of(0, resource, limit)
+/// A limit that the kernel holds for each process, see setrlimit(2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KernelLimit {
+    pub(crate) resource: c_uint,
+    pub(crate) soft: u64,
+    pub(crate) hard: u64,
+}
+
+pub(crate) fn set_limit(limit: &KernelLimit) -> Result {
+    set_limit_of(0, limit)
 }
 
 /// Sets a limit of a process; 0 is this one.
-pub(crate) fn set_limit_of(pid: i32, resource: c_uint, limit: u64) -> Result {
-    let limit = [limit, limit];
+pub(crate) fn set_limit_of(pid: i32, limit: &KernelLimit) -> Result {
+    let words = [limit.soft, limit.hard];
     // SAFETY: both words are the kernel's struct; nothing is written back.
-    done(unsafe { libc::syscall(libc::SYS_prlimit64, pid, resource, &raw const limit, 0usize) })
+    done(unsafe { libc::syscall(libc::SYS_prlimit64, pid, limit.resource, &raw const words, 0usize) })
 }
 
 /// Returns the hard limit, which cannot be raised.
@@ -158,13 +166,46 @@ pub(crate) struct Used {
     pub(crate) peak_memory: u64,
 }
 
-/// Returns the process that ended, if one did, and how.
-pub(crate) fn wait_any(block: bool) -> Result<Option<(i32, c_int)>> {
+/// A child that has ended, and is gone now.
+#[derive(Clone, Copy)]
+pub(crate) struct EndedChild {
+    pub(crate) pid: i32,
+    pub(crate) status: c_int,
+    /// Whole seconds of a processor that it used itself, as the kernel counts them for RLIMIT_CPU.
+    pub(crate) cpu_seconds: i32,
+}
+
+/// Buries a child that ended, if one did.
+pub(crate) fn wait_any(block: bool) -> Result<Option<EndedChild>> {
+    let Some(pid) = ended_child(block)? else { return Ok(None) };
+    // What wait4(2) says of a child's use counts in what that one waited for, so it is asked for while it is still there.
+    let cpu_seconds = cpu_seconds_of(pid);
     let mut status: c_int = 0;
-    let flags = if block { 0 } else { libc::WNOHANG };
     // SAFETY: there is room for the status.
-    let pid = check(unsafe { libc::syscall(libc::SYS_wait4, -1, &raw mut status, flags, 0usize) })?;
-    Ok((pid != 0).then_some((pid as i32, status)))
+    check(unsafe { libc::syscall(libc::SYS_wait4, pid, &raw mut status, 0, 0usize) })?;
+    Ok(Some(EndedChild { pid, status, cpu_seconds }))
+}
+
+/// Returns a child that ended, and leaves it there.
+fn ended_child(block: bool) -> Result<Option<i32>> {
+    // SAFETY: all zeros is what the kernel leaves where no child has ended.
+    let mut information: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let flags = libc::WEXITED | libc::WNOWAIT | if block { 0 } else { libc::WNOHANG };
+    // SAFETY: there is room for what is said, and nothing is asked for about its use.
+    done(unsafe { libc::syscall(libc::SYS_waitid, libc::P_ALL, 0, &raw mut information, flags, 0usize) })?;
+    // SAFETY: waitid(2) fills this field, or leaves it 0.
+    let pid = unsafe { information.si_pid() };
+    Ok((pid != 0).then_some(pid))
+}
+
+/// Whole seconds of a processor that a process used itself, by the clock that RLIMIT_CPU goes by: user and system time
+/// (CPUCLOCK_PROF is 0 in the kernel, see clock_getcpuclockid(3)).
+fn cpu_seconds_of(pid: i32) -> i32 {
+    let clock: libc::clockid_t = !pid << 3;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is room for the time.
+    done(unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) }).ok();
+    i32::try_from(time.tv_sec).unwrap_or(i32::MAX)
 }
 
 /// Returns what all processes used up that this one has waited for, and those that they have: time of processors in seconds and
