@@ -34,8 +34,8 @@ fn options(plan: &Plan) -> Vec<OsString> {
     arguments.push("--unshare-all".into());
     match &plan.network {
         Network::Open => arguments.push("--share-net".into()),
-        // Bubblewrap has no door: see what it promises.
-        Network::None | Network::Door(_) => arguments.push("--unshare-net".into()),
+        // Bubblewrap hands no socket out: see what it promises.
+        Network::None | Network::Proxy(_) => arguments.push("--unshare-net".into()),
         Network::Broker { socket } => {
             arguments.extend(["--unshare-net".into(), "--bind".into(), socket.into(), socket.into()]);
         }

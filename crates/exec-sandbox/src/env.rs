@@ -85,8 +85,8 @@ pub(crate) fn environment(
         variables.insert("MPLBACKEND".into(), "Agg".into());
         variables.extend(CACHES.iter().map(|(name, below)| ((*name).into(), workspace.join(below).into())));
     }
-    if let Network::Door(_) = network {
-        let proxy = format!("http://{}", crate::DOOR);
+    if let Network::Proxy(_) = network {
+        let proxy = format!("http://{}", crate::PROXY_ADDRESS);
         variables.extend(PROXY.iter().map(|name| ((*name).into(), proxy.clone().into())));
         variables.extend(BESIDE_PROXY.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     }

@@ -39,7 +39,8 @@ mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
 mod cgroup;
-mod door;
+#[cfg(feature = "egress")]
+pub mod egress;
 mod enforcement;
 mod env;
 mod explain;
@@ -47,6 +48,7 @@ mod host;
 #[cfg(target_os = "linux")]
 mod journal;
 mod limits;
+mod listener_handoff;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
@@ -71,13 +73,13 @@ mod sys;
 mod workspace;
 
 pub use bwrap::bwrap_arguments;
-#[cfg(target_os = "linux")]
-pub use door::Doors;
-pub use door::{DOOR, Doorway};
 pub use enforcement::{Enforcement, Gap, Property};
 pub use explain::Denial;
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Stamp, Treatment, Watched};
 pub use limits::{Limit, Limits, Priority};
+#[cfg(target_os = "linux")]
+pub use listener_handoff::HandedListeners;
+pub use listener_handoff::{ListenerHandoff, PROXY_ADDRESS};
 pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
 pub use outcome::{Changed, End, Outcome, Output, Usage};
 pub use plan::{Identity, Plan, plan};

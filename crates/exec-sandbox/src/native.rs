@@ -69,7 +69,7 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> 
         steps: furniture.steps,
         _ended: furniture.ended,
         loopback: plan.network != Network::Open,
-        door: door(&plan.network),
+        listener_to: handoff(&plan.network),
         identity: ids.to_become(),
         landlock: wall::rules(plan, handed)?,
         filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
@@ -98,7 +98,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         trees: Vec::new(),
         steps: Vec::new(),
         loopback: false,
-        door: None,
+        listener_to: None,
         identity: None,
         landlock: None,
         filter: Vec::new(),
@@ -162,9 +162,9 @@ pub(crate) fn in_place(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::
     Ok(launch)
 }
 
-fn door(network: &Network) -> Option<RawFd> {
+fn handoff(network: &Network) -> Option<RawFd> {
     match network {
-        Network::Door(doorway) => Some(doorway.number()),
+        Network::Proxy(handoff) => Some(handoff.number()),
         Network::None | Network::Broker { .. } | Network::Open => None,
     }
 }

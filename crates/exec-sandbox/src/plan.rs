@@ -189,7 +189,7 @@ impl fmt::Display for Plan {
         let network = match &self.network {
             Network::None => "none".to_owned(),
             Network::Broker { socket } => format!("only by {socket:?}"),
-            Network::Door(_) => format!("only by a proxy, at {}", crate::DOOR),
+            Network::Proxy(_) => format!("only by a proxy, at {}", crate::PROXY_ADDRESS),
             Network::Open => "open".to_owned(),
         };
         writeln!(f, "network  {network}")?;

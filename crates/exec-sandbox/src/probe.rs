@@ -44,7 +44,7 @@ pub(crate) fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = Pa
         std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
     let socket = match &spec.network {
         Network::Broker { socket } => Some(socket),
-        Network::None | Network::Door(_) | Network::Open => None,
+        Network::None | Network::Proxy(_) | Network::Open => None,
     };
     system.chain(at_home).chain(named.chain(socket).cloned())
 }

@@ -54,8 +54,8 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
             Err(why) => refusal = refusal.or(Some(why)),
         }
     }
-    let has_door = matches!(spec.network, Network::Door(_));
-    if spec.unavailable == Unavailable::Warn && spec.spawn == Spawn::Free && !has_door {
+    let has_proxy = matches!(spec.network, Network::Proxy(_));
+    if spec.unavailable == Unavailable::Warn && spec.spawn == Spawn::Free && !has_proxy {
         let promise = promise(&Provider::Nothing, spec, facts);
         // What was required beside the usual is required still.
         let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
@@ -128,10 +128,10 @@ fn namespaces(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts, promis
     match spec.network {
         Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
         Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
-        Network::Door(_) if *provider == Provider::Native => {
+        Network::Proxy(_) if *provider == Provider::Native => {
             promise.enforce(Property::Network, "an own network, and one door to a proxy");
         }
-        Network::Door(_) => promise.gap(Property::Network, "bubblewrap cannot open a door to a proxy"),
+        Network::Proxy(_) => promise.gap(Property::Network, "bubblewrap cannot open a door to a proxy"),
         Network::Open => promise.enforce(Property::Network, "open, as asked for"),
     }
     if facts.kernel.seccomp {
@@ -175,7 +175,7 @@ fn landlock(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
     match spec.network {
         Network::None => promise.enforce(Property::Network, "no socket can be made"),
         Network::Open => promise.enforce(Property::Network, "open, as asked for; no sockets of this machine"),
-        Network::Door(_) => promise.gap(Property::Network, "Landlock cannot open a door to a proxy"),
+        Network::Proxy(_) => promise.gap(Property::Network, "Landlock cannot open a door to a proxy"),
         Network::Broker { .. } => {
             promise.gap(Property::Network, "Landlock cannot let a command reach one socket and no other");
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::door::Doorway;
 use crate::enforcement::Property;
 use crate::limits::Limits;
+use crate::listener_handoff::ListenerHandoff;
 
 /// A command, and what it may see and use.
 ///
@@ -97,9 +97,9 @@ pub enum Network {
         /// The socket on this machine. It has the same path in the sandbox.
         socket: PathBuf,
     },
-    /// Itself, and a [door](crate::DOOR) on its own loopback. Who knocks there is heard outside, by a proxy that decides
-    /// about everything else.
-    Door(Doorway),
+    /// Itself, and a [proxy](crate::PROXY_ADDRESS) on its own loopback. What connects there is heard outside, by a proxy that
+    /// decides about everything else.
+    Proxy(ListenerHandoff),
     /// Whatever this machine reaches, itself included.
     Open,
 }

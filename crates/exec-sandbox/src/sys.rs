@@ -7,7 +7,6 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod command;
-mod door;
 pub(crate) mod footprint;
 mod forget;
 pub(crate) mod guardian;
@@ -15,6 +14,7 @@ mod init;
 pub(crate) mod launch;
 pub(crate) mod order;
 mod place;
+mod proxy_listener;
 pub(crate) mod raw;
 pub(crate) mod remove;
 pub(crate) mod spawn;

@@ -10,14 +10,15 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Backend, Caches, Changed, DOOR, Denial, Doorway, End, Enforcement, Entry, Environment, Explain,
-    Gap, Home, HostFacts, Kernel, Limit, Limits, Mount, Network, Outcome, Output, Plan, Priority, Property,
-    Protection, Provider, Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable, Usage, What,
-    bwrap_arguments, mount_table, plan,
+    Access, Backend, Caches, Changed, Denial, End, Enforcement, Entry, Environment, Explain, Gap, Home,
+    HostFacts, Kernel, Limit, Limits, ListenerHandoff, Mount, Network, Outcome, Output, PROXY_ADDRESS, Plan,
+    Priority, Property, Protection, Provider, Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable,
+    Usage, What, bwrap_arguments, mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
-    Doors, Input, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, probe, run,
+    HandedListeners, Input, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, probe,
+    run,
 };
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.

@@ -42,7 +42,7 @@ use crate::admit::{Admission, LoadedSkill, admit};
 use crate::agent_commands::AgentCommands;
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, new_name};
 use crate::config::{AgentConfig, Config};
-use crate::net::NetPolicy;
+use crate::egress::NetPolicy;
 use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath, Resolver};
 use crate::skill::SkillSource;
 
@@ -82,7 +82,7 @@ pub struct Guard {
     #[cfg(all(feature = "exec", target_os = "linux"))]
     shared: Vec<PathBuf>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
-    hosts: Option<crate::net::HostList>,
+    hosts: Option<crate::egress::HostList>,
 }
 
 /// One task of an agent, from its first call to its answer.
@@ -131,7 +131,7 @@ impl Guard {
         let paths = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?;
         let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();
         let commands = AgentCommands::compile(rules, config.commands)?;
-        let hosts = match NetPolicy::of(&config.exec)? {
+        let hosts = match config.exec.net_policy()? {
             NetPolicy::Hosts(hosts) => Some(hosts),
             NetPolicy::None | NetPolicy::Open => None,
         };

@@ -66,8 +66,6 @@ mod guard;
 mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
-#[cfg(feature = "config")]
-pub mod net;
 mod paths;
 mod read_text;
 #[cfg(feature = "config")]
@@ -100,6 +98,8 @@ pub use skill::{
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
 pub use stockade_eval as eval;
+#[cfg(feature = "config")]
+pub use stockade_exec_sandbox::egress;
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;

@@ -18,11 +18,11 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use hosts::{Record, WayOut};
 use stockade_guard::audit::{AuditError, AuditOptions, AuditTrail, AuditedRun};
+use stockade_guard::egress::Brokered;
 use stockade_guard::exec::{
     End, Input, Outcome, Plan, Property, Refusal, RunError, SandboxSpec, Signals, Stream, Streams, Terminal,
     TerminalSize, plan, plan_and_run, probe,
 };
-use stockade_guard::net::Brokered;
 use units::{duration, memory, size};
 
 use stockade_text::escape_lines;

@@ -97,7 +97,7 @@ impl Sight {
         if !self.is_ready(self.from.as_fd()) {
             return asked;
         }
-        let Ok(Some(shown)) = crate::door::receive(&self.from) else { return asked };
+        let Ok(Some(shown)) = crate::listener_handoff::receive(&self.from) else { return asked };
         while self.is_ready(shown.as_fd()) {
             match raw::next_notice(shown.as_fd()) {
                 Ok(notice) => {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_tree};
 use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, MountAttributes, Result, Side};
-use super::{command, door, forget};
+use super::{command, forget, proxy_listener};
 
 const NOSUID: u64 = 0x2;
 const NODEV: u64 = 0x4;
@@ -80,8 +80,8 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     if launch.loopback {
         raw::loopback_up().map_err(at(Stage::Loopback))?;
     }
-    if let Some(outside) = launch.door {
-        door::open(outside).map_err(at(Stage::Door))?;
+    if let Some(outside) = launch.listener_to {
+        proxy_listener::hand_out(outside).map_err(at(Stage::Listener))?;
     }
     make_root(launch, trees)?;
     raw::drop_capabilities().map_err(at(Stage::Capabilities))?;

@@ -20,8 +20,8 @@ pub(crate) struct Launch {
     /// How the new root is furnished, in order.
     pub(crate) steps: Vec<Step>,
     pub(crate) loopback: bool,
-    /// Where the socket of the door is sent, if there is to be one.
-    pub(crate) door: Option<RawFd>,
+    /// Where the socket is sent that the proxy listens on, if there is one.
+    pub(crate) listener_to: Option<RawFd>,
     /// The user and group to become inside, if not the same.
     pub(crate) identity: Option<(u32, u32)>,
     pub(crate) landlock: Option<Landlock>,
@@ -170,7 +170,7 @@ pub(crate) enum Stage {
     Streams,
     Limits,
     Cwd,
-    Door,
+    Listener,
     Observe,
 }
 
@@ -190,7 +190,7 @@ const STAGES: &[(Stage, &str)] = &[
     (Stage::Streams, "handing over standard streams"),
     (Stage::Limits, "setting limits"),
     (Stage::Cwd, "entering the folder to start in"),
-    (Stage::Door, "opening the door to the proxy"),
+    (Stage::Listener, "handing a socket to the proxy"),
     (Stage::Observe, "letting what the command asks for be seen"),
 ];
 

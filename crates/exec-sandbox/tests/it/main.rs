@@ -7,11 +7,11 @@ mod asked;
 mod attacks;
 mod auto_traits;
 #[cfg(target_os = "linux")]
-mod door;
-#[cfg(target_os = "linux")]
 mod escapes;
 #[cfg(target_os = "linux")]
 mod limits;
+#[cfg(target_os = "linux")]
+mod listener_handoff;
 #[cfg(target_os = "linux")]
 mod live;
 mod mount_table;

@@ -1,4 +1,4 @@
-//! What is true of every plan, whatever paths, variables and words somebody asks for. Fuzz targets call these too.
+//! What is true of every plan and of every host that is asked for, whatever somebody writes. Fuzz targets call these too.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -109,4 +109,104 @@ fn is_listed(name: &str) -> bool {
         "NODE_ENV",
     ];
     LISTED.contains(&name) || name.starts_with("LC_")
+}
+
+/// Every text names a host, or is refused with a reason. What names one is read the same from what is shown of it, and
+/// without help from a list it is let through by none.
+#[cfg(feature = "egress")]
+pub(crate) fn net_target(data: &[u8]) {
+    use stockade_exec_sandbox::egress::{Host, HostList, NetPolicy, NetTarget};
+
+    let text = String::from_utf8_lossy(data);
+    let target = match NetTarget::parse(&text) {
+        Ok(target) => target,
+        Err(refused) => {
+            assert!(!refused.reason.is_empty() && ["disguised-address", "no-host"].contains(&refused.rule));
+            return;
+        }
+    };
+    if let Host::Name(name) = &target.host {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
+        assert!(name.len() <= 253 && name.bytes().all(plain), "{name}");
+        assert!(name.parse::<std::net::IpAddr>().is_err(), "{name}");
+    }
+    let again = NetTarget::parse(&target.to_string()).unwrap();
+    assert_eq!((&again.host, again.port), (&target.host, target.port), "{text}");
+    // In the letters of its script, a name is the same one.
+    if let Some((shown, _)) = &target.shown
+        && let Ok(again) = NetTarget::parse(shown)
+    {
+        assert_eq!(again.host, target.host, "{shown}");
+    }
+    assert!(!NetPolicy::None.decide(&target).is_allowed());
+    let verdict = NetPolicy::Hosts(HostList::default()).decide(&target);
+    assert!(!verdict.is_allowed());
+    // What would let it through does, and lets nothing else of the same host through.
+    if let Some(entry) = verdict.entry {
+        let list = HostList::compile(&[entry]).unwrap();
+        assert!(NetPolicy::Hosts(list).decide(&target).is_allowed(), "{text}");
+    }
+}
+
+/// Every list is taken, or refused with the entry and what to write instead. Whatever it holds, no machine's own metadata
+/// is let through, and no entry lets a host through whose name it does not end.
+#[cfg(feature = "egress")]
+pub(crate) fn host_list(data: &[u8]) {
+    use stockade_exec_sandbox::egress::{HostList, NetPolicy, NetTarget};
+
+    let text = String::from_utf8_lossy(data);
+    let list: Vec<String> = text.lines().map(str::to_owned).collect();
+    let hosts = match HostList::compile(&list) {
+        Ok(hosts) => hosts,
+        Err(error) => {
+            assert!(list.contains(&error.entry) && !error.why.is_empty() && !error.fix.is_empty());
+            return;
+        }
+    };
+    let policy = NetPolicy::Hosts(hosts);
+    for asked in ["169.254.169.254", "metadata.google.internal", "[fd00:ec2::254]:80"] {
+        assert!(!policy.decide(&NetTarget::parse(asked).unwrap()).is_allowed(), "{asked}");
+    }
+    for written in &list {
+        let below = written.strip_prefix("*.").unwrap_or(written);
+        let Ok(named) = NetTarget::parse(below) else { continue };
+        let other = NetTarget::parse(&format!("not-{}", named.host));
+        let Ok(other) = other else { continue };
+        let is_listed = list.iter().any(|entry| {
+            let end = NetTarget::parse(entry.strip_prefix("*.").unwrap_or(entry));
+            end.is_ok_and(|end| other.host.to_string().ends_with(&end.host.to_string()))
+        });
+        assert!(is_listed || !policy.decide(&other).is_allowed(), "{other}");
+    }
+}
+
+/// Every head is refused with a reason, or is one request to one host: what is passed on says so once, and ends once.
+#[cfg(feature = "egress")]
+pub(crate) fn proxy_request(data: &[u8]) {
+    use stockade_exec_sandbox::egress::ProxyRequest;
+
+    let request = match ProxyRequest::read(data) {
+        Ok(request) => request,
+        Err(bad) => {
+            assert!((400..500).contains(&bad.status) && !bad.reason.is_empty() && !bad.rule.is_empty());
+            return;
+        }
+    };
+    assert!(request.target().port.is_some());
+    let ProxyRequest::Plain { target, head, body } = &request else { return };
+    assert_eq!(head.find("\r\n\r\n"), Some(head.len() - 4), "{head:?}");
+    let lines: Vec<&str> = head.trim_end_matches("\r\n").split("\r\n").collect();
+    assert!(lines.iter().all(|line| !line.contains(['\r', '\n', '\0'])), "{head:?}");
+    let (first, headers) = lines.split_first().unwrap();
+    assert!(first.split(' ').count() == 3 && first.split(' ').nth(1).unwrap().starts_with(['/']), "{first}");
+    let values = |wanted: &str| -> Vec<&str> {
+        let rows = headers.iter().filter_map(|line| line.split_once(':'));
+        rows.filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim()).collect()
+    };
+    let host = values("host");
+    assert!(host.len() == 1 && target.to_string().starts_with(host[0]), "{head:?}");
+    assert_eq!(values("connection"), ["close"]);
+    assert_eq!((values("transfer-encoding").len(), values("upgrade").len()), (0, 0));
+    let length = values("content-length");
+    assert!(length.len() <= 1 && length.iter().all(|length| length.parse() == Ok(*body)), "{head:?}");
 }

@@ -1,17 +1,30 @@
-//! The seeds of the fuzz target, and everything that ever crashed it, as an ordinary test.
+//! The seeds of the fuzz targets, and everything that ever crashed them, as ordinary tests.
 
 #![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
 
 use std::path::Path;
 
-use crate::properties::plans_hold;
+use crate::properties;
+
+/// Each target, and the property that it checks.
+const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("plans", properties::plans_hold),
+    #[cfg(feature = "egress")]
+    ("net_target", properties::net_target),
+    #[cfg(feature = "egress")]
+    ("host_list", properties::host_list),
+    #[cfg(feature = "egress")]
+    ("proxy_request", properties::proxy_request),
+];
 
 #[test]
 fn every_seed_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/plans");
-    let seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
-    assert!(!seeds.is_empty(), "there are no seeds");
-    for seed in seeds {
-        plans_hold(&std::fs::read(&seed).unwrap());
+    for (target, property) in TARGETS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+        let seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
+        assert!(!seeds.is_empty(), "{target}: there are no seeds");
+        for seed in seeds {
+            property(&std::fs::read(&seed).unwrap());
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::store::AgentLimits;
@@ -60,6 +61,20 @@ pub struct ExecConfig {
     pub processes: Option<u64>,
     /// Bytes that one may print.
     pub output: u64,
+}
+
+impl ExecConfig {
+    /// Returns which hosts its commands may talk to.
+    ///
+    /// # Errors
+    /// When an entry of its list of hosts cannot be meant.
+    pub fn net_policy(&self) -> Result<NetPolicy, HostListError> {
+        Ok(match self.network {
+            _ if !self.hosts.is_empty() => NetPolicy::Hosts(HostList::compile(&self.hosts)?),
+            true => NetPolicy::Open,
+            false => NetPolicy::None,
+        })
+    }
 }
 
 /// Where commands run.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::admit::AdmitError;
 use crate::audit::AuditError;
-use crate::net::HostListError;
+use crate::egress::HostListError;
 use crate::paths::PathGuardError;
 
 /// A guard could not be built or could not decide. Callers treat that as a no.

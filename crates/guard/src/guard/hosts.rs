@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stockade_policy::Effect;
 
 use super::{Decision, DecisionLayer, Guard, GuardError, put_on_record};
+use crate::egress::{Broker, BrokerOptions, Brokered};
 use crate::exec::{Network, SandboxSpec, Unavailable};
-use crate::net::{Broker, BrokerOptions, Brokered};
 
 /// The most refusals that are handed back with the outcome of a command. The trail has all of them.
 const MOST: usize = 64;

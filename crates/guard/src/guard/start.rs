@@ -153,7 +153,7 @@ fn number(bound: Option<u64>) -> i64 {
 const fn network(plan: &Plan) -> &'static str {
     match plan.network {
         Network::None => "none",
-        Network::Broker { .. } | Network::Door(_) => "broker",
+        Network::Broker { .. } | Network::Proxy(_) => "broker",
         Network::Open => "open",
     }
 }

@@ -3,7 +3,7 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::net::{NetPolicy, NetRefused, NetTarget};
+use stockade_guard::egress::{NetRefused, NetTarget};
 
 use super::{Answer, Decision};
 use crate::commands::config::{assignment, failure};
@@ -43,7 +43,10 @@ pub(super) fn check(args: &NetArgs) -> Result<Vec<Answer>, Failure> {
         ..ConfigSources::of_process(&folder)
     };
     let config = Config::load(&sources).map_err(|error| failure(&error))?;
-    let policy = NetPolicy::of(&config.agent(&args.agent).exec)
+    let policy = config
+        .agent(&args.agent)
+        .exec
+        .net_policy()
         .map_err(|error| Failure::usage(format_args!("{LIST}: {error}")).with_help(error.fix))?;
     Ok(args.hosts.iter().map(|host| answer(&policy, &args.agent, host)).collect())
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde::Serialize;
+use stockade_guard::egress::Brokered;
 use stockade_guard::exec::{Denial, End, Enforcement, Network, Outcome, Plan, Refusal};
-use stockade_guard::net::Brokered;
 
 use crate::render::json::to_json;
 
@@ -145,7 +145,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Br
         sandbox: plan.provider.name(),
         network: match plan.network {
             Network::None => "none",
-            Network::Broker { .. } | Network::Door(_) => "broker",
+            Network::Broker { .. } | Network::Proxy(_) => "broker",
             Network::Open => "open",
         },
         stdout: text(&outcome.output.stdout),

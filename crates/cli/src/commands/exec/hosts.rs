@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind};
+use stockade_guard::egress::{Broker, BrokerOptions, Brokered, HostList};
 use stockade_guard::exec::Network;
-use stockade_guard::net::{Broker, BrokerOptions, Brokered, HostList};
 
 /// What the list of hosts is called in what mends a refusal.
 const LIST: &str = "what it may reach with --allow-host";

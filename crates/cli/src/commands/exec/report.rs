@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use stockade_guard::egress::{Brokered, HostList};
 use stockade_guard::exec::{Denial, End, Explain, Network, Outcome, Plan, Provider, Refusal};
-use stockade_guard::net::{Brokered, HostList};
 
 use stockade_text::{escape, escape_path};
 
@@ -151,7 +151,7 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
     let network = match &plan.network {
         Network::None => "no network".to_owned(),
         Network::Broker { socket } => format!("network only by {}", escape_path(socket)),
-        Network::Door(_) => "network only by a broker".to_owned(),
+        Network::Proxy(_) => "network only by a broker".to_owned(),
         Network::Open => "open network".to_owned(),
     };
     let enforcement = &outcome.enforcement;

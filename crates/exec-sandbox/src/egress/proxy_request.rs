@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::target::NetTarget;
+use super::target::NetTarget;
 
-/// The most bytes of a head.
-pub(super) const LONGEST: usize = 32 << 10;
+/// The most bytes of the head of a request.
+pub const MAX_HEAD: usize = 32 << 10;
 
 /// What concerns the connection to the proxy and no server behind it; and what is written anew.
 const NOT_PASSED_ON: &[&str] = &[
@@ -24,13 +24,15 @@ const NOT_PASSED_ON: &[&str] = &[
     "content-length",
 ];
 
-/// What a client asks for.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Request {
+/// What a client asks a proxy for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProxyRequest {
     /// A way to a target, through which nobody looks (`CONNECT`).
     Tunnel(NetTarget),
     /// One plain request.
     Plain {
+        /// Where to send it.
         target: NetTarget,
         /// The head to send there.
         head: String,
@@ -39,25 +41,34 @@ pub(super) enum Request {
     },
 }
 
-/// Why a head is refused.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct BadHead {
-    /// The number of the answer.
-    pub(super) status: u16,
-    pub(super) rule: &'static str,
-    pub(super) reason: String,
-    pub(super) fix: Option<String>,
+/// Why the head of a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadRequest {
+    /// The status code of the answer.
+    pub status: u16,
+    /// The rule: `bad-request`, `other-host`, or one of [`NetRefused::rule`](super::NetRefused::rule).
+    pub rule: &'static str,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// What the client could ask for instead.
+    pub fix: Option<String>,
 }
 
-impl Request {
-    pub(super) const fn target(&self) -> &NetTarget {
+impl ProxyRequest {
+    /// Returns where it is to go.
+    #[must_use]
+    pub const fn target(&self) -> &NetTarget {
         match self {
             Self::Tunnel(target) | Self::Plain { target, .. } => target,
         }
     }
 
     /// Reads a head, up to and with its empty line.
-    pub(super) fn read(head: &[u8]) -> Result<Self, BadHead> {
+    ///
+    /// # Errors
+    /// When programs could read it differently, or when it names no host that could be reached.
+    pub fn read(head: &[u8]) -> Result<Self, BadRequest> {
         let text = std::str::from_utf8(head).map_err(|_| bad("it is no UTF-8"))?;
         if text.bytes().any(|byte| byte.is_ascii_control() && !b"\r\n\t".contains(&byte)) {
             return Err(bad("it holds a control character"));
@@ -91,7 +102,7 @@ struct Headers<'h>(Vec<(&'h str, &'h str)>);
 
 impl<'h> Headers<'h> {
     /// The value of a header that may stand there once.
-    fn one(&self, name: &str) -> Result<Option<&'h str>, BadHead> {
+    fn one(&self, name: &str) -> Result<Option<&'h str>, BadRequest> {
         let mut values = self.0.iter().filter(|row| row.0.eq_ignore_ascii_case(name)).map(|row| row.1);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
@@ -111,14 +122,14 @@ impl<'h> Headers<'h> {
     }
 }
 
-fn header(line: &str) -> Result<(&str, &str), BadHead> {
+fn header(line: &str) -> Result<(&str, &str), BadRequest> {
     match line.split_once(':') {
         Some((name, value)) if is_token(name) => Ok((name, value.trim_matches([' ', '\t']))),
         _ => Err(bad("it holds a line that is no header")),
     }
 }
 
-fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<Request, BadHead> {
+fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadRequest> {
     if wanted.contains(['/', '@', '?', '#']) {
         return Err(bad("`CONNECT` wants a host and a port"));
     }
@@ -132,10 +143,15 @@ fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<Request, BadHead> {
         return Err(bad("`CONNECT` wants a port"));
     }
     same_host(&target, headers)?;
-    Ok(Request::Tunnel(target))
+    Ok(ProxyRequest::Tunnel(target))
 }
 
-fn plain(method: &str, wanted: &str, version: &str, headers: &Headers<'_>) -> Result<Request, BadHead> {
+fn plain(
+    method: &str,
+    wanted: &str,
+    version: &str,
+    headers: &Headers<'_>,
+) -> Result<ProxyRequest, BadRequest> {
     let rest = match wanted.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
         Some(_) => return Err(bad("only `http://` goes through plainly; anything else wants `CONNECT`")),
@@ -152,7 +168,7 @@ fn plain(method: &str, wanted: &str, version: &str, headers: &Headers<'_>) -> Re
     if headers.one("transfer-encoding")?.is_some() {
         let reason = "its body comes in pieces, whose end programs find differently".to_owned();
         let fix = Some("send it with a `Content-Length`, or over https".to_owned());
-        return Err(BadHead { status: 411, rule: "bad-request", reason, fix });
+        return Err(BadRequest { status: 411, rule: "bad-request", reason, fix });
     }
     let body = length(headers)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
@@ -165,10 +181,10 @@ fn plain(method: &str, wanted: &str, version: &str, headers: &Headers<'_>) -> Re
         write!(head, "Content-Length: {body}\r\n").ok();
     }
     head.push_str("Connection: close\r\n\r\n");
-    Ok(Request::Plain { target, head, body: body.unwrap_or(0) })
+    Ok(ProxyRequest::Plain { target, head, body: body.unwrap_or(0) })
 }
 
-fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadHead> {
+fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
     let Some(text) = headers.one("content-length")? else { return Ok(None) };
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse().ok().filter(|_| digits) {
@@ -178,14 +194,14 @@ fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadHead> {
 }
 
 /// A header that names another host would reach that one, where several share an address.
-fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadHead> {
+fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest> {
     let Some(named) = headers.one("host")? else { return Ok(()) };
     let same = NetTarget::parse(named).is_ok_and(|named| {
         named.host == target.host && named.port.is_none_or(|port| target.port == Some(port))
     });
     match same && !named.contains(['/', '@', '?', '#']) {
         true => Ok(()),
-        false => Err(BadHead {
+        false => Err(BadRequest {
             status: 403,
             rule: "other-host",
             reason: format!("it asks for `{target}`, and its `Host` names `{}`", named.escape_debug()),
@@ -194,10 +210,10 @@ fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadHead> {
     }
 }
 
-fn target(text: &str) -> Result<NetTarget, BadHead> {
+fn target(text: &str) -> Result<NetTarget, BadRequest> {
     NetTarget::parse(text).map_err(|refused| {
         let reason = format!("`{}` names no host: {refused}", text.escape_debug());
-        BadHead { status: 403, rule: refused.rule, reason, fix: refused.fix }
+        BadRequest { status: 403, rule: refused.rule, reason, fix: refused.fix }
     })
 }
 
@@ -214,16 +230,16 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(known)
 }
 
-fn bad(why: &str) -> BadHead {
-    BadHead { status: 400, rule: "bad-request", reason: why.to_owned(), fix: None }
+fn bad(why: &str) -> BadRequest {
+    BadRequest { status: 400, rule: "bad-request", reason: why.to_owned(), fix: None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(head: &str) -> Result<Request, BadHead> {
-        Request::read(head.replace('\n', "\r\n").as_bytes())
+    fn read(head: &str) -> Result<ProxyRequest, BadRequest> {
+        ProxyRequest::read(head.replace('\n', "\r\n").as_bytes())
     }
 
     #[test]
@@ -245,7 +261,7 @@ mod tests {
                      Connection: keep-alive, X-Own\nProxy-Authorization: Basic eA==\nContent-Length: 07\n\n";
         let sent = "POST /x?y=http://b.test HTTP/1.1\nHost: a.test:81\nAccept: */*\nContent-Length: 7\n\
                     Connection: close\n\n";
-        let Request::Plain { head, body, .. } = read(asked).unwrap() else { panic!() };
+        let ProxyRequest::Plain { head, body, .. } = read(asked).unwrap() else { panic!() };
         assert_eq!((head, body), (sent.replace('\n', "\r\n"), 7));
     }
 
@@ -299,8 +315,11 @@ mod tests {
             "GET http://a.test/ HTTP/1.1\r\nA: b\nC: d\r\n\r\n",
             "GET http://a.test/ HTTP/1.1\r\nA: b\rC: d\r\n\r\n",
         ] {
-            assert_eq!(Request::read(raw.as_bytes()).map_err(|bad| bad.status), Err(400), "{raw:?}");
+            assert_eq!(ProxyRequest::read(raw.as_bytes()).map_err(|bad| bad.status), Err(400), "{raw:?}");
         }
-        assert_eq!(Request::read(b"GET http://a.test/ HTTP/1.1\r\nA: \xff\r\n\r\n").unwrap_err().status, 400);
+        assert_eq!(
+            ProxyRequest::read(b"GET http://a.test/ HTTP/1.1\r\nA: \xff\r\n\r\n").unwrap_err().status,
+            400
+        );
     }
 }

@@ -4,13 +4,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use super::super::address::AddressKind;
-use super::super::judge::NetPolicy;
-use super::super::list::HostList;
-use super::super::place;
+use super::super::host_list::HostList;
+use super::super::policy::NetPolicy;
+use super::super::special_domains;
 use super::super::target::{Host, NetTarget};
 
 /// The most addresses of one name.
-const MOST: usize = 64;
+const MAX_ADDRESSES: usize = 64;
 
 /// How a name becomes addresses.
 pub(super) type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
@@ -41,7 +41,7 @@ impl Brokered {
 }
 
 /// Decides for a list of hosts.
-pub(super) struct Judge {
+pub(super) struct ResolveCheck {
     policy: NetPolicy,
     list: HostList,
     /// What the list is called where somebody could change it.
@@ -49,13 +49,13 @@ pub(super) struct Judge {
     resolve: Box<Resolve>,
 }
 
-impl Judge {
+impl ResolveCheck {
     pub(super) fn new(list: HostList, list_name: String, resolve: Box<Resolve>) -> Self {
         Self { policy: NetPolicy::Hosts(list.clone()), list, list_name, resolve }
     }
 
     /// Decides about a target. A name is looked up once, here, so what was judged is what is connected to.
-    pub(super) fn judge(&self, target: &NetTarget) -> Brokered {
+    pub(super) fn decide(&self, target: &NetTarget) -> Brokered {
         let verdict = self.policy.decide(target);
         let refused = |rule, reason: String, fix| Brokered {
             target: target.to_string(),
@@ -95,7 +95,7 @@ impl Judge {
             Host::Address(address) => Ok(vec![(*address, port).into()]),
             Host::Name(name) => {
                 let mut addresses = (self.resolve)(name, port)?;
-                addresses.truncate(MOST);
+                addresses.truncate(MAX_ADDRESSES);
                 Ok(addresses)
             }
         }
@@ -113,7 +113,7 @@ impl Judge {
             (_, AddressKind::Public) | (Host::Address(IpAddr::V4(_) | IpAddr::V6(_)), _) => true,
             (_, AddressKind::Metadata) => false,
             (Host::Name(name), kind) => {
-                let own = place::of(name).map(|(own, _)| own);
+                let own = special_domains::of(name).map(|(own, _)| own);
                 let at_home =
                     |own| own == kind || (kind == AddressKind::Private && own == AddressKind::LinkLocal);
                 own.is_some_and(at_home) || named()
@@ -138,8 +138,9 @@ mod tests {
                 Ok(addresses.iter().map(|one| (one.parse::<IpAddr>().unwrap(), port).into()).collect())
             }
         };
-        let judge = Judge::new(HostList::compile(&list).unwrap(), "the list".into(), Box::new(resolve));
-        let brokered = judge.judge(&NetTarget::parse(text).unwrap());
+        let check =
+            ResolveCheck::new(HostList::compile(&list).unwrap(), "the list".into(), Box::new(resolve));
+        let brokered = check.decide(&NetTarget::parse(text).unwrap());
         assert_eq!(brokered.is_allowed(), matches!(brokered.rule, "listed"), "{brokered:?}");
         (brokered.rule, brokered.fix)
     }

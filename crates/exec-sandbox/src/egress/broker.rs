@@ -1,6 +1,6 @@
-//! The one way out of a sandbox whose commands are held to single hosts: a proxy that every connection is judged by.
+//! The egress proxy of a sandbox whose commands are held to single hosts: it decides about every connection.
 //!
-//! The sandbox has a network of its own. What its programs connect to there at [`DOOR`] is heard here, outside, as requests
+//! The sandbox has a network of its own. What its programs connect to there at [`PROXY_ADDRESS`] is heard here, outside, as requests
 //! to an HTTP proxy: `CONNECT`, or a plain request with its whole URL. A name is looked up here, once, every address that
 //! comes of it is judged, and one of those is connected to. Each request is put on record before that, and one that is
 //! refused is told what, by which rule, and what would allow it.
@@ -12,8 +12,7 @@
 mod answer;
 mod carry;
 mod client;
-mod head;
-mod judge;
+mod resolve_check;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,19 +22,19 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::list::HostList;
-use crate::exec::{Doors, Doorway, Network};
-pub use judge::Brokered;
-use judge::{Judge, Resolve};
+use super::host_list::HostList;
+use crate::{HandedListeners, ListenerHandoff, Network};
+pub use resolve_check::Brokered;
+use resolve_check::{Resolve, ResolveCheck};
 
 #[cfg(doc)]
-use crate::exec::DOOR;
+use crate::PROXY_ADDRESS;
 
 /// The stack of a thread: names are looked up on it.
 const STACK: usize = 256 << 10;
 
 /// How long the end of all connections is waited for, once they are cut. A name that is being looked up cannot be cut.
-const AT_MOST: Duration = Duration::from_secs(2);
+const MAX_WAIT_AT_THE_END: Duration = Duration::from_secs(2);
 
 /// The bounds of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +69,7 @@ type Witness = dyn Fn(&Brokered) -> Result<(), String> + Send + Sync;
 /// A broker at work. When it is dropped, every connection through it is cut.
 pub struct Broker {
     shared: Arc<Shared>,
-    doorway: Doorway,
+    handoff: ListenerHandoff,
 }
 
 impl Broker {
@@ -92,33 +91,33 @@ impl Broker {
         witness: Box<Witness>,
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
-        let (doorway, doors) = Doors::new()?;
-        let judge = Judge::new(hosts, options.list_name.clone(), resolve);
-        let doors = Arc::new(doors);
+        let (handoff, listeners) = HandedListeners::new()?;
+        let check = ResolveCheck::new(hosts, options.list_name.clone(), resolve);
+        let listeners = Arc::new(listeners);
         let shared = Shared {
-            judge,
+            check,
             witness,
             options,
-            doors: Arc::clone(&doors),
+            listeners: Arc::clone(&listeners),
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
         };
         let shared = Arc::new(shared);
-        let porter = Arc::clone(&shared);
+        let accepting = Arc::clone(&shared);
         spawn(&shared, move || {
-            while let Ok(Some(door)) = doors.next() {
-                let shared = Arc::clone(&porter);
-                // A door at which nobody listens is closed.
-                spawn(&porter, move || hear(&door, &shared)).ok();
+            while let Ok(Some(listener)) = listeners.next() {
+                let shared = Arc::clone(&accepting);
+                // Without a thread for it, the socket is closed, and whoever connects is refused.
+                spawn(&accepting, move || accept_all(&listener, &shared)).ok();
             }
         })?;
-        Ok(Self { shared, doorway })
+        Ok(Self { shared, handoff })
     }
 
-    /// Returns the network of the sandboxes that this is the way out of.
+    /// Returns the network of the sandboxes whose egress proxy this is.
     #[must_use]
     pub fn network(&self) -> Network {
-        Network::Door(self.doorway.clone())
+        Network::Proxy(self.handoff.clone())
     }
 }
 
@@ -126,13 +125,13 @@ impl Drop for Broker {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.ends = true;
-        self.shared.doors.close();
+        self.shared.listeners.close();
         for socket in state.sockets.values() {
             rustix::net::shutdown(socket, rustix::net::Shutdown::Both).ok();
         }
         self.shared.changed.notify_all();
         let at_work = |state: &mut State| state.threads > 0;
-        drop(self.shared.changed.wait_timeout_while(state, AT_MOST, at_work));
+        drop(self.shared.changed.wait_timeout_while(state, MAX_WAIT_AT_THE_END, at_work));
     }
 }
 
@@ -144,10 +143,10 @@ impl fmt::Debug for Broker {
 
 /// What all threads see.
 struct Shared {
-    judge: Judge,
+    check: ResolveCheck,
     witness: Box<Witness>,
     options: BrokerOptions,
-    doors: Arc<Doors>,
+    listeners: Arc<HandedListeners>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -245,14 +244,14 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
         .map(drop)
 }
 
-/// Serves whoever knocks at a door, until the end.
-fn hear(door: &TcpListener, shared: &Arc<Shared>) {
-    let Some(_kept) = shared.keep(door) else { return };
+/// Serves whoever connects, until the end.
+fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
+    let Some(_kept) = shared.keep(listener) else { return };
     while let Some(counted) = shared.room() {
-        let client = match door.accept() {
+        let client = match listener.accept() {
             Ok((client, _)) => client,
             Err(_) if shared.lock().ends => return,
-            // Whoever knocked has gone again, or this program has too many files open for a moment.
+            // Whoever connected has gone again, or this program has too many files open for a moment.
             Err(_) => {
                 std::thread::sleep(Duration::from_millis(10));
                 continue;

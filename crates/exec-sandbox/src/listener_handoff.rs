@@ -1,4 +1,4 @@
-//! A door out of a sandbox that has a network of its own: a socket that listens within, and is heard outside.
+//! Hands a listening socket out of a sandbox that has a network of its own, so that a proxy outside hears what connects.
 //!
 //! A socket belongs to the network that it was made in, whoever holds it. So the first process of a sandbox makes one that
 //! listens on the loopback there, and hands it out; a proxy outside takes what connects. Nothing of the proxy runs
@@ -9,26 +9,26 @@ use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// Where the door is, seen from within.
-pub const DOOR: &str = "127.0.0.1:3128";
+/// Where the proxy listens, seen from within.
+pub const PROXY_ADDRESS: &str = "127.0.0.1:3128";
 
-/// The port of [`DOOR`], which proxies are usually at.
+/// The port of [`PROXY_ADDRESS`], which proxies are usually at.
 #[cfg(target_os = "linux")]
 pub(crate) const PORT: u16 = 3128;
 
-/// Where the first process of a sandbox hands out its door. One may serve many sandboxes.
+/// Where the first process of a sandbox hands out its listening socket. One may serve many sandboxes.
 #[derive(Debug, Clone)]
-pub struct Doorway(Arc<UnixStream>);
+pub struct ListenerHandoff(Arc<UnixStream>);
 
-impl PartialEq for Doorway {
+impl PartialEq for ListenerHandoff {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Doorway {}
+impl Eq for ListenerHandoff {}
 
-impl Doorway {
+impl ListenerHandoff {
     /// The descriptor to send to. It is open as long as any plan names this.
     #[cfg(target_os = "linux")]
     pub(crate) fn number(&self) -> RawFd {
@@ -36,23 +36,23 @@ impl Doorway {
     }
 }
 
-/// The doors of sandboxes, as they are handed out.
+/// The listening sockets of sandboxes, as they are handed out.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
-pub struct Doors(UnixStream);
+pub struct HandedListeners(UnixStream);
 
 #[cfg(target_os = "linux")]
-impl Doors {
+impl HandedListeners {
     /// Returns both ends: one for the plan of a sandbox, and one for the proxy.
     ///
     /// # Errors
     /// When no socket can be made.
-    pub fn new() -> io::Result<(Doorway, Self)> {
+    pub fn new() -> io::Result<(ListenerHandoff, Self)> {
         let (inside, outside) = UnixStream::pair()?;
-        Ok((Doorway(Arc::new(inside)), Self(outside)))
+        Ok((ListenerHandoff(Arc::new(inside)), Self(outside)))
     }
 
-    /// Waits for the next door; nothing when there will be no more.
+    /// Waits for the next listening socket; nothing when there will be no more.
     ///
     /// # Errors
     /// When the kernel hands over no socket.
@@ -60,7 +60,7 @@ impl Doors {
         Ok(receive(&self.0)?.map(Into::into))
     }
 
-    /// Lets [`Doors::next`] return nothing from now on, whichever thread waits there.
+    /// Lets [`HandedListeners::next`] return nothing from now on, whichever thread waits there.
     pub fn close(&self) {
         self.0.shutdown(std::net::Shutdown::Both).ok();
     }

@@ -4,17 +4,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use stockade_sanitize::{Note, SanitizeOptions, sanitize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::address::inner;
-use super::{number, punycode};
+use super::{ipv4_spelling, look_alikes, punycode};
 
 /// The longest text that is read.
-const LONGEST: usize = 8 << 10;
+const MAX_TEXT: usize = 8 << 10;
 /// The longest name, and the longest part of one (RFC 1035).
-const LONGEST_NAME: usize = 253;
-const LONGEST_LABEL: usize = 63;
+const MAX_NAME: usize = 253;
+const MAX_LABEL: usize = 63;
 
 /// The ports of schemes, where a URL names none.
 const SCHEMES: &[(&str, u16)] =
@@ -61,8 +60,8 @@ impl NetTarget {
     /// # Errors
     /// When it names no host, or in a way that programs read differently.
     pub fn parse(text: &str) -> Result<Self, NetRefused> {
-        if text.len() > LONGEST {
-            return Err(no_host(format!("it is longer than {LONGEST} bytes")));
+        if text.len() > MAX_TEXT {
+            return Err(no_host(format!("it is longer than {MAX_TEXT} bytes")));
         }
         if let Some(c) = text.chars().find(|c| c.is_control() || c.is_whitespace() || *c == '\\') {
             return Err(no_host(format!("it holds {c:?}, which programs read differently")));
@@ -144,7 +143,7 @@ fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
     let plain = folded(text)?;
     // One dot at the end says that the name is whole; it is the same name.
     let plain = plain.strip_suffix('.').unwrap_or(&plain);
-    if number::looks_like_one(plain) {
+    if ipv4_spelling::looks_like_one(plain) {
         return address(text, plain);
     }
     let mut labels = Vec::new();
@@ -152,8 +151,8 @@ fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
         labels.push(on_the_wire(label)?);
     }
     let wire = labels.join(".");
-    if wire.len() > LONGEST_NAME {
-        return Err(no_host(format!("a name has at most {LONGEST_NAME} characters")));
+    if wire.len() > MAX_NAME {
+        return Err(no_host(format!("a name has at most {MAX_NAME} characters")));
     }
     let shown: Vec<Cow<'_, str>> = labels.iter().map(|label| readable(label)).collect();
     let shown = shown.join(".");
@@ -187,7 +186,7 @@ fn folded(text: &str) -> Result<Cow<'_, str>, NetRefused> {
 }
 
 fn address(text: &str, plain: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
-    let Some(address) = number::read(plain) else {
+    let Some(address) = ipv4_spelling::read(plain) else {
         return Err(no_host("it ends in a number, and is no address; programs disagree about such names"));
     };
     if text == address.to_string() {
@@ -209,7 +208,7 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
         return Err(no_host("a part of the name is empty"));
     }
     // Longer ones are not even looked at.
-    if label.len() > 4 * LONGEST_LABEL {
+    if label.len() > 4 * MAX_LABEL {
         return Err(wrong("it is too long"));
     }
     let wire = match label.is_ascii() {
@@ -218,7 +217,7 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
             format!("xn--{}", punycode::encode(label).ok_or_else(|| wrong("it cannot be written down"))?)
         }
     };
-    if wire.len() > LONGEST_LABEL {
+    if wire.len() > MAX_LABEL {
         return Err(wrong("it is too long"));
     }
     let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
@@ -241,7 +240,7 @@ fn readable(label: &str) -> Cow<'_, str> {
 
 /// Whether letters of another script stand for Latin ones.
 fn is_look_alike(name: &str) -> bool {
-    sanitize(name, &SanitizeOptions::default()).notes().contains(&Note::Confusable)
+    look_alikes::any(name)
 }
 
 fn no_host(reason: impl Into<String>) -> NetRefused {
@@ -365,7 +364,7 @@ mod tests {
             }
         }
         for long in
-            [format!("{}.com", "a".repeat(64)), "a.".repeat(200), "ä".repeat(5000), "a".repeat(LONGEST + 1)]
+            [format!("{}.com", "a".repeat(64)), "a.".repeat(200), "ä".repeat(5000), "a".repeat(MAX_TEXT + 1)]
         {
             assert_eq!(NetTarget::parse(&long).unwrap_err().rule, "no-host");
         }

@@ -1,4 +1,4 @@
-//! A broker as its clients find it. The door is a socket of this machine here; `tests/it/broker.rs` goes through a sandbox.
+//! A broker as its clients find it. The socket is one of this machine here; guard's `tests/it/broker.rs` goes through a sandbox.
 
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use super::*;
 
-/// A broker, its door, and what it has put on record: the target and the rule.
+/// A broker, where it listens, and what it has put on record: the target and the rule.
 struct Site {
     broker: Broker,
-    door: SocketAddr,
+    address: SocketAddr,
     record: Arc<Mutex<Vec<String>>>,
 }
 
@@ -31,15 +31,15 @@ fn site(hosts: &[&str], options: BrokerOptions) -> Site {
     let list = HostList::compile(&hosts).unwrap();
     let broker = Broker::with(list, options, Box::new(witness), Box::new(resolve)).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let door = listener.local_addr().unwrap();
+    let address = listener.local_addr().unwrap();
     let shared = Arc::clone(&broker.shared);
-    spawn(&broker.shared, move || hear(&listener, &shared)).unwrap();
-    Site { broker, door, record }
+    spawn(&broker.shared, move || accept_all(&listener, &shared)).unwrap();
+    Site { broker, address, record }
 }
 
 impl Site {
     fn connect(&self) -> TcpStream {
-        let client = TcpStream::connect(self.door).unwrap();
+        let client = TcpStream::connect(self.address).unwrap();
         client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         client
     }
@@ -233,15 +233,15 @@ fn the_end_cuts_everything() {
     tunnel.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
     let (mut server, _) = listener.accept().unwrap();
     let silent = site.connect();
-    let (shared, door) = (Arc::clone(&site.broker.shared), site.door);
+    let (shared, address) = (Arc::clone(&site.broker.shared), site.address);
     let began = Instant::now();
     drop(site);
-    assert!(began.elapsed() < AT_MOST, "{:?}", began.elapsed());
+    assert!(began.elapsed() < MAX_WAIT_AT_THE_END, "{:?}", began.elapsed());
     assert_eq!(shared.lock().threads, 0);
     let mut rest = Vec::new();
     for mut socket in [&tunnel, &silent] {
         socket.read_to_end(&mut rest).ok();
     }
     server.read_to_end(&mut rest).ok();
-    assert!(TcpStream::connect(door).is_err());
+    assert!(TcpStream::connect(address).is_err());
 }

@@ -1,7 +1,7 @@
 //! What a client is told whose request does not go through.
 
-use super::head::BadHead;
-use super::judge::Brokered;
+use super::super::proxy_request::BadRequest;
+use super::resolve_check::Brokered;
 
 /// The number for what a list does not let through.
 const FORBIDDEN: u16 = 403;
@@ -30,7 +30,7 @@ pub(super) fn answer(refused: &Brokered, status: Option<u16>) -> String {
 }
 
 /// A head that was not understood, as what was decided about it.
-pub(super) fn about(bad: BadHead) -> Brokered {
-    let BadHead { rule, reason, fix, .. } = bad;
+pub(super) fn about(bad: BadRequest) -> Brokered {
+    let BadRequest { rule, reason, fix, .. } = bad;
     Brokered { target: "the request".to_owned(), rule, reason, fix, addresses: Vec::new() }
 }

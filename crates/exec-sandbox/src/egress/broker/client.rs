@@ -4,11 +4,11 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use super::super::proxy_request::{BadRequest, MAX_HEAD, ProxyRequest};
 use super::Shared;
 use super::answer::{about, answer};
 use super::carry::{AtEnd, Pulse, carry, is_timeout};
-use super::head::{self, BadHead, Request};
-use super::judge::Brokered;
+use super::resolve_check::Brokered;
 
 /// What the end of a head looks like.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";
@@ -17,7 +17,7 @@ const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// What a client asks for, or why that is not understood, and what came behind it.
-type Head = (Result<Request, BadHead>, Vec<u8>);
+type Head = (Result<ProxyRequest, BadRequest>, Vec<u8>);
 
 /// Serves a client to its end.
 pub(super) fn serve(client: &TcpStream, shared: &Shared) {
@@ -30,7 +30,7 @@ pub(super) fn serve(client: &TcpStream, shared: &Shared) {
             return refuse(client, shared, &about(bad), Some(status));
         }
     };
-    let brokered = shared.judge.judge(request.target());
+    let brokered = shared.check.decide(request.target());
     if !brokered.is_allowed() {
         return refuse(client, shared, &brokered, None);
     }
@@ -68,10 +68,10 @@ fn read(mut client: &TcpStream, patience: Duration) -> io::Result<Option<Head>> 
         let tail = bytes.get(searched..).unwrap_or_default();
         if let Some(at) = memchr::memmem::find(tail, EMPTY_LINE) {
             let rest = bytes.split_off(searched + at + EMPTY_LINE.len());
-            let request = if bytes.len() > head::LONGEST { Err(too_long()) } else { Request::read(&bytes) };
+            let request = if bytes.len() > MAX_HEAD { Err(too_long()) } else { ProxyRequest::read(&bytes) };
             return Ok(Some((request, rest)));
         }
-        if bytes.len() > head::LONGEST {
+        if bytes.len() > MAX_HEAD {
             return Ok(Some((Err(too_long()), Vec::new())));
         }
         // The end may have come in part.
@@ -79,14 +79,14 @@ fn read(mut client: &TcpStream, patience: Duration) -> io::Result<Option<Head>> 
     }
 }
 
-fn too_slow() -> BadHead {
+fn too_slow() -> BadRequest {
     let reason = "the request did not come in time".to_owned();
-    BadHead { status: 408, rule: "too-slow", reason, fix: None }
+    BadRequest { status: 408, rule: "too-slow", reason, fix: None }
 }
 
-fn too_long() -> BadHead {
-    let reason = format!("its head is longer than {} bytes", head::LONGEST);
-    BadHead { status: 431, rule: "bad-request", reason, fix: None }
+fn too_long() -> BadRequest {
+    let reason = format!("its head is longer than {} bytes", MAX_HEAD);
+    BadRequest { status: 431, rule: "bad-request", reason, fix: None }
 }
 
 /// The first address that answers. No name is looked up again.
@@ -104,7 +104,7 @@ fn connect(addresses: &[SocketAddr], patience: Duration) -> io::Result<TcpStream
 fn go_between(
     mut client: &TcpStream,
     mut server: &TcpStream,
-    request: &Request,
+    request: &ProxyRequest,
     rest: &[u8],
     idle: Duration,
 ) -> io::Result<()> {
@@ -113,11 +113,11 @@ fn go_between(
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let (rest, left, at_end) = match request {
-        Request::Tunnel(_) => {
+        ProxyRequest::Tunnel(_) => {
             client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
             (rest, u64::MAX, AtEnd::Tell)
         }
-        Request::Plain { head, body, .. } => {
+        ProxyRequest::Plain { head, body, .. } => {
             server.write_all(head.as_bytes())?;
             // What is behind the body would be another request, and goes nowhere.
             let of_body = usize::try_from(*body).unwrap_or(usize::MAX).min(rest.len());

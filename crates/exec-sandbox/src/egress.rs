@@ -4,7 +4,7 @@
 //! has to resolve it, ask [`AddressKind::of`] about every address that comes of it, and connect to one that was judged.
 //!
 //! ```
-//! use stockade_guard::net::{HostList, NetPolicy, NetTarget};
+//! use stockade_exec_sandbox::egress::{HostList, NetPolicy, NetTarget};
 //!
 //! let policy = NetPolicy::Hosts(HostList::compile(&["*.example.com:443".into()])?);
 //! let asked = |text: &str| NetTarget::parse(text).map(|target| policy.decide(&target).is_allowed());
@@ -13,22 +13,25 @@
 //! assert_eq!(asked("api.example.com.evil.test:443"), Ok(false));
 //! assert_eq!(asked("http://169.254.169.254/latest/meta-data/"), Ok(false));
 //! assert!(asked("http://2852039166/").is_err(), "an address in a spelling that hides it");
-//! # Ok::<(), stockade_guard::net::HostListError>(())
+//! # Ok::<(), stockade_exec_sandbox::egress::HostListError>(())
 //! ```
 
 mod address;
-#[cfg(all(feature = "exec", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 mod broker;
-mod judge;
-mod list;
-mod number;
-mod place;
+mod host_list;
+mod ipv4_spelling;
+mod look_alikes;
+mod policy;
+mod proxy_request;
 mod punycode;
+mod special_domains;
 mod target;
 
 pub use address::AddressKind;
-#[cfg(all(feature = "exec", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 pub use broker::{Broker, BrokerOptions, Brokered};
-pub use judge::{NetPolicy, NetVerdict};
-pub use list::{HostList, HostListError};
+pub use host_list::{HostList, HostListError};
+pub use policy::{NetPolicy, NetVerdict};
+pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest};
 pub use target::{Host, NetRefused, NetTarget};

@@ -1,10 +1,9 @@
 //! Whether a target may be talked to.
 
 use super::address::AddressKind;
-use super::list::{HostList, HostListError};
-use super::place;
+use super::host_list::HostList;
+use super::special_domains;
 use super::target::{Host, NetTarget};
-use crate::config::ExecConfig;
 
 /// What commands may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,18 +41,6 @@ impl NetVerdict {
 }
 
 impl NetPolicy {
-    /// Returns what holds for the commands of an agent.
-    ///
-    /// # Errors
-    /// When an entry of its list of hosts cannot be meant.
-    pub fn of(config: &ExecConfig) -> Result<Self, HostListError> {
-        Ok(match config.network {
-            _ if !config.hosts.is_empty() => Self::Hosts(HostList::compile(&config.hosts)?),
-            true => Self::Open,
-            false => Self::None,
-        })
-    }
-
     /// Decides about a target. What a name leads to is not known here: see [`AddressKind::of`].
     pub fn decide(&self, target: &NetTarget) -> NetVerdict {
         let kind = kind(target);
@@ -101,7 +88,7 @@ fn kind(target: &NetTarget) -> (AddressKind, Option<&'static str>) {
     match &target.host {
         Host::Address(address) => (AddressKind::of(*address), None),
         Host::Name(name) => {
-            place::of(name).map_or((AddressKind::Public, None), |(kind, why)| (kind, Some(why)))
+            special_domains::of(name).map_or((AddressKind::Public, None), |(kind, why)| (kind, Some(why)))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::target::{Host, NetTarget};
 
 /// The longest list.
-const MOST: usize = 4_096;
+const MAX_ENTRIES: usize = 4_096;
 
 /// Hosts that may be talked to: `example.com`, `*.example.com` for all names below it, an address, each perhaps with a
 /// port. What is in none of the entries may not.
@@ -47,10 +47,10 @@ impl HostList {
     /// # Errors
     /// At the first entry that cannot be meant.
     pub fn compile(list: &[String]) -> Result<Self, HostListError> {
-        if let Some(entry) = list.get(MOST) {
+        if let Some(entry) = list.get(MAX_ENTRIES) {
             return Err(wrong(
                 entry,
-                format!("the list has more than {MOST} entries"),
+                format!("the list has more than {MAX_ENTRIES} entries"),
                 "use `*.` for names below one",
             ));
         }
@@ -180,6 +180,6 @@ mod tests {
             let error = HostList::compile(&[entry.to_owned()]).unwrap_err();
             assert!(error.fix.contains(fix), "{entry}: {error}; {}", error.fix);
         }
-        assert!(HostList::compile(&vec!["a.test".to_owned(); MOST + 1]).is_err());
+        assert!(HostList::compile(&vec!["a.test".to_owned(); MAX_ENTRIES + 1]).is_err());
     }
 }
