@@ -6,8 +6,11 @@ use std::path::Path;
 
 use crate::properties;
 
+/// What has to be true of every input.
+type Property = fn(&[u8]);
+
 /// Each target, and the property that it checks.
-const TARGETS: &[(&str, fn(&[u8]))] = &[
+const TARGETS: &[(&str, Property)] = &[
     ("plans", properties::plans_hold),
     #[cfg(feature = "egress")]
     ("net_target", properties::net_target),

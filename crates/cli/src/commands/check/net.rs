@@ -3,7 +3,7 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::egress::{NetRefused, NetTarget};
+use stockade_guard::egress::{NetPolicy, NetRefused, NetTarget};
 
 use super::{Answer, Decision};
 use crate::commands::config::{assignment, failure};

@@ -85,7 +85,7 @@ fn too_slow() -> BadRequest {
 }
 
 fn too_long() -> BadRequest {
-    let reason = format!("its head is longer than {} bytes", MAX_HEAD);
+    let reason = format!("its head is longer than {MAX_HEAD} bytes");
     BadRequest { status: 431, rule: "bad-request", reason, fix: None }
 }
 
