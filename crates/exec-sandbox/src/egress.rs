@@ -21,7 +21,6 @@ mod address;
 mod broker;
 mod host_list;
 mod ipv4_spelling;
-mod look_alikes;
 mod policy;
 mod proxy_request;
 mod punycode;

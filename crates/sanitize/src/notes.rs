@@ -1,6 +1,5 @@
 //! What a person should look at although the text keeps it, or because it is gone.
 
-mod look_alikes;
 mod markup;
 
 /// Something noteworthy about a text. No note changes the text.
@@ -75,7 +74,7 @@ pub(crate) fn take_notes(body: &str, seen: &Seen) -> Vec<Note> {
     let notes = [
         (seen.unterminated, Note::UnterminatedComment),
         (seen.bidi, Note::Bidi),
-        (look_alikes::any(body), Note::Confusable),
+        (stockade_text::poses_as_latin(body), Note::Confusable),
         (markup::has_hidden_markdown(body), Note::HiddenMarkdown),
         (markup::has_hidden_html(body), Note::HiddenHtml),
         (seen.marks_clipped, Note::CombiningMarks),

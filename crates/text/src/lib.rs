@@ -2,6 +2,7 @@
 //!
 //! - [`Escaped`], [`escape`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
 //! - [`nearest()`]: the known name that a misspelt one was probably meant to be.
+//! - [`poses_as_latin`]: words in which letters of other scripts stand for Latin ones.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
 //! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s, each with its position, so that whoever refuses a value
 //!   can say where it stands.
@@ -27,7 +28,7 @@
 //! ```
 //!
 //! Features, none of which is on by default: `positions`, `nearest`, and one for each format: `json`, `toml`, `yaml`.
-//! Escaping is always there.
+//! Escaping and look-alikes are always there.
 #![forbid(unsafe_code)]
 
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
@@ -35,6 +36,7 @@ mod document;
 mod escape;
 #[cfg(feature = "positions")]
 mod line_index;
+mod look_alikes;
 #[cfg(feature = "nearest")]
 mod nearest;
 #[cfg(feature = "positions")]
@@ -45,6 +47,7 @@ pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, 
 pub use escape::{Escaped, escape, escape_lines, escape_path, is_printable, push_escaped};
 #[cfg(feature = "positions")]
 pub use line_index::LineIndex;
+pub use look_alikes::poses_as_latin;
 #[cfg(feature = "nearest")]
 pub use nearest::{MAX_NAME_CHARS, nearest};
 #[cfg(feature = "positions")]

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::address::inner;
-use super::{ipv4_spelling, look_alikes, punycode};
+use super::{ipv4_spelling, punycode};
 
 /// The longest text that is read.
 const MAX_TEXT: usize = 8 << 10;
@@ -240,7 +240,7 @@ fn readable(label: &str) -> Cow<'_, str> {
 
 /// Whether letters of another script stand for Latin ones.
 fn is_look_alike(name: &str) -> bool {
-    look_alikes::any(name)
+    stockade_text::poses_as_latin(name)
 }
 
 fn no_host(reason: impl Into<String>) -> NetRefused {

@@ -9,9 +9,10 @@ const LOOK_ALIKES: &[&str] = &[
     "ՕՏՍցոսօհզյ",                          // Armenian
 ];
 
-/// Whether some word of `text` mixes Latin letters with letters that look like Latin ones and no others. A word with
+/// Returns whether some word of `text` mixes Latin letters with letters that look like Latin ones and no others. A word with
 /// other letters of that script cannot be mistaken, and a technical term such as `μs` is no word of look-alikes.
-pub(super) fn any(text: &str) -> bool {
+#[must_use]
+pub fn poses_as_latin(text: &str) -> bool {
     let mut at = 0;
     while let Some(suspect) = find_suspect(text, at) {
         let word = word_around(text, suspect);
@@ -62,12 +63,12 @@ fn is_mixed(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOK_ALIKES, any, begins_suspect};
+    use super::{LOOK_ALIKES, begins_suspect, poses_as_latin};
 
     #[test]
     fn words_that_pose_as_latin_are_found() {
         for text in ["p\u{430}ypal", "use \u{0455}udo now", "run g\u{03bf}ogle", "(\u{0421}url)"] {
-            assert!(any(text), "{text}");
+            assert!(poses_as_latin(text), "{text}");
         }
     }
 
@@ -76,7 +77,7 @@ mod tests {
         for text in
             ["paypal", "привет, мир", "10 μs", "Δt", "JSON-файл", "PDFов", "Ωmega", "日本語 text", "café"]
         {
-            assert!(!any(text), "{text}");
+            assert!(!poses_as_latin(text), "{text}");
         }
     }
 
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn marks_and_signs_beside_words_are_passed_over() {
-        assert!(!any("abc\u{37E} \u{345} x\u{345}"));
-        assert!(any("abc\u{37E} \u{345} p\u{430}ypal"));
+        assert!(!poses_as_latin("abc\u{37E} \u{345} x\u{345}"));
+        assert!(poses_as_latin("abc\u{37E} \u{345} p\u{430}ypal"));
     }
 }
