@@ -33,7 +33,6 @@ pub(super) const ROWS: &[Name] = &[
             ".yarnrc*",
             ".pnpmfile.cjs",
             ".pnpmfile.mjs",
-            "pnpmfile.js",
             ".pnp.cjs",
             ".pnp.loader.mjs",
             ".yarn/releases",

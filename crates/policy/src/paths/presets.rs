@@ -1,29 +1,31 @@
 //! The ready-made configurations, and the paths that they never touch.
 
+use std::sync::LazyLock;
+
+use stockade_names::{Name, Scope, Tools, names};
+
 use super::config::{AbsolutePaths, Answer, HardLinks, Jail, PathPolicy, SandboxConfig};
 
-/// Paths that no agent should touch, in three kinds: the documented list, the same names where it forgot them, and
-/// other places where credentials are usually kept. Case never counts in a forbidden glob, and a forbidden folder is
-/// forbidden with everything below it.
+/// Paths that no agent should touch: the documented list, the short name of a repository on NTFS, and every name of the table of
+/// names that file tools never open. Case never counts in a forbidden glob, and a forbidden folder is forbidden with
+/// everything below it.
+pub static STANDARD_FORBIDDEN_GLOBS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut globs: Vec<String> = DOCUMENTED.iter().map(|&glob| glob.to_owned()).collect();
+    let forbidden = |name: &&Name| name.scope == Scope::Anywhere && name.tools == Tools::Forbidden;
+    for path in names().filter(forbidden).flat_map(|name| name.paths) {
+        let glob = format!("**/{path}");
+        if !globs.contains(&glob) {
+            globs.push(glob);
+        }
+    }
+    globs
+});
+
+/// The documented list. A repository's folder is code that runs later, also below the workspace; `git~1` is its short name.
 #[rustfmt::skip]
-pub const STANDARD_FORBIDDEN_GLOBS: &[&str] = &[
-    // The documented list.
+const DOCUMENTED: &[&str] = &[
     ".git/**", "**/.env*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc", "**/*.crt",
-    // A repository's folder is code that runs later (hooks, filters, config), also below the workspace; in a work
-    // tree or a submodule `.git` is a file that says where that folder is. `git~1` is its short name on NTFS.
-    "**/.git", "**/git~1",
-    // Private keys under their other usual names.
-    "**/id_dsa*", "**/id_ecdsa*", "**/id_ed25519*", "**/id_xmss*", "**/*.ppk", "**/*.p12", "**/*.pfx", "**/*.p8",
-    "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/*.kdb", "**/*.ovpn", "**/*.keytab",
-    // Folders of credentials.
-    "**/.ssh", "**/.gnupg", "**/.aws", "**/.azure", "**/.kube", "**/.config/gcloud", "**/.config/gh", "**/.password-store",
-    "**/.secrets",
-    // Files of credentials.
-    "**/.netrc", "**/_netrc", "**/.git-credentials", "**/.pgpass", "**/.my.cnf", "**/.htpasswd", "**/.pypirc",
-    "**/.yarnrc.yml", "**/.docker/config.json", "**/.dockercfg", "**/.cargo/credentials", "**/.cargo/credentials.toml",
-    "**/.gem/credentials", "**/.m2/settings.xml", "**/.m2/settings-security.xml", "**/.composer/auth.json",
-    "**/.terraformrc", "**/.terraform.d/credentials.tfrc.json", "**/.vault-token", "**/.boto", "**/.s3cfg",
-    "**/.databrickscfg", "**/.snowsql/config", "**/.bash_history", "**/.zsh_history",
+    "**/git~1",
 ];
 
 /// Jailed, relative paths only, the standard forbidden globs; the folder of skills and settings may be read.
@@ -33,7 +35,7 @@ pub(super) fn standard() -> SandboxConfig {
         jail: Jail::Confined,
         absolute_paths: AbsolutePaths::Refused,
         hard_links: HardLinks::Refused,
-        forbidden_globs: globs(STANDARD_FORBIDDEN_GLOBS),
+        forbidden_globs: STANDARD_FORBIDDEN_GLOBS.clone(),
         read: PathPolicy { allow: globs(READABLE), ..PathPolicy::default() },
         write: PathPolicy::default(),
         // No file rule reaches what a command does, so a person decides.
@@ -76,4 +78,32 @@ const READABLE: &[&str] = &[".", ".comma/**"];
 
 fn globs(patterns: &[&str]) -> Vec<String> {
     patterns.iter().map(|&pattern| pattern.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stood here before there was a table of names for all: nothing of it may be lost.
+    #[rustfmt::skip]
+    const EVER: &[&str] = &[
+        ".git/**", "**/.env*", "**/*.pem", "**/*.key", "**/id_rsa*", "**/secrets/**", "**/.npmrc", "**/.yarnrc",
+        "**/*.crt", "**/.git", "**/git~1", "**/id_dsa*", "**/id_ecdsa*", "**/id_ed25519*", "**/id_xmss*", "**/*.ppk",
+        "**/*.p12", "**/*.pfx", "**/*.p8", "**/*.jks", "**/*.keystore", "**/*.kdbx", "**/*.kdb", "**/*.ovpn",
+        "**/*.keytab", "**/.ssh", "**/.gnupg", "**/.aws", "**/.azure", "**/.kube", "**/.config/gcloud",
+        "**/.config/gh", "**/.password-store", "**/.secrets", "**/.netrc", "**/_netrc", "**/.git-credentials",
+        "**/.pgpass", "**/.my.cnf", "**/.htpasswd", "**/.pypirc", "**/.yarnrc.yml", "**/.docker/config.json",
+        "**/.dockercfg", "**/.cargo/credentials", "**/.cargo/credentials.toml", "**/.gem/credentials",
+        "**/.m2/settings.xml", "**/.m2/settings-security.xml", "**/.composer/auth.json", "**/.terraformrc",
+        "**/.terraform.d/credentials.tfrc.json", "**/.vault-token", "**/.boto", "**/.s3cfg", "**/.databrickscfg",
+        "**/.snowsql/config", "**/.bash_history", "**/.zsh_history",
+    ];
+
+    #[test]
+    fn what_was_ever_forbidden_still_is() {
+        for glob in EVER {
+            // One with a star covers those without that it fits.
+            assert!(STANDARD_FORBIDDEN_GLOBS.iter().any(|own| stockade_names::fits(glob, own)), "{glob}");
+        }
+    }
 }

@@ -2,9 +2,12 @@
 
 mod index;
 mod named;
+mod patterns;
 mod table;
 
 pub(super) use table::SHAPES;
+
+use stockade_names::Name;
 
 use super::Floor::{self, Deny};
 use super::command::Command;
@@ -24,9 +27,11 @@ pub(super) struct FileShape {
     pub(super) id: &'static str,
     pub(super) floor: Floor,
     access: Access,
-    /// Patterns of [`Target::fits`].
+    /// Which rows of the table of names it is about.
+    names: fn(&Name) -> bool,
+    /// Patterns of [`Target::fits`] for what has no name of its own, such as a device or a folder of the system.
     files: &'static [&'static str],
-    /// What looks the same and is not.
+    /// What looks the same and is not, beside what the rows of names except.
     but: &'static [&'static str],
     reason: &'static str,
     fix: &'static str,
@@ -62,14 +67,7 @@ pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
 /// Whether a word names a file with secrets.
 pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     let target = Target::of(word);
-    index::shapes(&target, Access::Read).any(|shape| shape.means(&target))
-}
-
-impl FileShape {
-    /// Whether a path that fits is no exception.
-    fn means(&self, target: &Target) -> bool {
-        !(target.is_certain() && target.fits_any(self.but))
-    }
+    index::shapes(&target, Access::Read).next().is_some()
 }
 
 fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
@@ -77,7 +75,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
         return;
     }
     let target = Target::of(word);
-    let shapes = index::shapes(&target, access).filter(|shape| shape.means(&target));
+    let shapes = index::shapes(&target, access);
     found.extend(shapes.map(|shape| Hazard {
         id: shape.id,
         floor: shape.floor,
@@ -112,6 +110,7 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
         "credentials",
         "service-account",
         "Jenkinsfile",
+        "rust-toolchain",
         "logins",
         "Login",
     ];

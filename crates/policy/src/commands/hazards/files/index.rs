@@ -1,21 +1,40 @@
 //! Which shapes a path can have at all: nearly every path has none, and finds that out by looking up its names.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use stockade_names::fold;
+use stockade_shell::lookup::ByName;
+
+use super::patterns::{exceptions, files, folded};
 use super::{Access, FileShape, SHAPES};
 use crate::commands::hazards::target::Target;
-use stockade_shell::lookup::ByName;
+
+/// A pattern of a shape.
+#[derive(Clone, Copy)]
+struct Pattern {
+    /// The number of the shape.
+    shape: usize,
+    /// For words that are patterns themselves: they mean names as they are spelled.
+    spelled: &'static str,
+    /// For paths that are folded, as a file system may do that takes no note of case.
+    folded: &'static str,
+}
 
 /// The patterns for one kind of access, by the first name in them that is no pattern.
 #[derive(Default)]
 struct Index {
-    named: ByName<Vec<(usize, &'static str)>>,
-    unnamed: Vec<(usize, &'static str)>,
+    named: ByName<Vec<Pattern>>,
+    unnamed: Vec<Pattern>,
 }
 
 static READ: LazyLock<Index> = LazyLock::new(|| Index::of(Access::Read));
 static WRITE: LazyLock<Index> = LazyLock::new(|| Index::of(Access::Write));
+
+/// What looks the same as each shape and is not.
+static EXCEPTIONS: LazyLock<Vec<Vec<&'static str>>> =
+    LazyLock::new(|| SHAPES.iter().map(exceptions).collect());
 
 /// Returns the shapes of a path, in the order of the table.
 pub(super) fn shapes(target: &Target, access: Access) -> impl Iterator<Item = &'static FileShape> {
@@ -24,34 +43,55 @@ pub(super) fn shapes(target: &Target, access: Access) -> impl Iterator<Item = &'
         Access::Write => &WRITE,
     };
     let mut found = vec![false; SHAPES.len()];
-    for (shape, pattern) in index.candidates(target) {
-        if let Some(found) = found.get_mut(*shape).filter(|found| !**found) {
-            *found = target.fits(pattern);
+    if target.is_certain() {
+        let target = folded_target(target);
+        index.mark(&target, |pattern| pattern.folded, &mut found);
+        for (found, exceptions) in found.iter_mut().zip(&*EXCEPTIONS) {
+            *found = *found && !target.fits_any(exceptions);
         }
+    } else {
+        index.mark(target, |pattern| pattern.spelled, &mut found);
     }
     SHAPES.iter().zip(found).filter_map(|(shape, found)| found.then_some(shape))
+}
+
+/// A path as the most careless file system reads it.
+fn folded_target(target: &Target) -> Cow<'_, Target> {
+    let is_folded = |name: &String| matches!(fold(name), Cow::Borrowed(folded) if folded == name);
+    if target.names.iter().all(is_folded) {
+        return Cow::Borrowed(target);
+    }
+    let names = target.names.iter().map(|name| fold(name).into_owned()).collect();
+    Cow::Owned(Target { names, ..target.clone() })
 }
 
 impl Index {
     fn of(access: Access) -> Self {
         let mut index = Self::default();
-        for (at, shape) in SHAPES.iter().enumerate().filter(|(_, shape)| shape.access == access) {
-            for pattern in shape.files {
+        for (shape, row) in SHAPES.iter().enumerate().filter(|(_, row)| row.access == access) {
+            for spelled in files(row) {
+                let pattern = Pattern { shape, spelled, folded: folded(spelled) };
                 let is_name = |part: &&str| !part.is_empty() && !part.contains('*') && *part != "~";
-                match pattern.split('/').find(is_name) {
-                    Some(name) => index.named.entry(name).or_default().push((at, pattern)),
-                    None => index.unnamed.push((at, pattern)),
+                match pattern.folded.split('/').find(is_name) {
+                    Some(name) => index.named.entry(name).or_default().push(pattern),
+                    None => index.unnamed.push(pattern),
                 }
             }
         }
         index
     }
 
+    /// Marks each shape of which a pattern fits.
+    fn mark(&self, target: &Target, spelling: fn(&Pattern) -> &'static str, found: &mut [bool]) {
+        for pattern in self.candidates(target) {
+            if let Some(found) = found.get_mut(pattern.shape).filter(|found| !**found) {
+                *found = target.fits(spelling(pattern));
+            }
+        }
+    }
+
     /// Every pattern that could fit: a name that is a pattern itself can be any.
-    fn candidates<'i>(
-        &'i self,
-        target: &'i Target,
-    ) -> Box<dyn Iterator<Item = &'i (usize, &'static str)> + 'i> {
+    fn candidates<'i>(&'i self, target: &'i Target) -> Box<dyn Iterator<Item = &'i Pattern> + 'i> {
         if !target.is_certain() {
             return Box::new(self.named.values().flatten().chain(&self.unnamed));
         }
