@@ -4,6 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod chain;
 mod fix;
 pub(crate) mod request;
+mod rule;
 pub(crate) mod sandbox;
 mod session;
 pub(crate) mod tool_guard;
@@ -15,5 +16,6 @@ pub use chain::{
 };
 pub use fix::Fix;
 pub use request::{Object, Operation, RunState};
+pub use rule::PolicyRule;
 pub use tool_guard::Permit;
-pub use violation::{PolicyRule, Reason};
+pub use violation::Reason;

@@ -17,6 +17,5 @@ mod variables;
 pub use audit::{AuditEntry, AuditPart};
 pub use decision::explain::{Consideration, Considered};
 pub use decision::part::{Action, Cause, Part};
-pub use decision::policy::FloorOverride;
 pub use decision::suggest::Suggestion;
 pub use patterns::CommandPatternError;

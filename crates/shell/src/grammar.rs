@@ -1,6 +1,6 @@
 //! Lists and pipelines.
 
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::refusal::Obstacle;
@@ -97,7 +97,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads commands joined by pipes.
     pub(crate) fn pipeline(&mut self) -> Read<Pipeline<'t>> {
         let prefixes = self.prefixes()?;
-        let mut pipeline = Pipeline { prefixes, commands: Few::None, errors_too: false };
+        let mut pipeline = Pipeline { prefixes, commands: OneOrMany::None, errors_too: false };
         if !pipeline.prefixes.is_empty() && self.is_pipeline_end() {
             // `time` and `!` alone are commands of their own in bash only.
             if self.shell() != Shell::Bash {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 use crate::parser::{Nested, Parser, PendingHeredoc, Read};
 use crate::refusal::Obstacle;
 use crate::tree::{Heredoc, Piece, Word};
@@ -122,7 +122,12 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         line
     }
 
-    fn heredoc_pieces(&mut self, heredoc: &PendingHeredoc, start: usize, end: usize) -> Read<Few<Piece<'t>>> {
+    fn heredoc_pieces(
+        &mut self,
+        heredoc: &PendingHeredoc,
+        start: usize,
+        end: usize,
+    ) -> Read<OneOrMany<Piece<'t>>> {
         let text = self.text.slice(start, end);
         // Shells remove escaped line ends from the whole body first: also within the quotes of a substitution, and
         // before they remove tabs.
@@ -132,11 +137,15 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         let strips = heredoc.strips_tabs && text.split('\n').any(|line| line.starts_with('\t'));
         if heredoc.quoted {
             let body = if strips { without_tabs(text).into() } else { self.cow(start, end) };
-            return Ok(Few::One(Piece::Quoted(body)));
+            return Ok(OneOrMany::One(Piece::Quoted(body)));
         }
         if !strips && !text.bytes().any(expands) {
             let is_empty = text.is_empty();
-            return Ok(if is_empty { Few::None } else { Few::One(Piece::Quoted(self.cow(start, end))) });
+            return Ok(if is_empty {
+                OneOrMany::None
+            } else {
+                OneOrMany::One(Piece::Quoted(self.cow(start, end)))
+            });
         }
         if strips {
             let stripped = without_tabs(text);
@@ -147,7 +156,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     }
 
     /// Reads a text to its end as the body of a here-document: expansions, and quotes that are only letters.
-    pub(crate) fn expanded_text(&mut self) -> Read<Few<Piece<'t>>> {
+    pub(crate) fn expanded_text(&mut self) -> Read<OneOrMany<Piece<'t>>> {
         let mut builder = Builder::default();
         loop {
             self.quoted_run(expands, &mut builder);

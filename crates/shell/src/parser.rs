@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use crate::admission;
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 use crate::options::{ReadOptions, Shell};
 use crate::refusal::{Obstacle, Unanalysable};
 use crate::span::Span;
@@ -77,7 +77,7 @@ pub(crate) fn parse_expanded<'t>(
     text: &str,
     span: Span,
     options: &ReadOptions,
-) -> Read<(Few<Piece<'t>>, Vec<Heredoc<'t>>)> {
+) -> Read<(OneOrMany<Piece<'t>>, Vec<Heredoc<'t>>)> {
     let admission = Admission::AsTheShell;
     let mut state = State {
         options,
@@ -175,7 +175,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     }
 
     /// Reads a text inside this one in which only expansions mean something.
-    pub(crate) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<Few<Piece<'t>>> {
+    pub(crate) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<OneOrMany<Piece<'t>>> {
         let (text, borrowed, origin) = self.locate(nested);
         self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).expanded_text())
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::expansion::{expansions, is_name};
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::refusal::Obstacle;
@@ -20,7 +20,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let mut command = Simple {
             span: self.text.span(start, start),
             assignments: Vec::new(),
-            words: Few::None,
+            words: OneOrMany::None,
             redirects: Vec::new(),
         };
         let mut end = start;
@@ -180,7 +180,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(self.refuse_here(Obstacle::Syntax));
         }
         let span = self.text.span(start, self.text.at);
-        let empty = || Word { span, marks: Marks::default(), pieces: Few::None };
+        let empty = || Word { span, marks: Marks::default(), pieces: OneOrMany::None };
         let word = word.unwrap_or_else(empty);
         if self.shell() == Shell::Zsh && self.text.slice(start, self.text.at).contains(":=") {
             return Err(self.refuse(Obstacle::ZshEquals, start));

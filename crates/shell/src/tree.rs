@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 use crate::span::Span;
 
 /// Commands in the order in which they are written.
@@ -38,7 +38,7 @@ pub(crate) enum Join {
 pub(crate) struct Pipeline<'t> {
     /// `!` or `time`, which stand before the first command.
     pub(crate) prefixes: Vec<Prefix>,
-    pub(crate) commands: Few<Command<'t>>,
+    pub(crate) commands: OneOrMany<Command<'t>>,
     /// Whether any of the pipes is `|&`, which carries errors too.
     pub(crate) errors_too: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Command<'t> {
 pub(crate) struct Simple<'t> {
     pub(crate) span: Span,
     pub(crate) assignments: Vec<Assigned<'t>>,
-    pub(crate) words: Few<Word<'t>>,
+    pub(crate) words: OneOrMany<Word<'t>>,
     pub(crate) redirects: Vec<Redirected<'t>>,
 }
 
@@ -198,7 +198,7 @@ impl RedirectOperator {
 /// The body of a here-document.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heredoc<'t> {
-    pub(crate) body: Few<Piece<'t>>,
+    pub(crate) body: OneOrMany<Piece<'t>>,
 }
 
 /// A word, with what the shell makes of it.
@@ -206,7 +206,7 @@ pub(crate) struct Heredoc<'t> {
 pub(crate) struct Word<'t> {
     pub(crate) span: Span,
     pub(crate) marks: Marks,
-    pub(crate) pieces: Few<Piece<'t>>,
+    pub(crate) pieces: OneOrMany<Piece<'t>>,
 }
 
 impl<'t> Word<'t> {
@@ -218,7 +218,7 @@ impl<'t> Word<'t> {
     /// Returns the text of a word that is written without quotes and holds nothing that the shell changes.
     pub(crate) fn bare(&self) -> Option<&Cow<'t, str>> {
         match &self.pieces {
-            Few::One(Piece::Bare(text)) => Some(text),
+            OneOrMany::One(Piece::Bare(text)) => Some(text),
             _ => None,
         }
     }

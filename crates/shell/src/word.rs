@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use crate::admission::refused_unquoted;
-use crate::few::Few;
+use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Admission, Parser, Read};
 use crate::refusal::{Obstacle, Unanalysable};
@@ -14,7 +14,7 @@ use crate::tree::{Expansion, Marks, Piece, Word};
 /// Collects the pieces of a word.
 #[derive(Debug, Default)]
 pub(crate) struct Builder<'t> {
-    pieces: Few<Piece<'t>>,
+    pieces: OneOrMany<Piece<'t>>,
     marks: Marks,
 }
 
@@ -31,7 +31,7 @@ impl<'t> Builder<'t> {
         self.pieces.is_empty()
     }
 
-    pub(crate) fn into_pieces(self) -> Few<Piece<'t>> {
+    pub(crate) fn into_pieces(self) -> OneOrMany<Piece<'t>> {
         self.pieces
     }
 
@@ -51,7 +51,7 @@ impl<'t> Builder<'t> {
 
     fn into_word(self, span: super::span::Span) -> Option<Word<'t>> {
         match self.pieces {
-            Few::None => None,
+            OneOrMany::None => None,
             pieces => Some(Word { span, marks: self.marks, pieces }),
         }
     }

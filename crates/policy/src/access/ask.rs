@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::fix::Fix;
 use super::request::{Object, Operation};
-use super::violation::PolicyRule;
+use super::rule::PolicyRule;
 use crate::paths::facts::{Access, PathFacts};
 
 /// A question that stands between a request and its decision.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use stockade_text::nearest;
 use thiserror::Error;
 
-use super::violation::PolicyRule;
+use super::rule::PolicyRule;
 use crate::commands::patterns::{CommandPatternError, CommandPatterns};
 use crate::paths::config::{Answer, PathPolicy, PathPolicyPatch};
 use crate::paths::facts::{Access, ResolvedPath};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use stockade_text::Escaped;
 
-use super::violation::PolicyRule;
+use super::rule::PolicyRule;
 use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
 use crate::paths::facts::{Access, ResolvedPath};
 use crate::paths::globs;

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use stockade_text::Escaped;
-
 use super::fix::Fix;
 use super::request::{Object, Operation};
-use crate::paths::facts::Trouble;
+use super::rule::PolicyRule;
 
 /// Why access was refused, in the words of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,68 +26,6 @@ pub enum Reason {
     AbsolutePath,
     /// Running the command is not allowed. The documents have no name for this one.
     CommandDenied,
-}
-
-/// What decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PolicyRule {
-    /// Absolute paths are refused.
-    AbsolutePaths,
-    /// It cannot be told where the path leads.
-    Unresolvable(Trouble),
-    /// The jail.
-    Jail,
-    /// The jail: the file has further names, and none of them is in the workspace.
-    HardLink,
-    /// The jail: the file has further names, and not all of the workspace was searched for them.
-    HardLinkNotFound,
-    /// The jail: a device, a socket or a pipe.
-    SpecialFile,
-    /// A forbidden glob.
-    ForbiddenGlob {
-        /// The glob.
-        glob: String,
-    },
-    /// A deny glob of a path policy.
-    DenyGlob {
-        /// The policy.
-        policy: String,
-        /// The glob.
-        glob: String,
-    },
-    /// An allow glob of a path policy.
-    AllowGlob {
-        /// The policy.
-        policy: String,
-        /// The glob.
-        glob: String,
-    },
-    /// The default of a path policy.
-    Default {
-        /// The policy.
-        policy: String,
-    },
-    /// A pattern of a command policy.
-    CommandPattern {
-        /// The policy.
-        policy: String,
-        /// The pattern, or what the built-in check found.
-        pattern: String,
-    },
-    /// A policy of the host's own.
-    Custom {
-        /// The policy.
-        policy: String,
-    },
-    /// No policy said anything.
-    NothingDecided,
-    /// A person's answer, now.
-    Answer,
-    /// A person's answer, earlier in this run.
-    SessionAnswer,
-    /// The answer was none of the four that there are, which counts as no.
-    UnknownAnswer,
 }
 
 /// A refusal.
@@ -141,38 +77,6 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-impl fmt::Display for PolicyRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AbsolutePaths => formatter.write_str("only paths relative to the workspace are taken"),
-            Self::Unresolvable(trouble) => trouble.fmt(formatter),
-            Self::Jail => formatter.write_str("it lies outside the workspace, and the workspace is a jail"),
-            Self::HardLink => formatter.write_str(
-                "the file has more names (hard links) than were found in the workspace, so it may lie outside as well",
-            ),
-            Self::HardLinkNotFound => formatter.write_str(
-                "the file has more names (hard links) than were found, and the workspace is too large or too deep to \
-                 search all of it or has folders that may not be read, so the file may lie outside as well",
-            ),
-            Self::SpecialFile => formatter.write_str("it is a device, a socket or a pipe, not a file or folder"),
-            Self::ForbiddenGlob { glob } => {
-                write!(formatter, "the forbidden glob `{}` covers it, and nothing overrides that", Escaped(glob))
-            }
-            Self::DenyGlob { policy, glob } => write!(formatter, "{policy} denies `{}`", Escaped(glob)),
-            Self::AllowGlob { policy, glob } => write!(formatter, "{policy} allows `{}`", Escaped(glob)),
-            Self::Default { policy } => write!(formatter, "no glob of {policy} matches it, so its default holds"),
-            Self::CommandPattern { policy, pattern } => write!(formatter, "{policy} names `{}`", Escaped(pattern)),
-            Self::Custom { policy } => write!(formatter, "the policy {policy} says so"),
-            Self::NothingDecided => formatter.write_str("no policy decides on it"),
-            Self::Answer => formatter.write_str("a person was asked"),
-            Self::SessionAnswer => formatter.write_str("a person was asked earlier in this run"),
-            Self::UnknownAnswer => {
-                formatter.write_str("the answer was none of allow, deny, allow-session, deny-session")
-            }
-        }
     }
 }
 

@@ -24,6 +24,7 @@ mod options;
 mod packages;
 mod persist;
 mod secrets;
+mod shape;
 mod shapes;
 mod specs;
 mod target;
@@ -167,7 +168,7 @@ fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     }
 }
 
-impl shapes::Shape {
+impl shape::Shape {
     fn hazard(&self, span: Span) -> Hazard {
         Hazard {
             id: self.id,

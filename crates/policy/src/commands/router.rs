@@ -11,7 +11,7 @@ use stockade_text::Escaped;
 use super::decision::CommandDecision;
 use super::decision::part::{Action, Cause, Part};
 use super::rules::effect::Effect;
-use super::rules::matcher::{base, trusted};
+use super::rules::program::{base, trusted};
 use stockade_shell::InvocationKind;
 
 /// How commands are routed. `B` is what the caller calls a sandbox: the router only compares one with another.

@@ -8,10 +8,11 @@ pub(crate) mod effect;
 pub(crate) mod expressions;
 #[cfg(feature = "rule-files")]
 pub(crate) mod file;
+pub(crate) mod layer;
 pub(crate) mod lint;
 pub(crate) mod matcher;
 mod options;
-mod program;
+pub(crate) mod program;
 pub(crate) mod rule;
 pub(crate) mod set;
 pub(crate) mod token;
@@ -24,5 +25,6 @@ pub use custom::CustomRules;
 pub use file::error::{CommandRuleFileError, CommandRuleFileProblem};
 #[cfg(feature = "rule-files")]
 pub use file::{CommandRuleFile, CommandRuleFormat, CommandTest, MAX_COMMAND_RULE_FILE_BYTES};
+pub use layer::FloorOverride;
 pub use lint::{Lint, lint as lint_rules};
 pub use rule::{CommandPattern, Example, Guards, Redirects, RegexScope};

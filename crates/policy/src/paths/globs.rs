@@ -6,9 +6,8 @@
 
 use std::path::Path;
 
-use thiserror::Error;
-
 mod brackets;
+mod error;
 mod pattern;
 mod regex;
 mod set;
@@ -17,57 +16,10 @@ mod test;
 
 use super::fold;
 use super::jail::{Case, LocatedPath, Workspace};
+pub use error::{GlobError, GlobErrorKind};
+use error::{MAX_GLOB_BYTES, MAX_GLOBS, MAX_LIST_BYTES};
 use regex::Reading;
 use set::{Draft, Set, Sets};
-
-/// The most globs that one list may have.
-const MAX_GLOBS: usize = 10_000;
-
-/// The longest glob, in bytes.
-const MAX_GLOB_BYTES: usize = 4096;
-
-/// The longest list, in bytes.
-const MAX_LIST_BYTES: usize = 256 * 1024;
-
-/// A glob that cannot be used. A glob that silently matches nothing protects nothing, so it is refused at load.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("glob `{}`: {kind}", glob.escape_debug())]
-#[non_exhaustive]
-pub struct GlobError {
-    /// The glob, as it was written.
-    pub glob: String,
-    /// What is wrong with it.
-    pub kind: GlobErrorKind,
-}
-
-/// What is wrong with a glob.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum GlobErrorKind {
-    /// It is empty.
-    #[error("is empty; write `**` for everything or `.` for the workspace itself")]
-    Empty,
-    /// It begins with `~`, which nothing expands.
-    #[error("`~` is not expanded; write the whole path")]
-    Tilde,
-    /// It goes upwards. Paths are compared after `..` is resolved, so it could never match.
-    #[error("`..` never matches, because paths are resolved first; write the path it leads to")]
-    Upwards,
-    /// It has a NUL byte.
-    #[error("contains a NUL byte")]
-    Nul,
-    /// It is longer than any honest glob, or the list has more globs than any honest list.
-    #[error(
-        "too long; at most {MAX_GLOBS} globs of {MAX_GLOB_BYTES} bytes are taken, {MAX_LIST_BYTES} bytes together"
-    )]
-    TooLong,
-    /// The globs of a list are short, but too much to compile.
-    #[error("the list is too much to compile; write it with fewer globs, `?` and brackets")]
-    TooLarge,
-    /// It cannot be parsed.
-    #[error("{0}")]
-    Syntax(String),
-}
 
 /// A list that refuses.
 #[derive(Debug, Clone)]

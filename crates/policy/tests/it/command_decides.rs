@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use stockade_policy::commands::Consideration;
+use stockade_policy::commands::rules::FloorOverride;
 use stockade_policy::commands::rules::{CommandPattern, CommandRuleProblem, Redirects, RegexScope};
-use stockade_policy::commands::{Consideration, FloorOverride};
 use stockade_policy::{
     CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
 };
@@ -147,7 +148,7 @@ fn no_rule_outweighs_a_hazard_and_only_an_admin_switches_one_off() {
     assert_eq!(decision.effect, Deny);
     let id = decision.parts[0].cause.id().to_owned();
     let with = |layer| {
-        let overrides = vec![FloorOverride { floor: id.clone(), cause: "a test".to_owned() }];
+        let overrides = vec![FloorOverride { floor: id.clone(), reason: "a test".to_owned() }];
         let rules = vec![rule("all", "*", Allow)];
         CommandPolicy::compile(vec![RuleLayer { layer, rules, overrides }], CommandDefaults::default())
     };

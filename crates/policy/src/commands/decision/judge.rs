@@ -7,7 +7,8 @@ use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::hazards::{self, Floor, Hazard};
 use crate::commands::rules::builtin;
 use crate::commands::rules::effect::{Effect, Layer};
-use crate::commands::rules::matcher::{Compiled, base, trusted};
+use crate::commands::rules::matcher::Compiled;
+use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{Redirects, RegexScope};
 use crate::commands::variables;
 use stockade_shell::{

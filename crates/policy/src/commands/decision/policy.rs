@@ -5,32 +5,13 @@ use crate::commands::decision::CommandDecision;
 use crate::commands::rules::builtin;
 use crate::commands::rules::check::{self, CommandRuleError};
 use crate::commands::rules::effect::{Effect, Layer};
+use crate::commands::rules::layer::RuleLayer;
 use crate::commands::rules::matcher::Compiled;
 use crate::commands::rules::rule::CommandRule;
 use crate::commands::rules::set::RuleSet;
 use stockade_shell::ReadOptions;
 
 use super::judge;
-
-/// The rules of one layer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleLayer {
-    /// Who wrote them.
-    pub layer: Layer,
-    /// The rules, in any order.
-    pub rules: Vec<CommandRule>,
-    /// The built-in hazards that are switched off. Only an admin can.
-    pub overrides: Vec<FloorOverride>,
-}
-
-/// A hazard that an admin has switched off.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FloorOverride {
-    /// The id of the hazard.
-    pub floor: String,
-    /// Why, for whoever reads it later.
-    pub cause: String,
-}
 
 /// What holds where no rule says anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use super::CommandDecision;
 use super::part::{Cause, Part};
-use super::policy::{CommandPolicy, RuleLayer};
+use super::policy::CommandPolicy;
 use crate::commands::context::CommandContext;
 use crate::commands::rules::check::LAUNCHERS;
 use crate::commands::rules::effect::{Effect, Layer};
-use crate::commands::rules::matcher::{base, trusted};
+use crate::commands::rules::layer::RuleLayer;
+use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example};
 use crate::commands::rules::token::escape;
 use stockade_shell::{InvocationKind, ReadOptions, Span};

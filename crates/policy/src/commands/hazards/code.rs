@@ -5,7 +5,7 @@ pub(super) mod sed;
 
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
-use super::shapes::Shape;
+use super::shape::Shape;
 use stockade_shell::{Arg, Shell};
 
 /// Returns the options in which an interpreter of a programming language takes code. Versions follow the name.

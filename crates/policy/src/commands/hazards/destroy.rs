@@ -2,7 +2,7 @@
 
 use super::Floor::{Ask, Deny};
 use super::command::Command;
-use super::shapes::Shape;
+use super::shape::Shape;
 use super::target::Base;
 use stockade_shell::lookup::last_name;
 

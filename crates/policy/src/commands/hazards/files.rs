@@ -3,43 +3,18 @@
 mod index;
 mod named;
 mod patterns;
+mod shape;
 mod table;
 
+use shape::{Access, FileShape};
+#[cfg(test)]
 pub(super) use table::SHAPES;
 
-use stockade_names::Name;
-
-use super::Floor::{self, Deny};
+use super::Floor::Deny;
 use super::command::Command;
 use super::target::Target;
 use super::{Hazard, destroy};
 use stockade_shell::{Arg, Redirect, Span};
-
-/// What is done with a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Read,
-    Write,
-}
-
-/// Files that are dangerous to touch.
-pub(super) struct FileShape {
-    pub(super) id: &'static str,
-    pub(super) floor: Floor,
-    access: Access,
-    /// Which rows of the table of names it is about.
-    names: fn(&Name) -> bool,
-    /// Patterns of [`Target::fits`] for what has no name of its own, such as a device or a folder of the system.
-    files: &'static [&'static str],
-    /// What looks the same and is not, beside what the rows of names except.
-    but: &'static [&'static str],
-    reason: &'static str,
-    fix: &'static str,
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
-    pub(super) matches: &'static [&'static str],
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
-    pub(super) clean: &'static [&'static str],
-}
 
 /// Returns what is dangerous about the files that a command names.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {

@@ -2,7 +2,7 @@
 
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
-use super::shapes::Shape;
+use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {

@@ -1,7 +1,7 @@
 //! Commands that change the machine itself: power, kernel, firewall, users and rights.
 
 use super::Floor::{Ask, Deny};
-use super::shapes::Shape;
+use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {

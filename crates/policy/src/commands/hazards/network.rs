@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
-use super::shapes::Shape;
+use super::shape::Shape;
 use stockade_shell::lookup::{Names, names};
 
 /// Programs that fetch from the network.

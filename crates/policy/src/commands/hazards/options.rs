@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::Floor::{Ask, Deny};
 use super::command::Command;
-use super::shapes::Shape;
+use super::shape::Shape;
 use stockade_shell::lookup::{ByName, by_name, last_name};
 
 type Running = (&'static [&'static str], &'static str);

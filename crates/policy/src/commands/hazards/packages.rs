@@ -2,7 +2,7 @@
 
 use super::Floor::{Ask, Sandbox};
 use super::command::Command;
-use super::shapes::Shape;
+use super::shape::Shape;
 use stockade_shell::Arg;
 
 pub(super) const SHAPES: &[Shape] = &[

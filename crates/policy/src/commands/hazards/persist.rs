@@ -1,7 +1,7 @@
 //! Commands that make something run later, or again.
 
 use super::Floor::{Ask, Deny};
-use super::shapes::Shape;
+use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {

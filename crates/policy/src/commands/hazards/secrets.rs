@@ -1,7 +1,7 @@
 //! Programs that print secrets.
 
 use super::Floor::{Ask, Deny};
-use super::shapes::Shape;
+use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {

@@ -2,26 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::command::Command;
-use super::{Floor, code, contain, destroy, git, machine, network, options, packages, persist, secrets};
+use super::shape::Shape;
+use super::{code, contain, destroy, git, machine, network, options, packages, persist, secrets};
 use stockade_shell::lookup::{ByName, by_name};
-
-/// One dangerous shape.
-pub(super) struct Shape {
-    pub(super) id: &'static str,
-    pub(super) floor: Floor,
-    /// The names of the programs it is about.
-    pub(super) programs: &'static [&'static str],
-    pub(super) fires: fn(&Command<'_, '_>) -> bool,
-    pub(super) reason: &'static str,
-    pub(super) fix: &'static str,
-    /// Commands in which it must be found.
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
-    pub(super) matches: &'static [&'static str],
-    /// Commands in which it must not be found.
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
-    pub(super) clean: &'static [&'static str],
-}
 
 const KINDS: &[&[Shape]] = &[
     destroy::SHAPES,

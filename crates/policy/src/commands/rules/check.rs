@@ -7,11 +7,12 @@ use stockade_text::Escaped;
 
 use super::effect::{Effect, Layer};
 use super::expressions;
-use super::matcher::{Compiled, Match, Mismatch, base};
+use super::matcher::{Compiled, Match, Mismatch};
+use super::program::base;
 use super::rule::{CommandPattern, CommandRule, Example};
 use super::token::{Token, alternatives};
 use crate::commands::context::{CommandContext, PartContext};
-use crate::commands::decision::policy::RuleLayer;
+use crate::commands::rules::layer::RuleLayer;
 use stockade_shell::{Arg, ReadOptions, Run, Script};
 
 /// The most words of a pattern, alternatives of a word, and bytes of an alternative.

@@ -9,7 +9,7 @@ use super::effect::Layer;
 use super::file::error::CommandRuleFileError;
 use super::file::{CommandRuleFile, CommandRuleFormat};
 use super::rule::CommandRule;
-use crate::commands::decision::policy::RuleLayer;
+use crate::commands::rules::layer::RuleLayer;
 
 /// What the document begins with.
 const HEAD: &str = "\

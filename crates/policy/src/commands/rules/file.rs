@@ -17,7 +17,8 @@ use super::check::{self, CommandRuleError, CommandRuleProblem};
 use super::effect::{Effect, Layer};
 use super::rule::CommandRule;
 use crate::commands::context::CommandContext;
-use crate::commands::decision::policy::{CommandDefaults, CommandPolicy, FloorOverride, RuleLayer};
+use crate::commands::decision::policy::{CommandDefaults, CommandPolicy};
+use crate::commands::rules::layer::{FloorOverride, RuleLayer};
 use stockade_shell::{ReadOptions, Shell};
 
 /// The most bytes of a rule file.

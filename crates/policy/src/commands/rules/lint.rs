@@ -6,7 +6,8 @@ use stockade_text::{Escaped, nearest};
 
 use super::check::LAUNCHERS;
 use super::effect::{Effect, Layer};
-use super::matcher::{Compiled, base};
+use super::matcher::Compiled;
+use super::program::base;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::Token;
 

@@ -10,11 +10,10 @@ use stockade_text::Escaped;
 
 use super::effect::{Effect, Layer};
 use super::options::{self, Presence, Wanted, Words};
-use super::program::Programs;
+use super::program::{Programs, base};
 use super::rule::{CommandPattern, CommandRule};
 use super::token::{Token, alternatives};
 use crate::commands::context::PartContext;
-use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run, WordCount};
 
 /// A rule that is ready to be asked.
@@ -420,29 +419,4 @@ impl Match<'_> {
     fn and_not_certain(self, other: Self) -> Self {
         if matches!((&self, &other), (Self::Maybe(_), Self::No(_))) { other } else { self }
     }
-}
-
-/// Folders whose programs are what their names say.
-const TRUSTED: &[&str] = &[
-    "/bin/",
-    "/sbin/",
-    "/usr/bin/",
-    "/usr/sbin/",
-    "/usr/local/bin/",
-    "/usr/local/sbin/",
-    "/opt/homebrew/bin/",
-];
-
-/// Returns the name of a program of the system; the whole path of any other.
-pub(crate) fn trusted(name: &str) -> &str {
-    if !name.starts_with('/') {
-        return name;
-    }
-    let in_folder = TRUSTED.iter().find_map(|folder| name.strip_prefix(folder));
-    in_folder.filter(|rest| !rest.is_empty() && !rest.contains('/')).unwrap_or(name)
-}
-
-/// Returns the last name of a path, or the path when it ends in a slash.
-pub(crate) fn base(name: &str) -> &str {
-    Some(last_name(name)).filter(|base| !base.is_empty()).unwrap_or(name)
 }

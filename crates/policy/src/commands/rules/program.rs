@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::matcher::{base, trusted};
 use super::token::Token;
+use stockade_shell::lookup::last_name;
 
 /// The programs of a rule.
 #[derive(Debug, Clone)]
@@ -83,6 +83,31 @@ pub(super) fn in_small_letters(name: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(name)
     }
+}
+
+/// Folders whose programs are what their names say.
+const TRUSTED: &[&str] = &[
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+];
+
+/// Returns the name of a program of the system; the whole path of any other.
+pub(crate) fn trusted(name: &str) -> &str {
+    if !name.starts_with('/') {
+        return name;
+    }
+    let in_folder = TRUSTED.iter().find_map(|folder| name.strip_prefix(folder));
+    in_folder.filter(|rest| !rest.is_empty() && !rest.contains('/')).unwrap_or(name)
+}
+
+/// Returns the last name of a path, or the path when it ends in a slash.
+pub(crate) fn base(name: &str) -> &str {
+    Some(last_name(name)).filter(|base| !base.is_empty()).unwrap_or(name)
 }
 
 #[cfg(test)]

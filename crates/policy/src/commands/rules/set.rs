@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
-use super::matcher::{Compiled, Match, Specificity, base};
+use super::matcher::{Compiled, Match, Specificity};
 use super::options::Words;
+use super::program::base;
 use super::program::in_small_letters;
 use super::rule::RegexScope;
 use crate::commands::context::PartContext;

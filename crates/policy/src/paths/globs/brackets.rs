@@ -1,7 +1,6 @@
 //! `[…]`: one character of some.
 
-use super::GlobErrorKind;
-use super::pattern::syntax;
+use super::error::{GlobErrorKind, syntax};
 
 /// What stands in brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! A glob, taken apart.
 
-use super::GlobErrorKind;
 use super::brackets::{self, Class};
+use super::error::{GlobErrorKind, syntax};
 use crate::paths::fold;
 
 /// The most braces that may stand within each other.
-const DEEPEST: usize = 16;
+const MAX_BRACE_DEPTH: usize = 16;
 
 /// A part of a glob.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl Parser<'_> {
     }
 
     fn choice(&mut self, at_border: bool, depth: usize) -> Result<Token, GlobErrorKind> {
-        if depth > DEEPEST {
+        if depth > MAX_BRACE_DEPTH {
             return Err(syntax("braces within braces, too deep"));
         }
         let mut branches = Vec::new();
@@ -197,10 +197,6 @@ fn begins_with_slash(tokens: &[Token]) -> bool {
         Some(Token::Choice(branches)) => branches.iter().any(|branch| begins_with_slash(branch)),
         _ => false,
     }
-}
-
-pub(super) fn syntax(what: &str) -> GlobErrorKind {
-    GlobErrorKind::Syntax(what.to_owned())
 }
 
 #[cfg(test)]
@@ -256,10 +252,10 @@ mod tests {
 
     #[test]
     fn what_is_no_glob_is_refused() {
-        let nested = "{".repeat(DEEPEST + 1) + &"}".repeat(DEEPEST + 1);
+        let nested = "{".repeat(MAX_BRACE_DEPTH + 1) + &"}".repeat(MAX_BRACE_DEPTH + 1);
         for glob in ["{a", "a}", "a\\", "{/a,b}/c", "{,a}/b", "{a,[b}", &nested, &"{".repeat(4096)] {
             assert!(matches!(parse(glob), Err(GlobErrorKind::Syntax(_))), "{glob}");
         }
-        assert!(parse(&("{".repeat(DEEPEST) + &"}".repeat(DEEPEST))).is_ok());
+        assert!(parse(&("{".repeat(MAX_BRACE_DEPTH) + &"}".repeat(MAX_BRACE_DEPTH))).is_ok());
     }
 }

@@ -11,7 +11,7 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
 /// How large the globs of a list may become, in bytes.
-const LARGEST: usize = 10 << 20;
+const MAX_NFA_BYTES: usize = 10 << 20;
 
 /// Compiled globs, and which glob of the list each of them came from.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +74,7 @@ impl Matcher {
         let config = thompson::Config::new()
             .utf8(false)
             .which_captures(WhichCaptures::None)
-            .nfa_size_limit(Some(LARGEST));
+            .nfa_size_limit(Some(MAX_NFA_BYTES));
         // A path may be no UTF-8.
         let syntax = syntax::Config::new().utf8(false);
         let nfa =

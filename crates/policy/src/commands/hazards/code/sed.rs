@@ -2,7 +2,7 @@
 
 use crate::commands::hazards::Floor::Ask;
 use crate::commands::hazards::command::Command;
-use crate::commands::hazards::shapes::Shape;
+use crate::commands::hazards::shape::Shape;
 
 pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
     Shape {

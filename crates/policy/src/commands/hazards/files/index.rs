@@ -8,7 +8,8 @@ use stockade_names::fold;
 use stockade_shell::lookup::ByName;
 
 use super::patterns::{exceptions, files, folded};
-use super::{Access, FileShape, SHAPES};
+use super::shape::{Access, FileShape};
+use super::table::SHAPES;
 use crate::commands::hazards::target::Target;
 
 /// A pattern of a shape.

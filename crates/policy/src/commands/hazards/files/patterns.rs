@@ -2,7 +2,7 @@
 
 use stockade_names::{Scope, fold, names};
 
-use super::FileShape;
+use super::shape::FileShape;
 
 /// Returns every pattern that a shape is about. They live as long as the program, as the table does.
 pub(super) fn files(shape: &FileShape) -> Vec<&'static str> {

@@ -2,7 +2,7 @@
 
 use stockade_names::{Kind, Read, Write};
 
-use super::{Access, FileShape};
+use super::shape::{Access, FileShape};
 use crate::commands::hazards::Floor::{Ask, Deny};
 
 pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[

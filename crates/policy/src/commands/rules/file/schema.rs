@@ -4,8 +4,9 @@ use stockade_text::{Node, TableEntry, TextPosition, Value, nearest};
 
 use super::error::{CommandRuleFileError, CommandRuleFileProblem};
 use super::{CommandRuleFile, CommandTest, VERSION};
-use crate::commands::decision::policy::{CommandDefaults, FloorOverride};
+use crate::commands::decision::policy::CommandDefaults;
 use crate::commands::rules::effect::Effect;
+use crate::commands::rules::layer::FloorOverride;
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example, Guards, Redirects, RegexScope};
 use stockade_shell::Shell;
 
@@ -225,7 +226,7 @@ fn floor(node: &Node) -> Result<FloorOverride> {
     table.known()?;
     let floor = table.required("floor", "give the id of the hazard that is switched off")?;
     let cause = table.required("because", "say why, for whoever reads it later")?;
-    Ok(FloorOverride { floor: text(floor)?.to_owned(), cause: text(cause)?.to_owned() })
+    Ok(FloorOverride { floor: text(floor)?.to_owned(), reason: text(cause)?.to_owned() })
 }
 
 /// A table and the keys that are known in it.

@@ -1,4 +1,9 @@
 //! A list that nearly always has one element, which then needs no memory of its own.
+//!
+//! Known as a small vector. The crate `smallvec` would do the same with as few allocations, but its `Drop` may look at the
+//! elements: a `Script` that holds such lists keeps its text borrowed to the end of the scope instead of to the last use,
+//! and callers that move the text then no longer compile. `tinyvec` wants elements with a `Default`, which a command has
+//! not. An enum drops as its parts do.
 
 use std::fmt;
 use std::iter::Chain;
@@ -9,14 +14,14 @@ const MANY: usize = 4;
 
 /// Elements in order.
 #[derive(Clone, Default)]
-pub(crate) enum Few<T> {
+pub(crate) enum OneOrMany<T> {
     #[default]
     None,
     One(T),
     Many(Vec<T>),
 }
 
-impl<T> Few<T> {
+impl<T> OneOrMany<T> {
     /// Adds an element at the end.
     pub(crate) fn push(&mut self, element: T) {
         match self {
@@ -34,7 +39,7 @@ impl<T> Few<T> {
     }
 }
 
-impl<'f, T> IntoIterator for &'f Few<T> {
+impl<'f, T> IntoIterator for &'f OneOrMany<T> {
     type Item = &'f T;
     type IntoIter = std::slice::Iter<'f, T>;
 
@@ -43,7 +48,7 @@ impl<'f, T> IntoIterator for &'f Few<T> {
     }
 }
 
-impl<T> Deref for Few<T> {
+impl<T> Deref for OneOrMany<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -55,7 +60,7 @@ impl<T> Deref for Few<T> {
     }
 }
 
-impl<T> DerefMut for Few<T> {
+impl<T> DerefMut for OneOrMany<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::None => &mut [],
@@ -65,7 +70,7 @@ impl<T> DerefMut for Few<T> {
     }
 }
 
-impl<T> IntoIterator for Few<T> {
+impl<T> IntoIterator for OneOrMany<T> {
     type Item = T;
     type IntoIter = Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
 
@@ -79,7 +84,7 @@ impl<T> IntoIterator for Few<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Few<T> {
+impl<T: fmt::Debug> fmt::Debug for OneOrMany<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
@@ -91,12 +96,12 @@ mod tests {
 
     #[test]
     fn elements_stay_in_their_order() {
-        let mut few = Few::None;
+        let mut list = OneOrMany::None;
         for count in 0..4 {
             let expected: Vec<i32> = (0..count).collect();
-            assert_eq!(few[..], expected);
-            assert_eq!(few.clone().into_iter().collect::<Vec<_>>(), expected);
-            few.push(count);
+            assert_eq!(list[..], expected);
+            assert_eq!(list.clone().into_iter().collect::<Vec<_>>(), expected);
+            list.push(count);
         }
     }
 }

@@ -1,0 +1,31 @@
+//! One row of the table of dangerous files.
+
+use stockade_names::Name;
+
+use crate::commands::hazards::Floor;
+
+/// What is done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands::hazards) enum Access {
+    Read,
+    Write,
+}
+
+/// Files that are dangerous to touch.
+pub(in crate::commands::hazards) struct FileShape {
+    pub(in crate::commands::hazards) id: &'static str,
+    pub(in crate::commands::hazards) floor: Floor,
+    pub(in crate::commands::hazards) access: Access,
+    /// Which rows of the table of names it is about.
+    pub(in crate::commands::hazards) names: fn(&Name) -> bool,
+    /// Patterns of `Target::fits` for what has no name of its own, such as a device or a folder of the system.
+    pub(in crate::commands::hazards) files: &'static [&'static str],
+    /// What looks the same and is not, beside what the rows of names except.
+    pub(in crate::commands::hazards) but: &'static [&'static str],
+    pub(in crate::commands::hazards) reason: &'static str,
+    pub(in crate::commands::hazards) fix: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
+    pub(in crate::commands::hazards) matches: &'static [&'static str],
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
+    pub(in crate::commands::hazards) clean: &'static [&'static str],
+}
