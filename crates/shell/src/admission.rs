@@ -3,6 +3,9 @@
 //! A text whose appearance differs from what the shell reads cannot be judged by a person, and shells, terminals
 //! and parsers disagree about control characters: bash takes a carriage return for a letter, so `a<CR>#; rm x`
 //! runs `rm`.
+//!
+//! Bidirectional controls are the attack that "Trojan Source" describes (CVE-2021-42574); the invisible characters are the
+//! default ignorable ones of UAX #44 and the spaces of its general category Zs.
 
 use crate::refusal::{Obstacle, Unanalysable};
 use crate::span::Span;

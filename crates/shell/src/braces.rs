@@ -1,4 +1,8 @@
 //! Brace expansion, and what a word becomes as arguments.
+//!
+//! The recursion is that of bash's `braces.c`: everything before the first brace, times its alternatives, times what the
+//! rest expands to. A product doubles with every pair of braces, so a budget is checked before each is built, and a word
+//! beyond it becomes an argument that is not known.
 
 use std::borrow::Cow;
 
@@ -28,6 +32,7 @@ pub(crate) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
         [only] => only.len() == units.len(),
         _ => false,
     };
+    // The filter comes after the expansion: only it knows whether the braces stay as they are.
     let alternatives =
         expand(&units, MAX_ALTERNATIVES).filter(|alternatives| shell != Shell::Sh || stays(alternatives));
     match alternatives {
@@ -116,6 +121,7 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     }
     for unit in units {
         match unit {
+            // What begins with a pattern is known up to the pattern: a file of any name may follow.
             Unit::Bare('*' | '?' | '[' | '(') if count.is_some() => break,
             Unit::Bare(character) | Unit::Quoted(character) => text.push(*character),
             Unit::Empty => {}
@@ -144,6 +150,7 @@ fn spelled(units: &[Unit<'_, '_>]) -> String {
             Unit::Bare('$') => spelling.push_str("\\$"),
             Unit::Bare(character) => spelling.push(*character),
             Unit::Quoted(character) => {
+                // Rules that compare spellings must tell `\*`, which is a star, from `*`, which is any file.
                 if matches!(character, '$' | '*' | '?' | '[' | ']' | '~' | '\\') {
                     spelling.push('\\');
                 }
@@ -187,6 +194,7 @@ fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<
         return (!has_more).then(|| vec![units.to_vec()]);
     };
     let inside = from_open.get(1..close)?;
+    // From the right, as bash does, so that the last brace changes fastest: `{a,b}{1,2}` is `a1 a2 b1 b2`.
     let after = expand(from_open.get(close + 1..)?, budget)?;
     let mut middles = Vec::new();
     match alternatives(inside) {
@@ -211,6 +219,7 @@ fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<
             }
         },
     }
+    // Asked before the product is built: sixteen pairs of braces would already be 65,536 words.
     if middles.len().saturating_mul(after.len()) > budget {
         return None;
     }
@@ -285,6 +294,7 @@ fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't
 
 /// Reads a number without a sign and without leading zeros, which bash would keep.
 fn plain_number(text: &str) -> Option<usize> {
+    // Seven digits fit every integer; a longer sequence is beyond the limit of alternatives anyway.
     let is_plain = !text.is_empty() && text.len() < 8 && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_plain || (text.len() > 1 && text.starts_with('0')) {
         return None;

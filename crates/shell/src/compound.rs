@@ -22,6 +22,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn compound_kind(&mut self) -> Read<Option<Kind<'t>>> {
         let kind = match self.text.peek() {
+            // `((` is always tried as arithmetic: bash falls back to nested subshells, and such texts are refused as ambiguous.
             b'(' if self.text.peek_second() == b'(' => self.arithmetic_command()?,
             b'(' if self.text.peek_second() == b')' && self.shell() == Shell::Zsh => {
                 self.anonymous_function()?
@@ -78,6 +79,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             while matches!(ahead.peek(), b' ' | b'\t') {
                 ahead.at += 1;
             }
+            // `{ … } always { … }` is zsh's try and finally: both parts run.
             if ahead.rest().starts_with("always") {
                 self.text.at = ahead.at + "always".len();
                 self.skip_blanks();

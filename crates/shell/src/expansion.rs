@@ -22,8 +22,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let kind = match self.text.peek() {
             b'(' => self.dollar_parenthesis(start)?,
             b'{' => self.braced(start, quotes)?,
+            // dash prints `$[1+1]`, bash counts it.
             b'[' if self.shell() == Shell::Sh => return Err(self.refuse_here(Obstacle::Dialect)),
             b'[' => self.bracket_arithmetic(start)?,
+            // Inside double quotes `$'` is a dollar and a quote, so a quoted text could be taken for commands.
             b'\'' if quotes == Quotes::None => return self.ansi_quoted(start, builder),
             b'"' if quotes == Quotes::None => return self.translated(start, builder),
             byte if is_parameter_start(byte) => self.plain_parameter(),
@@ -89,6 +91,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.text.at += 1;
                     self.text.skip_character();
                 }
+                // NUL stands for the end of the text here, and never in an admitted one.
                 0 => return Err(self.refuse(Obstacle::UnterminatedQuote, start)),
                 _ => self.text.at += 1,
             }
@@ -109,6 +112,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.shell() == Shell::Sh {
             return Err(self.refuse(Obstacle::Dialect, start));
         }
+        // zsh has no translations: it keeps the dollar before an ordinary quoted text.
         if self.shell() == Shell::Zsh {
             builder.push(Piece::Bare(Cow::Borrowed("$")));
         }
@@ -122,6 +126,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let mut depth = 0_usize;
         loop {
             match self.text.peek() {
+                // The parenthesis that opens is counted too, so that one left means the end.
                 b'(' => depth += 1,
                 b')' if depth == 1 => break,
                 b')' => depth -= 1,

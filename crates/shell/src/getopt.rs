@@ -1,5 +1,9 @@
 //! The options of a program, read as getopt(3) and `getopt_long` read them, by a table of those that it has.
 //!
+//! Clusters (`-xzf f`), attached values (`-of`), abbreviated long options and permutation are read as GNU's `getopt_long` does;
+//! [`OptionOrder::Strict`] is its `POSIXLY_CORRECT`. What a table cannot say is answered to the careful side:
+//! [`ParsedOptions::unknown`].
+//!
 //! ```
 //! use stockade_shell::getopt::{self, OptionOrder, OptionTable};
 //! use stockade_shell::{ReadOptions, Script};

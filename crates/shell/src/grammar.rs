@@ -54,6 +54,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn is_list_end(&mut self) -> bool {
         match self.text.peek() {
             0 | b')' => true,
+            // `;;`, `;&` and `;|` end an arm of `case`; a single `;` in the place of a command is for others to refuse.
             b';' => matches!(self.text.peek_second(), b';' | b'&' | b'|'),
             _ => self.keyword().is_some_and(Keyword::closes),
         }
@@ -71,6 +72,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.text.eat(b'|');
                 Join::Or
             }
+            // zsh also writes `&|` and `&!` for a background job that it lets go of.
             (b'&', b'|' | b'!') if self.shell() == Shell::Zsh => {
                 self.text.eat(b'&');
                 Join::Background
@@ -116,6 +118,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     }
                     self.text.eat(b'|');
                     self.text.eat(b'&');
+                    // `|&` also joins standard error, which changes what the next program reads but not which programs run.
                     pipeline.errors_too = true;
                 }
                 (b'|', _) => {
@@ -238,6 +241,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return None;
         }
         let mut ahead = self.text;
+        // A copy on the stack: escaped line ends may split a reserved word, so it need not stand in the text as it is.
         let mut word = [0_u8; MAX_KEYWORD_BYTES];
         let mut length = 0;
         loop {

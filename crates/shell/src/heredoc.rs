@@ -1,4 +1,7 @@
 //! Here-documents.
+//!
+//! The operator stands in one line and the body begins after the end of that line, so reading it is deferred: the parser
+//! queues what is pending, and `line_end` takes the bodies in the order of their operators, as every shell does.
 
 use std::borrow::Cow;
 

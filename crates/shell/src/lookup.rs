@@ -47,7 +47,9 @@ pub fn last_name(path: &str) -> &str {
 /// A name that goes on is in no table, or told apart when it is compared.
 const LOOKED_AT: usize = 32;
 
-/// FNV-1a, which is quick for short names. Names that collide are easy to find: only for keys that nobody else chooses.
+/// FNV-1a (Fowler, Noll and Vo), which is quick for short names: every program of a command is looked up in several tables,
+/// and most are in none. Names that collide are easy to find, so it is only for tables whose keys nobody else chooses; what
+/// is looked up may be chosen by anybody, and costs one probe.
 #[derive(Debug)]
 pub struct NameHasher(u64);
 

@@ -4,6 +4,12 @@
 //! `word` (quotes), `expansion` (`$`, backticks, `<(…)`), `heredoc`, `simple` (one command), `grammar` (lists and
 //! pipelines), `compound` (groups, loops, functions) and `test` (`[[ … ]]`).
 //!
+//! The method is predictive recursive descent with two bytes of lookahead, and no tokens in between: in a shell the lexer
+//! needs the parser (POSIX.1, XCU 2.3 and 2.10), since whether `in`, `}` or `#` means something depends on what stands
+//! before. dash, mvdan/sh and Oils let the parser drive the lexer in the same way; generated parsers (bash's own in yacc, tree-sitter-bash) feed what the
+//! parser knows back into the lexer by hand. Unlike those, this one knows three dialects and refuses where versions of one
+//! of them disagree. How it was measured: `cargo xtask oracle` against real shells, `benches/peers` against other parsers.
+//!
 //! There is no recovery: the first thing that is not understood ends the reading. Every step moves forward, so the
 //! time is proportional to the text; nesting is counted, so the stack is bounded.
 

@@ -28,9 +28,11 @@ const MAX_CHAIN: usize = 16;
 pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let Some(name) = run.program() else { return };
     let name = last_name(name);
+    // What runs on another machine cannot be read as a text of this one.
     if run.invocation == InvocationKind::Elsewhere {
         return;
     }
+    // Each level costs another look at the same words; the limit keeps the whole linear.
     if call_chain::length(context.call_chain) >= MAX_CHAIN {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
@@ -59,6 +61,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
             }
         }
     }
+    // Beside the wrapper, not instead of it: `ssh` runs its words on another machine and `-o ProxyCommand=…` on this one.
     exec_options::follow(walk, run, name, inner);
     evaluated::builtin(walk, name, &run.argv, run.span, inner);
 }
@@ -66,6 +69,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
 /// Returns the shell that runs the text given to a program, for shells whose language is near enough.
 fn shell_named(name: &str) -> Option<Shell> {
     Shell::named(name).or(match name {
+        // Other languages: simple commands read the same, and what does not is refused or reported.
         "fish" | "csh" | "tcsh" | "elvish" | "xonsh" | "nu" | "oil" | "osh" => Some(Shell::Bash),
         _ => None,
     })
@@ -95,6 +99,7 @@ fn trap<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let words = run.argv.get(1..).unwrap_or_default();
     let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
     let [action, _, ..] = words else { return };
+    // `trap - INT` and `trap 2` give signals back, and run nothing.
     let resets = action.known().is_some_and(|word| {
         matches!(word, "-" | "" | "-p" | "-l") || word.bytes().all(|b| b.is_ascii_digit())
     });

@@ -1,7 +1,9 @@
 //! The same commands in one canonical spelling.
 //!
 //! Running the canonical text instead of the original one closes the gap between what was judged and what runs:
-//! every word stands in quotes that all shells read alike, and nothing is left to expand.
+//! every word stands in quotes that all shells read alike, and nothing is left to expand. It is the same idea as Python's
+//! `shlex.quote` and bash's `${x@Q}`, for a whole list of commands instead of one word, and with single quotes only, which
+//! POSIX, bash and zsh read alike in every mode.
 
 use std::fmt::Write;
 

@@ -1,5 +1,11 @@
 //! Walks over what was read and lists what it does.
 //!
+//! This is a may-analysis, an abstract interpretation that joins by union: a word is either known or known by its
+//! beginning, and whatever some path through the text can run is in the list. It keeps no state for branches, so that each
+//! node of the tree is visited once and time stays proportional to the text; what that loses in precision is made up for by
+//! saying so (`Arg::Unknown`, the hazards). CoLiS executes scripts symbolically and ShellCheck runs a data flow analysis
+//! on a control flow graph: both know more about one script, and may come back to a part of it.
+//!
 //! Nothing is skipped because it might not happen: both sides of `||`, every arm of a `case` and the body of a
 //! function that is never called are listed, for the text alone does not tell.
 
@@ -35,6 +41,7 @@ pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions
         shell: options.shell,
     };
     walk.list(&parsed.list, context);
+    // Last, because a value counts wherever it was set: what evaluates it may stand before in the text, in a loop.
     walk.values_that_are_evaluated(context);
     walk.actions
 }
@@ -108,6 +115,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         for Item { pipeline, then } in &list.items {
             // zsh measures in a shell of its own, which keeps what is defined there.
             let is_timed = context.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
+            // What is defined in a subshell is gone after it, so functions of a pipeline or a background job do not count later.
             let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
             let alongside = context.alongside || !in_shell;
             let start = self.next();
@@ -230,6 +238,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             return self.actions.functions.push(definition(name, start..self.next()));
         };
         let functions = self.functions.len();
+        // POSIX finds special builtins before functions, bash does not unless told so: neither is certain.
         let special = matches!(
             name,
             "." | ":"
@@ -289,6 +298,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         let is_direct = context.call_chain.is_none() || context.invocation == InvocationKind::AsWritten;
         let mut invocation = context.invocation;
         if let (Some(name), true) = (argv.first().and_then(Arg::known), is_direct) {
+            // Whatever was defined may be gone after these, so a later call of it is no longer certain to be the function.
             if matches!(name, "unset" | "unfunction" | "unalias" | "disable") {
                 self.maybe.append(&mut self.functions);
             } else if self.functions.iter().any(|function| function == name) {
@@ -297,6 +307,7 @@ impl<'t, 'o> Walk<'t, 'o> {
                 self.hazard(HazardKind::Shadowed, span);
             }
         }
+        // Words that one program hands to the next are paid for once each: `xargs` behind `xargs` must not multiply them.
         if context.invocation == InvocationKind::Nested {
             let Some(left) = self.handed_on.checked_sub(argv.len()) else {
                 return self.hazard(HazardKind::TooDeep, span);

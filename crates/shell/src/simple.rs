@@ -32,6 +32,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if command.assignments.is_empty() && command.words.is_empty() && command.redirects.is_empty() {
             return Err(self.refuse_missing_command());
         }
+        // Only after the first word is read does the parenthesis tell `f() …` from a command.
         if self.text.peek() == b'(' {
             return self.function_after_name(command);
         }
@@ -52,6 +53,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             command.assignments.push(self.assignment(after_name)?);
             return Ok(true);
         }
+        // `{ echo }` is a whole group for zsh; bash would print the brace and go on.
         if self.shell() == Shell::Zsh && self.is_bare_close_brace() {
             return Ok(false);
         }
@@ -63,6 +65,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.shell() == Shell::Zsh && may_assign && self.text.slice(start, start + 1) == "{" {
             return Err(self.refuse(Obstacle::ZshSyntax, start));
         }
+        // `declare x=(a b)` and its like take an array where any other command takes a word.
         let declares = command.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
         command.words.push(word);
         if declares && self.text.peek() == b'(' {
@@ -88,6 +91,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.skip_blanks();
         let redirects = matches!(self.text.peek(), b'<' | b'>') || self.redirects_both();
         let names = name.is_some_and(is_name) && redirects;
+        // None of them is common enough to be worth reading: a refusal is the safe answer for all.
         if sets || names || copies { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
     }
 

@@ -1,4 +1,8 @@
 //! Which programs wrote what a variable holds: `x=$(curl a); eval "$x"` gives to `eval` what `curl` wrote.
+//!
+//! Known as reaching definitions, with weak updates only: a later assignment adds a source and removes none, because whether
+//! it is carried out is not known. Beyond [`MAX_SOURCES`] the sources are widened to one range that covers them, which may
+//! name programs in between that wrote nothing, and so bounds the work to a constant for each use.
 
 use std::collections::HashMap;
 use std::ops::Range;

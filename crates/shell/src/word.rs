@@ -82,6 +82,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.count_one_more_word()?;
         }
         let span = self.text.span(start, self.text.at);
+        // Where braces stand in `${…}` as well, bash may pair them with those outside.
         if builder.marks.has(Marks::BRACE) && builder.is_tangled(self.text.slice(start, self.text.at)) {
             builder.marks.add(Marks::TANGLED);
         }
@@ -128,9 +129,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
             class != BREAK
         });
         self.text.at += length.count();
+        // Texts of ASCII alone, which are nearly all, skip the search for invisible characters.
         if !self.state.ascii && self.state.admission == Admission::Checked {
             self.check_visible(start)?;
         }
+        // One pass finds the end of the run and what is special in it: most words are a single run without any mark.
         builder.marks.add(classes & !BREAK);
         builder.push(Piece::Bare(self.cow(start, self.text.at)));
         Ok(())
@@ -180,6 +183,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(crate) fn double_quoted(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
         self.text.at += 1;
+        // An empty quoted piece first: `""` is a word although nothing is in it, and `"$x"` is one word.
         builder.push(Piece::Quoted(Cow::Borrowed("")));
         self.deeper(|parser| {
             loop {
@@ -217,6 +221,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.text.rest().is_empty() {
             return Err(self.refuse(Obstacle::UnterminatedQuote, start));
         }
+        // In double quotes a backslash is only special before these (POSIX.1, XCU 2.2.3); before others it is a letter.
         let keeps_backslash = !protected.contains(&self.text.raw(0));
         self.text.skip_character();
         let start = if keeps_backslash { start } else { start + 1 };

@@ -75,6 +75,7 @@ impl CommandPatterns {
             Finder::Dangerous => dangerous::find(command),
             Finder::Regex(regex) => regex
                 .find(command)
+                // Twice, because `r\m` and `"rm"` are `rm` to the shell but not to a pattern.
                 .or_else(|| regex.find(&words::plain(command)))
                 .and_then(|found| self.texts.get(found.pattern().as_usize()))
                 .map(String::as_str),

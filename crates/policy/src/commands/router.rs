@@ -290,7 +290,8 @@ mod tests {
         let lenient = RouterConfig { fallback: Fallback::Ask, ..on.clone() };
         let alone = RouterConfig { prompter: Prompter::Absent, ..lenient.clone() };
         let native = [Kind::Native];
-        let rows: &[(&str, &RouterConfig<Kind>, &[Kind], Route<Kind>)] = &[
+        type Row<'r> = (&'r str, &'r RouterConfig<Kind>, &'r [Kind], Route<Kind>);
+        let rows: &[Row<'_>] = &[
             ("ls", &on, &native, Route::Direct),
             ("ls", &off, &[], Route::Direct),
             ("cargo test", &on, &native, Route::Sandbox(Kind::Native)),

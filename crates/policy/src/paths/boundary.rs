@@ -64,6 +64,7 @@ impl Boundary {
             PathFacts::Unresolvable(trouble) => return Err(Hit::Trouble(*trouble)),
         };
         if self.jail == Jail::Confined {
+            // Before the globs: what lies outside is refused as outside, whatever its name is.
             self.confine(found)?;
         }
         match names(located, found).find_map(|name| self.forbidden.hit(&self.workspace.locate(name))) {

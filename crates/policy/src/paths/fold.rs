@@ -4,6 +4,10 @@
 //! characters, APFS compares in one normal form, and Windows drops dots and spaces at the end of a name. A rule that
 //! refuses must hold on all of them, so it is compared with every form that a path may be read as.
 //!
+//! This is Unicode's canonical caseless matching (chapter 3.13, D145) made coarser where a file system is: NFD, full case
+//! folding by way of both cases, and the ignorable characters of HFS+ (Apple's technical note 1150) left out. The mistake that it
+//! answers is CVE-2014-9390, where `.git` with a zero-width character in it was another name for `.git`.
+//!
 //! Folding goes character by character, so a text folds to its parts, folded: what a glob's `*` stands for never runs
 //! into the letters beside it.
 

@@ -3,6 +3,30 @@
 //! A list that refuses and a list that allows read the same glob differently, each to the safe side. Refusing, a glob
 //! covers everything below what it matches, `x/**` covers `x` itself, and case never counts. Allowing, a glob means
 //! exactly what it says.
+//!
+//! # How it works
+//!
+//! A glob is parsed into tokens (`pattern`, `brackets`), the tokens are changed for a list that refuses, and each becomes a
+//! regular expression (`regex`). A whole list is one lazy DFA (`set`): states are made by subset construction as paths need
+//! them, as in RE2, in a cache of bounded size, with a Pike VM for a path on which the cache gives up. A path is read once,
+//! however many globs there are; a test counts the bytes.
+//!
+//! # Why not `globset`
+//!
+//! For plain globs both mean the same, and a property test holds this module to `globset`. It cannot take its place:
+//!
+//! - A list that refuses changes the parsed glob: everything below a match is covered too, `x/**` and `{a/**,b}` cover `x` and
+//!   `a`, and marks on letters are put in order. `globset` gives out no tokens, and to change the text of a glob instead
+//!   means to parse braces, brackets and escapes all the same.
+//! - Case is folded as file systems do (`paths/fold`): `ẞ` and `ss`, the Kelvin sign and `k`, characters that HFS+ skips, and
+//!   composed against decomposed letters. The regular expressions are made for folded text, where `?` and `[a-z]` may
+//!   stand for several characters; `globset` folds the letters of ASCII.
+//! - Brackets of `globset` match `/`, also with `literal_separator`: `src[!a]x` would allow `src/x`. Here they never do.
+//! - What `globset` lets pass is refused at load, because a glob that matches nothing protects nothing: `..`, `~`, a NUL,
+//!   a backslash in brackets.
+//!
+//! An allow list on a file system that tells `A` from `a` is the one case that could use it but for the brackets; it needs the
+//! parser for the refusals, so that nothing would be saved. `benches/decide` measures this module beside `globset`.
 
 use std::path::Path;
 
@@ -61,6 +85,7 @@ impl DenyGlobs {
             let mut tokens = pattern::parse(&glob.body)?;
             pattern::cover_the_folder_itself(&mut tokens);
             let ordered = pattern::with_marks_in_order(&tokens);
+            // Both orders of marks are tried, because a path is compared in both as well.
             for tokens in std::iter::once(tokens).chain(ordered) {
                 folded.push(glob.absolute, owner, regex::with_all_below(&tokens, Reading::Folded));
                 if pattern::counts_characters(&tokens) {
@@ -213,10 +238,12 @@ impl Written {
             return Err(GlobErrorKind::Nul);
         }
         let body = text.trim_start_matches('!');
+        // `!!x` is `x`, as two exceptions cancel out.
         let negated = (text.len() - body.len()) % 2 == 1;
         if body.is_empty() {
             return Err(GlobErrorKind::Empty);
         }
+        // A shell would have expanded it, and nothing here does: the glob would match a folder of that name, and protect nothing.
         if body.starts_with('~') {
             return Err(GlobErrorKind::Tilde);
         }

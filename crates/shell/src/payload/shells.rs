@@ -31,6 +31,7 @@ fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>)
     if options.is_uncertain || (operand.is_none() && run.open_ended) {
         walk.hazard(HazardKind::UnknownText, run.span);
     }
+    // With a file as operand the shell reads that file, which is not part of the text; `-` and `/dev/stdin` are the input.
     let reads_file = operand.is_some_and(|operand| operand.known() != Some("-") && !is_input(operand));
     if !reads_file || options.reads_input {
         read(walk, run, context);
@@ -134,6 +135,7 @@ fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
         let is_set = word.starts_with('-');
         options.runs_text |= is_set && word.contains('c');
         options.reads_input |= is_set && word.contains('s');
+        // `-o pipefail` and `-O extglob` take the next word each, also in a cluster.
         options.operands += word.chars().filter(|letter| matches!(letter, 'o' | 'O')).count();
     }
     options
@@ -168,6 +170,7 @@ pub(crate) fn output(command: &Command<'_>, context: Context<'_, '_>) -> Option<
         arguments(word, context.shell, &mut argv);
     }
     let words: Vec<&str> = argv.iter().map(Arg::known).collect::<Option<_>>()?;
+    // Escapes and formats differ between versions of `echo` and `printf`, so only text without them is certain.
     let plain = |text: &str| !text.contains(['\\', '%']);
     match words.as_slice() {
         ["echo", "-n", text @ ..] | ["echo", text @ ..]
@@ -177,6 +180,7 @@ pub(crate) fn output(command: &Command<'_>, context: Context<'_, '_>) -> Option<
         }
         ["printf", text] if plain(text) => Some((*text).to_owned()),
         ["printf", "%s" | "%s\\n" | "%s\n", text] => Some((*text).to_owned()),
+        // A here-document that `cat` hands to a shell is the usual way to write a script in a pipe.
         ["cat"] => match simple.redirects.iter().rev().find_map(|redirected| input(redirected, context)) {
             Some(Stdin::Text(text)) => Some(text),
             _ => None,

@@ -21,6 +21,7 @@ pub(super) fn follow<'t>(
     context: Context<'_, 't>,
 ) {
     let first = if wrapper.subcommands.is_empty() { 1 } else { 2 };
+    // A wrapper stops at its first operand, for what follows belongs to the program that it runs.
     let order = if wrapper.inner == Inner::Nothing { OptionOrder::Anywhere } else { OptionOrder::Strict };
     let options = getopt::parse(&run.argv, first, &wrapper.options, order);
     if options.unknown {
@@ -38,6 +39,7 @@ pub(super) fn follow<'t>(
         Inner::Argv => operand_then_argv(walk, run, name, words, context),
         Inner::Environment => environment(walk, run, &options, context),
         Inner::OpenEnded => lists::arguments_added(walk, run, &options, context),
+        // `watch -x` starts the words as a program instead of joining them for a shell.
         Inner::Joined if options.has("-x") || options.has("--exec") => start(walk, run, words, context),
         Inner::Joined => joined_words(walk, run, words, context),
         Inner::Texts => {

@@ -35,6 +35,7 @@ pub(super) fn decide<'t, 'p>(
     if let Some(refusal) = refusal {
         judge.refused(text, refusal);
     }
+    // Before anything may return: an expression over the whole text holds for a text that nobody can read, too.
     judge.raw(text);
     let Some(script) = script else { return CommandDecision::new(text, judge.parts, None, None) };
     let mut actions = script.actions();
@@ -99,6 +100,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         if found.is_empty() {
             return;
         }
+        // Sorted once, so that each hazard finds its parts by binary search.
         self.parts.sort_by_key(|part| part.span);
         let mut alone = Vec::new();
         for hazard in found {
@@ -117,6 +119,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
                 part.raise(effect, Cause::Hazard(hazard.clone()));
             }
         }
+        // Only now: what stands by itself must not be taken for the part of another hazard.
         self.parts.append(&mut alone);
     }
 
@@ -130,6 +133,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     fn actions(&mut self, actions: &mut Actions<'t>) {
         let runs = std::mem::take(&mut actions.runs);
+        // After a `cd` nobody knows where a relative path leads, so rules about folders no longer permit.
         let moves = runs.iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
         let context = PartContext { context: self.context, moves };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
@@ -149,6 +153,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             }
             self.parts.push(part);
         }
+        // `owner` searches them by where they begin.
         grants.sort_by_key(|grant| grant.span);
         for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
             self.write(redirect, owner(&grants, redirect.span), &context);
@@ -167,6 +172,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn run(&self, run: Run<'t>, context: &PartContext<'_>, follows: bool) -> Part<'t, 'p> {
         let policy = self.policy;
         let said = policy.set.ask(&run, context);
+        // A program with a rule of its own is known, and what it does with its words is the business of that rule.
         let carried = if said.winner.is_none() { policy.set.carried(&run) } else { None };
         let words = policy.set.expressions.look_at(RegexScope::Argv).then(|| words(&run));
         let (effect, cause) = match said.winner {
@@ -194,6 +200,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     /// What becomes of a program whose name is only known when it runs: it can be any that somebody denies.
     fn computed(&self) -> Effect {
+        // Without a denial there is nothing that the name could hide; a sandbox is then enough.
         let least = if self.policy.set.has_denials() { Effect::Ask } else { Effect::Sandbox };
         self.unanalysable().max(least)
     }

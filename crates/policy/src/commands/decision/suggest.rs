@@ -13,7 +13,7 @@ use crate::commands::rules::token::escape;
 use stockade_shell::{InvocationKind, ReadOptions, Span};
 
 /// The most suggestions for one text.
-const MOST: usize = 8;
+const MAX_SUGGESTIONS: usize = 8;
 
 /// A rule that would make a part of a command milder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl CommandPolicy {
         let mut layers = self.layers.clone();
         for part in decision.parts.iter().filter(|part| part.effect > Effect::Allow) {
             let Some(rule) = rule(part).filter(|rule| self.is_new(rule)) else { continue };
-            if suggestions.len() == MOST || suggestions.iter().any(|one| one.rule.id == rule.id) {
+            if suggestions.len() == MAX_SUGGESTIONS || suggestions.iter().any(|one| one.rule.id == rule.id) {
                 continue;
             }
             let with = RuleLayer { layer: Layer::User, rules: vec![rule.clone()], overrides: Vec::new() };

@@ -6,7 +6,7 @@ mod patterns;
 mod shape;
 mod table;
 
-use shape::{Access, FileShape};
+use shape::Access;
 #[cfg(test)]
 pub(super) use table::SHAPES;
 

@@ -1,4 +1,9 @@
 //! What is dangerous about programs together: downloads that are run, secrets that are sent, fork bombs.
+//!
+//! This is taint analysis: programs are sources, sinks, or pass on what they take in, and the flows that the reader lists are
+//! the edges. They are gone over once, in the order in which they are listed, without a fixed point.
+//! Ranges of programs are asked about by prefix sums, and marked by differences, so that a text of many flows over many
+//! programs costs their sum and not their product.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -78,6 +83,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
             found.push(SEND_SECRET.at(run.span));
         }
     }
+    // Most commands are one program, and have no flow at all.
     if !actions.flows.is_empty() {
         let mut sources = Sources::default();
         for flow in &actions.flows {
@@ -137,6 +143,7 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
         return;
     }
     // Where the programs of such redirections begin and end: one pass over all, however many redirections there are.
+    // +1 where a range begins and -1 where it ends: the running sum says how many ranges cover a program.
     let mut edges = vec![0_i64; taints.len() + 1];
     for redirect in actions.redirects.iter().filter(|redirect| redirect.opens_file() && !redirect.writes()) {
         if super::files::is_secret(&redirect.target) {

@@ -23,7 +23,7 @@ const MAX_WORD_BYTES: usize = 200;
 const MAX_RULES: usize = 10_000;
 const MAX_EXAMPLES: usize = 200;
 /// The most memory that all expressions may take once they are compiled, which takes as long as it takes memory.
-const HEAVIEST: usize = 64 << 20;
+const MAX_EXPRESSION_BYTES: usize = 64 << 20;
 
 /// A rule that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +89,7 @@ pub enum CommandRuleProblem {
     /// The expressions of this rule and those before it are too large together.
     #[error(
         "with it, the expressions of the rules take more than {} MiB: repeat no large class so often, as `\\w{{1,40}}` does, or use `prefix`",
-        HEAVIEST >> 20
+        MAX_EXPRESSION_BYTES >> 20
     )]
     TooHeavy,
     /// An expression would allow.
@@ -164,7 +164,7 @@ pub(crate) fn layers(layers: &[RuleLayer]) -> std::result::Result<(), CommandRul
                 return Err(fail(CommandRuleProblem::DuplicateId));
             }
             weight = weight.saturating_add(self::rule(rule).map_err(fail)?);
-            if weight > HEAVIEST {
+            if weight > MAX_EXPRESSION_BYTES {
                 return Err(fail(CommandRuleProblem::TooHeavy));
             }
         }

@@ -1,4 +1,7 @@
 //! Rules with a regular expression. They only make a decision stricter, for a text can always be written otherwise.
+//!
+//! All expressions of a scope are one multi-pattern automaton (regex-automata), which takes time linear in the text whatever
+//! they are; lookaround and backreferences, which would need backtracking, are refused when they are compiled.
 
 use regex_automata::meta::Regex;
 use regex_automata::{Input, PatternSet};

@@ -1,4 +1,9 @@
 //! All rules of a policy, found by the name of a program.
+//!
+//! Rules are dispatched by their first word, as Codex's execpolicy does, so that the number of rules about other
+//! programs costs nothing: a test counts the allocations of a decision with 200 rules and without. Among those that match,
+//! the most specific one wins, as with selectors of CSS or routes, and ties go to the stricter one; that makes the answer
+//! independent of the order in which rules are written.
 
 use std::collections::HashMap;
 

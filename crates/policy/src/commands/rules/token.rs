@@ -137,7 +137,7 @@ pub(crate) fn escape(word: &str) -> String {
 
 /// Returns the alternatives of a word with braces: `{build,test}*` is `build*` and `test*`. One level, as many as fit.
 pub(super) fn alternatives(word: &str) -> Vec<String> {
-    const MOST: usize = 64;
+    const MAX_ALTERNATIVES: usize = 64;
     let split = || {
         let (before, rest) = word.split_once('{')?;
         let (inside, after) = rest.split_once('}')?;
@@ -149,7 +149,7 @@ pub(super) fn alternatives(word: &str) -> Vec<String> {
             let heads = inside.split(',');
             heads
                 .flat_map(|head| tails.iter().map(move |tail| format!("{before}{head}{tail}")))
-                .take(MOST)
+                .take(MAX_ALTERNATIVES)
                 .collect()
         }
         None => vec![word.to_owned()],

@@ -72,6 +72,7 @@ impl Set {
 impl Matcher {
     fn compile(patterns: &[String], settings: dfa::Config) -> Result<Self, TooLarge> {
         let config = thompson::Config::new()
+            // Names of files on Unix are bytes, and a glob that refuses must hold for all of them.
             .utf8(false)
             .which_captures(WhichCaptures::None)
             .nfa_size_limit(Some(MAX_NFA_BYTES));
@@ -80,6 +81,7 @@ impl Matcher {
         let nfa =
             NFA::compiler().configure(config).syntax(syntax).build_many(patterns).map_err(|_| TooLarge)?;
         let slow = PikeVM::new_from_nfa(nfa.clone()).map_err(|_| TooLarge)?;
+        // A long list may need more than the default capacity for its first states: then it gets the least that works.
         let settings = settings.skip_cache_capacity_check(true);
         let automaton = DFA::builder().configure(settings).build_from_nfa(nfa).map_err(|_| TooLarge)?;
         let maker = automaton.clone();

@@ -1,4 +1,7 @@
 //! Which shapes a path can have at all: nearly every path has none, and finds that out by looking up its names.
+//!
+//! An inverted index by one literal name of each pattern, as globset's strategies and hyperscan's literals are: a name that
+//! is in no row rules all rows out, and only the candidates are compared.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

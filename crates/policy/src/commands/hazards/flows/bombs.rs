@@ -53,6 +53,7 @@ fn calls<'a>(actions: &'a Actions<'_>) -> HashMap<&'a str, Vec<Call<'a>>> {
         let runs = actions.runs.get(function.runs.clone()).unwrap_or_default();
         let plain = runs
             .iter()
+            // An argument may end the recursion (`f $((n-1))`), and honest recursive functions have one.
             .filter(|run| run.argv.len() == 1)
             .filter_map(|run| Some((run.program()?, run.alongside)));
         let called =
@@ -63,6 +64,8 @@ fn calls<'a>(actions: &'a Actions<'_>) -> HashMap<&'a str, Vec<Call<'a>>> {
 }
 
 /// The functions that call themselves in the end: those that remain when all that call nothing more are removed.
+///
+/// Kahn's topological sort, run for what it leaves over: the functions on a cycle of the call graph and those that lead to one.
 fn endless<'a>(calls: &HashMap<&'a str, Vec<Call<'a>>>) -> HashSet<&'a str> {
     let mut left: HashMap<&str, usize> = calls.iter().map(|(name, called)| (*name, called.len())).collect();
     let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();

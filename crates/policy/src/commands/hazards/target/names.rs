@@ -1,7 +1,10 @@
 //! Names of files with patterns in them: whether two can mean the same file.
+//!
+//! Two patterns meet when the languages of their automata intersect. Each has a state for every letter, so the product has
+//! `n * m` states, and is walked row by row, as in the dynamic programme for one wildcard pattern and one text.
 
 /// A longer pattern is taken to mean every name: no honest one is as long, and comparing it would take long.
-const LONGEST_NAME: usize = 1024;
+const MAX_NAME_BYTES: usize = 1024;
 
 /// Whether a name, which may be a pattern itself, can be one that `part` means.
 pub(super) fn fits(name: &str, part: &str) -> bool {
@@ -9,12 +12,13 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
     if name.bytes().all(is_plain) && !part.as_bytes().contains(&b'*') {
         return name == part;
     }
+    // Cheap before dear: most names differ in their first or last letter, and need no table.
     if ends_differ(name.chars().next(), part.chars().next())
         || ends_differ(name.chars().next_back(), part.chars().next_back())
     {
         return false;
     }
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME_BYTES {
         return name.contains(['*', '?', '[']);
     }
     let name = letters(name);
