@@ -39,6 +39,8 @@ mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
 mod cgroup;
+#[cfg(feature = "container")]
+pub mod container;
 #[cfg(feature = "egress")]
 pub mod egress;
 mod enforcement;

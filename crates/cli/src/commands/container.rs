@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use stockade_guard::container::{
-    ContainerManifest, ContainerOptions, PackageError, PackageOptions, check_package,
+    ContainerOptions, PackageError, PackageOptions, check_package, parse_manifest,
 };
 use stockade_guard::{FileOptions, Source, TextFile, read_text};
 use stockade_text::escape_path;
@@ -150,9 +150,7 @@ fn look(path: &Path, rules: &Rules) -> Result<CheckedPackage, Failure> {
             Failure::incomplete(format_args!("cannot read {}: {gap}", escape_path(path)))
                 .with_help("name a folder with a manifest.json, or the manifest itself")
         })?;
-        ContainerManifest::parse(&text)
-            .map(|manifest| CheckedPackage::Manifest(manifest.into()))
-            .map_err(Into::into)
+        parse_manifest(&text).map(|manifest| CheckedPackage::Manifest(manifest.into())).map_err(Into::into)
     };
     match checked {
         Ok(checked) => Ok(checked),

@@ -6,7 +6,7 @@ use std::path::Path;
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use stockade_guard::container::{ContainerManifest, PackageOptions, PackageReport, check_package};
+use stockade_guard::container::{PackageOptions, PackageReport, check_package, parse_manifest};
 use stockade_guard::scanner::Scanner;
 
 type Checked = Result<(), String>;
@@ -22,7 +22,7 @@ pub(super) fn row(row: &Value) -> Option<Checked> {
         (None, Some(text)) => text.to_owned(),
         (None, None) => row.get("manifest")?.to_string(),
     };
-    Some(match (ContainerManifest::parse(&text), valid) {
+    Some(match (parse_manifest(&text), valid) {
         (Ok(_), true) => Ok(()),
         (Ok(_), false) => Err("valid, and should not be".to_owned()),
         (Err(errors), true) => Err(format!("refused: {errors}")),
@@ -47,7 +47,7 @@ fn package_row(case: &str) -> Checked {
         },
         "signature text is 132 characters" => || {
             let signed = signed(&[])?;
-            let is_signed = ContainerManifest::parse(&signed.to_string()).ok()?.signer().is_ok();
+            let is_signed = parse_manifest(&signed.to_string()).ok()?.signer().is_ok();
             Some(signed.get("signature")?.as_str()?.len() == 132 && is_signed)
         },
         "declared hash equals file" => || with_package(|_| Some(()), PackageReport::passed),
@@ -115,7 +115,7 @@ fn hash(name: &str, signature: &str) -> Option<String> {
     let mut manifest = unsigned(&["a"]);
     *manifest.get_mut("name")? = json!(name);
     *manifest.get_mut("signature")? = json!(format!("0x{}", signature.repeat(65)));
-    Some(ContainerManifest::parse(&manifest.to_string()).ok()?.hash().to_string())
+    Some(parse_manifest(&manifest.to_string()).ok()?.hash().to_string())
 }
 
 fn unsigned(files: &[&str]) -> Value {
@@ -137,7 +137,7 @@ fn unsigned(files: &[&str]) -> Value {
 
 fn signed(files: &[&str]) -> Option<Value> {
     let mut manifest = unsigned(if files.is_empty() { &["a"] } else { files });
-    let hash = ContainerManifest::parse(&manifest.to_string()).ok()?.hash().to_string();
+    let hash = parse_manifest(&manifest.to_string()).ok()?.hash().to_string();
     let byte = |at: usize| u8::from_str_radix(hash.get(at..at + 2)?, 16).ok();
     let hash: Vec<u8> = (2..66).step_by(2).map(byte).collect::<Option<_>>()?;
     let mut key = [0; 32];

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use super::manifest::ContainerManifest;
+use super::ContainerManifest;
 use super::package::VerifiedPackage;
 
 impl VerifiedPackage<'_> {

@@ -10,10 +10,9 @@ use sha2::{Digest as _, Sha256};
 use stockade_scanner::{ScanOptions, Scanner, Severity};
 use thiserror::Error;
 
-use super::manifest::{ContainerManifest, ManifestHash};
-use super::path::MANIFEST;
-use super::problem::ManifestErrors;
-use super::signature::{Address, SignatureError};
+use super::{
+    Address, ContainerManifest, MANIFEST, ManifestErrors, ManifestHash, SignatureError, parse_manifest,
+};
 use crate::files::{FileOptions, Folder, FolderEntry, Gap, Named, Reader, Source, What, open_named};
 use crate::read_text::read_text;
 use crate::scan_files::scan_bytes;
@@ -115,7 +114,7 @@ pub fn check_package(
         let error = io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
         return Err(unreadable(&path, Gap::Unreadable(error)));
     }
-    let manifest = ContainerManifest::parse(&text.text)?;
+    let manifest = parse_manifest(&text.text)?;
     let mut check = Check::new(&manifest, scanner, options);
     check.folder(top);
     Ok(check.end(manifest.clone()))
@@ -156,8 +155,8 @@ impl<'c> Check<'c> {
         Self {
             scanner,
             options: *options,
-            listed: manifest.files.iter().map(|file| (&*file.path, &*file.sha256)).collect(),
-            folders: manifest.files.iter().flat_map(|file| folders_above(&file.path)).collect(),
+            listed: manifest.files().iter().map(|file| (&*file.path, &*file.sha256)).collect(),
+            folders: manifest.files().iter().flat_map(|file| folders_above(&file.path)).collect(),
             reader: Reader::new(&file_options),
             bytes_left: options.max_bytes,
             problems: Vec::new(),

@@ -10,9 +10,7 @@ use std::process::Command;
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use stockade_guard::container::{
-    ContainerManifest, PackageError, PackageOptions, PackageReport, check_package,
-};
+use stockade_guard::container::{PackageError, PackageOptions, PackageReport, check_package, parse_manifest};
 use stockade_guard::scanner::Scanner;
 use tempfile::TempDir;
 
@@ -45,7 +43,7 @@ pub(crate) fn manifest(files: &[(&str, &str)]) -> Value {
         "files": files,
         "signature": format!("0x{}", "00".repeat(65)),
     });
-    let hash = ContainerManifest::parse(&manifest.to_string()).unwrap().hash().to_string();
+    let hash = parse_manifest(&manifest.to_string()).unwrap().hash().to_string();
     let bytes: Vec<u8> =
         (2..66).step_by(2).map(|at| u8::from_str_radix(hash.get(at..at + 2).unwrap(), 16).unwrap()).collect();
     let (signature, v) = SigningKey::from_slice(&KEY).unwrap().sign_prehash_recoverable(&bytes);
@@ -74,6 +72,18 @@ fn problems(package: &Path) -> Vec<String> {
 }
 
 const TWO: &[(&str, &str)] = &[("index.js", MAIN), ("lib/deep/util.js", "export {};\n")];
+
+#[test]
+fn no_file_has_a_name_that_nobody_sees_whole() {
+    for (path, seen) in [("a.js", true), ("žluť.js", true), ("a\u{202e}b", false), ("a\u{200b}", false)] {
+        let mut manifest = manifest(&[("a", MAIN)]);
+        manifest["files"][0]["path"] = json!(path);
+        let problems = parse_manifest(&manifest.to_string()).err().map(|error| error.problems);
+        let hidden = problems.iter().flatten().any(|problem| problem.message.contains("that nobody sees"));
+        assert_eq!(hidden, !seen, "{path:?}");
+        assert_eq!(problems.is_none(), seen, "{path:?}");
+    }
+}
 
 #[test]
 fn a_package_as_it_was_signed_passes() {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_guard::container::{ContainerManifest, ContainerOptions};
+use stockade_guard::container::{ContainerManifest, ContainerOptions, parse_manifest};
 use tempfile::TempDir;
 
 /// A daemon that ends with the test.
@@ -159,7 +159,7 @@ fn copy(from: &Path, root: &Path) {
 }
 
 fn manifest() -> ContainerManifest {
-    ContainerManifest::parse(&crate::container::manifest(&[("script", "")]).to_string()).unwrap()
+    parse_manifest(&crate::container::manifest(&[("script", "")]).to_string()).unwrap()
 }
 
 fn options(image: String, run: &str) -> ContainerOptions {

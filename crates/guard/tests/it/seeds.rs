@@ -11,12 +11,7 @@ use crate::properties;
 /// A fuzz target and its property.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: &[Target] = &[
-    ("skill", properties::skill),
-    ("configuration", properties::configuration),
-    #[cfg(feature = "container")]
-    ("container", properties::container),
-];
+const TARGETS: &[Target] = &[("skill", properties::skill), ("configuration", properties::configuration)];
 
 #[test]
 fn every_seed_passes() {
@@ -57,11 +52,5 @@ proptest! {
     #[test]
     fn every_configuration_has_an_answer(text in pieces(), format in 0..3_u8) {
         properties::configuration(&[&[format], text.as_bytes()].concat());
-    }
-
-    #[cfg(feature = "container")]
-    #[test]
-    fn every_manifest_has_an_answer(text in pieces()) {
-        properties::container(text.as_bytes());
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use stockade_guard::container::{
-    ContainerArgs, ContainerManifest, ContainerOptions, ManifestProblem, NotEnforced,
+    ContainerArgs, ContainerManifest, ContainerOptions, ManifestProblem, NotEnforced, parse_manifest,
 };
 
 use super::{Json, Lane, Parameters};
@@ -94,7 +94,7 @@ impl Parameters for Manifest {
 
     fn answer(self, _: &Server) -> Result<Json, Fault> {
         let options = ContainerOptions { image: self.image, api_socket: self.api_socket, run: self.run };
-        let read = match ContainerManifest::parse(self.manifest.get()) {
+        let read = match parse_manifest(self.manifest.get()) {
             Ok(manifest) => Read::valid(&manifest, &options)?,
             Err(errors) => Read::refused(errors.problems),
         };

@@ -77,12 +77,13 @@ pub struct SandboxLimits {
 pub struct ManifestHash(pub(super) [u8; 32]);
 
 impl ContainerManifest {
-    /// Reads a manifest.
+    /// Reads a manifest. `is_visible` says whether a person sees every character of a path, which is for a reader of text to
+    /// know.
     ///
     /// # Errors
     /// Everything that is wrong with it. A field that the schema does not know is wrong, at every level.
-    pub fn parse(text: &str) -> Result<Self, ManifestErrors> {
-        read(text)
+    pub fn parse(text: &str, is_visible: fn(&str) -> bool) -> Result<Self, ManifestErrors> {
+        read(text, is_visible)
     }
 
     /// Returns the text that is hashed: by RFC 8785, without spaces, keys in their order, and without the signature.
@@ -162,7 +163,7 @@ pub(super) mod tests {
     }
 
     fn parse(manifest: &Value) -> ContainerManifest {
-        ContainerManifest::parse(&manifest.to_string()).unwrap()
+        ContainerManifest::parse(&manifest.to_string(), |_| true).unwrap()
     }
 
     #[test]

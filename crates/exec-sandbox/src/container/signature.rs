@@ -93,7 +93,7 @@ mod tests {
     const ADDRESS: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
     fn parse(manifest: &Value) -> ContainerManifest {
-        ContainerManifest::parse(&manifest.to_string()).unwrap()
+        ContainerManifest::parse(&manifest.to_string(), |_| true).unwrap()
     }
 
     fn published() -> Value {

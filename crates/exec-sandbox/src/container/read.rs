@@ -6,7 +6,7 @@ use stockade_text::{Format, Node, TableEntry, Value, nearest, parse};
 
 use super::field::{self, Checked};
 use super::manifest::{ContainerManifest, DeclaredFile, Permissions, Publisher, SandboxLimits};
-use super::path::one_file;
+use super::package_path::{AS_IT_LIES, one_file};
 use super::problem::{ManifestErrors, Problems};
 
 /// A field that must be there, and how it is written.
@@ -41,8 +41,8 @@ const MAX_MANIFEST_BYTES: usize = 256 << 10;
 /// The most characters of a value that a message repeats.
 const REPEATED: usize = 40;
 
-pub(super) fn read(text: &str) -> Result<ContainerManifest, ManifestErrors> {
-    let mut reader = Reader::default();
+pub(super) fn read(text: &str, is_visible: fn(&str) -> bool) -> Result<ContainerManifest, ManifestErrors> {
+    let mut reader = Reader { problems: Problems::default(), is_visible };
     let manifest = match parse(text, Format::Json, MAX_MANIFEST_BYTES) {
         Ok(node) => reader.manifest(&Part { path: String::new(), node: &node }),
         Err(broken) => {
@@ -60,9 +60,9 @@ struct Part<'n> {
     node: &'n Node,
 }
 
-#[derive(Default)]
 struct Reader {
     problems: Problems,
+    is_visible: fn(&str) -> bool,
 }
 
 impl Reader {
@@ -132,9 +132,19 @@ impl Reader {
 
     fn file(&mut self, part: &Part<'_>) -> Option<DeclaredFile> {
         let [path, sha256] = self.fields(part, FILE)?;
-        let path = self.value(path, field::file_path);
+        let path = path.and_then(|part| self.visible_path(&part));
         let sha256 = self.value(sha256, field::sha256);
         Some(DeclaredFile { path: path?, sha256: sha256? })
+    }
+
+    fn visible_path(&mut self, part: &Part<'_>) -> Option<String> {
+        let path =
+            field::file_path(&part.node.value).map_err(|it| self.wrong(part, &it.what, &it.fix)).ok()?;
+        if !(self.is_visible)(&path) {
+            self.wrong(part, "free of characters that nobody sees", AS_IT_LIES);
+            return None;
+        }
+        Some(path)
     }
 
     /// No file may be another one too, nor a folder of another one, on any system.

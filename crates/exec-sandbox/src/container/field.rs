@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use stockade_text::Value;
 
-use super::path::package_path;
+use super::package_path::package_path;
 
 /// What was wanted instead of a value.
 #[derive(Debug, PartialEq, Eq)]

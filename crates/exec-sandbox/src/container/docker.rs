@@ -218,7 +218,7 @@ mod tests {
     fn manifest(memory: u64, spawn: bool) -> ContainerManifest {
         let mut manifest = sample();
         manifest["sandbox"] = json!({ "memoryMb": memory, "timeoutMs": 10000, "allowSpawn": spawn });
-        ContainerManifest::parse(&manifest.to_string()).unwrap()
+        ContainerManifest::parse(&manifest.to_string(), |_| true).unwrap()
     }
 
     #[test]

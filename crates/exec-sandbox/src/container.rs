@@ -1,0 +1,28 @@
+//! Packages that run in containers: what their manifest says, who signed it, and how Docker runs them.
+//!
+//! [`ContainerManifest::parse`] reads a manifest and refuses whatever is not written as the schema wants it, with the
+//! place and the remedy. [`ContainerManifest::signer`] says whose key signed it, and [`ContainerManifest::docker_args`]
+//! how to run it. A valid manifest is no proof: look at the signature, and decide which publishers to trust. Whether the
+//! files of a package are those that it lists is for whoever reads them.
+//!
+//! ```
+//! use stockade_exec_sandbox::container::ContainerManifest;
+//!
+//! let wrong = ContainerManifest::parse(r#"{"version": "1", "sandbox": {"memoryMB": 128}}"#, |_| true).unwrap_err();
+//! let unknown = wrong.problems.iter().find(|problem| problem.path == "sandbox.memoryMB").unwrap();
+//! assert_eq!(unknown.fix, "write `memoryMb`");
+//! ```
+
+mod docker;
+mod field;
+mod manifest;
+mod package_path;
+mod problem;
+mod read;
+mod signature;
+
+pub use docker::{ContainerArgs, ContainerOptions, ContainerOptionsError, NotEnforced};
+pub use manifest::{ContainerManifest, DeclaredFile, ManifestHash, Permissions, Publisher, SandboxLimits};
+pub use package_path::MANIFEST;
+pub use problem::{ManifestErrors, ManifestProblem};
+pub use signature::{Address, SignatureError};
