@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use stockade_names::{Read, Scope, names};
+
 use crate::binds::{check, check_folder};
 use crate::host::{Entry, HostFacts, Treatment};
 use crate::refusal::{Refusal, Rule, What};
@@ -161,6 +163,9 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
         let when = if *home == Home::Tools { ", if tools are to be seen" } else { "" };
         table.push(row(&format!("`~/{path}`{when}"), "read", *why));
     }
+    for path in secrets_at_home() {
+        table.push(row(&format!("`~/{path}`"), "none", "it holds secrets"));
+    }
     table.push(row("other paths that are named as readable", "read", "named as readable"));
     table.push(row("protected names in the workspace", "read", "other programs obey them"));
     table.push(row("`.env`, keys and sockets in the workspace", "none", "they hold secrets, or lead out"));
@@ -233,14 +238,36 @@ fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
 
 /// What is visible in the home, if that is empty otherwise.
 fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+    if home(spec, facts).is_none() {
+        return Vec::new();
+    }
     let wanted = AT_HOME.iter().filter(|row| row.1 == Home::Private || spec.home == Home::Tools);
-    let plain = wanted.filter_map(|(below, _, access, reason)| {
+    let shown = wanted.filter_map(|(below, _, access, reason)| {
         let path = facts.home.join(below);
         let plain = matches!(facts.entry(&path), Some(Entry::Folder | Entry::File));
         let shape = shape_of(&path, facts);
         plain.then(|| user(path, *access, shape, reason))
     });
-    if home(spec, facts).is_some() { plain.collect() } else { Vec::new() }
+    let mut mounts: Vec<Mount> = shown.collect();
+    let secrets = secrets_at_home().map(|below| facts.home.join(below));
+    let there = secrets.filter(|path| matches!(facts.entry(path), Some(Entry::Folder | Entry::File)));
+    let hidden: Vec<Mount> = there
+        .filter(|path| mounts.iter().any(|mount| path.starts_with(&mount.target)))
+        .map(|path| {
+            let shape = shape_of(&path, facts);
+            Mount::new(path, MountKind::Hidden { shape }, "holds secrets, or leads out")
+        })
+        .collect();
+    mounts.extend(hidden);
+    mounts
+}
+
+/// What holds secrets below something that is visible in the home: what the table of names lets nobody read.
+pub(crate) fn secrets_at_home() -> impl Iterator<Item = &'static str> {
+    let secrets = names()
+        .filter(|name| name.read == Read::Refuse && matches!(name.scope, Scope::Anywhere | Scope::Home));
+    let is_shown = |path: &&str| AT_HOME.iter().any(|row| Path::new(path).starts_with(row.0));
+    secrets.flat_map(|name| name.paths).copied().filter(is_shown)
 }
 
 fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {

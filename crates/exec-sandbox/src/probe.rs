@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
 use crate::host::{Entry, HostFacts, Kernel};
-use crate::mounts::{AT_HOME, SYSTEM};
+use crate::mounts::{AT_HOME, SYSTEM, secrets_at_home};
 use crate::seccomp::Architecture;
 use crate::spec::{Backend, Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
@@ -39,7 +39,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
 /// Where a plan for `spec` may depend on what there is.
 pub(crate) fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
     let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
-    let at_home = AT_HOME.iter().map(|row| home.join(row.0));
+    let at_home = AT_HOME.iter().map(|row| row.0).chain(secrets_at_home()).map(|below| home.join(below));
     let named =
         std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
     let socket = match &spec.network {

@@ -1,10 +1,10 @@
 //! Whole plans, for a machine that is written by hand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Entry, HostFacts, Kernel, Network, Property, ProtectedEntry, Rule, SandboxSpec, Searched, Treatment,
-    What, bwrap_arguments, plan,
+    Entry, HostFacts, Kernel, MountKind, Network, Property, ProtectedEntry, Rule, SandboxSpec, Searched,
+    Treatment, What, bwrap_arguments, plan,
 };
 
 pub(crate) fn machine() -> HostFacts {
@@ -177,4 +177,20 @@ fn refused_with_the_way_out() {
         plan(&SandboxSpec::new("/home/u/work", [""]), &machine()).unwrap_err().rule,
         Rule::PlainCommand
     );
+}
+
+/// Git keeps passwords beside its settings.
+#[test]
+fn what_holds_secrets_among_the_settings_of_git_is_hidden() {
+    let mut facts = machine();
+    let plan_with = |facts: &HostFacts| plan(&SandboxSpec::new("/home/u/work", ["true"]), facts).unwrap();
+    let secret = Path::new("/home/u/.config/git/credentials");
+    facts.entries.insert("/home/u/.config/git".into(), Entry::Folder);
+    assert!(!plan_with(&facts).mounts.iter().any(|mount| mount.target == secret));
+    facts.entries.insert(secret.into(), Entry::File);
+    let mounts = plan_with(&facts).mounts;
+    let at = |target: &Path| mounts.iter().position(|mount| mount.target == target);
+    assert!(at(Path::new("/home/u/.config/git")) < at(secret));
+    let hidden = mounts.iter().find(|mount| mount.target == secret).map(|mount| &mount.kind);
+    assert!(matches!(hidden, Some(MountKind::Hidden { .. })), "{hidden:?}");
 }
