@@ -4,8 +4,13 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use stockade_policy::SkillTools;
 use stockade_sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
 use stockade_scanner::{Scanner, Severity};
+use stockade_skill::{
+    Dialect, FilePosition, ProblemLevel, SkillFrame, SkillManifest, SkillProblem, SkillProblems, read_head,
+    split_head, unix_lines,
+};
 use thiserror::Error;
 
 use stockade_text::{Node, TextPosition};
@@ -13,9 +18,8 @@ use stockade_text::{Node, TextPosition};
 use crate::files::{FileOptions, Gap};
 use crate::read_text::TextFile;
 use crate::skill::{
-    Bundle, Dialect, Findings, Parts, Place, ProblemLevel, Problems, PromptRefused, Reading, SkillFinding,
-    SkillManifest, SkillProblem, SkillSource, Surface, Surfaces, one_line, read_bundle, read_start, split,
-    unix_lines,
+    Bundle, Findings, PromptRefused, Reading, SkillFinding, SkillSource, Surface, Surfaces, check_tools,
+    one_line, prompt, read_bundle, tools_of,
 };
 
 /// How skills are let in.
@@ -84,7 +88,8 @@ pub enum Admission {
 #[derive(Debug, Clone)]
 pub struct LoadedSkill {
     manifest: SkillManifest,
-    parts: Parts,
+    tools: SkillTools,
+    frame: SkillFrame,
     report: SkillReport,
 }
 
@@ -148,7 +153,7 @@ pub fn admit(
     Ok(Door {
         scanner,
         options,
-        problems: Problems::new(options.dialect, options.strict),
+        problems: SkillProblems::new(options.dialect, options.strict),
         findings: Findings::default(),
     }
     .judge(bundle))
@@ -158,19 +163,25 @@ impl LoadedSkill {
     /// Its name, cleaned.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.parts.name
+        &self.frame.name
     }
 
     /// What it is for, cleaned and on one line.
     #[must_use]
     pub fn description(&self) -> &str {
-        &self.parts.description
+        &self.frame.description
     }
 
     /// What it says about itself, as it says it.
     #[must_use]
     pub const fn manifest(&self) -> &SkillManifest {
         &self.manifest
+    }
+
+    /// The tools that it lists: an upper bound on what it may use.
+    #[must_use]
+    pub const fn tools(&self) -> &SkillTools {
+        &self.tools
     }
 
     /// What was found out about it.
@@ -182,13 +193,13 @@ impl LoadedSkill {
     /// Its text, cleaned. For a prompt, use [`LoadedSkill::prompt`].
     #[must_use]
     pub fn body(&self) -> &str {
-        &self.parts.body
+        &self.frame.body
     }
 
     /// The skill in a list, for a model to choose from: `<skill>` with its name and what it is for.
     #[must_use]
     pub fn listing(&self) -> String {
-        self.parts.listing()
+        self.frame.listing()
     }
 
     /// The skill as a model gets it: its text with arguments, in a frame that it cannot leave.
@@ -196,7 +207,7 @@ impl LoadedSkill {
     /// # Errors
     /// When the arguments make an attack of it, or more text than anybody reads.
     pub fn prompt(&self, arguments: &str, scanner: &Scanner) -> Result<String, PromptRefused> {
-        self.parts.prompt(arguments, scanner)
+        prompt(&self.frame, arguments, scanner)
     }
 }
 
@@ -234,28 +245,28 @@ impl Admission {
 struct Door<'d> {
     scanner: &'d Scanner,
     options: &'d AdmitOptions,
-    problems: Problems,
+    problems: SkillProblems,
     findings: Findings,
 }
 
 impl Door<'_> {
     fn judge(mut self, bundle: Bundle) -> Admission {
         let Bundle { name: path, main, folder, others } = bundle;
-        let start = Place { path: &path, at: TextPosition::START };
+        let start = FilePosition { path: &path, at: TextPosition::START };
         if !main.as_stored {
             let message = "the file is no plain UTF-8: other programs may read another text";
             self.problems.add("not-plain-text", start, message, "save it as UTF-8, without NUL bytes");
         }
         self.findings.add(&self.scanner.scan(&main.text), &path, 0, Reading::Written);
         for (name, gap) in &others.gaps {
-            let place = Place { path: name, at: TextPosition::START };
-            self.problems.add("not-read", place, gap, "take it out, or let it be read");
+            let position = FilePosition { path: name, at: TextPosition::START };
+            self.problems.add("not-read", position, gap, "take it out, or let it be read");
         }
         self.findings.extend(others.findings, others.cut);
 
         let text = unix_lines(&main.text);
-        let split = split(&text);
-        let (mut manifest, head) = read_start(&split, &path, &mut self.problems);
+        let split = split_head(&text);
+        let (mut manifest, head) = read_head(&split, &path, &check_tools, &mut self.problems);
         self.values(&manifest, head.as_ref(), &path);
         let cleaned = self.body(split.body, &path, split.lines_before);
         let surfaces = self.surfaces(
@@ -272,7 +283,7 @@ impl Door<'_> {
             self.problems.add("too-many-findings", start, message, "mend what is listed, then look again");
         }
 
-        let parts = Parts {
+        let frame = SkillFrame {
             name: one_line(manifest.name.as_deref().unwrap_or(&path), 64),
             description: one_line(manifest.description.as_deref().unwrap_or_default(), 1024),
             folder: folder.map(|folder| one_line(&folder.to_string_lossy(), 4096)),
@@ -283,7 +294,7 @@ impl Door<'_> {
         let worst = self.findings.worst();
         let (problems, level) = self.problems.end();
         let report = SkillReport {
-            name: parts.name.clone(),
+            name: frame.name.clone(),
             dialect: self.options.dialect,
             problems,
             findings: self.findings.end(),
@@ -298,7 +309,7 @@ impl Door<'_> {
             return Admission::Blocked(Box::new(report));
         }
         let flagged = worst.is_some() || level == ProblemLevel::Warning;
-        let skill = Box::new(LoadedSkill { manifest, parts, report });
+        let skill = Box::new(LoadedSkill { tools: tools_of(&manifest), manifest, frame, report });
         if flagged { Admission::Flagged(skill) } else { Admission::Accepted(skill) }
     }
 
@@ -321,7 +332,7 @@ impl Door<'_> {
 
     fn body<'t>(&mut self, body: &'t str, path: &str, lines_before: usize) -> Sanitized<'t> {
         let at = TextPosition::START.below(lines_before);
-        let place = Place { path, at };
+        let position = FilePosition { path, at };
         let options = SanitizeOptions { max_chars: self.options.max_chars, ..SanitizeOptions::default() };
         let cleaned = sanitize(body, &options);
         self.findings.add(&self.scanner.scan(&cleaned.body), path, lines_before, Reading::Cleaned);
@@ -332,7 +343,7 @@ impl Door<'_> {
             let message = "invisible characters spell a message";
             self.problems.add(
                 "hidden-text",
-                place,
+                position,
                 message,
                 "write it so that people can read it, or take it out",
             );
@@ -340,7 +351,7 @@ impl Door<'_> {
         if cleaned.body.trim().is_empty() {
             self.problems.add(
                 "empty-body",
-                place,
+                position,
                 "there is no text below the head",
                 "say what a model should do",
             );
@@ -348,7 +359,7 @@ impl Door<'_> {
         if cleaned.truncated {
             let message = format_args!("only the first {} characters reach a model", self.options.max_chars);
             let fix = "move parts of the text into files that it refers to";
-            self.problems.add("body-truncated", place, message, fix);
+            self.problems.add("body-truncated", position, message, fix);
         }
         cleaned
     }
@@ -362,18 +373,13 @@ impl Door<'_> {
         lines_before: usize,
         scripts: &[(String, String)],
     ) -> Vec<Surface> {
-        let mut surfaces = Surfaces {
-            scanner: self.scanner,
-            findings: &mut self.findings,
-            problems: &mut self.problems,
-            list: Vec::new(),
-            commands: 0,
-        };
+        let mut surfaces =
+            Surfaces { scanner: self.scanner, findings: &mut self.findings, list: Vec::new(), commands: 0 };
         if let Some(head) = head {
-            surfaces.of_head(&head.value, path);
+            surfaces.of_head(&head.value, path, &mut self.problems);
         }
-        surfaces.of_text(body, path, lines_before);
-        surfaces.of_text(cleaned, path, lines_before);
+        surfaces.of_text(body, path, lines_before, &mut self.problems);
+        surfaces.of_text(cleaned, path, lines_before, &mut self.problems);
         for (name, first_line) in scripts {
             surfaces.script(name, first_line);
         }
@@ -388,13 +394,13 @@ impl Door<'_> {
         folder: Option<&std::path::Path>,
         path: &str,
     ) {
-        let place = Place { path, at: TextPosition::START };
+        let position = FilePosition { path, at: TextPosition::START };
         let folder = folder.and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy());
         match (&manifest.name, &folder) {
             (None, _) => {
                 self.problems.add(
                     "missing-name",
-                    place,
+                    position,
                     "the skill has no name",
                     "add `name: …` to its head",
                 );
@@ -402,15 +408,38 @@ impl Door<'_> {
             }
             (Some(name), Some(folder)) if name != folder => {
                 let message = format_args!("the skill is called `{name}` and its folder `{folder}`");
-                self.problems.add("name-not-folder", place, message, "give both the same name");
+                self.problems.add("name-not-folder", position, message, "give both the same name");
             }
             _ => {}
         }
         if manifest.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
             let message = "the skill does not say what it is for";
-            self.problems.add("missing-description", place, message, "add `description: …` to its head");
+            self.problems.add("missing-description", position, message, "add `description: …` to its head");
             let first = body.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
             manifest.description = first.map(|line| line.chars().take(1024).collect());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade_skill::Dialect;
+
+    /// Every problem that the sources name has its levels.
+    #[test]
+    fn every_rule_has_its_levels() {
+        let mut seen = 0;
+        for source in [include_str!("admit.rs"), include_str!("skill/surface.rs")] {
+            let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+            for (at, call) in source.match_indices("problems.add(") {
+                let rest = source.get(at + call.len()..).unwrap_or_default().trim_start();
+                let Some(rule) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) else {
+                    continue;
+                };
+                assert!(Dialect::rules().any(|known| known == rule), "{rule}");
+                seen += 1;
+            }
+        }
+        assert!(seen >= 12, "only {seen} rules were found in the sources");
     }
 }

@@ -181,7 +181,7 @@ impl Guard {
 
     /// Makes a skill active: from here on, the agent has only the tools that it lists.
     pub fn activate(&mut self, skill: &LoadedSkill) {
-        self.tools = self.tools.with_skill(skill.name(), &skill.manifest().tools);
+        self.tools = self.tools.with_skill(skill.name(), skill.tools());
     }
 
     /// Decides whether a tool may be used. `arguments` is what the tool is asked to do, as far as skills speak of it.

@@ -92,8 +92,8 @@ pub use read_text::{TextFile, read_text};
 pub use rule_store::{RuleStore, RuleStoreError};
 pub use scan_files::{FileScan, scan_bytes, scan_files};
 pub use skill::{
-    Dialect, ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest,
-    SkillPermissions, SkillProblem, SkillRequirements, SkillSource, Surface, SurfaceKind, find_skills,
+    PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools, find_skills,
+    read_manifest,
 };
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
@@ -104,4 +104,8 @@ pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;
 pub use stockade_scanner as scanner;
+pub use stockade_skill::{
+    Dialect, ListedTools, ProblemLevel, SkillManifest, SkillPermissions, SkillProblem, SkillRequirements,
+    SurfaceKind,
+};
 pub use syntax::syntax_of;

@@ -32,7 +32,7 @@ fn compare(row: &Value, skill: &LoadedSkill) -> Result<(), String> {
             let head = json!({ "name": skill.manifest().name, "description": skill.manifest().description });
             json!({ "frontmatter": head, "body": skill.body() })
         }
-        _ => comis(skill.manifest()),
+        _ => comis(skill.manifest(), skill.tools()),
     };
     // An empty table and none say the same.
     let wanted = &without(wanted.clone(), |value| value == &json!({}));
@@ -41,8 +41,8 @@ fn compare(row: &Value, skill: &LoadedSkill) -> Result<(), String> {
 
 /// A manifest as Comis prints it. There, an empty list of tools restricts nothing, and here it permits nothing: the list
 /// is compared, not what it means.
-fn comis(manifest: &SkillManifest) -> Value {
-    let tools: Vec<&str> = match &manifest.tools {
+fn comis(manifest: &SkillManifest, tools: &SkillTools) -> Value {
+    let tools: Vec<&str> = match tools {
         SkillTools::Unlisted => Vec::new(),
         SkillTools::Listed(tools) => tools.iter().map(SkillTool::name).collect(),
     };

@@ -13,9 +13,9 @@ use stockade_limits::store::AgentLimits;
 use stockade_limits::{Cap, MicroUsd};
 use stockade_policy::paths::Preset;
 use stockade_policy::{Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, ToolPolicyConfig};
+use stockade_skill::Dialect;
 
 use crate::admit::{AdmitOptions, OnCritical};
-use crate::skill::Dialect;
 
 /// What holds for one agent.
 #[derive(Debug, Clone)]

@@ -29,7 +29,7 @@ pub enum SkillSource<'a> {
 const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 
 /// The most files that are listed by name.
-const MOST_LISTED: usize = 256;
+const MAX_LISTED: usize = 256;
 
 /// Endings of files that are programs, whatever their first line says.
 const PROGRAMS: &[&str] = &[
@@ -153,25 +153,25 @@ fn see(folder: &Path, file: FileScan<'_>) -> Seen {
 
 impl Others {
     fn add(&mut self, seen: Seen) {
-        const MOST_KEPT: usize = 1000;
+        const MAX_KEPT: usize = 1000;
         self.count += 1;
         self.cut |= seen.cut;
         for finding in seen.findings {
-            if self.findings.len() < MOST_KEPT {
+            if self.findings.len() < MAX_KEPT {
                 self.findings.push(finding);
             } else {
                 self.cut = true;
             }
         }
-        if let Some(first_line) = seen.script.filter(|_| self.scripts.len() < MOST_KEPT) {
+        if let Some(first_line) = seen.script.filter(|_| self.scripts.len() < MAX_KEPT) {
             self.scripts.push((seen.name.clone(), first_line));
         }
         if let Some(gap) = seen.gap.filter(|gap| gap.coverage() == Coverage::Incomplete)
-            && self.gaps.len() < MOST_KEPT
+            && self.gaps.len() < MAX_KEPT
         {
             self.gaps.push((seen.name.clone(), gap));
         }
-        if self.names.len() < MOST_LISTED {
+        if self.names.len() < MAX_LISTED {
             self.names.push(seen.name);
         }
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use stockade_scanner::{Finding, ScanReport, Severity};
 
 /// The most findings that are listed.
-const MOST: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 
 /// A finding of the scanner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -97,7 +97,7 @@ impl Findings {
         let key = (path.clone(), rule_id.clone(), matched_text.clone());
         // What is written twice is found twice; what is read twice is not.
         let new = self.seen.insert(key) || *reading == Reading::Written;
-        if new && self.list.len() < MOST {
+        if new && self.list.len() < MAX_FINDINGS {
             self.list.push(finding);
         } else if new {
             self.cut = true;

@@ -9,8 +9,8 @@ use stockade_guard::policy::SkillTools;
 use stockade_guard::policy::tools::SkillTool;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{
-    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, OnCritical, ProblemLevel, SkillManifest,
-    SkillSource, SurfaceKind, admit, find_skills,
+    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, OnCritical, ProblemLevel, SkillSource,
+    SurfaceKind, admit, find_skills, read_manifest,
 };
 
 fn admit_text(text: &str, dialect: Dialect) -> Admission {
@@ -202,16 +202,15 @@ fn tool_lists_are_read_in_every_spelling() {
     {
         for dialect in [Dialect::AgentSkills, Dialect::Claude, Dialect::OpenClaw, Dialect::Lenient] {
             let skill = loaded(&with_key(line), dialect);
-            let names: Vec<_> =
-                skill.manifest().tools.listed().unwrap().iter().map(SkillTool::name).collect();
+            let names: Vec<_> = skill.tools().listed().unwrap().iter().map(SkillTool::name).collect();
             assert_eq!(names, ["Read"], "{line} {dialect:?}");
             assert!(skill.report().surfaces.iter().any(|surface| surface.kind == SurfaceKind::ToolList));
         }
     }
-    assert_eq!(loaded(&with_key("version: 1"), Dialect::Claude).manifest().tools, SkillTools::Unlisted);
+    assert_eq!(*loaded(&with_key("version: 1"), Dialect::Claude).tools(), SkillTools::Unlisted);
     let none = SkillTools::Listed(Vec::new());
-    assert_eq!(loaded(&with_key("allowed-tools: []"), Dialect::Claude).manifest().tools, none);
-    assert_eq!(loaded(&with_key("allowed-tools:"), Dialect::Claude).manifest().tools, none);
+    assert_eq!(*loaded(&with_key("allowed-tools: []"), Dialect::Claude).tools(), none);
+    assert_eq!(*loaded(&with_key("allowed-tools:"), Dialect::Claude).tools(), none);
 }
 
 /// A list that was meant to restrict a skill and is read by nobody.
@@ -265,9 +264,9 @@ fn the_skills_of_a_collection_are_found() {
 #[test]
 fn a_head_is_read_by_itself() {
     let read = |text: &str| {
-        let (manifest, problems) = SkillManifest::read(text, "SKILL.md", Dialect::Lenient);
+        let (manifest, tools, problems) = read_manifest(text, "SKILL.md", Dialect::Lenient);
         let worst = problems.first().map(|problem| (problem.level, problem.rule));
-        (manifest.name, manifest.tools.listed().map(<[SkillTool]>::len), worst)
+        (manifest.name, tools.listed().map(<[SkillTool]>::len), worst)
     };
     let error = |rule| Some((ProblemLevel::Error, rule));
     for (text, name, tools, worst) in [

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use stockade_guard::policy::SkillTools;
-use stockade_guard::{Dialect, FileOptions, ProblemLevel, SkillManifest, Source, read_text};
+use stockade_guard::{Dialect, FileOptions, ProblemLevel, Source, read_manifest, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;
@@ -13,10 +13,10 @@ pub(super) fn read(file: &Path) -> Result<(String, SkillTools), Failure> {
     let shown = escape_path(file);
     let text = read_text(&Source::Path(file.to_owned()), &FileOptions::default())
         .map_err(|gap| Failure::incomplete(format_args!("{shown}: {gap}")))?;
-    let (manifest, problems) = SkillManifest::read(&text.text, &shown, Dialect::Lenient);
+    let (manifest, tools, problems) = read_manifest(&text.text, &shown, Dialect::Lenient);
     if let Some(problem) = problems.first().filter(|problem| problem.level == ProblemLevel::Error) {
         let place = format!("{shown}:{}:{}", problem.line, problem.column);
         return Err(Failure::usage(format_args!("{place}: {}", problem.message)).with_help(&problem.fix));
     }
-    Ok((manifest.name.unwrap_or(shown), manifest.tools))
+    Ok((manifest.name.unwrap_or(shown), tools))
 }

@@ -122,7 +122,7 @@ impl Parameters for Manifest {
         let loaded = admission.loaded();
         Ok(Json::of(&Read {
             valid: loaded.is_some(),
-            manifest: loaded.as_ref().map(|skill| manifest(skill.manifest())),
+            manifest: loaded.as_ref().map(|skill| manifest(skill.manifest(), skill.tools())),
             errors,
             body: loaded.map(|skill| skill.body().to_owned()),
         }))
@@ -163,7 +163,7 @@ impl Parameters for Admit {
             findings: &report.findings,
             surfaces: &report.surfaces,
             sanitized: loaded.map(|skill| skill.body()),
-            manifest: loaded.map(|skill| manifest(skill.manifest())),
+            manifest: loaded.map(|skill| manifest(skill.manifest(), skill.tools())),
             reasons: reasons(report),
             problems: report.problems.iter().map(Wrong::of).collect(),
         }))
@@ -198,8 +198,8 @@ impl Wrong {
 }
 
 /// The manifest as JSON: what is not said is not there.
-fn manifest(manifest: &SkillManifest) -> Value {
-    let tools = match &manifest.tools {
+fn manifest(manifest: &SkillManifest, tools: &SkillTools) -> Value {
+    let tools = match tools {
         SkillTools::Unlisted => Value::Null,
         SkillTools::Listed(tools) => tools.iter().map(|tool| Value::from(tool.name())).collect(),
     };

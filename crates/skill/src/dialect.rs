@@ -60,8 +60,14 @@ impl Dialect {
         KEYS.iter().find(|row| row.0 == key).and_then(|(_, dialects)| dialects.first().copied())
     }
 
-    /// How this dialect takes a problem.
-    pub(super) fn level(self, rule: &str) -> ProblemLevel {
+    /// Returns the names of all problems, whoever finds them.
+    pub fn rules() -> impl Iterator<Item = &'static str> {
+        LEVELS.iter().map(|row| row.0)
+    }
+
+    /// Returns how this dialect takes a problem. One that is not in the table is an error.
+    #[must_use]
+    pub fn level(self, rule: &str) -> ProblemLevel {
         let row = LEVELS.iter().find(|(name, _)| *name == rule);
         let level = row.and_then(|(_, levels)| levels.get(self as usize));
         level.copied().unwrap_or(ProblemLevel::Error)
@@ -160,18 +166,13 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
 };
 
 #[cfg(test)]
-pub(super) fn is_rule(rule: &str) -> bool {
-    LEVELS.iter().any(|(name, _)| *name == rule)
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn dialects_stand_in_their_order() {
-        for (place, dialect) in Dialect::ALL.into_iter().enumerate() {
-            assert_eq!(dialect as usize, place);
+        for (index, dialect) in Dialect::ALL.into_iter().enumerate() {
+            assert_eq!(dialect as usize, index);
             assert_eq!(Dialect::from_name(dialect.name()), Some(dialect));
         }
     }

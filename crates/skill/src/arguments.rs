@@ -1,17 +1,18 @@
 //! Puts arguments into the text of a skill: once, so that an argument that looks like a place for one stays as it is.
 
-/// The most characters that come of it, whatever a text repeats.
-const MOST_BYTES: usize = 1 << 20;
+/// The most bytes that come of it, whatever a text repeats.
+const MAX_FILLED_BYTES: usize = 1 << 20;
 
-/// Returns the text with its arguments, and nothing if that would be longer than anybody reads.
+/// Returns the text with its arguments filled in, and nothing if that would be longer than anybody reads.
 ///
 /// `$ARGUMENTS` and `$@` stand for all of them, `$ARGUMENTS[0]` and `$1` for the first, `${@:2}` for those from the
 /// second on, and `{name}` for the one of that name. What stands for an argument that was not given is left as it is: it
 /// may be a price. A text without a place for arguments gets them at its end.
-pub(super) fn substitute(text: &str, arguments: &str, names: &[String]) -> Option<String> {
+#[must_use]
+pub fn substitute(text: &str, arguments: &str, names: &[String]) -> Option<String> {
     let words = split(arguments);
     let filled = Filler { all: arguments.trim(), words: &words, names }.fill(text)?;
-    if filled.0.len() > MOST_BYTES {
+    if filled.0.len() > MAX_FILLED_BYTES {
         return None;
     }
     match filled {
@@ -47,7 +48,7 @@ impl Filler<'_> {
                     rest = from.get(1..)?;
                 }
             }
-            if filled.len() > MOST_BYTES {
+            if filled.len() > MAX_FILLED_BYTES {
                 return None;
             }
         }
@@ -103,7 +104,7 @@ fn split(arguments: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_BYTES, substitute};
+    use super::{MAX_FILLED_BYTES, substitute};
 
     #[test]
     fn arguments_go_where_they_belong_and_once() {
@@ -131,6 +132,6 @@ mod tests {
     fn a_text_that_repeats_its_arguments_is_bounded() {
         let (text, arguments) = ("$ARGUMENTS".repeat(2000), "x".repeat(20_000));
         assert_eq!(substitute(&text, &arguments, &[]), None);
-        assert!(substitute(&"x".repeat(MOST_BYTES + 1), "", &[]).is_none());
+        assert!(substitute(&"x".repeat(MAX_FILLED_BYTES + 1), "", &[]).is_none());
     }
 }

@@ -8,7 +8,7 @@ use stockade_text::TextPosition;
 use super::dialect::Dialect;
 
 /// The most problems that are listed.
-const MOST: usize = 200;
+const MAX_LISTED: usize = 200;
 
 /// How much a problem matters, from the mildest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -47,16 +47,18 @@ pub struct SkillProblem {
     pub fix: String,
 }
 
-/// A place in a file of a skill.
+/// A position in a file of a skill.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'p> {
-    pub(crate) path: &'p str,
-    pub(crate) at: TextPosition,
+pub struct FilePosition<'p> {
+    /// What to call the file.
+    pub path: &'p str,
+    /// The position in it.
+    pub at: TextPosition,
 }
 
-/// What was found to be wrong so far.
+/// Collects what is wrong with a skill, each problem as bad as its dialect takes it.
 #[derive(Debug)]
-pub(crate) struct Problems {
+pub struct SkillProblems {
     dialect: Dialect,
     /// Whether a note is an error.
     strict: bool,
@@ -64,16 +66,18 @@ pub(crate) struct Problems {
     worst: ProblemLevel,
 }
 
-impl Problems {
-    pub(crate) const fn new(dialect: Dialect, strict: bool) -> Self {
+impl SkillProblems {
+    /// Returns a collector without problems. `strict` makes an error of what the dialect merely notes.
+    #[must_use]
+    pub const fn new(dialect: Dialect, strict: bool) -> Self {
         Self { dialect, strict, list: Vec::new(), worst: ProblemLevel::Ignored }
     }
 
     /// Adds a problem, unless this dialect does not mind. More than anybody reads are counted and not kept.
-    pub(crate) fn add(
+    pub fn add(
         &mut self,
         rule: &'static str,
-        place: Place<'_>,
+        position: FilePosition<'_>,
         message: impl fmt::Display,
         fix: impl fmt::Display,
     ) {
@@ -83,8 +87,8 @@ impl Problems {
             level => level,
         };
         self.worst = self.worst.max(level);
-        if self.list.len() < MOST {
-            let Place { path, at } = place;
+        if self.list.len() < MAX_LISTED {
+            let FilePosition { path, at } = position;
             self.list.push(SkillProblem {
                 level,
                 rule,
@@ -97,12 +101,15 @@ impl Problems {
         }
     }
 
-    pub(crate) const fn dialect(&self) -> Dialect {
+    /// Returns the dialect that the skill is read in.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
     /// Returns the problems, the worst first, and how bad the worst of all is.
-    pub(crate) fn end(mut self) -> (Vec<SkillProblem>, ProblemLevel) {
+    #[must_use]
+    pub fn end(mut self) -> (Vec<SkillProblem>, ProblemLevel) {
         self.list.sort_by_key(|problem| std::cmp::Reverse(problem.level));
         (self.list, self.worst)
     }
@@ -114,25 +121,20 @@ mod tests {
 
     #[test]
     fn a_flood_is_cut_and_the_worst_still_counts() {
-        let mut problems = Problems::new(Dialect::AgentSkills, false);
-        let place = Place { path: "SKILL.md", at: TextPosition::START };
+        let mut problems = SkillProblems::new(Dialect::AgentSkills, false);
+        let position = FilePosition { path: "SKILL.md", at: TextPosition::START };
         for _ in 0..1000 {
-            problems.add("unknown-key", place, "x", "y");
+            problems.add("unknown-key", position, "x", "y");
         }
-        problems.add("duplicate-key", place, "x", "y");
+        problems.add("duplicate-key", position, "x", "y");
         let (list, worst) = problems.end();
-        assert_eq!((list.len(), worst), (MOST, ProblemLevel::Error));
+        assert_eq!((list.len(), worst), (MAX_LISTED, ProblemLevel::Error));
     }
 
     /// Every rule that the sources name has its row.
     #[test]
     fn every_rule_has_its_levels() {
-        let sources = [
-            include_str!("read.rs"),
-            include_str!("command.rs"),
-            include_str!("surface.rs"),
-            include_str!("../admit.rs"),
-        ];
+        let sources = [include_str!("read.rs"), include_str!("surface.rs")];
         let mut seen = 0;
         for source in sources {
             let calls = [".add(", ".problem("]
@@ -142,10 +144,10 @@ mod tests {
                 let Some(rule) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) else {
                     continue;
                 };
-                assert!(super::super::dialect::is_rule(rule), "{rule}");
+                assert!(Dialect::rules().any(|known| known == rule), "{rule}");
                 seen += 1;
             }
         }
-        assert!(seen > 15, "only {seen} rules were found in the sources");
+        assert!(seen > 12, "only {seen} rules were found in the sources");
     }
 }

@@ -3,17 +3,18 @@
 //! `` !`command` `` and blocks that begin with ```` ```! ```` are replaced by what they print, before a model sees the
 //! text. They are found wherever they stand, in examples too: the programs that run them do not ask.
 
-/// A command in a text.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Command<'t> {
-    pub(crate) text: &'t str,
+/// A command in the text of a skill that runs when the skill is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadCommand<'t> {
+    /// The command, without the backticks around it.
+    pub text: &'t str,
     /// The line that it begins on, from 1.
-    pub(crate) line: usize,
-    pub(crate) block: bool,
+    pub line: usize,
 }
 
 /// Returns the commands of a text, in their order.
-pub(crate) fn find_commands(text: &str) -> impl Iterator<Item = Command<'_>> {
+pub fn load_commands(text: &str) -> impl Iterator<Item = LoadCommand<'_>> {
     Search { text, at: 0, line: 1 }
 }
 
@@ -32,7 +33,7 @@ impl<'t> Search<'t> {
         self.at += bytes;
     }
 
-    fn block(&mut self, start: usize) -> Option<Command<'t>> {
+    fn block(&mut self, start: usize) -> Option<LoadCommand<'t>> {
         let rest = self.text.get(self.at + start..)?;
         let fence = rest.bytes().take_while(|byte| *byte == b'`').count();
         let (opener, inside) = rest.split_once('\n')?;
@@ -50,10 +51,10 @@ impl<'t> Search<'t> {
         self.pass(start + opener.len() + 1);
         let line = self.line;
         self.pass(end);
-        Some(Command { text: inside.get(..end)?, line, block: true })
+        Some(LoadCommand { text: inside.get(..end)?, line })
     }
 
-    fn inline(&mut self, start: usize) -> Option<Command<'t>> {
+    fn inline(&mut self, start: usize) -> Option<LoadCommand<'t>> {
         let inside = self.text.get(self.at + start + 2..)?;
         let end = inside.find(['`', '\n'])?;
         let text = inside.get(..end).filter(|text| !text.trim().is_empty())?;
@@ -61,14 +62,14 @@ impl<'t> Search<'t> {
             return None;
         }
         self.pass(start + 2 + end + 1);
-        Some(Command { text, line: self.line, block: false })
+        Some(LoadCommand { text, line: self.line })
     }
 }
 
 impl<'t> Iterator for Search<'t> {
-    type Item = Command<'t>;
+    type Item = LoadCommand<'t>;
 
-    fn next(&mut self) -> Option<Command<'t>> {
+    fn next(&mut self) -> Option<LoadCommand<'t>> {
         loop {
             let rest = self.text.get(self.at..)?;
             let inline = memchr::memmem::find(rest.as_bytes(), b"!`");
@@ -96,7 +97,7 @@ impl<'t> Iterator for Search<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::find_commands;
+    use super::load_commands;
 
     #[test]
     fn commands_are_found_wherever_they_stand() {
@@ -116,7 +117,7 @@ mod tests {
             ("é!`é`", &[("é", 1)]),
         ];
         for (text, wanted) in rows {
-            let found: Vec<_> = find_commands(text).map(|command| (command.text, command.line)).collect();
+            let found: Vec<_> = load_commands(text).map(|command| (command.text, command.line)).collect();
             assert_eq!(found, *wanted, "{text:?}");
         }
     }

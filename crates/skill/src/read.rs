@@ -1,61 +1,69 @@
 //! From the head of a skill to its manifest, with everything that is wrong on the way.
 
-use stockade_policy::SkillTools;
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
-use super::dialect::Dialect;
-use super::head::{Split, Start, split, unix_lines};
-use super::manifest::SkillManifest;
-use super::problem::{Place, Problems, SkillProblem};
+use crate::dialect::Dialect;
+use crate::head::{HeadStart, SkillText, split_head, unix_lines};
+use crate::manifest::{ListedTools, SkillManifest};
+use crate::problem::{FilePosition, SkillProblem, SkillProblems};
 
 /// The most bytes of a head.
-pub(super) const MAX_HEAD_BYTES: usize = 256 << 10;
+pub const MAX_HEAD_BYTES: usize = 256 << 10;
 /// The most characters of a name and of a description.
-const NAME: usize = 64;
-const DESCRIPTION: usize = 1024;
+const MAX_NAME_CHARS: usize = 64;
+const MAX_DESCRIPTION_CHARS: usize = 1024;
 /// The most of any other text, and of a list.
-const TEXT: usize = 4096;
-const LIST: usize = 256;
+const MAX_TEXT_CHARS: usize = 4096;
+const MAX_ENTRIES: usize = 256;
+
+/// Says why a list of tools cannot be read. How its entries are written is for whoever grants tools.
+pub type ToolCheck = dyn Fn(&ListedTools) -> Result<(), String>;
 
 impl SkillManifest {
     /// Reads the head of a skill, and returns what is wrong with it, the worst first. `name` is what to call the file.
     ///
-    /// Nothing is looked for that attacks: that is for [`admit`](crate::admit()). Where a problem is an
-    /// [error](super::ProblemLevel::Error), the skill must not be used.
+    /// Nothing is looked for that attacks: that is for a scanner. Where a problem is an
+    /// [error](crate::ProblemLevel::Error), the skill must not be used.
     #[must_use]
-    pub fn read(text: &str, name: &str, dialect: Dialect) -> (Self, Vec<SkillProblem>) {
-        let mut problems = Problems::new(dialect, false);
-        let (manifest, _) = read_start(&split(&unix_lines(text)), name, &mut problems);
+    pub fn read(text: &str, name: &str, dialect: Dialect, check: &ToolCheck) -> (Self, Vec<SkillProblem>) {
+        let mut problems = SkillProblems::new(dialect, false);
+        let (manifest, _) = read_head(&split_head(&unix_lines(text)), name, check, &mut problems);
         (manifest, problems.end().0)
     }
 }
 
 /// Reads the head of a skill, if it has one. Also returns it as a document, for whoever looks for what runs.
-pub(crate) fn read_start(
-    split: &Split<'_>,
+pub fn read_head(
+    text: &SkillText<'_>,
     path: &str,
-    problems: &mut Problems,
+    check: &ToolCheck,
+    problems: &mut SkillProblems,
 ) -> (SkillManifest, Option<Node>) {
-    let place = Place { path, at: TextPosition::START };
-    if split.mark {
+    let position = FilePosition { path, at: TextPosition::START };
+    if text.mark {
         let message = "a byte order mark stands before the head: some programs do not see the head then";
-        problems.add("byte-order-mark", place, message, "save the file without one");
+        problems.add("byte-order-mark", position, message, "save the file without one");
     }
     let fix = "begin the file with `---`, `name: …`, `description: …` and `---`, each on a line of its own";
-    match split.start {
-        Start::Head(head) => return read_manifest(head, path, problems),
-        Start::Body => problems.add("no-front-matter", place, "the skill has no head", fix),
-        Start::Unclosed => {
+    match text.start {
+        HeadStart::Head(head) => return read_manifest(head, path, check, problems),
+        HeadStart::Body => problems.add("no-front-matter", position, "the skill has no head", fix),
+        HeadStart::Unclosed => {
             let message = "the head is opened by `---` and never closed by a line of exactly that";
-            problems.add("front-matter-unclosed", place, message, fix);
+            problems.add("front-matter-unclosed", position, message, fix);
         }
     }
     (SkillManifest::default(), None)
 }
 
-fn read_manifest(head: &str, path: &str, problems: &mut Problems) -> (SkillManifest, Option<Node>) {
+fn read_manifest(
+    head: &str,
+    path: &str,
+    check: &ToolCheck,
+    problems: &mut SkillProblems,
+) -> (SkillManifest, Option<Node>) {
     let Some(document) = document(head, path, problems) else { return (SkillManifest::default(), None) };
-    let mut reader = Reader { path, problems, manifest: SkillManifest::default() };
+    let mut reader = Reader { path, check, problems, manifest: SkillManifest::default() };
     if let Value::Table(entries) = &document.value {
         entries.iter().for_each(|entry| reader.key(entry));
     }
@@ -65,8 +73,8 @@ fn read_manifest(head: &str, path: &str, problems: &mut Problems) -> (SkillManif
 
 /// Parses a head: as YAML, and in some dialects line by line where that fails. Lines are counted from the start of the
 /// file, whose first line opens the head.
-fn document(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
-    let start = Place { path, at: TextPosition::START };
+fn document(head: &str, path: &str, problems: &mut SkillProblems) -> Option<Node> {
+    let start = FilePosition { path, at: TextPosition::START };
     if head.trim().is_empty() {
         problems.add(
             "front-matter-empty",
@@ -78,29 +86,29 @@ fn document(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
     }
     let marker = head.lines().position(|line| line.contains("---"));
     if let Some(line) = marker.filter(|_| head.len() <= MAX_HEAD_BYTES) {
-        let place = Place { path, at: TextPosition { line: line + 2, column: 1 } };
+        let position = FilePosition { path, at: TextPosition { line: line + 2, column: 1 } };
         let message = "`---` within the head: there are readers for which the head ends here";
-        problems.add("marker-in-value", place, message, "write a single dash or a colon instead");
+        problems.add("marker-in-value", position, message, "write a single dash or a colon instead");
     }
     let node = match parse(head, Format::Yaml, MAX_HEAD_BYTES) {
         Ok(node) => shifted(node),
         Err(broken) => {
-            let place = Place { path, at: broken.at.below(1) };
+            let position = FilePosition { path, at: broken.at.below(1) };
             let lines =
                 problems.dialect().reads_line_by_line().then(|| by_lines(head, path, problems)).flatten();
             let message = format_args!("the head is not valid YAML: {}", broken.reason);
             let fix = "put values that hold `: `, `#`, quotes or brackets into quotes";
             if lines.is_some() {
-                problems.add("front-matter-line-by-line", place, message, fix);
+                problems.add("front-matter-line-by-line", position, message, fix);
             } else {
-                problems.add("front-matter-not-yaml", place, message, fix);
+                problems.add("front-matter-not-yaml", position, message, fix);
             }
             lines?
         }
     };
     if !matches!(node.value, Value::Table(_)) {
         let message = format_args!("the head is {}, and not keys with values", node.value.kind());
-        problems.add("front-matter-not-a-table", Place { path, at: node.at }, message, NAME_AND_USE);
+        problems.add("front-matter-not-a-table", FilePosition { path, at: node.at }, message, NAME_AND_USE);
         return None;
     }
     Some(node)
@@ -125,7 +133,7 @@ fn shifted(mut node: Node) -> Node {
 }
 
 /// Reads `key: the rest of the line`; what is indented below belongs to it as text.
-fn by_lines(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
+fn by_lines(head: &str, path: &str, problems: &mut SkillProblems) -> Option<Node> {
     if head.len() > MAX_HEAD_BYTES {
         return None;
     }
@@ -138,13 +146,13 @@ fn by_lines(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
                 let key = key.trim_end();
                 if entries.iter().any(|earlier| earlier.key == key) {
                     let message = format_args!("the key `{key}` is given twice");
-                    problems.add("duplicate-key", Place { path, at }, message, "remove one of them");
+                    problems.add("duplicate-key", FilePosition { path, at }, message, "remove one of them");
                 }
                 let text = value.trim().trim_matches(['"', '\'']).to_owned();
                 let node = Node { at, value: Value::Text(text) };
                 entries.push(TableEntry { at, key: key.to_owned(), node });
                 // A head of nothing but keys is no head, and the look for earlier ones takes time.
-                if entries.len() > LIST {
+                if entries.len() > MAX_ENTRIES {
                     return None;
                 }
             }
@@ -162,13 +170,14 @@ fn by_lines(head: &str, path: &str, problems: &mut Problems) -> Option<Node> {
 fn is_key(key: &str) -> bool {
     let key = key.trim_end();
     key.starts_with(|c: char| c.is_ascii_alphabetic())
-        && key.len() <= NAME
+        && key.len() <= MAX_NAME_CHARS
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 struct Reader<'r> {
     path: &'r str,
-    problems: &'r mut Problems,
+    check: &'r ToolCheck,
+    problems: &'r mut SkillProblems,
     manifest: SkillManifest,
 }
 
@@ -189,12 +198,14 @@ impl Reader<'_> {
         }
         match entry.key.as_str() {
             "name" => self.manifest.name = self.name(entry),
-            "description" => self.manifest.description = self.text(entry, DESCRIPTION),
-            "when_to_use" => self.manifest.when_to_use = self.text(entry, DESCRIPTION),
-            "version" => self.manifest.version = self.text(entry, TEXT),
-            "license" => self.manifest.license = self.text(entry, TEXT),
+            "description" => self.manifest.description = self.text(entry, MAX_DESCRIPTION_CHARS),
+            "when_to_use" => self.manifest.when_to_use = self.text(entry, MAX_DESCRIPTION_CHARS),
+            "version" => self.manifest.version = self.text(entry, MAX_TEXT_CHARS),
+            "license" => self.manifest.license = self.text(entry, MAX_TEXT_CHARS),
             "compatibility" => self.manifest.compatibility = self.text(entry, 500),
-            "argument-hint" | "argumentHint" => self.manifest.argument_hint = self.text(entry, TEXT),
+            "argument-hint" | "argumentHint" => {
+                self.manifest.argument_hint = self.text(entry, MAX_TEXT_CHARS)
+            }
             "arguments" => self.manifest.arguments = self.words(entry, &entry.node),
             "user-invocable" | "userInvocable" => {
                 self.manifest.user_invocable = self.flag(entry).unwrap_or(true);
@@ -217,7 +228,7 @@ impl Reader<'_> {
     }
 
     fn name(&mut self, entry: &TableEntry) -> Option<String> {
-        let name = self.text(entry, NAME)?;
+        let name = self.text(entry, MAX_NAME_CHARS)?;
         let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let shaped =
             name.chars().all(inner) && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--");
@@ -243,7 +254,7 @@ impl Reader<'_> {
             let message = format_args!("`{}` has {length} characters, and {most} is the most", entry.key);
             self.problem("too-long", node.at, message, "shorten it");
         }
-        Some(text.chars().take(TEXT.max(most)).collect())
+        Some(text.chars().take(MAX_TEXT_CHARS.max(most)).collect())
     }
 
     fn flag(&mut self, entry: &TableEntry) -> Option<bool> {
@@ -276,7 +287,7 @@ impl Reader<'_> {
             }
             Value::Text(text) => {
                 let texts = text.split([',', ' ', '\n']).filter(|word| !word.is_empty()).map(str::to_owned);
-                let texts = texts.take(LIST + 1).collect();
+                let texts = texts.take(MAX_ENTRIES + 1).collect();
                 self.bounded(entry, texts)
             }
             Value::Nothing => Vec::new(),
@@ -288,37 +299,39 @@ impl Reader<'_> {
     }
 
     fn bounded(&mut self, entry: &TableEntry, mut texts: Vec<String>) -> Vec<String> {
-        if texts.len() > LIST {
-            let message = format_args!("`{}` has {} entries, and {LIST} is the most", entry.key, texts.len());
+        if texts.len() > MAX_ENTRIES {
+            let message =
+                format_args!("`{}` has {} entries, and {MAX_ENTRIES} is the most", entry.key, texts.len());
             self.problem("too-long", entry.at, message, "shorten it");
-            texts.truncate(LIST);
+            texts.truncate(MAX_ENTRIES);
         }
         texts
     }
 
-    /// A list that cannot be read grants no tool at all. Of two lists, both hold.
+    /// A list that cannot be read grants no tool at all. Of two lists, none does.
     fn tools(&mut self, entry: &TableEntry) {
-        let read = match &entry.node.value {
-            Value::Text(text) => SkillTools::parse(text).map_err(|error| error.to_string()),
-            Value::Nothing => Ok(SkillTools::Listed(Vec::new())),
+        let listed = match &entry.node.value {
+            Value::Text(text) => Ok(ListedTools::Text(text.clone())),
+            Value::Nothing => Ok(ListedTools::Entries(Vec::new())),
             Value::List(nodes) if nodes.iter().all(|node| matches!(node.value, Value::Text(_))) => {
-                SkillTools::from_list(nodes.iter().filter_map(|node| node.value.words()))
-                    .map_err(|error| error.to_string())
+                let entries = nodes.iter().filter_map(|node| node.value.words());
+                Ok(ListedTools::Entries(entries.map(str::to_owned).collect()))
             }
             other => Err(format!("`{}` is {}, and not a list of tools", entry.key, other.kind())),
         };
-        let tools = read.unwrap_or_else(|message| {
+        let checked = listed.and_then(|tools| (self.check)(&tools).map(|()| tools));
+        let tools = checked.unwrap_or_else(|message| {
             let fix = "write `Read Bash(git:*)`, or a list of such entries";
             self.problem("unreadable-tools", entry.node.at, message, fix);
-            SkillTools::Listed(Vec::new())
+            ListedTools::Entries(Vec::new())
         });
-        self.manifest.tools = match (&self.manifest.tools, &tools) {
-            (SkillTools::Listed(_), SkillTools::Listed(_)) => {
+        self.manifest.tools = match self.manifest.tools {
+            ListedTools::Unlisted => tools,
+            ListedTools::Text(_) | ListedTools::Entries(_) => {
                 let message = "there are two lists of tools, in two spellings";
                 self.problem("unreadable-tools", entry.at, message, "keep one of them");
-                SkillTools::Listed(Vec::new())
+                ListedTools::Entries(Vec::new())
             }
-            _ => tools,
         };
     }
 
@@ -363,7 +376,7 @@ impl Reader<'_> {
     }
 
     fn metadata_of(&mut self, entries: &[TableEntry], at: TextPosition) {
-        for inner in entries.iter().take(LIST) {
+        for inner in entries.iter().take(MAX_ENTRIES) {
             match inner.node.value.words() {
                 Some(words) => {
                     self.manifest.metadata.insert(inner.key.clone(), words.to_owned());
@@ -404,9 +417,13 @@ impl Reader<'_> {
                     self.manifest.requires.os = words.iter().map(|word| word.to_lowercase()).collect();
                 }
                 "requires" => self.comis_requires(inner),
-                "skill-key" => self.manifest.requires.skill_key = self.text(inner, NAME).as_deref().map(slug),
-                "primary-env" => self.manifest.requires.primary_env = self.text(inner, TEXT),
-                "command-dispatch" => self.manifest.requires.command_dispatch = self.text(inner, TEXT),
+                "skill-key" => {
+                    self.manifest.requires.skill_key = self.text(inner, MAX_NAME_CHARS).as_deref().map(slug)
+                }
+                "primary-env" => self.manifest.requires.primary_env = self.text(inner, MAX_TEXT_CHARS),
+                "command-dispatch" => {
+                    self.manifest.requires.command_dispatch = self.text(inner, MAX_TEXT_CHARS)
+                }
                 _ => self.unknown_inner(inner, "comis", KNOWN),
             }
         }
@@ -447,7 +464,7 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, rule: &'static str, at: TextPosition, message: impl std::fmt::Display, fix: &str) {
-        self.problems.add(rule, Place { path: self.path, at }, message, fix);
+        self.problems.add(rule, FilePosition { path: self.path, at }, message, fix);
     }
 }
 
@@ -457,7 +474,7 @@ pub(super) const PRODUCTS: &[&str] = &["openclaw", "clawdbot", "moltbot", "clawd
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::List(nodes)) => {
-            nodes.iter().take(LIST).filter_map(|node| node.value.words()).map(str::to_owned).collect()
+            nodes.iter().take(MAX_ENTRIES).filter_map(|node| node.value.words()).map(str::to_owned).collect()
         }
         Some(value) => value.words().map(str::to_owned).into_iter().collect(),
         None => Vec::new(),

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use stockade_policy::SkillTools;
-
 /// The head of a skill, read.
 ///
 /// All of it is the word of a stranger: texts are shown escaped, lists of tools only ever narrow, and what it asks for is
@@ -32,7 +30,7 @@ pub struct SkillManifest {
     /// Whether a model must not turn to it by itself.
     pub disable_model_invocation: bool,
     /// The tools that it lists: an upper bound, whatever the dialect means by it.
-    pub tools: SkillTools,
+    pub tools: ListedTools,
     /// The tools that it renounces.
     pub disallowed_tools: Vec<String>,
     /// What it says that it touches.
@@ -43,6 +41,18 @@ pub struct SkillManifest {
     pub metadata: BTreeMap<String, String>,
     /// The form of its input, as a JSON Schema.
     pub input_schema: Option<serde_json::Value>,
+}
+
+/// The tools that a skill lists, as it writes them: what an entry means is for whoever grants tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ListedTools {
+    /// It has no such list, which restricts nothing.
+    #[default]
+    Unlisted,
+    /// One text of several entries: `Read Bash(git:*)`.
+    Text(String),
+    /// A list of entries. Without any, the skill may use no tool.
+    Entries(Vec<String>),
 }
 
 /// What a skill says that it touches. It is a declaration: nothing is granted by it.
@@ -92,7 +102,7 @@ impl Default for SkillManifest {
             arguments: Vec::new(),
             user_invocable: true,
             disable_model_invocation: false,
-            tools: SkillTools::Unlisted,
+            tools: ListedTools::Unlisted,
             disallowed_tools: Vec::new(),
             permissions: SkillPermissions::default(),
             requires: SkillRequirements::default(),
