@@ -5,9 +5,13 @@
 //! there are such tests.
 
 mod arrows;
+mod cycles;
+mod dependencies;
 mod fuzz_targets;
 mod generated;
+mod glossary;
 mod io;
+mod items;
 mod ledger;
 mod leftovers;
 mod lexer;
@@ -15,9 +19,12 @@ mod licences;
 mod manifest;
 mod manifests;
 mod markdown;
+mod names;
+mod parsers;
 mod paths;
 mod problem;
 mod required;
+mod riddles;
 mod text;
 pub(crate) mod tree;
 mod unsafety;
@@ -44,12 +51,18 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("I/O only where declared", io::check),
     ("nothing is left unfinished or unexplained", leftovers::check),
     ("fuzz targets are one line, with seeds", fuzz_targets::check),
+    ("parsers of foreign bytes are fuzzed", parsers::check),
     ("generated files have a test", generated::check),
     ("files that must be there", required::check),
     ("tests that the ledger names", ledger::check),
     ("links in Markdown", markdown::check),
     ("no paths of one machine", paths::check),
     ("blanks and line ends", text::blanks),
+    ("one name, one meaning", names::check),
+    ("a glossary of few words", glossary::check),
+    ("dependencies have a reason", dependencies::check),
+    ("circles of files", cycles::check),
+    ("documentation that explains", riddles::check),
 ];
 
 /// What is worth a look, but no failure.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// The trail failed.
+/// Why the audit trail could not be opened, written or read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AuditError {

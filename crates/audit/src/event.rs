@@ -58,13 +58,13 @@ pub struct AuditEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Detail {
-    /// Yes or no.
+    /// A detail that holds or does not.
     Flag(bool),
-    /// A number.
+    /// A detail that is counted.
     Number(i64),
-    /// A text.
+    /// A detail that is one text.
     Text(String),
-    /// Several texts.
+    /// A detail that is several texts.
     List(Vec<String>),
 }
 

@@ -34,9 +34,9 @@ pub enum EventKind {
     NetworkAllowed,
     /// A command may not talk to a host.
     NetworkDenied,
-    /// Somebody is asked.
+    /// A person is asked for approval.
     ApprovalAsked,
-    /// Somebody has answered.
+    /// A person has answered a question for approval.
     ApprovalAnswered,
     /// A limit stopped a call.
     LimitReached,

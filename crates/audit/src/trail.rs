@@ -33,7 +33,7 @@ pub struct AuditOptions {
 /// What becomes of an action that cannot be put on record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unrecorded {
-    /// It is refused.
+    /// What cannot be recorded is refused.
     #[default]
     Refuse,
     /// It is done all the same, and the caller is told that it is not on record.

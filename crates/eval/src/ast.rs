@@ -26,7 +26,7 @@ pub(crate) struct PatternId(u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FunctionId(u32);
 
-/// A whole source.
+/// A whole source, parsed: its expressions and statements in lists, which refer to each other by number.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     names: Vec<Rc<str>>,
@@ -105,7 +105,7 @@ fn place(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX).saturating_sub(1)
 }
 
-/// An expression.
+/// An expression, with its parts by number.
 #[derive(Debug, Default)]
 pub(crate) enum Expr {
     #[default]
@@ -248,7 +248,7 @@ pub(crate) struct Element {
     pub(crate) default: Option<ExprId>,
 }
 
-/// A statement.
+/// A statement, with its parts by number.
 #[derive(Debug, Default)]
 pub(crate) enum Statement {
     #[default]
@@ -314,7 +314,7 @@ pub(crate) struct Each {
 pub(crate) enum Over {
     Keys,
     Values,
-    /// `for await`.
+    /// `for await (… of …)`: waits for each value.
     Awaited,
 }
 
@@ -336,7 +336,7 @@ pub(crate) struct Switch {
     pub(crate) cases: Box<[(Option<ExprId>, usize)]>,
 }
 
-/// A function.
+/// A function as it is written: parameters, body and kind.
 #[derive(Debug, Default)]
 pub(crate) struct Function {
     pub(crate) name: Option<Symbol>,

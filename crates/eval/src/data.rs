@@ -10,17 +10,17 @@ pub enum Data {
     /// No value at all; as JSON it is `null`, and an object leaves it out.
     #[default]
     Undefined,
-    /// `null`.
+    /// `null`: no value, on purpose.
     Null,
-    /// `true` or `false`.
+    /// A boolean: `true` or `false`.
     Bool(bool),
     /// A number; as JSON, what is not finite is `null`.
     Number(f64),
-    /// A text.
+    /// A string of Unicode text.
     Text(String),
-    /// A list.
+    /// An array of any data.
     Array(Vec<Data>),
-    /// Fields by name.
+    /// An object: fields by name.
     Object(Vec<(String, Data)>),
 }
 

@@ -12,7 +12,7 @@ use crate::ast::Symbol;
 use crate::text::Text;
 use crate::{ErrorKind, EvalError, SourceSpan};
 
-/// A token.
+/// A token: the smallest piece of source with a meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token {
     End,

@@ -31,7 +31,7 @@ pub(crate) use promises::Gathering;
 pub(crate) use scopes::Scope;
 pub(crate) use stop::{Run, Stop};
 
-/// One evaluation.
+/// One evaluation of a program: its values, scopes and limits.
 pub(crate) struct Machine<'p> {
     program: &'p Program,
     meter: Meter<'p>,

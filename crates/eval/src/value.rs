@@ -11,7 +11,7 @@ use crate::builtins::{Global, Method};
 use crate::regex::Regex;
 use crate::text::Text;
 
-/// A value.
+/// A value of JavaScript, as the machine holds it.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Undefined,
@@ -107,7 +107,7 @@ pub(crate) struct ScopeId(pub(crate) u32);
 /// The fields of an object, in the order in which they were added.
 pub(crate) type Fields = IndexMap<Rc<str>, Value>;
 
-/// An object.
+/// An object in the heap, of any kind.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) is_frozen: bool,
@@ -126,7 +126,7 @@ pub(crate) enum Content {
         arguments: Vec<Value>,
     },
     Error(ErrorObject),
-    /// Milliseconds since 1970.
+    /// A `Date`, in milliseconds since the beginning of 1970.
     Date(f64),
     Regex(RegexObject),
     Map(IndexMap<MapKey, (Value, Value)>),
@@ -150,7 +150,7 @@ pub(crate) struct Closure {
     pub(crate) name: Option<Rc<str>>,
 }
 
-/// An error.
+/// An `Error` or one of its kinds.
 #[derive(Debug)]
 pub(crate) struct ErrorObject {
     pub(crate) class: &'static str,
@@ -160,7 +160,7 @@ pub(crate) struct ErrorObject {
     pub(crate) fields: Fields,
 }
 
-/// A regular expression.
+/// A `RegExp`, compiled, with its flags.
 #[derive(Debug, Clone)]
 pub(crate) struct RegexObject {
     pub(crate) source: Rc<str>,
@@ -169,7 +169,7 @@ pub(crate) struct RegexObject {
     pub(crate) last_index: usize,
 }
 
-/// A promise.
+/// A `Promise`, settled or not.
 #[derive(Debug)]
 pub(crate) enum Promise {
     Pending(Vec<Reaction>),
@@ -188,9 +188,9 @@ pub(crate) enum Outcome {
 pub(crate) enum Reaction {
     /// `then`: the functions, and the promise of what they return.
     Then { fulfilled: Value, rejected: Value, result: ObjectId },
-    /// `finally`.
+    /// What `finally` registered: it is called either way, without an argument.
     Finally { run: Value, result: ObjectId },
-    /// The result follows.
+    /// The promise takes over the state of another one.
     Follow { result: ObjectId },
     /// One of the promises of `Promise.all` and its like.
     Member { group: usize, place: usize },

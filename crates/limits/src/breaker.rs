@@ -27,7 +27,7 @@ pub struct BreakerSettings {
 pub enum BreakerPhase {
     /// Calls are let through.
     Closed,
-    /// Calls are refused.
+    /// Calls are refused until the cooldown is over.
     Open,
     /// The cooldown is over: one call at a time may try.
     HalfOpen,
@@ -81,7 +81,7 @@ enum Phase {
         #[cfg_attr(feature = "serde", serde(with = "crate::millis"))]
         since: Duration,
     },
-    /// Nobody tries yet.
+    /// The cooldown is over, and no probe is under way.
     HalfOpen,
     Probing {
         #[cfg_attr(feature = "serde", serde(with = "crate::millis"))]
@@ -134,9 +134,9 @@ enum Role {
 /// How a call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOutcome {
-    /// The service answered.
+    /// The service answered as it should.
     Success,
-    /// It did not.
+    /// The service failed, or did not answer.
     Failure,
 }
 

@@ -10,7 +10,7 @@ mod window;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub use self::refusal::{BudgetRefusal, Exhausted, Measure, Scope};
+pub use self::refusal::{BudgetRefusal, BudgetScope, Exhausted, Measure};
 pub use self::trajectory::{Trajectory, calls_left};
 
 use self::executions::Executions;
@@ -152,7 +152,7 @@ pub struct Settled {
 #[non_exhaustive]
 pub struct Balance {
     /// Where this was counted.
-    pub scope: Scope,
+    pub scope: BudgetScope,
     /// What was settled.
     pub used: Usage,
     /// What is reserved for calls in flight.
@@ -179,11 +179,11 @@ impl Default for BudgetLimits {
 impl BudgetLimits {
     /// Returns the caps of a scope.
     #[must_use]
-    pub fn of(&self, scope: Scope) -> Allowance {
+    pub fn of(&self, scope: BudgetScope) -> Allowance {
         match scope {
-            Scope::Execution => self.per_execution,
-            Scope::Hour => self.per_hour,
-            Scope::Day => self.per_day,
+            BudgetScope::Execution => self.per_execution,
+            BudgetScope::Hour => self.per_hour,
+            BudgetScope::Day => self.per_day,
         }
     }
 }
@@ -248,7 +248,7 @@ impl Budget {
         if !self.state.executions.has_room_for(execution) {
             return Err(BudgetRefusal::TooManyExecutions);
         }
-        match Scope::ALL.into_iter().find_map(|scope| self.exhausted(scope, execution, estimate)) {
+        match BudgetScope::ALL.into_iter().find_map(|scope| self.exhausted(scope, execution, estimate)) {
             Some(exhausted) => Err(BudgetRefusal::Exhausted(exhausted)),
             None => Ok(()),
         }
@@ -306,14 +306,14 @@ impl Budget {
     /// Returns what is used and left in each scope.
     pub fn balances(&mut self, execution: &str, now: Duration) -> [Balance; 3] {
         self.tick(now);
-        Scope::ALL.map(|scope| self.balance(scope, execution))
+        BudgetScope::ALL.map(|scope| self.balance(scope, execution))
     }
 
     /// Returns what is used and left in each open execution, by name.
     pub fn executions(&mut self, now: Duration) -> Vec<(String, Balance)> {
         self.tick(now);
         let names = self.state.executions.names();
-        names.map(|name| (name.to_owned(), self.balance(Scope::Execution, name))).collect()
+        names.map(|name| (name.to_owned(), self.balance(BudgetScope::Execution, name))).collect()
     }
 
     /// Moves on to `now`: drops what left the windows and charges the calls whose lease has ended.
@@ -347,7 +347,7 @@ impl Budget {
     fn trajectory(&self, execution: &str) -> Option<Trajectory> {
         let spent = self.state.executions.get(execution).filter(|spent| !spent.warned)?;
         let mut nearest: Option<Trajectory> = None;
-        for (scope, measure) in Scope::ALL.into_iter().flat_map(|s| Measure::ALL.map(|m| (s, m))) {
+        for (scope, measure) in BudgetScope::ALL.into_iter().flat_map(|s| Measure::ALL.map(|m| (s, m))) {
             let Some(cap) = self.limits.of(scope).cap(measure) else { continue };
             let used = measure.of(self.used(scope, execution).plus(self.reserved(scope, execution)));
             let Some(calls_left) = calls_left(cap, used, measure.of(spent.usage), spent.calls) else {
@@ -360,7 +360,7 @@ impl Budget {
         nearest
     }
 
-    fn exhausted(&self, scope: Scope, execution: &str, estimate: Usage) -> Option<Exhausted> {
+    fn exhausted(&self, scope: BudgetScope, execution: &str, estimate: Usage) -> Option<Exhausted> {
         let used = self.used(scope, execution);
         let reserved = self.reserved(scope, execution);
         Measure::ALL.into_iter().find_map(|measure| {
@@ -372,16 +372,16 @@ impl Budget {
                 return None;
             }
             let retry_at = match scope {
-                Scope::Execution => None,
-                Scope::Hour => self.state.hour.fits_at(measure, counted, asked, cap, HOUR),
-                Scope::Day => self.state.day.fits_at(measure, counted, asked, cap, DAY),
+                BudgetScope::Execution => None,
+                BudgetScope::Hour => self.state.hour.fits_at(measure, counted, asked, cap, HOUR),
+                BudgetScope::Day => self.state.day.fits_at(measure, counted, asked, cap, DAY),
             };
             let reserved = measure.of(reserved);
             Some(Exhausted { scope, measure, used: counted, reserved, asked, cap, retry_at })
         })
     }
 
-    fn balance(&self, scope: Scope, execution: &str) -> Balance {
+    fn balance(&self, scope: BudgetScope, execution: &str) -> Balance {
         let used = self.used(scope, execution);
         let reserved = self.reserved(scope, execution);
         let counted = used.plus(reserved);
@@ -394,23 +394,25 @@ impl Budget {
             tokens_left: left(Measure::Tokens).map_or(Cap::Unlimited, Cap::AtMost),
             cost_left: left(Measure::Cost).map_or(Cap::Unlimited, |cost| Cap::AtMost(MicroUsd::new(cost))),
             frees_at: match scope {
-                Scope::Execution => None,
-                Scope::Hour => self.state.hour.frees_at(HOUR),
-                Scope::Day => self.state.day.frees_at(DAY),
+                BudgetScope::Execution => None,
+                BudgetScope::Hour => self.state.hour.frees_at(HOUR),
+                BudgetScope::Day => self.state.day.frees_at(DAY),
             },
         }
     }
 
-    fn used(&self, scope: Scope, execution: &str) -> Usage {
+    fn used(&self, scope: BudgetScope, execution: &str) -> Usage {
         match scope {
-            Scope::Execution => self.state.executions.get(execution).map_or(Usage::ZERO, |spent| spent.usage),
-            Scope::Hour => self.state.hour.total(),
-            Scope::Day => self.state.day.total(),
+            BudgetScope::Execution => {
+                self.state.executions.get(execution).map_or(Usage::ZERO, |spent| spent.usage)
+            }
+            BudgetScope::Hour => self.state.hour.total(),
+            BudgetScope::Day => self.state.day.total(),
         }
     }
 
-    fn reserved(&self, scope: Scope, execution: &str) -> Usage {
-        let counts = |hold: &&Hold| scope != Scope::Execution || hold.execution == execution;
+    fn reserved(&self, scope: BudgetScope, execution: &str) -> Usage {
+        let counts = |hold: &&Hold| scope != BudgetScope::Execution || hold.execution == execution;
         self.state.holds.values().filter(counts).fold(Usage::ZERO, |sum, hold| sum.plus(hold.usage))
     }
 }

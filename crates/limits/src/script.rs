@@ -27,7 +27,7 @@ pub struct LimitScript {
     pub script: Vec<ScriptStep>,
 }
 
-/// One event.
+/// One event of a script, with its time and arguments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScriptStep {

@@ -12,7 +12,7 @@ pub use self::chart::chart;
 
 use crate::amount::{MicroUsd, Usage};
 use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, BreakerPhase, BreakerSettings, CallOutcome};
-use crate::budget::{Budget, BudgetLimits, Reservation, Reserved, Scope};
+use crate::budget::{Budget, BudgetLimits, BudgetScope, Reservation, Reserved};
 use crate::retry::{ErrorClass, Fingerprint, Retries, RetrySettings};
 use crate::steps::{Step, Steps};
 
@@ -97,7 +97,7 @@ pub struct SimulatedStep {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum SimulatedEvent {
-    /// It begins.
+    /// The call is admitted and begins.
     Allowed,
     /// It must not begin.
     Refused {
@@ -124,7 +124,7 @@ pub enum SimulatedEvent {
 #[non_exhaustive]
 pub struct SimulatedBudget {
     /// Which.
-    pub scope: Scope,
+    pub scope: BudgetScope,
     /// Tokens that are used.
     pub used: u64,
     /// Tokens that are reserved for calls under way.
@@ -137,7 +137,7 @@ pub struct SimulatedBudget {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// Time runs backwards.
+    /// A call begins before the one above it.
     #[error("call {call}: it begins before the call above it; put the calls in the order of `atMs`")]
     OutOfOrder {
         /// Which call, from one.

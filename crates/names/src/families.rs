@@ -23,7 +23,7 @@ pub struct Family {
     pub rows: &'static [Name],
 }
 
-/// The table.
+/// The table of all names, by family.
 pub const FAMILIES: &[Family] = &[
     Family { title: "Version control", rows: git::ROWS },
     Family { title: "Shells", rows: shells::ROWS },

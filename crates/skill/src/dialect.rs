@@ -22,7 +22,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Every dialect.
+    /// Every dialect that skills are read in.
     pub const ALL: [Self; 5] = [Self::AgentSkills, Self::Claude, Self::OpenClaw, Self::Comis, Self::Lenient];
 
     /// Returns the name, as it is written in a configuration.

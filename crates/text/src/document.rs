@@ -28,7 +28,7 @@ pub struct Node {
 pub enum Value {
     /// `null`, `~`, or a key with nothing behind it.
     Nothing,
-    /// True or false.
+    /// A value that is true or false.
     Flag(bool),
     /// A number, as it is written: `1.0` and `1.00` are two versions.
     Number(String),
@@ -56,13 +56,13 @@ pub struct TableEntry {
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// TOML 1.0.
+    /// A document of TOML 1.0.
     #[cfg(feature = "toml")]
     Toml,
     /// YAML 1.2, a single document.
     #[cfg(feature = "yaml")]
     Yaml,
-    /// JSON, without comments.
+    /// A document of JSON, without comments.
     #[cfg(feature = "json")]
     Json,
 }

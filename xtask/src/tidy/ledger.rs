@@ -1,19 +1,23 @@
-//! The ledger of `SECURITY.md`: an attack without a test that answers it is a promise and no more.
+//! The ledger of `SECURITY.md` and the invariants of `ARCHITECTURE.md`: what no test answers is a promise and no more.
 
 use super::problem::Problem;
-use super::tree::{Tree, has_word, numbered};
+use super::tree::{File, Tree, has_word, numbered};
 
-const LEDGER: &str = "SECURITY.md";
+/// The documents whose tables name tests.
+const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "SECURITY.md"];
 
-/// Returns the tests that the ledger names, as `` `crate: test` ``, and that are not there.
+/// Returns the tests that the tables name, as `` `crate: test` ``, and that are not there.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
-    let Some(ledger) = tree.file(LEDGER) else { return Vec::new() };
-    let rows = numbered(&ledger.text).filter(|(_, text)| text.starts_with('|'));
+    DOCUMENTS.iter().filter_map(|path| tree.file(path)).flat_map(|document| missing(tree, document)).collect()
+}
+
+fn missing(tree: &Tree, document: &File) -> Vec<Problem> {
+    let rows = numbered(&document.text).filter(|(_, text)| text.starts_with('|'));
     let named = rows.flat_map(|(line, text)| tests(text).map(move |test| (line, test)));
     let missing = named.filter(|&(_, (crate_name, test))| !exists(tree, crate_name, test));
     missing
         .map(|(line, (crate_name, test))| {
-            Problem::new(LEDGER, line, format!("there is no test `{test}` in `crates/{crate_name}`"))
+            Problem::new(&document.path, line, format!("there is no test `{test}` in `crates/{crate_name}`"))
         })
         .collect()
 }
@@ -46,7 +50,7 @@ mod tests {
     #[test]
     fn tests_that_are_named_must_exist() {
         let ledger = (
-            LEDGER,
+            "SECURITY.md",
             "| a | b | `x: links_end`, `x: gone`, `x: race.rs`, `x: lost.rs` |\n`crate: name` in prose\n",
         );
         let test = ("crates/x/tests/it/race.rs", "#[test]\nfn links_end() {} // fn gone()\n");

@@ -4,7 +4,7 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// The most lines of a source file. Longer ones are usually two rooms in one.
-const LONGEST: usize = 600;
+const MAX_LINES: usize = 600;
 
 /// Files that may be longer: each is one table.
 const TABLES: &[&str] =
@@ -51,7 +51,7 @@ fn last_line(file: &File) -> Option<Problem> {
 pub(super) fn long_files(tree: &Tree) -> Vec<Problem> {
     let long = |file: &&File| {
         let is_table = TABLES.iter().any(|table| file.path.starts_with(table));
-        file.path.contains("/src/") && !is_table && file.text.lines().count() > LONGEST
+        file.path.contains("/src/") && !is_table && file.text.lines().count() > MAX_LINES
     };
     let message =
         |file: &File| format!("{} lines: is it one idea, or two rooms in one?", file.text.lines().count());
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn long_files_are_found_but_tables_may_be_long() {
-        let long = "x\n".repeat(LONGEST + 1);
+        let long = "x\n".repeat(MAX_LINES + 1);
         assert_eq!(said(long_files, &[("crates/cli/src/main.rs", &long)]).len(), 1);
         assert!(said(long_files, &[("crates/scanner/src/rules/exec.rs", &long)]).is_empty());
-        assert!(said(long_files, &[("crates/cli/src/main.rs", &"x\n".repeat(LONGEST))]).is_empty());
+        assert!(said(long_files, &[("crates/cli/src/main.rs", &"x\n".repeat(MAX_LINES))]).is_empty());
     }
 }

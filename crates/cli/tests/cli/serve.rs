@@ -3,6 +3,7 @@
 
 mod agents;
 mod clients;
+mod doors;
 mod sockets;
 mod vectors;
 

@@ -139,8 +139,8 @@ impl ErrorObject {
 
 /// A message that a person reads need not hold all that a program put into it.
 fn shortened(message: String) -> String {
-    const MOST: usize = 500;
-    match message.char_indices().nth(MOST) {
+    const MAX_SHOWN: usize = 500;
+    match message.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
         None => message,
     }

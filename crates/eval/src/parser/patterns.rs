@@ -201,7 +201,7 @@ impl Parser<'_> {
 /// What a pattern may be made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Targets {
-    /// New names only.
+    /// The pattern may declare new names only.
     Names,
     /// Whatever can be assigned to.
     Places,

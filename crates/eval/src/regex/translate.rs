@@ -10,7 +10,7 @@ const WORD: &str = "0-9A-Za-z_";
 const SPACE: &str =
     r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
 const LINE_ENDS: &str = r"\n\r\u{2028}\u{2029}";
-/// What never matches.
+/// A class that matches no character.
 const NEVER: &str = r"[^\s\S]";
 
 /// A class that a letter after a backslash stands for, and whether it is what is not in it.

@@ -9,7 +9,7 @@ use crate::amount::{MicroUsd, Usage};
 /// Where usage is added up, in the order in which the caps are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Scope {
+pub enum BudgetScope {
     /// One task, from its first call to its answer.
     #[cfg_attr(feature = "serde", serde(rename = "per-execution"))]
     Execution,
@@ -49,7 +49,7 @@ pub enum BudgetRefusal {
 #[non_exhaustive]
 pub struct Exhausted {
     /// Whose cap it is.
-    pub scope: Scope,
+    pub scope: BudgetScope,
     /// Tokens or money.
     pub measure: Measure,
     /// What is used, with what is reserved for calls in flight.
@@ -64,7 +64,7 @@ pub struct Exhausted {
     pub retry_at: Option<Duration>,
 }
 
-impl Scope {
+impl BudgetScope {
     /// All scopes, in the order in which they are tested.
     pub const ALL: [Self; 3] = [Self::Execution, Self::Hour, Self::Day];
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_refusal_says_scope_usage_and_cap() {
         let refusal = Exhausted {
-            scope: Scope::Hour,
+            scope: BudgetScope::Hour,
             measure: Measure::Cost,
             used: 4_500_000,
             reserved: 1_000_000,

@@ -1,6 +1,6 @@
 //! Warning before a budget is spent, while an agent can still wrap up.
 
-use super::{Measure, Scope};
+use super::{BudgetScope, Measure};
 
 /// Calls before the average says anything.
 const FEWEST_CALLS: u32 = 3;
@@ -12,7 +12,7 @@ const NEAR: u64 = 2;
 #[non_exhaustive]
 pub struct Trajectory {
     /// Whose cap it is.
-    pub scope: Scope,
+    pub scope: BudgetScope,
     /// Tokens or money.
     pub measure: Measure,
     /// How many more calls of average size fit.

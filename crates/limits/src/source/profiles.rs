@@ -59,9 +59,9 @@ pub enum Strategy {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "bool", into = "bool"))]
 pub enum Hidden {
-    /// They are removed: instructions hide there.
+    /// Hidden parts are removed: instructions hide there.
     Strip,
-    /// They are kept.
+    /// Hidden parts are kept, like all others.
     Keep,
 }
 

@@ -28,7 +28,7 @@ pub struct AgentStatus {
 /// What an operator resets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitReset {
-    /// Both.
+    /// The budget and the breaker.
     #[default]
     All,
     /// What was used and is reserved.

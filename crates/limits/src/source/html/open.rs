@@ -19,7 +19,7 @@ impl Marks {
     pub(super) const NOT_CONTENT: Self = Self(2);
     /// Navigation, footers and the like.
     pub(super) const BOILERPLATE: Self = Self(4);
-    /// The main content.
+    /// The main content of a page.
     pub(super) const MAIN: Self = Self(8);
     pub(super) const LINK: Self = Self(16);
     pub(super) const PREFORMATTED: Self = Self(32);

@@ -68,7 +68,7 @@ enum Text {
     Escape {
         pairs: bool,
     },
-    /// Within `\uXXXX`.
+    /// Within an escape `\uXXXX` of a string.
     Code {
         digits: u8,
         value: u16,

@@ -1,0 +1,184 @@
+//! Names that mean one thing: in the whole workspace, and to whoever meets them first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::items::{Item, items, words};
+use super::problem::Problem;
+use super::tree::{File, Tree};
+
+/// Crates whose constants do not all begin with `MAX_` yet. A crate without such constants left has no row.
+const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/scanner"];
+
+/// Crates that still have a type named `Place`. A crate without has no row.
+const PLACES_TO_RENAME: &[&str] =
+    &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/policy", "crates/scanner"];
+
+/// Types that two crates name alike. None is added; a row that holds no longer is taken out.
+const DOUBLES_TO_RENAME: &[&str] =
+    &["Access", "Backend", "Gap", "Rule", "Shape", "Treatment", "Usage", "View"];
+
+/// Crates whose public names still use a private word. A crate without such names has no row.
+const WORDS_TO_RENAME: &[&str] = &[];
+
+/// What a constant that bounds something is not called.
+const NOT_MAX: &[&str] = &["most", "longest", "heaviest", "deepest", "largest"];
+
+/// Private words for what the field has a name for, and that name. A few words side by side are one term.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("sieve", "prefilter"),
+    ("sift", "run"),
+    ("quarry", "prefilter input"),
+    ("sightings", "hits"),
+    ("loosen", "relax"),
+    ("outline", "over-approximating DFA"),
+    ("excuse", "exception"),
+    ("excuses", "exceptions"),
+    ("disguise", "obfuscation"),
+    ("disguises", "obfuscations"),
+    ("idle quoting", "no-op quoting"),
+    ("wish", "request"),
+    ("wishes", "requests"),
+    ("door", "egress socket"),
+    ("doorway", "listener handoff"),
+    ("doors", "listener handoff"),
+    ("furniture", "rootfs plan"),
+    ("furnish", "build rootfs"),
+    ("way out", "egress"),
+    ("let out", "attach egress"),
+    ("wall", "landlock ruleset"),
+    ("appetite", "demand"),
+];
+
+/// Returns names that stand for two things, or that a newcomer could not guess.
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let mut problems = doubles(tree);
+    problems.extend(in_crates(tree, PLACES_TO_RENAME, &place));
+    problems.extend(in_crates(tree, LIMITS_TO_RENAME, &not_max));
+    problems.extend(in_crates(tree, WORDS_TO_RENAME, &private_word));
+    problems
+}
+
+fn declared(tree: &Tree) -> impl Iterator<Item = (&File, Item<'_>)> {
+    let files = tree.rust().filter(|file| tree.is_product(file) || file.path.starts_with("xtask/src/"));
+    files.flat_map(|file| items(file).map(move |item| (file, item)))
+}
+
+/// Public types of one name. A type that is written once for each system stands in one file and counts once.
+fn doubles(tree: &Tree) -> Vec<Problem> {
+    let mut places: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    let types = declared(tree).filter(|(_, item)| item.is_public && item.is_outermost && item.is_type());
+    for (file, item) in types {
+        places.entry(item.name).or_default().entry(&file.path).or_insert(item.line);
+    }
+    let mut problems = Vec::new();
+    for (name, files) in places.iter().filter(|(name, _)| !DOUBLES_TO_RENAME.contains(name)) {
+        let Some((first, _)) = files.first_key_value() else { continue };
+        problems.extend(files.iter().skip(1).map(|(path, line)| {
+            let message = format!("`{name}` means something else in {first}; one public name, one meaning");
+            Problem::new(path, *line, message)
+        }));
+    }
+    let single = |name: &&&str| places.get(**name).is_none_or(|files| files.len() <= 1);
+    problems.extend(DOUBLES_TO_RENAME.iter().filter(single).filter_map(|name| stale(tree, name)));
+    problems
+}
+
+/// What a rule says of a declaration, if it breaks the rule.
+type Rule = dyn Fn(&Item<'_>) -> Option<String>;
+
+/// Faults of declarations outside the crates that are known for them, and known crates without a fault.
+fn in_crates(tree: &Tree, known: &[&str], rule: &Rule) -> Vec<Problem> {
+    let mut seen = BTreeSet::new();
+    let mut problems = Vec::new();
+    for (file, item) in declared(tree) {
+        let Some(message) = rule(&item) else { continue };
+        match known.iter().find(|folder| file.path.starts_with(&format!("{folder}/"))) {
+            Some(folder) => drop(seen.insert(*folder)),
+            None => problems.push(Problem::new(&file.path, item.line, message)),
+        }
+    }
+    problems.extend(known.iter().filter(|folder| !seen.contains(**folder)).flat_map(|row| stale(tree, row)));
+    problems
+}
+
+fn place(item: &Item<'_>) -> Option<String> {
+    let is_place = item.is_type() && matches!(item.name, "Place" | "Places");
+    is_place
+        .then(|| format!("`{}` could be anywhere; say of what: a position, a folder, an address", item.name))
+}
+
+fn not_max(item: &Item<'_>) -> Option<String> {
+    let first = words(item.name).into_iter().next()?;
+    let is_bound = item.is_constant() && NOT_MAX.contains(&first.as_str());
+    is_bound.then(|| format!("`{}`: what bounds something is called MAX_…", item.name))
+}
+
+fn private_word(item: &Item<'_>) -> Option<String> {
+    let name = words(item.name).join(" ");
+    let (word, say) = SYNONYMS.iter().find(|(word, _)| item.is_public && contains_words(&name, word))?;
+    Some(format!("`{}`: say `{say}` for `{word}`, as the glossary does", item.name))
+}
+
+fn contains_words(name: &str, term: &str) -> bool {
+    format!(" {name} ").contains(&format!(" {term} "))
+}
+
+/// A row of an exception that is none any more. Trees made up for tests have none of the crates.
+fn stale(tree: &Tree, row: &str) -> Option<Problem> {
+    let path = "xtask/src/tidy/names.rs";
+    tree.file(path)
+        .map(|_| Problem::new(path, 1, format!("`{row}` needs no exception any more; take it out")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::said;
+    use super::*;
+
+    #[test]
+    fn a_public_name_means_one_thing() {
+        let twice =
+            [("crates/x/src/a.rs", "pub struct Gate;\n"), ("crates/y/src/b.rs", "\npub enum Gate {}\n")];
+        let said_twice = said(check, &twice);
+        assert!(matches!(said_twice.as_slice(), [one] if one.starts_with("crates/y/src/b.rs:2: `Gate`")));
+        for other in [
+            "pub(crate) enum Gate {}",
+            "struct Gate;",
+            "mod m {\n    pub struct Gate;\n}",
+            "pub fn Gate() {}",
+        ] {
+            assert_eq!(said(check, &[twice[0], ("crates/y/src/b.rs", other)]), [""; 0], "{other}");
+        }
+        let per_system = "#[cfg(unix)]\npub struct Gate;\n#[cfg(windows)]\npub struct Gate;\n";
+        assert_eq!(said(check, &[("crates/x/src/a.rs", per_system)]), [""; 0]);
+        assert_eq!(said(check, &[twice[0], ("crates/y/tests/it/b.rs", "pub struct Gate;")]), [""; 0]);
+    }
+
+    #[test]
+    fn names_that_say_nothing_or_something_private_are_refused() {
+        for (text, count) in [
+            ("struct Place;", 1),
+            ("    pub enum Places {}", 1),
+            ("pub struct Workplace;", 0),
+            ("const MOST_LINES: u8 = 1;", 1),
+            ("    const LONGEST: u8 = 1;", 1),
+            ("const MAX_LINES: u8 = 1;", 0),
+            ("fn most_lines() {}", 0),
+            ("pub struct SieveWork;", 1),
+            ("pub fn way_out() {}", 1),
+            ("pub fn way_about() {}", 0),
+            ("fn way_out() {}", 0),
+            ("pub struct Wallet;", 0),
+        ] {
+            assert_eq!(said(check, &[("crates/x/src/a.rs", text)]).len(), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_exception_that_is_none_is_taken_out() {
+        let own = ("xtask/src/tidy/names.rs", "");
+        let rows =
+            DOUBLES_TO_RENAME.len() + LIMITS_TO_RENAME.len() + PLACES_TO_RENAME.len() + WORDS_TO_RENAME.len();
+        assert_eq!(said(check, &[own]).len(), rows);
+    }
+}

@@ -1,0 +1,183 @@
+//! Which fuzz target feeds each parser of bytes that a stranger wrote.
+
+use super::problem::Problem;
+use super::tree::Tree;
+
+/// A parser of foreign bytes.
+struct Parser {
+    /// Whose bytes it reads.
+    reads: &'static str,
+    /// The file or folder that it is.
+    path: &'static str,
+    /// The targets that feed it: the folder of their crate, and their names.
+    targets: &'static [(&'static str, &'static str)],
+}
+
+/// Every parser of foreign bytes.
+const PARSERS: &[Parser] = &[
+    Parser {
+        reads: "texts of skills, with every rule",
+        path: "crates/scanner/src/scanner.rs",
+        targets: &[("scanner", "finds_all"), ("scanner", "reports_hold")],
+    },
+    Parser {
+        reads: "files of scanner rules",
+        path: "crates/scanner/src/rule_file.rs",
+        targets: &[("scanner", "finds_all_of_a_users_rule")],
+    },
+    Parser {
+        reads: "texts to clean",
+        path: "crates/sanitize/src/pipeline.rs",
+        targets: &[("sanitize", "sanitizes"), ("sanitize", "steps_hold_alone")],
+    },
+    Parser {
+        reads: "messages hidden in tag characters",
+        path: "crates/sanitize/src/invisible/hidden_text.rs",
+        targets: &[("sanitize", "reads_hidden_messages")],
+    },
+    Parser {
+        reads: "commands of shells",
+        path: "crates/shell/src/parser.rs",
+        targets: &[
+            ("shell", "canonical_text_runs_the_same"),
+            ("shell", "quoting_changes_nothing"),
+            ("shell", "reading_is_bounded"),
+            ("shell", "suffix_hides_nothing"),
+        ],
+    },
+    Parser {
+        reads: "expressions and programs of JavaScript",
+        path: "crates/eval/src/parser.rs",
+        targets: &[("eval", "source")],
+    },
+    Parser {
+        reads: "tokens of JavaScript",
+        path: "crates/eval/src/lexer.rs",
+        targets: &[("eval", "source")],
+    },
+    Parser {
+        reads: "regular expressions of JavaScript",
+        path: "crates/eval/src/regex/translate.rs",
+        targets: &[("eval", "regex")],
+    },
+    Parser {
+        reads: "JSON within expressions",
+        path: "crates/eval/src/builtins/json/parse.rs",
+        targets: &[("eval", "json")],
+    },
+    Parser {
+        reads: "texts with expressions in braces",
+        path: "crates/eval/src/interpolate.rs",
+        targets: &[("eval", "template")],
+    },
+    Parser {
+        reads: "scripts of limits",
+        path: "crates/limits/src/script.rs",
+        targets: &[("limits", "limit_script")],
+    },
+    Parser {
+        reads: "traces of calls",
+        path: "crates/limits/src/simulate.rs",
+        targets: &[("limits", "limit_trace")],
+    },
+    Parser {
+        reads: "pages, JSON and text that tools bring back",
+        path: "crates/limits/src/source/extract.rs",
+        targets: &[("limits", "extraction"), ("limits", "hidden_text")],
+    },
+    Parser {
+        reads: "records of the audit trail",
+        path: "crates/audit/src/record.rs",
+        targets: &[("audit", "audit_record")],
+    },
+    Parser {
+        reads: "audit trails that somebody may have changed",
+        path: "crates/audit/src/verify.rs",
+        targets: &[("audit", "audit_verify")],
+    },
+    Parser {
+        reads: "configuration files",
+        path: "crates/guard/src/config.rs",
+        targets: &[("guard", "configuration")],
+    },
+];
+
+/// Returns the parsers that nothing feeds.
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    PARSERS.iter().flat_map(|parser| faults(tree, parser)).collect()
+}
+
+fn faults(tree: &Tree, parser: &Parser) -> Vec<Problem> {
+    let krate = parser.path.split('/').take(2).collect::<Vec<_>>().join("/");
+    // A tree made up for a test has few of the crates.
+    if !tree.has(&format!("{krate}/Cargo.toml")) {
+        return Vec::new();
+    }
+    let row = |message: String| Problem::new("xtask/src/tidy/parsers.rs", 1, message);
+    if !tree.has(parser.path) {
+        return vec![row(format!(
+            "the parser of {} is no longer {}; say where it is",
+            parser.reads, parser.path
+        ))];
+    }
+    if parser.targets.is_empty() {
+        return vec![Problem::new(parser.path, 1, format!("no fuzz target feeds it {}", parser.reads))];
+    }
+    let lost = parser
+        .targets
+        .iter()
+        .filter(|(krate, target)| !tree.has(&format!("crates/{krate}/fuzz/fuzz_targets/{target}.rs")));
+    lost.map(|(krate, target)| {
+        let message = format!("{krate} has no fuzz target `{target}`, which would feed it {}", parser.reads);
+        Problem::new(parser.path, 1, message)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::said;
+    use super::*;
+
+    const LIMITS: [(&str, &str); 7] = [
+        ("crates/limits/Cargo.toml", ""),
+        ("crates/limits/src/script.rs", ""),
+        ("crates/limits/src/simulate.rs", ""),
+        ("crates/limits/src/source/extract.rs", ""),
+        ("crates/limits/fuzz/fuzz_targets/limit_script.rs", ""),
+        ("crates/limits/fuzz/fuzz_targets/limit_trace.rs", ""),
+        ("crates/limits/fuzz/fuzz_targets/extraction.rs", ""),
+    ];
+    const HIDDEN: (&str, &str) = ("crates/limits/fuzz/fuzz_targets/hidden_text.rs", "");
+
+    fn targets(files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<_> = files.iter().copied().chain([HIDDEN]).collect();
+        said(check, &files)
+            .into_iter()
+            .filter(|said| !said.contains("fuzz_targets/hidden_text.rs: "))
+            .collect()
+    }
+
+    #[test]
+    fn every_parser_is_there_and_fed() {
+        assert_eq!(targets(&LIMITS), [""; 0]);
+    }
+
+    #[test]
+    fn a_parser_that_moved_or_is_not_fed_is_named() {
+        for (gone, part) in [
+            ("src/script.rs", "the parser of scripts of limits is no longer crates/limits/src/script.rs"),
+            ("limit_trace.rs", "crates/limits/src/simulate.rs:1: limits has no fuzz target `limit_trace`"),
+        ] {
+            let rest: Vec<_> = LIMITS.into_iter().filter(|(path, _)| !path.ends_with(gone)).collect();
+            let said = targets(&rest);
+            assert!(matches!(said.as_slice(), [one] if one.contains(part)), "{gone}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn every_row_names_a_target() {
+        let bare = PARSERS.iter().filter(|parser| parser.targets.is_empty()).map(|parser| parser.path);
+        assert_eq!(bare.collect::<Vec<_>>(), [""; 0]);
+    }
+}
