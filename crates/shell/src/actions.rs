@@ -117,7 +117,7 @@ pub enum Arg<'t> {
 /// How many words an unknown argument becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WordCount {
-    /// Exactly one.
+    /// Exactly one word, whatever it holds.
     One,
     /// None, one or several.
     Any,
@@ -199,7 +199,7 @@ impl Run<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redirect<'t> {
-    /// The operator.
+    /// The operator that is written.
     pub operator: RedirectOperator,
     /// The descriptor that is redirected, where one is written.
     pub descriptor: Option<Cow<'t, str>>,
@@ -229,9 +229,9 @@ impl Redirect<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Assignment<'t> {
-    /// The name.
+    /// The name of the variable.
     pub name: Cow<'t, str>,
-    /// The value.
+    /// The value that it is set to.
     pub value: Arg<'t>,
     /// What it is set for.
     pub scope: AssignmentScope,
@@ -261,11 +261,11 @@ pub struct Substitution {
 /// The ways to write a substitution: these are all that shells have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubstitutionForm {
-    /// `$(…)`
+    /// The modern form, `$(…)`.
     Dollar,
-    /// `` `…` ``
+    /// The old form, `` `…` ``.
     Backtick,
-    /// `<(…)` and `>(…)`
+    /// A file that stands for a command: `<(…)` and `>(…)`.
     Process,
 }
 
@@ -273,7 +273,7 @@ pub enum SubstitutionForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShellHazard {
-    /// What it is.
+    /// Which kind of hazard it is.
     pub kind: HazardKind,
     /// Where it is written.
     pub span: Span,

@@ -102,7 +102,7 @@ pub(crate) fn parse_expanded<'t>(
 /// Whether characters that deceive the reader are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// They are refused.
+    /// Characters that deceive a person are refused.
     Checked,
     /// They are read as the shell reads them: as letters.
     AsTheShell,

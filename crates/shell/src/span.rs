@@ -6,9 +6,9 @@
 /// text of `bash -c '…'`) has no place of its own: what was found in it carries the place of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// The first byte.
+    /// The first byte of the range.
     pub start: usize,
-    /// One past the last byte.
+    /// One past the last byte of the range.
     pub end: usize,
 }
 

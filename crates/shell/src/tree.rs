@@ -147,31 +147,31 @@ pub(crate) struct Redirected<'t> {
     pub(crate) heredoc: Option<usize>,
 }
 
-/// The redirection operators.
+/// The operators that open, copy or close files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RedirectOperator {
-    /// `<`
+    /// Opens a file for reading: `<`.
     Read,
-    /// `>`
+    /// Empties a file and writes to it: `>`.
     Write,
-    /// `>>`
+    /// Writes at the end of a file: `>>`.
     Append,
-    /// `>|`
+    /// Writes even where `noclobber` is set: `>|`.
     Clobber,
-    /// `<>`
+    /// Opens a file for both: `<>`.
     ReadWrite,
     /// `&>`, or `>&` before a word that is not a number
     WriteBoth,
-    /// `&>>`
+    /// Output and errors at the end of a file: `&>>`.
     AppendBoth,
-    /// `<&`
+    /// Copies or closes a descriptor for input: `<&`.
     DuplicateInput,
-    /// `>&`
+    /// Copies or closes a descriptor for output: `>&`.
     DuplicateOutput,
-    /// `<<` and `<<-`
+    /// A here-document follows: `<<` and `<<-`.
     Heredoc,
-    /// `<<<`
+    /// The word itself is the input: `<<<`.
     HereString,
 }
 

@@ -77,9 +77,9 @@ impl Ask {
 /// One of the four answers that a person can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PermissionDecision {
-    /// Yes, this once.
+    /// The person allows this one request.
     Allow,
-    /// No, this once.
+    /// The person refuses this one request.
     Deny,
     /// Yes, for this tool, operation and object, for the rest of the run.
     AllowSession,
@@ -90,7 +90,7 @@ pub enum PermissionDecision {
 /// What came of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
-    /// A person decided.
+    /// A person decided, in one of four ways.
     Decision(PermissionDecision),
     /// Something came back that is none of the four answers. It counts as no.
     Unreadable,

@@ -48,7 +48,7 @@ enum Kind {
 pub enum PolicyDecision {
     /// Nothing: the next policy decides.
     Pass,
-    /// This.
+    /// The policy answers with this.
     Answer(Answer),
 }
 
@@ -56,7 +56,7 @@ pub enum PolicyDecision {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Subject<'a> {
-    /// A path.
+    /// A path that is to be read or written.
     #[non_exhaustive]
     Path {
         /// What is done to it.
@@ -66,7 +66,7 @@ pub enum Subject<'a> {
         /// Where it really leads.
         found: &'a ResolvedPath,
     },
-    /// A command.
+    /// A command that is to be run.
     #[non_exhaustive]
     Command {
         /// Its text.
@@ -77,7 +77,7 @@ pub enum Subject<'a> {
 /// Where a policy goes in a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position<'a> {
-    /// Behind all others.
+    /// Asked after all other policies.
     Last,
     /// Right before the policy of this name.
     Before(&'a str),
@@ -173,7 +173,7 @@ impl Policy {
         self
     }
 
-    /// Returns the name.
+    /// Returns the name of the policy.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

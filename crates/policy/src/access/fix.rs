@@ -20,7 +20,7 @@ pub enum Fix {
         /// The path from the workspace.
         path: String,
     },
-    /// Accept absolute paths.
+    /// Accept absolute paths in requests.
     AcceptAbsolutePaths,
     /// Let paths lead out of the workspace.
     TurnJailOff,
@@ -38,7 +38,7 @@ pub enum Fix {
         /// The glob.
         glob: String,
     },
-    /// Allow one path.
+    /// Allow one path by a glob of its own.
     AddAllowGlob {
         /// In which path policy.
         access: Access,

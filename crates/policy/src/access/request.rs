@@ -14,14 +14,14 @@ pub enum Operation {
     Read,
     /// Writing, creating, deleting, renaming.
     Write,
-    /// Running a command.
+    /// Running a command through a shell.
     Execute,
 }
 
 /// A request for access.
 #[derive(Debug, Clone, Copy)]
 pub enum AccessRequest<'a> {
-    /// To a path.
+    /// A path is to be opened.
     Path {
         /// What is done to it.
         access: Access,
@@ -37,7 +37,7 @@ pub enum AccessRequest<'a> {
     },
 }
 
-/// Who asks.
+/// Who asks for access, as far as the host knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caller<'a> {
     /// The agent, for the question to a person.
@@ -49,7 +49,7 @@ pub struct Caller<'a> {
 /// Whether a run is still wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RunState {
-    /// It is.
+    /// The run goes on, and answers count.
     #[default]
     Active,
     /// It was aborted: nobody is asked anything for it any more.

@@ -14,7 +14,7 @@ pub enum PolicyRule {
     AbsolutePaths,
     /// It cannot be told where the path leads.
     Unresolvable(Trouble),
-    /// The jail.
+    /// The workspace is a jail, and the path lies outside.
     Jail,
     /// The jail: the file has further names, and none of them is in the workspace.
     HardLink,
@@ -22,7 +22,7 @@ pub enum PolicyRule {
     HardLinkNotFound,
     /// The jail: a device, a socket or a pipe.
     SpecialFile,
-    /// A forbidden glob.
+    /// A glob that nothing can override.
     ForbiddenGlob {
         /// The glob.
         glob: String,

@@ -78,7 +78,7 @@ impl Sandbox {
         })
     }
 
-    /// Returns the workspace.
+    /// Returns the workspace that paths are judged in.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         &self.boundary.workspace

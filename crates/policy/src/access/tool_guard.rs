@@ -24,7 +24,7 @@ pub enum Verdict {
     Allowed(Permit),
     /// A person must be asked first: see [`ToolGuard::answer`].
     Pending(Box<Ask>),
-    /// No.
+    /// The request is refused, for this reason.
     Denied(Box<Violation>),
 }
 
@@ -36,7 +36,7 @@ pub struct Permit {
     pub operation: Operation,
     /// To what: the real path, or the command.
     pub object: Object,
-    /// What decided.
+    /// What decided in its favour.
     pub rule: PolicyRule,
 }
 
@@ -70,7 +70,7 @@ impl ToolGuard {
         Self { tool: tool.to_owned(), boundary, chain, execute, memory: Memory::default() }
     }
 
-    /// Returns the tool.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool

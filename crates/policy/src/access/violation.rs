@@ -41,7 +41,7 @@ pub struct Violation {
     pub object: Object,
     /// Where that really leads, when it leads elsewhere.
     pub real: Option<Object>,
-    /// What decided.
+    /// What decided against the request.
     pub rule: PolicyRule,
     /// The narrowest change that would take this obstacle away. There may be another behind it. Nothing when no
     /// change of the configuration would help.

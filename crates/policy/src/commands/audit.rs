@@ -30,7 +30,7 @@ pub struct AuditEntry {
     /// A digest of the whole command, where the caller makes one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub digest: Option<String>,
-    /// The verdict.
+    /// The verdict on this much.
     pub effect: Effect,
     /// The parts, the strictest first when there are too many.
     pub parts: Vec<AuditPart>,
@@ -43,7 +43,7 @@ pub struct AuditEntry {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct AuditPart {
-    /// The part, shortened.
+    /// The text of the part, shortened.
     pub text: String,
     /// The program, if it runs one and its name is certain.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -51,7 +51,7 @@ pub struct AuditPart {
     /// What leads to it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub via: Vec<String>,
-    /// The verdict.
+    /// The verdict on this much.
     pub effect: Effect,
     /// The name of the rule or the hazard that decided.
     pub rule: String,

@@ -9,7 +9,7 @@ use crate::paths::lexical;
 pub struct CommandContext {
     /// The working folder. A rule about folders does not permit without it.
     pub cwd: Option<PathBuf>,
-    /// The workspace.
+    /// The workspace, for rules that name it.
     pub workspace: Option<PathBuf>,
 }
 

@@ -38,7 +38,7 @@ pub enum Floor {
     Sandbox,
     /// A person is asked.
     Ask,
-    /// It is refused.
+    /// It is refused, whatever rules say.
     Deny,
 }
 

@@ -66,7 +66,7 @@ impl<'t> Validated<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejection {
-    /// What was found.
+    /// What was found in the text.
     pub kind: RejectionKind,
     /// Where it was found.
     pub span: Span,
@@ -82,21 +82,21 @@ impl fmt::Display for Rejection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejectionKind {
-    /// `$(…)`
+    /// A command substitution, `$(…)`.
     CommandSubstitution,
-    /// `` `…` ``
+    /// A command substitution in the old form, `` `…` ``.
     Backtick,
-    /// `<(…)` and `>(…)`
+    /// A process substitution, `<(…)` or `>(…)`.
     ProcessSubstitution,
-    /// zsh: `=(…)`
+    /// A process substitution of zsh, `=(…)`.
     ZshProcessSubstitution,
-    /// zsh: `=name`
+    /// A path that zsh looks up, `=name`.
     ZshEquals,
     /// Quoted text that a builtin evaluates: `eval 'id'`, `test -v 'a[$(id)]'`.
     EvaluatedText,
     /// A value that is expanded as a prompt: `${x@P}`.
     PromptTransform,
-    /// zsh: `${(e)x}`
+    /// A value that zsh evaluates, `${(e)x}`.
     ZshEvalFlag,
     /// zsh: a glob qualifier that runs code.
     ZshGlobExec,

@@ -42,7 +42,7 @@ pub enum Jail {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "bool"))]
 pub enum AbsolutePaths {
-    /// It may.
+    /// An absolute path may be named.
     #[default]
     Accepted,
     /// It must be relative to the workspace.
@@ -73,7 +73,7 @@ pub enum HardLinks {
 pub struct PathPolicy {
     /// The answer when no glob matches.
     pub default: Answer,
-    /// What is allowed.
+    /// Globs of paths that are allowed.
     pub allow: Vec<String>,
     /// What is denied. Deny wins over allow.
     pub deny: Vec<String>,
@@ -95,12 +95,12 @@ pub struct PathPolicyPatch {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Answer {
-    /// Go ahead.
+    /// The request is granted without a question.
     #[default]
     Allow,
     /// Ask a person first.
     Ask,
-    /// No.
+    /// The request is refused.
     Deny,
 }
 

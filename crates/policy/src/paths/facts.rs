@@ -23,18 +23,18 @@ pub struct ResolvedPath {
     pub real: PathBuf,
     /// The links that were followed, each by its own path without links above it.
     pub through: Vec<PathBuf>,
-    /// What is there.
+    /// What is found at the end.
     pub target: Target,
 }
 
 /// What is at the end of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Nothing yet.
+    /// Nothing is there yet.
     Missing,
-    /// A regular file.
+    /// A regular file, with its other names.
     File(OtherNames),
-    /// A folder.
+    /// A folder, which may hold anything.
     Folder,
     /// A device, a socket, a named pipe.
     Special,

@@ -19,10 +19,10 @@ pub struct Workspace {
 /// Whether a file system tells `A` from `a`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Case {
-    /// It does.
+    /// The file system tells `A` from `a`.
     #[default]
     Sensitive,
-    /// It does not.
+    /// The file system takes `A` for `a`.
     Insensitive,
 }
 

@@ -107,9 +107,9 @@ pub enum ToolProblem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolList {
-    /// What is added.
+    /// The list of what is added.
     Allow,
-    /// What is removed.
+    /// The list of what is removed.
     Deny,
 }
 

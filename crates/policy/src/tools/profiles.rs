@@ -5,7 +5,7 @@
 pub enum Profile {
     /// Reading and writing files, nothing else.
     Minimal,
-    /// Software development.
+    /// The tools of software development.
     Coding,
     /// Agents that only talk.
     Messaging,
@@ -13,9 +13,9 @@ pub enum Profile {
     Supervisor,
     /// Every tool there is. For agents that are trusted with everything.
     Full,
-    /// Scheduled jobs.
+    /// The few tools that scheduled jobs need.
     CronMinimal,
-    /// Heartbeat checks.
+    /// The few tools that heartbeat checks need.
     HeartbeatMinimal,
 }
 

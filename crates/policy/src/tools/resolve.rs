@@ -21,7 +21,7 @@ pub enum ToolVerdict<'p> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArgumentLimit<'p> {
-    /// The skill.
+    /// The skill that set the limit.
     pub skill: &'p str,
     /// The scopes its list gives for the tool; one of them must admit the argument.
     pub any_of: Vec<&'p ArgumentScope>,
@@ -78,7 +78,7 @@ pub struct AllowedTool<'p, 't> {
 pub struct FilteredTool<'p, 't> {
     /// The tool.
     pub tool: &'t str,
-    /// Why.
+    /// Why the tool was taken away.
     pub reason: Removal<'p>,
 }
 

@@ -12,9 +12,9 @@ use stockade_shell::Run;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Considered<'p> {
-    /// The rule.
+    /// The rule that was looked at.
     pub rule: &'p CommandRule,
-    /// Who wrote it.
+    /// Who wrote the rule.
     pub layer: Layer,
     /// Whether it matches, and why not.
     pub outcome: Consideration,

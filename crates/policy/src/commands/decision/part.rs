@@ -13,13 +13,13 @@ use stockade_shell::{Assignment, HazardKind, Obstacle, Redirect, Run, Span};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Part<'t, 'p> {
-    /// What it does.
+    /// What this part of the command does.
     pub action: Action<'t>,
     /// Where it is written.
     pub span: Span,
     /// What may become of it.
     pub effect: Effect,
-    /// What decided.
+    /// What decided on this part.
     pub cause: Cause<'p>,
 }
 
@@ -41,7 +41,7 @@ pub enum Action<'t> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Cause<'p> {
-    /// A rule matches.
+    /// A rule matches the command for certain.
     Rule {
         /// The rule.
         rule: &'p CommandRule,

@@ -19,7 +19,7 @@ const MAX_SUGGESTIONS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Suggestion {
-    /// The part.
+    /// Where the part is written.
     pub span: Span,
     /// The rule, for the layer of the user.
     pub rule: CommandRule,

@@ -60,7 +60,7 @@ impl CustomRules {
         Some(self.rules.remove(index))
     }
 
-    /// Returns the rules.
+    /// Returns the rules that were added.
     #[must_use]
     pub fn rules(&self) -> &[CommandRule] {
         &self.rules

@@ -8,7 +8,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[must_use]
 pub enum Effect {
-    /// It may run.
+    /// The command may run as it is.
     Allow,
     /// It may run in a sandbox.
     Sandbox,

@@ -11,7 +11,7 @@ mod syntax;
 use stockade_text::TextPosition;
 
 use error::{CommandRuleFileError, CommandRuleFileProblem};
-use schema::Places;
+use schema::RulePositions;
 
 use super::check::{self, CommandRuleError, CommandRuleProblem};
 use super::effect::{Effect, Layer};
@@ -31,7 +31,7 @@ pub(crate) const VERSION: i64 = 1;
 #[derive(Debug, Clone)]
 pub struct CommandRuleFile {
     rules: Vec<CommandRule>,
-    places: Vec<Places>,
+    places: Vec<RulePositions>,
     tests: Vec<CommandTest>,
     defaults: Option<CommandDefaults>,
     overrides: Vec<FloorOverride>,
@@ -41,7 +41,7 @@ pub struct CommandRuleFile {
 /// The format of a rule file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CommandRuleFormat {
-    /// `[[rule]]` tables.
+    /// TOML, with a `[[rule]]` table for each.
     Toml,
     /// A list under `rule:`.
     Yaml,
@@ -53,7 +53,7 @@ pub enum CommandRuleFormat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandTest {
-    /// The command.
+    /// The command that is decided on.
     pub command: String,
     /// What must become of it.
     pub expect: Effect,
@@ -104,7 +104,7 @@ impl CommandRuleFile {
         &self.rules
     }
 
-    /// Returns the tests.
+    /// Returns the tests in the file.
     #[must_use]
     pub fn tests(&self) -> &[CommandTest] {
         &self.tests
@@ -169,7 +169,7 @@ impl CommandRuleFile {
     }
 }
 
-impl Places {
+impl RulePositions {
     /// Returns where the part of a rule stands that has the problem.
     fn of(&self, problem: &CommandRuleProblem) -> TextPosition {
         let nth = |list: &[TextPosition], number: &usize| {

@@ -6,7 +6,7 @@ use super::rule::CommandRule;
 /// The rules of one layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleLayer {
-    /// Who wrote them.
+    /// Who wrote the rules.
     pub layer: Layer,
     /// The rules, in any order.
     pub rules: Vec<CommandRule>,

@@ -15,7 +15,7 @@ use super::token::Token;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lint {
-    /// The rule.
+    /// The id of the rule.
     pub rule: String,
     /// What is strange about it, and what to do.
     pub message: String,

@@ -108,7 +108,7 @@ pub enum Redirects {
     Null,
     /// Files named relative to the workspace, without `..`.
     Workspace,
-    /// Any file.
+    /// Any file, wherever it lies.
     Any,
 }
 
@@ -134,7 +134,7 @@ impl Redirects {
 pub enum Example {
     /// As it would be typed.
     Text(String),
-    /// Its words.
+    /// The words of the command, already split.
     Argv(Vec<String>),
 }
 

@@ -26,7 +26,7 @@ pub struct GlobError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GlobErrorKind {
-    /// It is empty.
+    /// The glob is empty, and matches nothing.
     #[error("is empty; write `**` for everything or `.` for the workspace itself")]
     Empty,
     /// It begins with `~`, which nothing expands.

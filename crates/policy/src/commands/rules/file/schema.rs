@@ -41,7 +41,7 @@ const ALL_SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 
 /// Where the parts of a rule stand.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct RulePositions {
     pub(super) rule: TextPosition,
     pub(super) id: TextPosition,
     pub(super) pattern: TextPosition,
@@ -66,7 +66,7 @@ pub(super) fn file(node: &Node) -> Result<CommandRuleFile> {
     }
     table.known()?;
     let each = |key| table.get(key).map_or(Ok(&[][..]), list_of);
-    let parsed: Vec<(CommandRule, Places)> = each("rule")?.iter().map(rule).collect::<Result<_>>()?;
+    let parsed: Vec<(CommandRule, RulePositions)> = each("rule")?.iter().map(rule).collect::<Result<_>>()?;
     let (rules, places) = parsed.into_iter().unzip();
     let (defaults, shell) = defaults(table.get("defaults"))?;
     Ok(CommandRuleFile {
@@ -99,14 +99,14 @@ fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shel
     Ok((Some(defaults), shell))
 }
 
-fn rule(node: &Node) -> Result<(CommandRule, Places)> {
+fn rule(node: &Node) -> Result<(CommandRule, RulePositions)> {
     let table = Table::of(node, "rule", "a rule", RULE_KEYS)?;
     table.known()?;
     let id = table.required("id", "every decision names the rule that made it, such as `git-read`")?;
     let decision = table.required("decision", "say allow, sandbox, ask or deny")?;
     let (pattern, entry, words) = pattern(&table)?;
     let (matches, not_matches) = (examples(table.get("match"))?, examples(table.get("not_match"))?);
-    let places = Places {
+    let places = RulePositions {
         rule: node.at,
         id: id.node.at,
         pattern: entry.node.at,
