@@ -10,8 +10,7 @@ use super::tree::{File, Tree};
 const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/scanner"];
 
 /// Crates that still have a type named `Place`. A crate without has no row.
-const PLACES_TO_RENAME: &[&str] =
-    &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/policy", "crates/scanner"];
+const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/scanner"];
 
 /// Types that two crates name alike. None is added; a row that holds no longer is taken out.
 const DOUBLES_TO_RENAME: &[&str] =
