@@ -24,6 +24,9 @@ mod folders;
 mod guard;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_stores;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod names;
 mod paths;
 #[cfg(feature = "config")]
 #[cfg(test)]

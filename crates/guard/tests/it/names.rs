@@ -1,0 +1,119 @@
+//! One table of names, walked through every layer that reads it: what a row says is what each of them answers.
+
+#![expect(clippy::disallowed_methods, reason = "lays out a workspace with a file of every name")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use stockade_exec_sandbox::{HostFacts, SandboxSpec, Treatment, plan, probe};
+use stockade_guard::policy::commands::hazards::{Floor, all_hazards};
+use stockade_guard::policy::shell::{ReadOptions, Script};
+use stockade_guard::policy::{Access, Caller, SandboxConfig};
+use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
+use stockade_names::{Kind, Name, Read, Scope, Tools, View, Write, names};
+
+/// Every path of the table, with a letter where it has a star.
+fn paths() -> impl Iterator<Item = (&'static Name, String)> {
+    names().flat_map(|name| name.paths.iter().map(move |path| (name, path.replace('*', "x"))))
+}
+
+/// How strictly a command that touches a path is judged.
+fn floor(command: &str) -> Option<Floor> {
+    let script = Script::read(command, &ReadOptions::default()).unwrap();
+    all_hazards(&script.actions()).into_iter().map(|hazard| hazard.floor).max()
+}
+
+/// A path as a command names it.
+fn word(name: &Name, path: &str) -> String {
+    match name.scope {
+        Scope::Anywhere => format!("a/b/'{path}'"),
+        Scope::Home => format!("~/'{path}'"),
+        Scope::Repository => format!("a/.git/'{path}'"),
+        Scope::Machine => format!("/'{path}'"),
+    }
+}
+
+#[test]
+fn commands_are_judged_by_the_table() {
+    for (name, path) in paths() {
+        let word = word(name, &path);
+        let judged_for_writing =
+            name.is_obeyed() || matches!(name.kind, Kind::GrantsAccess | Kind::KeepsTraces);
+        let write = match name.write {
+            Write::Refuse if judged_for_writing => Some(Floor::Deny),
+            Write::Report | Write::Protect if name.is_obeyed() => Some(Floor::Ask),
+            _ => None,
+        };
+        let read = match name.read {
+            Read::Refuse => Some(Floor::Deny),
+            Read::Ask => Some(Floor::Ask),
+            Read::Free => None,
+        };
+        assert!(floor(&format!("echo x > {word}")) >= write, "{}: writing {word}", name.id);
+        assert!(floor(&format!("cat {word}")) >= read, "{}: reading {word}", name.id);
+    }
+}
+
+#[test]
+fn file_tools_never_open_what_the_table_forbids() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let mut guard = PathGuard::open(&SandboxConfig::standard(), &root, Resolver::Walk).unwrap();
+    let forbidden = |name: &Name| name.scope == Scope::Anywhere && name.tools == Tools::Forbidden;
+    for (name, path) in paths().filter(|(name, _)| forbidden(name)) {
+        for path in [path.clone(), format!("a/{path}"), path.to_uppercase(), format!("{path}/below")] {
+            for access in [Access::Read, Access::Write] {
+                let request =
+                    PathRequest { tool: "t", access, path: Path::new(&path), caller: Caller::default() };
+                let answer = guard.authorize(&request);
+                assert!(matches!(answer, Authorization::Denied(_)), "{}: {access:?} {path}", name.id);
+            }
+        }
+    }
+}
+
+fn spec(workspace: &Path) -> SandboxSpec {
+    SandboxSpec::new(workspace, ["true"])
+}
+
+/// Lays out a file under every name, two folders below the top, and asks what a sandbox would do about it.
+#[test]
+fn a_sandbox_does_what_the_table_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let mut laid_out: Vec<(&Name, PathBuf)> = Vec::new();
+    for (at, (name, path)) in paths().enumerate() {
+        let below = match name.scope {
+            Scope::Anywhere => format!("{at}/sub/{path}"),
+            Scope::Repository => format!("{at}/.git/{path}"),
+            Scope::Home | Scope::Machine => continue,
+        };
+        fs::create_dir_all(root.join(&below).parent().unwrap()).unwrap();
+        fs::write(root.join(&below), "x").unwrap();
+        laid_out.push((name, below.into()));
+    }
+    let facts = probe(&spec(&root));
+    for (name, path) in laid_out {
+        let treated = facts.protected.iter().find(|entry| entry.path == path).map(|entry| entry.treatment);
+        let is_reported = facts.watched.iter().any(|watched| watched.path == path);
+        match (name.view, name.write) {
+            (View::Masked, _) => assert_eq!(treated, Some(Treatment::Hide), "{}: {path:?}", name.id),
+            (_, Write::Protect | Write::Refuse) if name.is_obeyed() => {
+                assert_eq!(treated, Some(Treatment::ReadOnly), "{}: {path:?}", name.id);
+            }
+            (_, Write::Report) if name.is_obeyed() => assert!(is_reported, "{}: {path:?}", name.id),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_sandbox_never_shares_what_the_table_withholds() {
+    let facts = HostFacts { home: "/home/u".into(), user: 1000, ..HostFacts::default() };
+    for (name, path) in paths().filter(|(name, _)| name.view == View::Withheld) {
+        assert_eq!(name.scope, Scope::Home, "{}", name.id);
+        let spec = SandboxSpec { read_only: vec![facts.home.join(&path)], ..spec(Path::new("/srv/work")) };
+        let refusal = plan(&spec, &facts).unwrap_err();
+        assert!(refusal.to_string().contains("holds credentials"), "{path}: {refusal}");
+    }
+}
