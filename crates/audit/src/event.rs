@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kind::EventKind;
+use crate::kind::{EventKind, EventSeverity};
 use crate::redact::Redactor;
 
 /// The most bytes of one text of an event.
@@ -50,6 +50,8 @@ pub struct AuditEvent {
     pub exit_code: Option<i32>,
     /// How long it took.
     pub duration: Option<Duration>,
+    /// How much it matters, where that is more than its kind says.
+    pub severity: Option<EventSeverity>,
     /// Whatever else there is to know.
     pub details: BTreeMap<String, Detail>,
 }
@@ -81,6 +83,7 @@ impl AuditEvent {
             backend: None,
             exit_code: None,
             duration: None,
+            severity: None,
             details: BTreeMap::new(),
         }
     }

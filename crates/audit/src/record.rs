@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::event::{AuditEvent, Detail};
-use crate::kind::{EventKind, EventPhase};
+use crate::kind::{EventKind, EventPhase, EventSeverity};
 use crate::timestamp::Timestamp;
 
 /// What the first record names as the one before.
@@ -111,7 +111,12 @@ impl Head {
             id: self.id.saturating_add(1),
             timestamp: at.to_string(),
             event: event.kind.name().to_owned(),
-            severity: event.kind.severity().name().to_owned(),
+            severity: event
+                .kind
+                .severity()
+                .max(event.severity.unwrap_or(EventSeverity::Info))
+                .name()
+                .to_owned(),
             run,
             agent: event.agent,
             skill: event.skill,

@@ -8,23 +8,21 @@ use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{Guard, GuardError, GuardOptions};
+use stockade_guard::{Guard, GuardError, GuardOptions, Session, SessionOptions};
 
-/// Builds the guard of an agent for a workspace. No calls are counted here, so its limits are kept nowhere.
-pub(crate) fn open(
-    config: &Config,
-    agent: &str,
-    workspace: &Path,
-    trail: AuditTrail,
-) -> Result<Guard, GuardError> {
-    let started = Instant::now();
+/// Compiles the guard of an agent for a workspace.
+pub(crate) fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Guard, GuardError> {
     let options = GuardOptions {
         agent: agent.to_owned(),
         workspace: workspace.to_path_buf(),
         catalog: ToolCatalog::default(),
         rules: Vec::new(),
-        limits: Box::new(MemoryStore::new(move || started.elapsed())),
-        trail,
     };
     Guard::open(config, options)
+}
+
+/// Begins a session for one command. No calls are counted in it, so its limits are kept nowhere.
+pub(crate) fn session(guard: &Guard, trail: AuditTrail) -> Session {
+    let started = Instant::now();
+    guard.session(SessionOptions { limits: Box::new(MemoryStore::new(move || started.elapsed())), trail })
 }

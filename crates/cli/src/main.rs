@@ -11,8 +11,6 @@ mod failure;
 #[cfg(target_os = "linux")]
 mod guarded;
 mod output;
-#[cfg(target_os = "linux")]
-mod record;
 mod render;
 mod report;
 mod rule_files;

@@ -40,6 +40,8 @@ pub(crate) use socket::{SocketError, listen};
 use methods::Trail;
 use pool::Pool;
 use sessions::Sessions;
+#[cfg(target_os = "linux")]
+use stockade_guard::GuardCache;
 use stockade_guard::policy::CommandPolicy;
 
 /// The longest line that is read unless somebody says otherwise, in bytes.
@@ -81,6 +83,9 @@ pub(crate) struct Server {
     trail: Trail,
     /// The built-in rules for commands, ready to decide.
     commands: CommandPolicy,
+    /// The guards of agents, each compiled once and again when its configuration changes.
+    #[cfg(target_os = "linux")]
+    guards: GuardCache,
 }
 
 impl Server {
@@ -91,6 +96,8 @@ impl Server {
             sessions: Sessions::default(),
             trail: Trail::new(options.audit.clone()),
             commands: CommandPolicy::builtin(),
+            #[cfg(target_os = "linux")]
+            guards: GuardCache::default(),
             options,
         }
     }

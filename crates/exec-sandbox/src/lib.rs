@@ -91,7 +91,9 @@ pub use protect::name_table;
 pub use provider::Provider;
 pub use refusal::{Refusal, Rule, What};
 #[cfg(target_os = "linux")]
-pub use run::{Input, Pool, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run};
+pub use run::{
+    Input, Pool, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run, run_prepared,
+};
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{
     Access, Backend, Caches, Environment, Explain, Home, Network, Protection, SandboxSpec, Spawn, Unavailable,

@@ -135,11 +135,14 @@ const GROUPED: &[Property] =
 pub fn plan_and_run(spec: &SandboxSpec, streams: Streams) -> Result<(Plan, Outcome), RunError> {
     let facts = crate::probe::probe(spec);
     let first = plan(spec, &facts)?;
-    run_or_next(spec, facts, first, streams)
+    run_prepared(spec, facts, first, streams)
 }
 
-/// Runs what was planned, or what is planned where that turns out not to work.
-fn run_or_next(
+/// Runs what was planned from these facts, or what is planned where that turns out not to work.
+///
+/// # Errors
+/// As [`plan_and_run`].
+pub fn run_prepared(
     spec: &SandboxSpec,
     mut facts: HostFacts,
     first: Plan,

@@ -17,7 +17,9 @@ use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, PermissionDecision, Reply, ToolCatalog};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Authorization, Guard, GuardError, GuardOptions, RunAnswer, SkillSource};
+use stockade_guard::{
+    Authorization, Guard, GuardError, GuardOptions, RunAnswer, Session, SessionOptions, SkillSource,
+};
 
 /// What a model may say.
 #[derive(Debug, Clone, Copy)]
@@ -61,25 +63,18 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
         ..ConfigSources::default()
     })?;
     let trail = AuditTrail::open(&folder.join("audit.jsonl"), AuditOptions::default())?;
-    let mut guard = Guard::open(
-        &config,
-        GuardOptions {
-            agent: "tidy".into(),
-            workspace,
-            catalog: ToolCatalog::default(),
-            rules: Vec::new(),
-            limits: Box::new(MemoryStore::new(|| Duration::from_secs(1))),
-            trail,
-        },
-    )?;
+    let options =
+        GuardOptions { agent: "tidy".into(), workspace, catalog: ToolCatalog::default(), rules: Vec::new() };
+    let limits = Box::new(MemoryStore::new(|| Duration::from_secs(1)));
+    let mut session = Guard::open(&config, options)?.session(SessionOptions { limits, trail });
 
     // The skill goes through the door before the model sees it.
     let source = SkillSource::Text { name: "SKILL.md", text: SKILL };
-    let skill = guard.admit(&source, Scanner::builtin())?.loaded().ok_or("the skill was blocked")?;
-    guard.activate(&skill);
+    let skill = session.admit(&source, Scanner::builtin())?.loaded().ok_or("the skill was blocked")?;
+    session.activate(&skill);
     let mut context = vec![skill.prompt("", Scanner::builtin())?];
 
-    let mut task = guard.begin("task-1");
+    let mut task = session.begin("task-1");
     for step in script {
         let (tool, argument) = match step {
             Step::Answer(answer) => {
@@ -89,27 +84,27 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
             Step::Call(tool, argument) => (*tool, *argument),
         };
         // Before the model is asked again: may it go on, and at what price?
-        let (decision, call) = guard.begin_call(&mut task, Usage::tokens(500))?;
+        let (decision, call) = session.begin_call(&mut task, Usage::tokens(500))?;
         let Some(call) = call else {
             context.push(decision.to_string());
             break;
         };
-        let result = call_tool(&mut guard, tool, argument)?;
+        let result = call_tool(&mut session, tool, argument)?;
         context.push(format!("{tool} {argument}: {result}"));
-        guard.end_call(call, Usage::tokens(120), CallOutcome::Success)?;
+        session.end_call(call, Usage::tokens(120), CallOutcome::Success)?;
     }
     Ok(context)
 }
 
 /// One call of a tool: its result, or why there is none.
-fn call_tool(guard: &mut Guard, tool: &str, argument: &str) -> Result<String, GuardError> {
-    let decision = guard.tool(tool, Some(argument))?;
+fn call_tool(session: &mut Session, tool: &str, argument: &str) -> Result<String, GuardError> {
+    let decision = session.tool(tool, Some(argument))?;
     if !decision.is_allowed() {
         return Ok(decision.to_string());
     }
     match tool {
         "read" => {
-            let answer = guard.path(tool, Access::Read, Path::new(argument))?;
+            let answer = session.path(tool, Access::Read, Path::new(argument))?;
             let Authorization::Granted(granted) = answer.authorization else {
                 return Ok(answer.decision.to_string());
             };
@@ -117,18 +112,18 @@ fn call_tool(guard: &mut Guard, tool: &str, argument: &str) -> Result<String, Gu
             Ok(text.unwrap_or_else(|error| error.to_string()))
         }
         _ => {
-            let answer = guard.run(argument, Streams::default())?;
+            let answer = session.run(argument, Streams::default())?;
             let answer = match answer {
                 // A person would be asked here; this one always says no.
                 RunAnswer::Pending(pending) => {
-                    guard.answer_run(*pending, Reply::Decision(PermissionDecision::Deny))?
+                    session.answer_run(*pending, Reply::Decision(PermissionDecision::Deny))?
                 }
                 answer => answer,
             };
             Ok(match answer {
                 RunAnswer::Ran(ran) => {
-                    let printed = String::from_utf8_lossy(&ran.outcome.output.stdout).into_owned();
-                    format!("{:?}\n{printed}", ran.outcome.end)
+                    let printed = String::from_utf8_lossy(&ran.report.outcome.output.stdout).into_owned();
+                    format!("{:?}\n{printed}", ran.report.outcome.end)
                 }
                 RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => decision.to_string(),
                 _ => "nothing".to_owned(),

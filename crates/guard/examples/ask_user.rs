@@ -13,7 +13,7 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::Streams;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Reply, ToolCatalog};
-use stockade_guard::{Decision, Guard, GuardOptions, RunAnswer};
+use stockade_guard::{Decision, Guard, GuardOptions, RunAnswer, SessionOptions};
 
 #[cfg(not(test))]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,20 +49,22 @@ pub(crate) fn run(
         workspace,
         catalog: ToolCatalog::default(),
         rules: Vec::new(),
-        limits: Box::new(MemoryStore::new(|| Duration::from_secs(1))),
-        trail: AuditTrail::open(&folder.join("audit.jsonl"), AuditOptions::default())?,
     };
     let guard = Guard::open(&Config::load(&ConfigSources::default())?, options)?;
+    let session = guard.session(SessionOptions {
+        limits: Box::new(MemoryStore::new(|| Duration::from_secs(1))),
+        trail: AuditTrail::open(&folder.join("audit.jsonl"), AuditOptions::default())?,
+    });
 
-    let answer = match guard.run(command, Streams::default())? {
+    let answer = match session.run(command, Streams::default())? {
         RunAnswer::Pending(pending) => {
             let reply = ask(pending.decision());
-            guard.answer_run(*pending, reply)?
+            session.answer_run(*pending, reply)?
         }
         answer => answer,
     };
     Ok(match answer {
-        RunAnswer::Ran(ran) => String::from_utf8_lossy(&ran.outcome.output.stdout).into_owned(),
+        RunAnswer::Ran(ran) => String::from_utf8_lossy(&ran.report.outcome.output.stdout).into_owned(),
         RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => decision.to_string(),
         _ => return Err("nobody answered".into()),
     })

@@ -26,6 +26,7 @@
 
 mod agent;
 mod error;
+mod files;
 mod keys;
 mod kind;
 mod layer;
@@ -43,6 +44,7 @@ use serde_json::Value as Json;
 
 pub use agent::{AgentConfig, AuditConfig, Backend, ExecConfig, HomeView, Maker, OnUnavailable};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
+pub use files::ConfigFiles;
 pub use keys::ConfigKey;
 pub use layer::{ConfigLayer, ConfigOrigin};
 pub use rules::ConfigRule;

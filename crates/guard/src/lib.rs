@@ -13,8 +13,9 @@
 //!
 //! What was allowed, refused and run is kept in an `audit` trail.
 //!
-//! A `Guard` is all of this for one agent, built from a [`config`]: it decides on skills, tools, calls, paths and
-//! commands in one form, runs commands in a sandbox, and puts every decision on record before it is acted upon.
+//! A `Guard` is all of this for one agent, compiled once from a [`config`]. In a `Session` of it, the agent works: it decides
+//! on skills, tools, calls, paths and commands in one form, runs commands in a sandbox, and puts every decision on record
+//! before it is acted upon.
 //!
 //! A package that is to run in a container is read by the `container` module: its manifest, who signed it, and whether
 //! its files are those that were signed.
@@ -70,7 +71,11 @@ mod paths;
 mod read_text;
 #[cfg(feature = "config")]
 mod rule_store;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+mod runner;
 mod scan_files;
+#[cfg(all(feature = "audit", feature = "config"))]
+mod session;
 mod skill;
 mod syntax;
 
@@ -79,9 +84,9 @@ pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, Sk
 pub use agent_commands::AgentCommands;
 pub use files::{Coverage, FileOptions, Gap, Source};
 #[cfg(all(feature = "audit", feature = "config"))]
-pub use guard::{Call, Decision, DecisionLayer, Execution, Guard, GuardError, GuardOptions, PathAnswer};
-#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
-pub use guard::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
+pub use guard::{
+    Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,
+};
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
@@ -90,7 +95,13 @@ pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, 
 pub use read_text::{TextFile, read_text};
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+pub use runner::{Egress, NotRun, PreparedRun, RunRecord, RunReport, network_held};
 pub use scan_files::{FileScan, scan_bytes, scan_files};
+#[cfg(all(feature = "audit", feature = "config"))]
+pub use session::{Call, Execution, PathAnswer, Session, SessionOptions};
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
 pub use skill::{
     PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools, find_skills,
     read_manifest,

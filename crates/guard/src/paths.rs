@@ -188,6 +188,12 @@ impl PendingPath {
     pub fn ask(&self) -> &Ask {
         &self.ask
     }
+
+    /// Returns the path, as the tool was given it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl Authorization {

@@ -20,10 +20,12 @@ const IMPURE_PACKAGES: &[&str] =
 /// The files that do I/O, and what they do. A name that ends in `/` is a folder.
 const IO_FILES: &[(&str, &str)] = &[
     ("crates/audit/src/", "keeps the audit trail in a file"),
+    ("crates/guard/src/config/files.rs", "asks when the files of a configuration were changed"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
-    ("crates/guard/src/guard/graph.rs", "makes the folder that the nodes of a graph share"),
+    ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
+    ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/files/", "walks folders and reads the files in them"),
     ("crates/guard/src/in_order.rs", "spreads work over threads"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),

@@ -16,19 +16,15 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use hosts::{Record, WayOut};
-use stockade_guard::audit::{AuditError, AuditOptions, AuditTrail, AuditedRun};
-use stockade_guard::egress::Brokered;
+use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind};
 use stockade_guard::exec::{
-    End, Input, Outcome, Plan, Property, Refusal, RunError, SandboxSpec, Signals, Stream, Streams, Terminal,
-    TerminalSize, plan, plan_and_run, probe,
+    End, Input, Property, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
 };
+use stockade_guard::{NotRun, PreparedRun, RunRecord, RunReport};
+use stockade_text::escape_lines;
 use units::{duration, memory, size};
 
-use stockade_text::escape_lines;
-
 use crate::args::{Format, HELP};
-use crate::record;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,14 +45,9 @@ Exit codes:
   126  it was refused, or the program cannot be run
   127  there is no such program in the view of the command";
 
-/// How a command ends that did not end by itself.
-const TIMED_OUT: u8 = 124;
+/// The exit codes of this program where the command never began.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
-const NOT_FOUND: u8 = 127;
-const BY_SIGNAL: i32 = 128;
-const SIGKILL: i32 = 9;
-const SIGXCPU: i32 = 24;
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -223,83 +214,62 @@ fn properties() -> impl clap::builder::TypedValueParser<Value = Property> {
 
 /// Runs the command and ends as it ends.
 pub(crate) fn run(args: &ExecArgs) -> ExitCode {
-    let mut spec = match wish::wish(args) {
+    let spec = match wish::wish(args) {
         Ok(spec) => spec,
         Err(error) => return failed(args, &format_args!("cannot find what the command is to see: {error}")),
     };
+    let egress = match hosts::egress(&args.allow_host) {
+        Ok(egress) => egress,
+        Err(why) => return failed(args, &why),
+    };
+    let record = match trail(args) {
+        Ok(trail) => RunRecord { trail, agent: None },
+        Err(error) => return failed(args, &NotRun::Unrecorded(error)),
+    };
+    let prepared = match PreparedRun::new(spec, egress, record) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            return failed(args, &format_args!("no proxy can be started for --allow-host: {error}"));
+        }
+    };
     if args.dry_run {
-        let _way_out = match let_out(args, &mut spec, None) {
-            Ok(way_out) => way_out,
-            Err(error) => return failed(args, &error),
-        };
-        return match plan(&spec, &probe(&spec)).map(|plan| print(&escape_lines(&plan.to_string()))) {
-            Ok(Ok(())) => ExitCode::SUCCESS,
-            Ok(Err(error)) => failed(args, &format_args!("cannot write the plan: {error}")),
-            Err(refusal) => refused(args, &refusal),
-        };
+        return show_plan(args, &prepared);
     }
-    let begun = match begin(args) {
-        Ok(begun) => begun,
-        Err(error) => {
-            return failed(args, &format_args!("nothing runs that cannot be put on record: {error}"));
-        }
-    };
-    let (trail, record) = begun.unzip();
-    let named = |trail| (trail, record.as_ref().and_then(|record| record.name().map(str::to_owned)));
-    let way_out = match let_out(args, &mut spec, trail.map(named)) {
-        Ok(way_out) => way_out,
-        Err(error) => {
-            if let Some(record) = record
-                && let Err(unkept) = record::failed(record, &error)
-            {
-                report::say(&format!("the end of the command is not on record: {unkept}"));
+    match prepared.run(started(args), streams(args)) {
+        Ok(report) => ended(args, &report),
+        Err(NotRun::Sandbox { error, unrecorded }) => {
+            report::unrecorded(unrecorded.as_ref());
+            match error {
+                RunError::Refused(refusal) => refused(args, &refusal),
+                error => failed(args, &error),
             }
-            return failed(args, &error);
         }
-    };
-    let ran = plan_and_run(&spec, streams(args));
-    let unreached = way_out.map(WayOut::end).unwrap_or_default();
-    if let Some(record) = record {
-        end(record, &ran);
-    }
-    match ran {
-        Ok((plan, outcome)) => ended(args, &plan, &outcome, &unreached),
-        Err(RunError::Refused(refusal)) => refused(args, &refusal),
         Err(error) => failed(args, &error),
     }
 }
 
-/// Lets the command out to the hosts that it may talk to, if any were named.
-fn let_out(args: &ExecArgs, spec: &mut SandboxSpec, record: Record) -> Result<Option<WayOut>, String> {
-    let way_out = WayOut::open(&args.allow_host, record)?;
-    if let Some(way_out) = &way_out {
-        spec.network = way_out.network();
+fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
+    match prepared.plan().map(|plan| print(&escape_lines(&plan.to_string()))) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => failed(args, &format_args!("cannot write the plan: {error}")),
+        Err(refusal) => refused(args, &refusal),
     }
-    Ok(way_out)
 }
 
-/// Puts on record that the command begins, if that is asked for.
-fn begin(args: &ExecArgs) -> Result<Option<(AuditTrail, AuditedRun)>, AuditError> {
-    let Some(file) = &args.audit else { return Ok(None) };
+/// Opens the trail, if the command is to be put on record.
+fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
     let options = AuditOptions::default();
-    let trail = match file {
-        Some(file) => AuditTrail::open(file, options)?,
-        None => AuditTrail::open_default(options)?,
-    };
-    let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
-    let run = record::start(&trail, &words.join(" "))?;
-    Ok(Some((trail, run)))
+    match &args.audit {
+        None => Ok(None),
+        Some(Some(file)) => AuditTrail::open(file, options).map(Some),
+        Some(None) => AuditTrail::open_default(options).map(Some),
+    }
 }
 
-/// Puts on record how it ended. What cannot be written now is ended as interrupted when the trail is opened next.
-fn end(record: AuditedRun, ran: &Result<(Plan, Outcome), RunError>) {
-    let kept = match ran {
-        Ok((plan, outcome)) => record::ran(record, plan, outcome, code(outcome.end).into()),
-        Err(error) => record::failed(record, &error.to_string()),
-    };
-    if let Err(error) = kept {
-        report::say(&format!("the end of the command is not on record: {error}"));
-    }
+/// What is put on record before the command begins.
+fn started(args: &ExecArgs) -> AuditEvent {
+    let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
+    AuditEvent::new(EventKind::SandboxStarted).with("command", words.join(" "))
 }
 
 /// A command has a terminal of its own if that was asked for. If not, that of this program is handed over as it is: programs
@@ -330,34 +300,21 @@ fn streams(args: &ExecArgs) -> Streams {
     }
 }
 
-fn ended(args: &ExecArgs, plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) -> ExitCode {
-    let code = code(outcome.end);
+fn ended(args: &ExecArgs, report: &RunReport) -> ExitCode {
+    report::unrecorded(report.unrecorded.as_ref());
+    let end = report.outcome.end;
     match args.format {
-        Format::Json => match print(&format!("{}\n", document::ran(plan, outcome, code, unreached))) {
+        Format::Json => match print(&format!("{}\n", document::ran(report))) {
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },
-        Format::Text if args.quiet && matches!(outcome.end, End::NotFound | End::NotExecutable) => {
-            report::ended(plan, outcome);
+        Format::Text if args.quiet && matches!(end, End::NotFound | End::NotExecutable) => {
+            report::ended(&report.plan, &report.outcome);
         }
         Format::Text if args.quiet => {}
-        Format::Text => report::outcome(plan, outcome, unreached),
+        Format::Text => report::outcome(report),
     }
-    ExitCode::from(code)
-}
-
-fn code(end: End) -> u8 {
-    let by_signal = |signal| u8::try_from(BY_SIGNAL + signal).unwrap_or(FAILED);
-    match end {
-        End::Exited(code) => u8::try_from(code).unwrap_or(FAILED),
-        End::Signalled(signal) => by_signal(signal),
-        End::TimedOut => TIMED_OUT,
-        End::OutOfMemory => by_signal(SIGKILL),
-        End::OutOfCpuTime => by_signal(SIGXCPU),
-        End::NotFound => NOT_FOUND,
-        End::NotExecutable => REFUSED,
-        _ => FAILED,
-    }
+    ExitCode::from(end.exit_code())
 }
 
 fn refused(args: &ExecArgs, refusal: &Refusal) -> ExitCode {

@@ -5,18 +5,17 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use stockade_guard::audit::{AuditOptions, AuditTrail, Unrecorded};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::{End, Input, Signals, Stream, Streams};
+use stockade_guard::exec::{Input, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, Decision, Guard, Ran, RunAnswer, SkillSource};
+use stockade_guard::{Admission, Decision, Ran, RunAnswer, Session, SkillSource};
 use stockade_text::{escape, escape_path};
 
 use crate::args::HELP;
 use crate::failure::Failure;
-use crate::guarded;
 use crate::render::skill_text;
 use crate::render::style::Styles;
+use crate::{guarded, trail};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,12 +35,9 @@ The skill is scanned and cleaned first. Its list of tools can only take away: wh
 those that it lists for `exec`. Every decision, the start and the end are put on record in the audit trail. What needs a
 person's answer is refused, and says so. `stockade config show --agent ID` shows what holds.";
 
-const TIMED_OUT: u8 = 124;
+/// The exit codes of this program where the command never began.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
-const NOT_FOUND: u8 = 127;
-const BY_SIGNAL: i32 = 128;
-const SIGKILL: i32 = 9;
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -79,16 +75,16 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 }
 
 fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let mut guard = open(args)?;
+    let mut session = open(args)?;
     let admission =
-        guard.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
+        session.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
     if !matches!(admission, Admission::Accepted(_)) {
         say(&skill_text::report(&escape_path(&args.skill), &admission, Styles::PLAIN));
     }
     let Some(skill) = admission.loaded() else { return Ok(ExitCode::from(REFUSED)) };
-    guard.activate(&skill);
+    session.activate(&skill);
     let text = args.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    let tool = guard.tool("exec", Some(&text)).map_err(Failure::incomplete)?;
+    let tool = session.tool("exec", Some(&text)).map_err(Failure::incomplete)?;
     if !tool.is_allowed() {
         return Ok(refused(&tool));
     }
@@ -99,7 +95,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         signals: Signals::HandOn,
         ..Streams::default()
     };
-    match guard.run(&text, streams).map_err(Failure::incomplete)? {
+    match session.run(&text, streams).map_err(Failure::incomplete)? {
         RunAnswer::Ran(ran) => Ok(ended(&ran)),
         RunAnswer::Refused(decision) => Ok(refused(&decision)),
         RunAnswer::Pending(pending) => Ok(refused(pending.decision())),
@@ -114,7 +110,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-fn open(args: &RunArgs) -> Result<Guard, Failure> {
+fn open(args: &RunArgs) -> Result<Session, Failure> {
     let sources = ConfigSources {
         flags: args.set.clone(),
         agents: vec![args.agent.clone()],
@@ -124,29 +120,19 @@ fn open(args: &RunArgs) -> Result<Guard, Failure> {
     for notice in config.notices() {
         say(&format!("note: {}\n", escape(&notice.to_string())));
     }
-    let unrecorded = if config.audit().warn_if_unrecorded { Unrecorded::Warn } else { Unrecorded::Refuse };
-    let options = AuditOptions { unrecorded, ..AuditOptions::default() };
-    let trail = match &config.audit().path {
-        Some(path) => AuditTrail::open(path, options),
-        None => AuditTrail::open_default(options),
-    };
-    let trail = trail.map_err(Failure::incomplete)?;
-    guarded::open(&config, &args.agent, &args.workspace, trail).map_err(Failure::incomplete)
+    let trail = trail::open(&config).map_err(Failure::incomplete)?;
+    let guard = guarded::open(&config, &args.agent, &args.workspace).map_err(Failure::incomplete)?;
+    Ok(guarded::session(&guard, trail))
 }
 
 fn ended(ran: &Ran) -> ExitCode {
-    if let Some(error) = &ran.unrecorded {
+    if let Some(error) = &ran.report.unrecorded {
         say(&format!("stockade: the end is not on record: {}\n", escape(&error.to_string())));
     }
-    let code = match ran.outcome.end {
-        End::Exited(code) => code,
-        End::Signalled(signal) => BY_SIGNAL + signal,
-        End::TimedOut => i32::from(TIMED_OUT),
-        End::NotFound => i32::from(NOT_FOUND),
-        End::NotExecutable => i32::from(REFUSED),
-        _ => BY_SIGNAL + SIGKILL,
-    };
-    ExitCode::from(u8::try_from(code).unwrap_or(FAILED))
+    if ran.report.is_unsandboxed() {
+        say(&format!("stockade: the command ran WITHOUT A SANDBOX: {}\n", escape(&ran.decision.reason)));
+    }
+    ExitCode::from(ran.report.outcome.end.exit_code())
 }
 
 fn refused(decision: &Decision) -> ExitCode {

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use super::begin::{Running, Speaks, copy};
 use super::pump::Pump;
 use super::supervise::read_report;
-use super::{RunError, Streams, carried_out, run_or_next, sandbox_number};
+use super::{RunError, Streams, carried_out, run_prepared, sandbox_number};
 use crate::cgroup::Groups;
 use crate::native::{self, Ids, prepare};
 use crate::outcome::Outcome;
@@ -84,7 +84,7 @@ impl Pool {
         let planned = plan(&spec, &facts)?;
         match Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind, glance)) {
             Some(ready) => self.run_in(ready, planned, &spec),
-            None => run_or_next(&spec, facts, planned, self.streams),
+            None => run_prepared(&spec, facts, planned, self.streams),
         }
     }
 

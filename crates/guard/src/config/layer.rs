@@ -95,6 +95,16 @@ enum Writers {
     Anybody,
 }
 
+/// Returns the files of a folder that may be part of a configuration and are there.
+pub(super) fn files_of_folder(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = ["config", "managed"].into_iter().flat_map(move |stem| names(folder, stem));
+    names.filter(|path| fs::symlink_metadata(path).is_ok())
+}
+
+fn names(folder: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
+    ENDINGS.iter().map(move |(ending, _)| folder.join(format!("{stem}.{ending}")))
+}
+
 /// Reads the file `stem.*` of a folder, if there is one.
 pub(super) fn read_folder(
     folder: &Path,
@@ -102,8 +112,7 @@ pub(super) fn read_folder(
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
 ) -> Vec<Leaf> {
-    let names = ENDINGS.iter().map(|(ending, _)| folder.join(format!("{stem}.{ending}")));
-    let found: Vec<PathBuf> = names.filter(|path| fs::symlink_metadata(path).is_ok()).collect();
+    let found: Vec<PathBuf> = names(folder, stem).filter(|path| fs::symlink_metadata(path).is_ok()).collect();
     match found.as_slice() {
         [] => Vec::new(),
         [file] => read_file(file, layer, problems),

@@ -62,8 +62,12 @@ impl ConfigSources {
     }
 }
 
+/// Returns every folder in which the configuration of a project may be, the nearest first.
+pub(super) fn project_folders(start: &Path) -> impl Iterator<Item = PathBuf> {
+    start.ancestors().map(|folder| folder.join(".stockade"))
+}
+
 /// Returns the nearest folder `.stockade` at or above `start`.
 fn project_folder(start: &Path, user: Option<&Path>) -> Option<PathBuf> {
-    let folders = start.ancestors().map(|folder| folder.join(".stockade"));
-    folders.filter(|folder| Some(folder.as_path()) != user).find(|folder| folder.is_dir())
+    project_folders(start).filter(|folder| Some(folder.as_path()) != user).find(|folder| folder.is_dir())
 }

@@ -1,9 +1,12 @@
-//! What was decided, in one form for all layers.
+//! What was decided, in one form for all layers, and how it is put on record.
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use stockade_policy::Effect;
+
+use super::GuardError;
+use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, new_name};
 
 /// What was decided about something that an agent wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,7 +23,7 @@ pub struct Decision {
     /// What it was about.
     pub subject: String,
     /// The rule that decided.
-    pub rule: String,
+    pub rule: DecisionRule,
     /// Why, in a sentence.
     pub reason: String,
     /// The narrowest change that would allow it, if there is one.
@@ -33,7 +36,7 @@ pub struct Decision {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DecisionLayer {
-    /// The door that skills go through.
+    /// The admission of skills.
     Skill,
     /// The tools that an agent has.
     Tools,
@@ -68,6 +71,84 @@ impl DecisionLayer {
     }
 }
 
+/// The rule that decided: one that a policy names, or one of the guard's own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DecisionRule {
+    /// A rule, a hazard or a policy that has a name of its own, such as `git-read`.
+    Named(String),
+    /// The policy for tools, and the skills that are active, grant the tool.
+    ToolGranted,
+    /// An active skill lists the tool for other arguments.
+    NotInSkill,
+    /// The policy for tools, or an active skill, took the tool away.
+    ToolRemoved,
+    /// The policy for tools answered with something that this version does not know.
+    UnknownVerdict,
+    /// The task has taken all of its steps.
+    Steps,
+    /// A budget is spent, or a breaker is open.
+    Budget,
+    /// Steps and budgets suffice for the call.
+    WithinLimits,
+    /// The validator found a command that is hidden in a substitution.
+    Validator,
+    /// The policy for paths grants the path.
+    PathGranted,
+    /// A person has answered.
+    Answered,
+    /// The rules have changed since a person was asked.
+    RulesChanged,
+    /// The setting `execSandbox.enabled` leaves commands without a sandbox.
+    SandboxDisabled,
+    /// The setting `execSandbox.onUnavailable` says what happens where there is no sandbox.
+    SandboxUnavailable,
+    /// There is no sandbox on this machine, and the command needs one.
+    NoSandbox,
+    /// What is asked of the sandbox cannot be given by any.
+    SandboxRefused,
+    /// The command could not be started.
+    CannotRun,
+}
+
+impl DecisionRule {
+    /// Returns the name, as it is written down.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::ToolGranted => "policy",
+            Self::NotInSkill => "not-in-skill",
+            Self::ToolRemoved => "removed",
+            Self::UnknownVerdict => "unknown",
+            Self::Steps => "steps",
+            Self::Budget => "budget",
+            Self::WithinLimits => "limits",
+            Self::Validator => "validator",
+            Self::PathGranted => "paths",
+            Self::Answered => "answer",
+            Self::RulesChanged => "changed",
+            Self::SandboxDisabled => "execSandbox.enabled",
+            Self::SandboxUnavailable => "execSandbox.onUnavailable",
+            Self::NoSandbox => "no-sandbox",
+            Self::SandboxRefused => "sandbox",
+            Self::CannotRun => "cannot-run",
+        }
+    }
+}
+
+impl fmt::Display for DecisionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for DecisionRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl Decision {
     /// Whether it may be done without asking anybody; a command perhaps only in a sandbox.
     #[must_use]
@@ -85,5 +166,61 @@ impl fmt::Display for Decision {
             Some(fix) => write!(f, "; to allow it: {fix}"),
             None => Ok(()),
         }
+    }
+}
+
+/// A decision that has no name yet and is not on record.
+#[derive(Debug)]
+pub(crate) struct DecisionDraft<'d> {
+    pub(crate) layer: DecisionLayer,
+    pub(crate) effect: Effect,
+    pub(crate) subject: &'d str,
+    pub(crate) rule: DecisionRule,
+    pub(crate) reason: String,
+    pub(crate) fix: Option<String>,
+}
+
+impl DecisionDraft<'_> {
+    /// Gives the decision a name.
+    pub(crate) fn named(self) -> Result<Decision, GuardError> {
+        let Self { layer, effect, subject, rule, reason, fix } = self;
+        let id = new_name().map_err(GuardError::Nameless)?;
+        Ok(Decision { id, layer, effect, subject: subject.to_owned(), rule, reason, fix })
+    }
+}
+
+impl Decision {
+    /// Returns the event that puts the decision on record.
+    pub(crate) fn event(&self) -> AuditEvent {
+        let event = AuditEvent {
+            decision: Some(self.effect.to_string()),
+            rule: Some(self.rule.name().to_owned()),
+            ..AuditEvent::new(event_kind(self.layer, self.effect))
+        };
+        let event = event.with("id", self.id.as_str()).with("subject", self.subject.as_str());
+        event.with("reason", self.reason.as_str())
+    }
+}
+
+/// Puts an event on record. Where the trail was opened to warn only, it may be lost: the owner of the trail chose that.
+pub(crate) fn record(trail: &AuditTrail, event: AuditEvent) -> Result<(), AuditError> {
+    match trail.record(event)? {
+        Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
+    }
+}
+
+fn event_kind(layer: DecisionLayer, effect: Effect) -> EventKind {
+    use DecisionLayer::{Commands, Limits, Network, Paths, Person, Sandbox, Skill, Tools};
+    match (layer, effect) {
+        (_, Effect::Ask) => EventKind::ApprovalAsked,
+        (Tools | Skill, Effect::Deny) => EventKind::ToolDenied,
+        (Tools | Skill, _) => EventKind::ToolAllowed,
+        (Paths, Effect::Deny) => EventKind::PathDenied,
+        (Paths, _) => EventKind::PathAllowed,
+        (Limits, _) => EventKind::LimitReached,
+        (Network, Effect::Deny) => EventKind::NetworkDenied,
+        (Network, _) => EventKind::NetworkAllowed,
+        (Commands | Sandbox | Person, Effect::Deny) => EventKind::CommandDenied,
+        (Commands | Sandbox | Person, _) => EventKind::CommandAllowed,
     }
 }

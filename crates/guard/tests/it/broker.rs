@@ -14,7 +14,7 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{End, Streams};
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{Guard, GuardOptions, RunAnswer};
+use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -55,17 +55,18 @@ impl Site {
             workspace: work,
             catalog: ToolCatalog::default(),
             rules: Vec::new(),
-            limits: Box::new(MemoryStore::new(|| Duration::ZERO)),
-            trail: self.trail.clone(),
         };
-        let guard = Guard::open(&config, options).unwrap();
-        match guard.run("make check", Streams::default()).unwrap() {
+        let limits = Box::new(MemoryStore::new(|| Duration::ZERO));
+        let session = Guard::open(&config, options)
+            .unwrap()
+            .session(SessionOptions { limits, trail: self.trail.clone() });
+        match session.run("make check", Streams::default()).unwrap() {
             RunAnswer::Ran(ran) => {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                let output = &ran.outcome.output;
-                let refused = ran.hosts_refused.iter().map(|refused| refused.subject.clone());
+                let output = &ran.report.outcome.output;
+                let refused = ran.report.hosts_refused.iter().map(|refused| refused.subject.clone());
                 Some(Run {
-                    end: ran.outcome.end,
+                    end: ran.report.outcome.end,
                     printed: text(&output.stdout) + &text(&output.stderr),
                     refused: refused.collect(),
                 })

@@ -12,7 +12,7 @@ use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, Effect, ToolCatalog};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, SkillSource};
+use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, Session, SessionOptions, SkillSource};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -27,11 +27,11 @@ impl Site {
         Self { folder, trail }
     }
 
-    fn guard(&self, flags: &[(&str, &str)]) -> Guard {
+    fn guard(&self, flags: &[(&str, &str)]) -> Session {
         self.open(flags, &self.trail).unwrap()
     }
 
-    fn open(&self, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Guard, GuardError> {
+    fn open(&self, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Session, GuardError> {
         open(self.folder.path(), flags, trail)
     }
 
@@ -47,25 +47,22 @@ impl Site {
     }
 }
 
-/// The guard of the agent `bot`, which works in the folder `work`.
-fn open(folder: &Path, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Guard, GuardError> {
+/// A session of the agent `bot`, which works in the folder `work`.
+fn open(folder: &Path, flags: &[(&str, &str)], trail: &AuditTrail) -> Result<Session, GuardError> {
     let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let config = Config::load(&ConfigSources { flags, ..ConfigSources::default() }).unwrap();
     open_with(folder, &config, trail)
 }
 
-fn open_with(folder: &Path, config: &Config, trail: &AuditTrail) -> Result<Guard, GuardError> {
-    Guard::open(
-        config,
-        GuardOptions {
-            agent: "bot".into(),
-            workspace: folder.join("work"),
-            catalog: ToolCatalog::default(),
-            rules: Vec::new(),
-            limits: Box::new(MemoryStore::new(|| Duration::from_secs(1))),
-            trail: trail.clone(),
-        },
-    )
+fn open_with(folder: &Path, config: &Config, trail: &AuditTrail) -> Result<Session, GuardError> {
+    let options = GuardOptions {
+        agent: "bot".into(),
+        workspace: folder.join("work"),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+    };
+    let limits = Box::new(MemoryStore::new(|| Duration::from_secs(1)));
+    Ok(Guard::open(config, options)?.session(SessionOptions { limits, trail: trail.clone() }))
 }
 
 #[test]
@@ -93,7 +90,7 @@ fn every_layer_answers_in_one_form_and_is_on_record() {
     ];
     for (decision, effect, layer) in &rows {
         assert_eq!((decision.effect, decision.layer), (*effect, *layer), "{decision}");
-        assert!(!decision.rule.is_empty() && !decision.reason.is_empty(), "{decision:?}");
+        assert!(!decision.rule.name().is_empty() && !decision.reason.is_empty(), "{decision:?}");
         assert_eq!(decision.is_allowed(), *effect <= Effect::Sandbox);
     }
     assert_eq!(rows[1].0.fix.as_deref(), Some("add `browser` to the allow list"));
@@ -137,12 +134,12 @@ fn limits_are_asked_in_their_order() {
     let mut task = guard.begin("task");
     let (_, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
     let (refused, none) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
-    assert_eq!((refused.rule.as_str(), none.is_none()), ("budget", true));
+    assert_eq!((refused.rule.name(), none.is_none()), ("budget", true));
     guard.end_call(call.unwrap(), Usage::tokens(10), CallOutcome::Success).unwrap();
     let (granted, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
     assert!(granted.is_allowed() && call.is_some());
     let (refused, _) = guard.begin_call(&mut task, Usage::tokens(1)).unwrap();
-    assert_eq!(refused.rule, "steps");
+    assert_eq!(refused.rule.name(), "steps");
     assert_eq!(site.kinds(), ["limit_reached", "limit_reached"]);
 }
 
@@ -172,7 +169,7 @@ fn rules_of_the_configuration_decide_on_commands() {
     ] {
         let decision = guard.command(command).unwrap();
         assert_eq!(decision.effect, effect, "{decision}");
-        assert!(rule.is_none_or(|rule| decision.rule == rule), "{decision}");
+        assert!(rule.is_none_or(|rule| decision.rule.name() == rule), "{decision}");
     }
 }
 
@@ -223,16 +220,16 @@ mod live {
         else {
             return;
         };
-        assert_eq!(ran.outcome.end, End::Exited(0), "{:?}", ran.outcome.output);
-        assert_eq!(ran.outcome.output.stdout, b"here\n");
-        assert!(ran.unrecorded.is_none() && site.work().join("here").exists());
+        assert_eq!(ran.report.outcome.end, End::Exited(0), "{:?}", ran.report.outcome.output);
+        assert_eq!(ran.report.outcome.output.stdout, b"here\n");
+        assert!(ran.report.unrecorded.is_none() && site.work().join("here").exists());
         assert_eq!(site.kinds(), ["command_allowed", "sandbox_started", "sandbox_completed"]);
         let records: Vec<AuditRecord> = site.trail.query(&AuditQuery::default()).unwrap();
         assert_eq!(records[0].run, records[1].run);
         assert!(format!("{:?}", records[0]).contains("enforced"), "{:?}", records[0]);
 
         let failed = what_ran(guard.run("ls /nowhere", Streams::default()).unwrap()).unwrap();
-        assert_ne!(failed.outcome.end, End::Exited(0));
+        assert_ne!(failed.report.outcome.end, End::Exited(0));
         assert_eq!(site.kinds().last().map(String::as_str), Some("sandbox_error"));
     }
 
@@ -244,7 +241,12 @@ mod live {
             let Some(ran) = what_ran(guard.run("cp /etc/hostname here", Streams::default()).unwrap()) else {
                 return;
             };
-            assert_eq!((ran.backend, ran.outcome.end), (name, End::Exited(0)), "{:?}", ran.outcome.output);
+            assert_eq!(
+                (ran.report.plan.provider.name(), ran.report.outcome.end),
+                (name, End::Exited(0)),
+                "{:?}",
+                ran.report.outcome.output
+            );
         }
     }
 
@@ -294,7 +296,7 @@ mod live {
         let guard = site.guard(&[("agents.bot.skills.execSandbox.enabled", "never")]);
         // What is simply allowed is left to the caller, who is told why.
         let RunAnswer::Unsandboxed(decision) = guard.run("ls", Streams::default()).unwrap() else { panic!() };
-        assert_eq!((decision.layer, decision.rule.as_str()), (DecisionLayer::Sandbox, "execSandbox.enabled"));
+        assert_eq!((decision.layer, decision.rule.name()), (DecisionLayer::Sandbox, "execSandbox.enabled"));
         assert!(decision.is_allowed(), "{decision}");
         // About what would need a sandbox, somebody is asked.
         for (reply, allowed) in [(PermissionDecision::Deny, false), (PermissionDecision::Allow, true)] {
@@ -314,6 +316,28 @@ mod live {
         assert!(!site.kinds().contains(&"sandbox_started".to_owned()));
     }
 
+    /// Bubblewrap is not for root, so that root has no sandbox where it is asked for by name.
+    #[test]
+    fn a_run_without_a_sandbox_is_on_record_as_what_it_was() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root is refused by bubblewrap for sure");
+            return;
+        }
+        let site = Site::new();
+        let guard = site.guard(&[
+            ("agents.bot.skills.execSandbox.backend", "bwrap"),
+            ("agents.bot.skills.execSandbox.onUnavailable", "warn"),
+        ]);
+        let ran = what_ran(guard.run("cp /etc/hostname here", Streams::default()).unwrap()).unwrap();
+        assert!(ran.report.is_unsandboxed() && ran.decision.reason.contains("runs without a sandbox"));
+        let records = site.trail.query(&AuditQuery { limit: 2, ..AuditQuery::default() }).unwrap();
+        for (record, event) in records.iter().zip(["sandbox_completed", "sandbox_started"]) {
+            assert_eq!((record.event.as_str(), record.severity.as_str()), (event, "warn"));
+            assert_eq!(record.backend.as_deref(), Some("nothing"));
+            assert_eq!(record.data.get("network"), Some(&"open".into()), "{record:?}");
+        }
+    }
+
     /// What no machine grants is refused, whatever the configuration says of machines that lack a sandbox.
     #[test]
     fn a_wish_that_is_refused_is_no_lack_of_a_sandbox() {
@@ -325,7 +349,7 @@ mod live {
             ];
             let guard = site.guard(&flags);
             let RunAnswer::Refused(decision) = guard.run("ls", Streams::default()).unwrap() else { panic!() };
-            assert_eq!((decision.layer, decision.rule.as_str()), (DecisionLayer::Sandbox, "sandbox"));
+            assert_eq!((decision.layer, decision.rule.name()), (DecisionLayer::Sandbox, "sandbox"));
         }
     }
 
@@ -343,11 +367,12 @@ mod live {
         else {
             return;
         };
-        assert_eq!(wrote.outcome.end, End::Exited(0), "{:?}", wrote.outcome.output);
-        let read =
-            |guard: &Guard| what_ran(guard.run(&format!("cat {file}"), Streams::default()).unwrap()).unwrap();
-        assert_eq!(read(&second).outcome.end, End::Exited(0));
-        assert_eq!(read(&other).outcome.end, End::Exited(1));
+        assert_eq!(wrote.report.outcome.end, End::Exited(0), "{:?}", wrote.report.outcome.output);
+        let read = |guard: &Session| {
+            what_ran(guard.run(&format!("cat {file}"), Streams::default()).unwrap()).unwrap()
+        };
+        assert_eq!(read(&second).report.outcome.end, End::Exited(0));
+        assert_eq!(read(&other).report.outcome.end, End::Exited(1));
         let path = run.path().to_owned();
         run.end().unwrap();
         assert!(!path.exists());
@@ -364,7 +389,7 @@ mod live {
         let guard = open(&folder, &[], &trail).unwrap();
         loop {
             let Some(ran) = what_ran(guard.run("sleep 0.02", Streams::default()).unwrap()) else { return };
-            println!("ran {:?}", ran.outcome.end);
+            println!("ran {:?}", ran.report.outcome.end);
         }
     }
 

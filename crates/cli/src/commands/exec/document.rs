@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde::Serialize;
-use stockade_guard::egress::Brokered;
-use stockade_guard::exec::{Denial, End, Enforcement, Network, Outcome, Plan, Refusal};
+use stockade_guard::exec::{Denial, End, Enforcement, Refusal};
+use stockade_guard::{Decision, RunReport, network_held};
 
 use crate::render::json::to_json;
 
@@ -107,8 +107,9 @@ struct Unreached<'a> {
 }
 
 impl<'a> Unreached<'a> {
-    fn new(asked: &'a Brokered) -> Self {
-        Self { target: &asked.target, rule: asked.rule, reason: &asked.reason, fix: asked.fix.as_deref() }
+    fn new(refused: &'a Decision) -> Self {
+        let Decision { subject: target, rule, reason, fix, .. } = refused;
+        Self { target, rule: rule.name(), reason, fix: fix.as_deref() }
     }
 }
 
@@ -130,7 +131,8 @@ struct NotRun<'a> {
 }
 
 /// A command that ran.
-pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Brokered]) -> String {
+pub(super) fn ran(report: &RunReport) -> String {
+    let RunReport { plan, outcome, hosts_refused, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
         path: found.path.to_string_lossy(),
@@ -140,14 +142,10 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Br
         outcome.changed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
     to_json(&Ran {
         end: outcome.end.name(),
-        exit_code,
+        exit_code: outcome.end.exit_code(),
         signal: if let End::Signalled(signal) = outcome.end { Some(signal) } else { None },
         sandbox: plan.provider.name(),
-        network: match plan.network {
-            Network::None => "none",
-            Network::Broker { .. } | Network::Proxy(_) => "broker",
-            Network::Open => "open",
-        },
+        network: network_held(plan, outcome),
         stdout: text(&outcome.output.stdout),
         stderr: text(&outcome.output.stderr),
         dropped_bytes: outcome.output.dropped + outcome.output.untaken,
@@ -159,7 +157,7 @@ pub(super) fn ran(plan: &Plan, outcome: &Outcome, exit_code: u8, unreached: &[Br
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
         denials: outcome.denials.iter().map(Denied::new).collect(),
-        hosts_refused: unreached.iter().map(Unreached::new).collect(),
+        hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
         quarantine: moved.collect(),
         changed: altered.collect(),
     })

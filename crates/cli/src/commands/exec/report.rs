@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use stockade_guard::egress::{Brokered, HostList};
+use stockade_guard::RunReport;
+use stockade_guard::audit::AuditError;
+use stockade_guard::egress::HostList;
 use stockade_guard::exec::{Denial, End, Explain, Network, Outcome, Plan, Provider, Refusal};
 
 use stockade_text::{escape, escape_path};
 
 /// What a person would wonder about, and what was enforced.
-pub(super) fn outcome(plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) {
+pub(super) fn outcome(report: &RunReport) {
+    let RunReport { plan, outcome, hosts_refused, .. } = report;
     ended(plan, outcome);
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
     if dropped > 0 {
@@ -21,9 +24,9 @@ pub(super) fn outcome(plan: &Plan, outcome: &Outcome, unreached: &[Brokered]) {
         say(&format!("{untaken} bytes of output could not be written where they were to go"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
-    for asked in unreached {
-        let fix = asked.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
-        say(&format!("the command does not reach {}: {}{fix}", asked.target, asked.reason));
+    for refused in super::hosts::shown(hosts_refused) {
+        let fix = refused.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
+        say(&format!("the command does not reach {}: {}{fix}", refused.subject, refused.reason));
     }
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);
@@ -170,6 +173,13 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
 fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut seen = BTreeSet::new();
     names.filter(|name| seen.insert(*name)).collect()
+}
+
+/// Says that the end of the command is not on record. The trail ends it as interrupted when it is opened next.
+pub(super) fn unrecorded(why: Option<&AuditError>) {
+    if let Some(error) = why {
+        say(&format!("the end of the command is not on record: {error}"));
+    }
 }
 
 /// Says what stands against it, and what to do.

@@ -7,20 +7,17 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::Decision;
-use stockade_guard::audit::AuditedRun;
-use stockade_guard::exec::{
-    End, Input, Limit, Outcome, Plan, RunError, SandboxSpec, Signals, Stream, Streams, plan_and_run,
-};
+use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::exec::{End, Input, Limit, RunError, SandboxSpec, Signals, Stream, Streams};
 use stockade_guard::policy::shell::ReadOptions;
 use stockade_guard::policy::{CommandContext, Effect};
+use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{Json, Lane, Parameters, base64_of, bytes_of};
-use crate::record;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 
@@ -31,15 +28,14 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const OUTPUT: u64 = 1 << 20;
 
 /// The most that a command may print, since the answer holds all of it.
-const MOST_OUTPUT: u64 = 32 << 20;
+const MAX_OUTPUT: u64 = 32 << 20;
 
-/// How a command ends that did not end by itself, as an exit code.
-const TIMED_OUT: i32 = 124;
-const NOT_EXECUTABLE: i32 = 126;
-const NOT_FOUND: i32 = 127;
-const BY_SIGNAL: i32 = 128;
+/// The signals of a command that was ended for taking too much.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
+
+/// What an answer says of a command that ran without a sandbox.
+const UNSANDBOXED: &str = "the command ran WITHOUT A SANDBOX, with all rights of the server";
 
 /// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
 /// network, and the home is private. Whether the command may run at all is what `command.evaluate` says. With `agent`, the
@@ -97,6 +93,9 @@ pub(super) struct Ended {
     duration_ms: u64,
     /// What made the sandbox.
     backend: &'static str,
+    /// What somebody must know: that it ran without a sandbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<&'static str>,
     enforcement: Enforced,
     usage: Used,
     /// What it left in the workspace that other programs would obey, and where that was put.
@@ -175,17 +174,20 @@ impl Parameters for Exec {
         } else if limits.wall_time == Limit::Unlimited {
             limits.wall_time = Limit::AtMost(TIMEOUT);
         }
-        limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MOST_OUTPUT));
+        limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MAX_OUTPUT));
         if self.evaluate {
             may_run(server, &shown, &spec)?;
         }
         // Held until the command is over.
         let _input = self.stdin_base64.as_deref().map(|base64| feed(&mut spec, base64)).transpose()?;
-        let record = begin(server, &shown)?;
-        let outcome = carry_out(&spec);
-        end(record, &outcome)?;
-        let (plan, outcome) = outcome?;
-        Ok(Json::of(&Ended::of(plan.provider.name(), &outcome)))
+        let record = RunRecord { trail: server.trail.get(None)?, agent: None };
+        let prepared = PreparedRun::new(spec, None, record).map_err(|error| Fault::internal(&error))?;
+        let started = AuditEvent::new(EventKind::SandboxStarted).with("command", shown);
+        let report = prepared.run(started, streams()).map_err(|error| not_run(&error))?;
+        match &report.unrecorded {
+            Some(error) => Err(unrecorded(error)),
+            None => Ok(Json::of(&Ended::of(&report))),
+        }
     }
 }
 
@@ -222,54 +224,43 @@ fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault
     Ok(folder)
 }
 
-fn carry_out(spec: &SandboxSpec) -> Result<(Plan, Outcome), Fault> {
-    // Standard input and output of the server are the client's line, and never a command's.
-    let streams = Streams {
+/// Standard input and output of the server are the client's line, and never a command's.
+fn streams() -> Streams {
+    Streams {
         stdin: Input::Empty,
         stdout: Stream::Keep,
         stderr: Stream::Keep,
         signals: Signals::Keep,
         ..Streams::default()
-    };
-    plan_and_run(spec, streams).map_err(|error| match &error {
-        RunError::Refused(refusal) => refused(refusal),
-        _ => Fault { code: fault::NO_SANDBOX, ..Fault::of(&error) },
-    })
+    }
 }
 
-/// Puts on record that a command begins. Without a record it does not.
-fn begin(server: &Server, command: &str) -> Result<Option<AuditedRun>, Fault> {
-    let Some(trail) = server.trail.get(None)? else { return Ok(None) };
-    record::start(&trail, command).map(Some).map_err(|error| unrecorded(&error))
-}
-
-/// Puts on record how it ended.
-fn end(record: Option<AuditedRun>, outcome: &Result<(Plan, Outcome), Fault>) -> Result<(), Fault> {
-    let Some(record) = record else { return Ok(()) };
-    let kept = match outcome {
-        Ok((plan, outcome)) => record::ran(record, plan, outcome, code(outcome.end).0),
-        Err(fault) => record::failed(record, &fault.message),
-    };
-    kept.map_err(|error| unrecorded(&error))
+fn not_run(error: &NotRun) -> Fault {
+    match error {
+        NotRun::Unrecorded(error) => unrecorded(error),
+        NotRun::Sandbox { error: RunError::Refused(refusal), .. } => refused(refusal),
+        _ => Fault { code: fault::NO_SANDBOX, ..Fault::of(error) },
+    }
 }
 
 impl Ended {
-    fn of(backend: &'static str, outcome: &Outcome) -> Self {
-        let (exit_code, signal) = code(outcome.end);
+    fn of(report: &RunReport) -> Self {
+        let RunReport { plan, outcome, .. } = report;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
             path: found.path.to_string_lossy().into_owned(),
             moved_to: found.moved_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
         };
         Self {
-            exit_code,
-            signal,
+            exit_code: outcome.end.exit_code().into(),
+            signal: signal(outcome.end),
             stdout_base64: base64_of(&outcome.output.stdout),
             stderr_base64: base64_of(&outcome.output.stderr),
             truncated: outcome.output.truncated(),
             timed_out: outcome.end == End::TimedOut,
             duration_ms: millis(outcome.usage.wall_time),
-            backend,
+            backend: plan.provider.name(),
+            warning: report.is_unsandboxed().then_some(UNSANDBOXED),
             enforcement: Enforced::of(&outcome.enforcement),
             usage: Used {
                 wall_time_ms: millis(outcome.usage.wall_time),
@@ -283,16 +274,12 @@ impl Ended {
     }
 }
 
-/// The exit code, as a shell would have it, and the signal.
-fn code(end: End) -> (i32, Option<i32>) {
-    let by = |signal| (BY_SIGNAL + signal, Some(signal));
+/// The signal that ended a command.
+fn signal(end: End) -> Option<i32> {
     match end {
-        End::Exited(code) => (code, None),
-        End::Signalled(signal) => by(signal),
-        End::TimedOut => (TIMED_OUT, Some(SIGKILL)),
-        End::OutOfMemory => by(SIGKILL),
-        End::OutOfCpuTime => by(SIGXCPU),
-        End::NotFound => (NOT_FOUND, None),
-        _ => (NOT_EXECUTABLE, None),
+        End::Signalled(signal) => Some(signal),
+        End::TimedOut | End::OutOfMemory => Some(SIGKILL),
+        End::OutOfCpuTime => Some(SIGXCPU),
+        _ => None,
     }
 }

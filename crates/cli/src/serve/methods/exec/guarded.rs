@@ -4,12 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::{Input, Stream, Streams};
 use stockade_guard::policy::{PermissionDecision, Reply};
-use stockade_guard::{Decision, Guard, GuardError, Ran, RunAnswer};
+use stockade_guard::{Decision, GuardCacheError, GuardError, Ran, RunAnswer, Session};
 
-use super::{Ended, Exec, MOST_OUTPUT, Said};
+use super::{Ended, Exec, MAX_OUTPUT, Said, streams};
 use crate::guarded;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -43,19 +41,19 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
     }
     let text = text(exec.command, exec.argv.as_deref())?;
     let workspace = exec.spec.workspace_alone()?;
-    let mut guard = open(server, agent, &workspace)?;
-    guard.bound_commands(
+    let mut session = open(server, agent, &workspace)?;
+    session.bound_commands(
         exec.timeout_ms.map(Duration::from_millis),
-        Some(exec.max_output_bytes.unwrap_or(super::OUTPUT).min(MOST_OUTPUT)),
+        Some(exec.max_output_bytes.unwrap_or(super::OUTPUT).min(MAX_OUTPUT)),
     );
-    let tool = guard.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
+    let tool = session.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
     if !tool.is_allowed() {
         return Err(refused(&tool));
     }
-    let answer = match guard.run(&text, streams()).map_err(|error| undecided(&error))? {
+    let answer = match session.run(&text, streams()).map_err(|error| undecided(&error))? {
         RunAnswer::Pending(pending) => match exec.answer {
             None => return Err(unasked(pending.decision())),
-            Some(said) => guard.answer_run(*pending, said.reply()).map_err(|error| undecided(&error))?,
+            Some(said) => session.answer_run(*pending, said.reply()).map_err(|error| undecided(&error))?,
         },
         answer => answer,
     };
@@ -74,25 +72,22 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
     }
 }
 
-fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Guard, Fault> {
-    let sources = ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
-    let config = Config::load(&sources).map_err(|error| Fault::of(&error))?;
-    let trail = server.trail.get(config.audit().path.as_deref())?.ok_or_else(|| {
+fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Session, Fault> {
+    let guard = server.guards.get(agent, workspace).map_err(|error| match &error {
+        GuardCacheError::Config(error) => Fault::of(error),
+        _ => Fault::internal(&error),
+    })?;
+    let trail = server.trail.get(guard.audit().path.as_deref())?.ok_or_else(|| {
         Fault::new(
             fault::REFUSED,
             "commands of an agent are put on record, and this server was started with `--no-audit`",
         )
     })?;
-    guarded::open(&config, agent, workspace, trail).map_err(|error| undecided(&error))
-}
-
-/// Standard input and output of the server are the client's line, and never a command's.
-fn streams() -> Streams {
-    Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() }
+    Ok(guarded::session(&guard, trail))
 }
 
 fn ended(ran: Ran) -> Ended {
-    Ended { decision: Some(ran.decision), ..Ended::of(ran.backend, &ran.outcome) }
+    Ended { decision: Some(ran.decision), ..Ended::of(&ran.report) }
 }
 
 fn refused(decision: &Decision) -> Fault {

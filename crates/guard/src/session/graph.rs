@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Guard, GuardError};
+use super::{GuardError, Session};
 use crate::audit::new_name;
 
 /// A folder for one run of a graph, which only its owner may enter. The commands of the nodes that join it may read and
@@ -48,7 +48,7 @@ impl GraphRun {
     }
 }
 
-impl Guard {
+impl Session {
     /// Lets the commands of this agent, as a node of a graph, read and write the folder of its run.
     pub fn join(&mut self, run: &GraphRun) {
         self.shared.push(run.path().to_owned());

@@ -4,10 +4,11 @@ use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
 use super::route::{RunPlace, Sandboxes, Way, way};
 use super::start::{Found, command, look};
-use super::{Decision, DecisionLayer, Guard, GuardError, reply_name};
-use crate::audit::{AuditError, EventKind};
+use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
+use crate::audit::EventKind;
 use crate::config::{Backend, OnUnavailable};
-use crate::exec::{Outcome, Refusal, Streams, Unavailable};
+use crate::exec::{Refusal, Streams, Unavailable};
+use crate::runner::RunReport;
 
 /// What came of a command.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ use crate::exec::{Outcome, Refusal, Streams, Unavailable};
 pub enum RunAnswer {
     /// It ran.
     Ran(Box<Ran>),
-    /// A person must be asked first: see [`Guard::answer_run`].
+    /// A person must be asked first: see [`Session::answer_run`].
     Pending(Box<PendingRun>),
     /// It was refused, and nothing ran.
     Refused(Decision),
@@ -31,14 +32,8 @@ pub enum RunAnswer {
 pub struct Ran {
     /// What was decided about it.
     pub decision: Decision,
-    /// How it ended, what it printed, and what was enforced.
-    pub outcome: Outcome,
-    /// What made its sandbox: `native`, `bwrap` …
-    pub backend: &'static str,
-    /// The hosts that it was not let through to, as far as there are not too many of them.
-    pub hosts_refused: Vec<Decision>,
-    /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
-    pub unrecorded: Option<AuditError>,
+    /// How it ran: its outcome, and what was enforced.
+    pub report: RunReport,
 }
 
 /// A command that waits for an answer.
@@ -66,7 +61,7 @@ impl PendingRun {
 
 const NEVER: &str = "`execSandbox.enabled` is `never`";
 
-impl Guard {
+impl Session {
     /// Runs a command of the agent where it may run: in a sandbox, if the configuration does not say otherwise.
     ///
     /// # Errors
@@ -76,7 +71,7 @@ impl Guard {
         let Some(judged) = judged.filter(|judged| judged.effect < Effect::Deny) else {
             return Ok(RunAnswer::Refused(decision));
         };
-        match self.config.exec.backend {
+        match self.guard.config().exec.backend {
             Backend::Direct => self.unsandboxed(&judged, decision, streams),
             Backend::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
         }
@@ -85,7 +80,7 @@ impl Guard {
     /// Goes on with a command that somebody was asked about. The answer holds for this command, this time.
     ///
     /// # Errors
-    /// As [`Guard::run`].
+    /// As [`Session::run`].
     pub fn answer_run(&self, pending: PendingRun, reply: Reply) -> Result<RunAnswer, GuardError> {
         let PendingRun { text, decision, place, streams } = pending;
         let event = self.event(EventKind::ApprovalAnswered).with("id", decision.id.as_str());
@@ -94,32 +89,28 @@ impl Guard {
             matches!(reply, Reply::Decision(PermissionDecision::Allow | PermissionDecision::AllowSession));
         if !yes {
             let reason = "a person was asked, and did not say yes".to_owned();
-            let decision =
-                self.decided(DecisionLayer::Person, Effect::Deny, &text, "answer", reason, None)?;
-            return Ok(RunAnswer::Refused(decision));
+            return Ok(RunAnswer::Refused(self.answered(Effect::Deny, &text, reason)?));
         }
         // Judged again: what was asked about is what runs.
-        let judged = self.commands.decide(&text, &Default::default(), &self.place());
+        let judged = self.guard.decide_command(&text, &Default::default(), &self.guard.command_place());
         if judged.effect == Effect::Deny {
             let reason = "the rules have changed since somebody was asked".to_owned();
-            return self.refuse(&text, "changed", reason, None);
+            return self.refuse(&text, DecisionRule::RulesChanged, reason, None);
         }
-        if self.config.exec.backend == Backend::Direct {
+        if self.guard.config().exec.backend == Backend::Direct {
             let reason = format!("a person was asked, and said yes; {NEVER}");
-            let decision =
-                self.decided(DecisionLayer::Person, Effect::Allow, &text, "answer", reason, None)?;
-            return Ok(RunAnswer::Unsandboxed(decision));
+            return Ok(RunAnswer::Unsandboxed(self.answered(Effect::Allow, &text, reason)?));
         }
         let unavailable = match place {
             RunPlace::Sandbox => Unavailable::Refuse,
             RunPlace::Unsandboxed => Unavailable::Warn,
         };
-        let wish = self.wish(command(&judged), unavailable)?;
-        match (look(&wish.spec), place) {
-            (Found::Sandbox(plan), _) | (Found::Nothing(_, plan), RunPlace::Unsandboxed) => {
-                self.start(&text, decision, wish, &plan, streams)
+        let prepared = self.prepare(command(&judged), unavailable)?;
+        match (look(&prepared), place) {
+            (Found::Sandbox, _) | (Found::Nothing(_), RunPlace::Unsandboxed) => {
+                self.start(&text, decision, prepared, streams)
             }
-            (Found::Nothing(refusal, _), RunPlace::Sandbox) => self.no_sandbox(&text, &refusal),
+            (Found::Nothing(refusal), RunPlace::Sandbox) => self.no_sandbox(&text, &refusal),
             (Found::Refused(refusal), _) => self.not_to_be_had(&text, &refusal),
         }
     }
@@ -135,20 +126,13 @@ impl Guard {
         match way(judged, Backend::Direct, Sandboxes::None) {
             Way::Runs(_) => {
                 let reason = format!("{NEVER}: it runs with all rights of whoever runs it");
-                let decision = self.decided(
-                    DecisionLayer::Sandbox,
-                    Effect::Allow,
-                    text,
-                    "execSandbox.enabled",
-                    reason,
-                    None,
-                )?;
-                Ok(RunAnswer::Unsandboxed(decision))
+                let rule = DecisionRule::SandboxDisabled;
+                Ok(RunAnswer::Unsandboxed(self.by_sandbox(Effect::Allow, text, rule, reason, None)?))
             }
             Way::Asks(place) => {
                 let reason = format!("{}; {NEVER}, so it would run without one", decision.reason);
                 let fix = "set `execSandbox.enabled` to `always`, or add a rule that allows it";
-                self.ask(text, "execSandbox.enabled", reason, fix, place, streams)
+                self.ask(text, DecisionRule::SandboxDisabled, reason, fix, place, streams)
             }
             Way::NoSandbox | Way::Refused => Ok(RunAnswer::Refused(decision)),
         }
@@ -162,27 +146,26 @@ impl Guard {
         on_unavailable: OnUnavailable,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
-        const RULE: &str = "execSandbox.onUnavailable";
+        const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
         // What somebody has agreed to by name needs no second look when it turns out at the last moment.
         let unavailable = match on_unavailable {
             OnUnavailable::Refuse | OnUnavailable::Ask => Unavailable::Refuse,
             OnUnavailable::Warn => Unavailable::Warn,
         };
-        let wish = self.wish(command(judged), unavailable)?;
-        let (sandboxes, plan, refusal) = match look(&wish.spec) {
-            Found::Sandbox(plan) => (Sandboxes::Some, plan, None),
-            Found::Nothing(refusal, plan) => (Sandboxes::None, plan, Some(refusal)),
+        let prepared = self.prepare(command(judged), unavailable)?;
+        let (sandboxes, refusal) = match look(&prepared) {
+            Found::Sandbox => (Sandboxes::Some, None),
+            Found::Nothing(refusal) => (Sandboxes::None, Some(refusal)),
             Found::Refused(refusal) => return self.not_to_be_had(text, &refusal),
         };
         let why = refusal.as_ref().map(ToString::to_string).unwrap_or_default();
         match (way(judged, Backend::Sandbox(on_unavailable), sandboxes), refusal) {
-            (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, wish, &plan, streams),
+            (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, prepared, streams),
             (Way::Runs(RunPlace::Unsandboxed), _) => {
                 let reason = format!("{why}; `{RULE}` is `warn`, so it runs without a sandbox");
-                let layer = DecisionLayer::Sandbox;
-                let decision = self.decided(layer, Effect::Allow, text, RULE, reason, None)?;
-                self.start(text, decision, wish, &plan, streams)
+                let decision = self.by_sandbox(Effect::Allow, text, RULE, reason, None)?;
+                self.start(text, decision, prepared, streams)
             }
             (Way::Asks(RunPlace::Sandbox), _) => {
                 let text = text.to_owned();
@@ -202,33 +185,50 @@ impl Guard {
     fn ask(
         &self,
         text: &str,
-        rule: &str,
+        rule: DecisionRule,
         reason: String,
         fix: &str,
         place: RunPlace,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
         let fix = Some(fix.to_owned());
-        let decision = self.decided(DecisionLayer::Sandbox, Effect::Ask, text, rule, reason, fix)?;
+        let decision = self.by_sandbox(Effect::Ask, text, rule, reason, fix)?;
         Ok(RunAnswer::Pending(Box::new(PendingRun { text: text.to_owned(), decision, place, streams })))
     }
 
     fn no_sandbox(&self, text: &str, refusal: &Refusal) -> Result<RunAnswer, GuardError> {
-        self.refuse(text, "no-sandbox", refusal.to_string(), Some(refusal.fix.clone()))
+        self.refuse(text, DecisionRule::NoSandbox, refusal.to_string(), Some(refusal.fix.clone()))
     }
 
     pub(super) fn not_to_be_had(&self, text: &str, refusal: &Refusal) -> Result<RunAnswer, GuardError> {
-        self.refuse(text, "sandbox", refusal.to_string(), Some(refusal.fix.clone()))
+        self.refuse(text, DecisionRule::SandboxRefused, refusal.to_string(), Some(refusal.fix.clone()))
     }
 
     pub(super) fn refuse(
         &self,
         text: &str,
-        rule: &str,
+        rule: DecisionRule,
         reason: String,
         fix: Option<String>,
     ) -> Result<RunAnswer, GuardError> {
-        let decision = self.decided(DecisionLayer::Sandbox, Effect::Deny, text, rule, reason, fix)?;
-        Ok(RunAnswer::Refused(decision))
+        Ok(RunAnswer::Refused(self.by_sandbox(Effect::Deny, text, rule, reason, fix)?))
+    }
+
+    /// Puts on record what the sandbox, or the lack of one, decides.
+    fn by_sandbox(
+        &self,
+        effect: Effect,
+        subject: &str,
+        rule: DecisionRule,
+        reason: String,
+        fix: Option<String>,
+    ) -> Result<Decision, GuardError> {
+        self.decided(DecisionDraft { layer: DecisionLayer::Sandbox, effect, subject, rule, reason, fix })
+    }
+
+    /// Puts on record what a person has decided.
+    fn answered(&self, effect: Effect, subject: &str, reason: String) -> Result<Decision, GuardError> {
+        let (layer, rule) = (DecisionLayer::Person, DecisionRule::Answered);
+        self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix: None })
     }
 }

@@ -1,0 +1,89 @@
+//! The guards that a server keeps, each for as long as its configuration stays the same.
+#![expect(clippy::disallowed_methods, reason = "asks where a workspace really is")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use stockade_policy::ToolCatalog;
+use thiserror::Error;
+
+use super::{Guard, GuardError, GuardOptions};
+use crate::config::{Config, ConfigError, ConfigFiles, ConfigSources};
+
+/// The most guards that are kept. Clients name workspaces, and must not fill the memory with them.
+const MAX_GUARDS: usize = 64;
+
+/// The guards of agents in workspaces, compiled when they are first asked for, and again when a file of their
+/// configuration was changed, added or removed.
+#[derive(Debug, Default)]
+pub struct GuardCache {
+    guards: Mutex<BTreeMap<(String, PathBuf), Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    guard: Guard,
+    files: ConfigFiles,
+}
+
+/// Why there is no guard for an agent. It must not do anything then.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GuardCacheError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The configuration can be read, and no guard be made of it.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+}
+
+impl GuardCache {
+    /// Returns the guard of an agent in a workspace, by the configuration that a program of this user finds there.
+    ///
+    /// # Errors
+    /// When the configuration cannot be used as it is now, whatever it was before.
+    pub fn get(&self, agent: &str, workspace: &Path) -> Result<Guard, GuardCacheError> {
+        let key = (agent.to_owned(), workspace.to_path_buf());
+        let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = guards.get(&key) {
+            if kept.is_fresh(workspace) {
+                return Ok(kept.guard.clone());
+            }
+            guards.remove(&key);
+        }
+        drop(guards);
+        let kept = Kept::open(agent, workspace)?;
+        let guard = kept.guard.clone();
+        let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        if guards.len() >= MAX_GUARDS {
+            // Any will do: each can be made again.
+            guards.pop_first();
+        }
+        guards.insert(key, kept);
+        Ok(guard)
+    }
+}
+
+impl Kept {
+    /// Whether the configuration and the workspace are those that the guard was made for: a link may lead elsewhere by now.
+    fn is_fresh(&self, workspace: &Path) -> bool {
+        let real = std::fs::canonicalize(workspace);
+        real.is_ok_and(|real| real == self.guard.workspace()) && self.files.are_unchanged()
+    }
+
+    fn open(agent: &str, workspace: &Path) -> Result<Self, GuardCacheError> {
+        let sources =
+            ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
+        // Looked at before they are read: what is changed meanwhile is read again.
+        let files = sources.files();
+        let options = GuardOptions {
+            agent: agent.to_owned(),
+            workspace: workspace.to_path_buf(),
+            catalog: ToolCatalog::default(),
+            rules: Vec::new(),
+        };
+        Ok(Self { guard: Guard::open(&Config::load(&sources)?, options)?, files })
+    }
+}

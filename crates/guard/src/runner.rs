@@ -1,0 +1,158 @@
+//! Runs a command between its two records. Whatever runs a command goes through here: `stockade exec`, `stockade run`,
+//! `stockade serve` and [`Session::run`](crate::Session::run).
+//!
+//! ```text
+//!  prepare: egress proxy, look at the machine ──► plan ──► start on record ──► run ──► cut the proxy ──► end on record
+//! ```
+//!
+//! The first record says what is planned, the second one what held. A command that runs without a sandbox is recorded as
+//! a warning, and with the network that it really had.
+
+mod egress;
+mod record;
+
+use std::io;
+
+use thiserror::Error;
+
+pub use egress::Egress;
+
+use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
+use crate::exec::{
+    HostFacts, Outcome, Plan, Provider, Refusal, RunError, SandboxSpec, Streams, plan, probe, run_prepared,
+};
+use crate::guard::Decision;
+use egress::EgressProxy;
+
+/// Where a command is put on record, and for whom.
+#[derive(Debug, Clone, Default)]
+pub struct RunRecord {
+    /// The trail; without one, nothing is put on record.
+    pub trail: Option<AuditTrail>,
+    /// The agent whose command it is, which the records of its connections name too.
+    pub agent: Option<String>,
+}
+
+/// A command that is ready to be planned and run: what lets it out to the network is there, and this machine was looked at.
+#[derive(Debug)]
+#[must_use = "nothing ran yet"]
+pub struct PreparedRun {
+    spec: SandboxSpec,
+    facts: HostFacts,
+    proxy: Option<EgressProxy>,
+    record: RunRecord,
+}
+
+/// How a command ran.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RunReport {
+    /// What was planned in the end: by another backend than at first, where that one turned out not to work.
+    pub plan: Plan,
+    /// How it ended, what it printed, and what was enforced.
+    pub outcome: Outcome,
+    /// The requests to hosts that were refused, as far as there are not too many of them.
+    pub hosts_refused: Vec<Decision>,
+    /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
+    pub unrecorded: Option<AuditError>,
+}
+
+/// Why a command did not run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NotRun {
+    /// Its start cannot be put on record.
+    #[error("nothing runs that cannot be put on record: {0}")]
+    Unrecorded(#[source] AuditError),
+    /// The sandbox was refused or could not be made.
+    #[error("{error}")]
+    Sandbox {
+        /// Why not.
+        error: RunError,
+        /// Why that is not on record, if it is not.
+        unrecorded: Option<AuditError>,
+    },
+}
+
+impl PreparedRun {
+    /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else.
+    ///
+    /// # Errors
+    /// When no proxy can be started.
+    pub fn new(mut spec: SandboxSpec, egress: Option<Egress>, record: RunRecord) -> io::Result<Self> {
+        let proxy = egress.map(|egress| EgressProxy::start(egress, record.clone())).transpose()?;
+        if let Some(proxy) = &proxy {
+            spec.network = proxy.network();
+        }
+        Ok(Self { facts: probe(&spec), spec, proxy, record })
+    }
+
+    /// Returns what would be run.
+    ///
+    /// # Errors
+    /// When this machine cannot make such a sandbox.
+    pub fn plan(&self) -> Result<Plan, Refusal> {
+        plan(&self.spec, &self.facts)
+    }
+
+    /// As [`PreparedRun::plan`], and as if the command had to do with these changes.
+    pub(crate) fn plan_with(&self, change: impl FnOnce(&mut SandboxSpec)) -> Result<Plan, Refusal> {
+        let mut spec = self.spec.clone();
+        change(&mut spec);
+        plan(&spec, &self.facts)
+    }
+
+    /// Runs the command, and returns when it is over. `started` says whose command it is; what is planned is added to it.
+    ///
+    /// # Errors
+    /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
+    pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
+        let Self { spec, facts, proxy, record } = self;
+        let planned = plan(&spec, &facts);
+        let owner = AuditEvent {
+            agent: started.agent.clone(),
+            skill: started.skill.clone(),
+            ..AuditEvent::new(EventKind::SandboxError)
+        };
+        let started = match &planned {
+            Ok(plan) => record::planned(started, plan),
+            Err(_) => started,
+        };
+        let start = |trail: &AuditTrail| trail.start(started);
+        let audited = record.trail.as_ref().map(start).transpose().map_err(NotRun::Unrecorded)?;
+        if let (Some(proxy), Some(run)) = (&proxy, audited.as_ref().and_then(|audited| audited.name())) {
+            proxy.started_by(run);
+        }
+
+        let ran = planned.map_err(RunError::from).and_then(|plan| run_prepared(&spec, facts, plan, streams));
+
+        // What is still connected is cut before the end is on record, so that nothing of the run comes after it.
+        let hosts_refused = proxy.map(EgressProxy::end).unwrap_or_default();
+        let ended = match &ran {
+            Ok((plan, outcome)) => record::ended(owner, plan, outcome, &hosts_refused),
+            Err(error) => owner.with("error", error.to_string()),
+        };
+        let unrecorded = audited.and_then(|audited| match audited.end(ended) {
+            Ok(Recorded::Kept(_)) => None,
+            Ok(Recorded::Lost(error)) | Err(error) => Some(error),
+        });
+        match ran {
+            Ok((plan, outcome)) => Ok(RunReport { plan, outcome, hosts_refused, unrecorded }),
+            Err(error) => Err(NotRun::Sandbox { error, unrecorded }),
+        }
+    }
+}
+
+impl RunReport {
+    /// Whether the command ran like any other program, with all rights of whoever started it.
+    #[must_use]
+    pub fn is_unsandboxed(&self) -> bool {
+        self.plan.provider == Provider::Nothing
+    }
+}
+
+/// Returns what a command could really reach of the network, in a word: `none`, `broker` or `open`.
+#[must_use]
+pub fn network_held(plan: &Plan, outcome: &Outcome) -> &'static str {
+    record::network(plan, &outcome.enforcement)
+}

@@ -1,0 +1,93 @@
+//! The proxy through which a command reaches single hosts: each connection is a decision, on record before it is made.
+
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use stockade_policy::Effect;
+
+use super::RunRecord;
+use crate::egress::{Broker, BrokerOptions, Brokered, HostList};
+use crate::exec::Network;
+use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
+
+/// The most refusals that are handed back with the outcome of a command. The trail has all of them.
+const MAX_REFUSALS: usize = 64;
+
+/// The hosts that a command may talk to, and the bounds of the proxy that lets it.
+#[derive(Debug, Clone)]
+pub struct Egress {
+    /// The hosts.
+    pub hosts: HostList,
+    /// The bounds of the proxy, and what the list is called in what it says.
+    pub options: BrokerOptions,
+}
+
+/// A proxy at work. When it is dropped, every connection through it is cut.
+#[derive(Debug)]
+pub(super) struct EgressProxy {
+    broker: Broker,
+    refused: Arc<Mutex<Vec<Decision>>>,
+    run: Arc<OnceLock<String>>,
+}
+
+impl EgressProxy {
+    /// Begins to let a command through. A connection that cannot be put on record is not made.
+    pub(super) fn start(egress: Egress, owner: RunRecord) -> io::Result<Self> {
+        let (refused, run) = <(Arc<Mutex<Vec<Decision>>>, Arc<OnceLock<String>>)>::default();
+        let (kept, named) = (Arc::clone(&refused), Arc::clone(&run));
+        let witness = move |brokered: &Brokered| {
+            let decision = decision(brokered, &owner, named.get()).map_err(|error| error.to_string())?;
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if decision.effect == Effect::Deny && kept.len() < MAX_REFUSALS {
+                kept.push(decision);
+            }
+            Ok(())
+        };
+        let broker = Broker::start(egress.hosts, egress.options, witness)?;
+        Ok(Self { broker, refused, run })
+    }
+
+    /// Returns the network of the sandbox that this is the way out of.
+    pub(super) fn network(&self) -> Network {
+        self.broker.network()
+    }
+
+    /// Names the run whose connections these are.
+    pub(super) fn started_by(&self, run: &str) {
+        // It is named once, before anything runs.
+        self.run.set(run.to_owned()).ok();
+    }
+
+    /// Cuts what is still connected, and returns what the command was not let through to.
+    pub(super) fn end(self) -> Vec<Decision> {
+        drop(self.broker);
+        std::mem::take(&mut self.refused.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Decides as the proxy does, and puts that on record.
+fn decision(brokered: &Brokered, owner: &RunRecord, run: Option<&String>) -> Result<Decision, GuardError> {
+    let draft = DecisionDraft {
+        layer: DecisionLayer::Network,
+        effect: if brokered.is_allowed() { Effect::Allow } else { Effect::Deny },
+        subject: &brokered.target,
+        rule: DecisionRule::Named(brokered.rule.to_owned()),
+        reason: brokered.reason.clone(),
+        fix: brokered.fix.clone(),
+    };
+    let decision = draft.named()?;
+    let Some(trail) = &owner.trail else { return Ok(decision) };
+    let mut event = decision.event();
+    event.agent.clone_from(&owner.agent);
+    let event = run.into_iter().fold(event, |event, run| event.with("startedBy", run.as_str()));
+    record(trail, event.with("reason", reason(brokered)))?;
+    Ok(decision)
+}
+
+/// The reason, and where it leads if it may be reached.
+fn reason(brokered: &Brokered) -> String {
+    match brokered.addresses.first() {
+        Some(address) => format!("{}, and it leads to {}", brokered.reason, address.ip()),
+        None => brokered.reason.clone(),
+    }
+}

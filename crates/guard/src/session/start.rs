@@ -1,0 +1,119 @@
+//! From a command that may run to its outcome: what is asked of the sandbox, and what this machine can give.
+
+use stockade_policy::CommandDecision;
+
+use super::run::{Ran, RunAnswer};
+use super::{Decision, DecisionRule, GuardError, Session};
+use crate::audit::{AuditEvent, EventKind};
+use crate::config::{ExecConfig, HomeView, Maker};
+use crate::egress::BrokerOptions;
+use crate::exec::{
+    Backend, Home, Limit, Limits, Network, Refusal, RunError, SandboxSpec, Streams, Unavailable,
+};
+use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
+
+/// What this machine can make of a request.
+pub(super) enum Found {
+    /// A sandbox.
+    Sandbox,
+    /// No sandbox, and why; the command could run without one.
+    Nothing(Refusal),
+    /// Neither: the request is refused, with a sandbox or without.
+    Refused(Refusal),
+}
+
+impl Session {
+    /// Makes ready to run a command of the agent.
+    pub(super) fn prepare(
+        &self,
+        command: Vec<String>,
+        unavailable: Unavailable,
+    ) -> Result<PreparedRun, GuardError> {
+        let egress = self
+            .guard
+            .hosts()
+            .map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
+        let record =
+            RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
+        PreparedRun::new(self.spec(command, unavailable), egress, record).map_err(GuardError::Broker)
+    }
+
+    /// Runs a command that is ready.
+    pub(super) fn start(
+        &self,
+        text: &str,
+        decision: Decision,
+        prepared: PreparedRun,
+        streams: Streams,
+    ) -> Result<RunAnswer, GuardError> {
+        let started = AuditEvent {
+            skill: self.skill.clone(),
+            decision: Some(decision.effect.to_string()),
+            rule: Some(decision.rule.name().to_owned()),
+            ..self.event(EventKind::SandboxStarted)
+        };
+        let started = started.with("id", decision.id.as_str()).with("command", text);
+        match prepared.run(started, streams) {
+            Ok(report) => Ok(RunAnswer::Ran(Box::new(Ran { decision, report }))),
+            Err(NotRun::Unrecorded(error)) => Err(error.into()),
+            Err(NotRun::Sandbox { error: RunError::Refused(refusal), .. }) => {
+                self.not_to_be_had(text, &refusal)
+            }
+            Err(NotRun::Sandbox { error, .. }) => {
+                self.refuse(text, DecisionRule::CannotRun, error.to_string(), None)
+            }
+        }
+    }
+
+    fn spec(&self, command: Vec<String>, unavailable: Unavailable) -> SandboxSpec {
+        let exec = &self.guard.config().exec;
+        let ExecConfig { maker, home, read_only, network, memory, processes, .. } = exec;
+        SandboxSpec {
+            unavailable,
+            backend: match maker {
+                Maker::Auto => Backend::Auto,
+                Maker::Native => Backend::Native,
+                Maker::Bubblewrap => Backend::Bwrap,
+                Maker::Landlock => Backend::Landlock,
+            },
+            home: match home {
+                HomeView::Tools => Home::Tools,
+                HomeView::Private => Home::Private,
+            },
+            network: if *network { Network::Open } else { Network::None },
+            read_only: read_only.clone(),
+            shared: self.shared.clone(),
+            limits: Limits {
+                wall_time: limit(self.bounds.timeout(exec)),
+                memory: limit(*memory),
+                processes: limit(*processes),
+                output: Limit::AtMost(self.bounds.output(exec)),
+                ..Limits::default()
+            },
+            ..SandboxSpec::new(self.guard.workspace(), command)
+        }
+    }
+}
+
+/// Looks whether this machine can make a sandbox, or what else stands against it.
+pub(super) fn look(prepared: &PreparedRun) -> Found {
+    let planned = |unavailable| prepared.plan_with(|spec| spec.unavailable = unavailable);
+    let Err(refusal) = planned(Unavailable::Refuse) else { return Found::Sandbox };
+    match planned(Unavailable::Warn) {
+        Ok(_) => Found::Nothing(refusal),
+        Err(_) => Found::Refused(refusal),
+    }
+}
+
+/// Returns what to start: the program itself where that is certain, else a shell with the spelling that was judged.
+pub(super) fn command(judged: &CommandDecision<'_, '_>) -> Vec<String> {
+    if let Some(argv) = judged.argv() {
+        return argv;
+    }
+    let rendered = judged.rendered().unwrap_or_else(|| judged.text.to_owned());
+    vec!["bash".to_owned(), "-c".to_owned(), rendered]
+}
+
+fn limit<T>(bound: Option<T>) -> Limit<T> {
+    bound.map_or(Limit::Unlimited, Limit::AtMost)
+}
