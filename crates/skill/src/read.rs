@@ -204,7 +204,7 @@ impl Reader<'_> {
             "license" => self.manifest.license = self.text(entry, MAX_TEXT_CHARS),
             "compatibility" => self.manifest.compatibility = self.text(entry, 500),
             "argument-hint" | "argumentHint" => {
-                self.manifest.argument_hint = self.text(entry, MAX_TEXT_CHARS)
+                self.manifest.argument_hint = self.text(entry, MAX_TEXT_CHARS);
             }
             "arguments" => self.manifest.arguments = self.words(entry, &entry.node),
             "user-invocable" | "userInvocable" => {
@@ -418,11 +418,11 @@ impl Reader<'_> {
                 }
                 "requires" => self.comis_requires(inner),
                 "skill-key" => {
-                    self.manifest.requires.skill_key = self.text(inner, MAX_NAME_CHARS).as_deref().map(slug)
+                    self.manifest.requires.skill_key = self.text(inner, MAX_NAME_CHARS).as_deref().map(slug);
                 }
                 "primary-env" => self.manifest.requires.primary_env = self.text(inner, MAX_TEXT_CHARS),
                 "command-dispatch" => {
-                    self.manifest.requires.command_dispatch = self.text(inner, MAX_TEXT_CHARS)
+                    self.manifest.requires.command_dispatch = self.text(inner, MAX_TEXT_CHARS);
                 }
                 _ => self.unknown_inner(inner, "comis", KNOWN),
             }
