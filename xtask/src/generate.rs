@@ -1,4 +1,4 @@
-//! `cargo xtask generate [--check]`: the generated files, written anew or only compared.
+//! `cargo xtask generate [--check] [CRATE]`: the generated files of one crate or all, written anew or only compared.
 //!
 //! A generated file is made by a test: one named `…_is_fresh` or `…_are_fresh`, which compares the file with what it
 //! should be, and writes it instead where the environment variable `STOCKADE_BLESS` is 1. So the code that makes a
@@ -27,13 +27,19 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
         Some((first, rest)) if first == "--check" => (Mode::Compare, rest),
         _ => (Mode::Write, arguments),
     };
-    no_more(rest, "generate [--check]")?;
-    run_live(&of_mode(workspace, mode)?)
+    let (name, rest) = rest.split_first().map_or((None, rest), |(name, rest)| (Some(name), rest));
+    no_more(rest, "generate [--check] [CRATE]")?;
+    run_live(&of_mode(workspace, mode, name)?)
 }
 
-fn of_mode(workspace: &Workspace, mode: Mode) -> Result<Vec<Check>, Stop> {
+fn of_mode(workspace: &Workspace, mode: Mode, name: Option<&String>) -> Result<Vec<Check>, Stop> {
     let tree = Tree::load(&workspace.root)?;
-    let makers = workspace.crates.iter().filter(|one| has_maker(&tree, &one.folder));
+    // To compile every crate for the files of one takes minutes.
+    let chosen = name.map(|name| workspace.find(name)).transpose()?;
+    let makers = workspace.crates.iter().filter(|one| match chosen {
+        Some(chosen) => one.package == chosen.package,
+        None => has_maker(&tree, &one.folder),
+    });
     Ok(makers
         .map(|one| {
             let test = workspace.cargo().args([

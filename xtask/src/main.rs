@@ -57,7 +57,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "setup",
-        arguments: "[--check]",
+        arguments: "[--check] [CRATE]",
         summary: "install what the checks need and this machine lacks",
         run: setup::run,
     },
@@ -100,7 +100,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "generate",
-        arguments: "[--check]",
+        arguments: "[--check] [CRATE]",
         summary: "write the generated files anew (or only compare them)",
         run: generate::run,
     },
@@ -141,7 +141,7 @@ Examples:
   cargo xtask ci                     everything, ending in a table of what ran
   cargo xtask test scanner           the tests of one crate
   cargo xtask fuzz scanner 60        every fuzz target of a crate, a minute each
-  cargo xtask generate               after a change to the rule table
+  cargo xtask generate scanner       after a change to the rules
 ";
 
 fn main() -> ExitCode {

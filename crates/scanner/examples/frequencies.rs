@@ -2,8 +2,8 @@
 //! there twice counts once.
 //!
 //! ```console
-//! $ cargo run --release --example frequencies -- pairs FOLDER > src/sieve/frequency/pairs.txt
-//! $ cargo run --release --example frequencies -- fours FOLDER > src/sieve/frequency/fours.bin
+//! $ cargo run --release --example frequencies -- pairs FOLDER > src/prefilter/pairs.txt
+//! $ cargo run --release --example frequencies -- fours FOLDER > src/prefilter/fours.bin
 //! ```
 
 #![expect(clippy::disallowed_methods, reason = "reads the folder that it counts")]
@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
-#[path = "../src/sieve/byte_kind.rs"]
+#[path = "../src/prefilter/byte_kind.rs"]
 mod byte_kind;
 
 use byte_kind::{KINDS, kind};

@@ -7,7 +7,6 @@ use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_boun
 use crate::fold::{Disguises, Folded, fold};
 use crate::regions::{RegionMap, Syntax};
 use crate::rule::{Rule, RuleBuf, ShapeBuf, UnlessBuf};
-use crate::work::Method;
 
 /// The most characters of an id.
 pub(crate) const LONGEST_ID: usize = 64;
@@ -151,7 +150,6 @@ fn first_span(shape: &Compiled, text: &str) -> Option<String> {
     shape.search(
         &mut RegionMap::new(text, Syntax::Markdown),
         0..text.len(),
-        Method::default(),
         &mut ExactWork::default(),
         |span| {
             found = text.get(span).map(str::to_owned);

@@ -3,7 +3,7 @@
 //! The sieve only says which shapes are worth running. A shape is compiled when it first becomes a candidate, so a
 //! program that meets only clean texts compiles nothing.
 
-mod excuses;
+mod exceptions;
 mod linear;
 mod long_run;
 mod pattern;
@@ -15,19 +15,16 @@ use std::sync::OnceLock;
 
 use regex_syntax::hir::Hir;
 
-use crate::automata::{self, Role};
-use crate::candidates::Places;
 use crate::regions::RegionMap;
-use crate::rule::{Regions, Rule, Shape, Unless};
-use crate::work::Method;
+use crate::rule::{Region, Regions, Rule, Shape, Unless};
 
-use excuses::Excuses;
+use exceptions::Exceptions;
 use long_run::LongRun;
 use pattern::parse;
 use searcher::Searcher;
 
 pub(crate) use linear::look_past_is_bounded;
-pub(crate) use pattern::{PatternError, compile, dialect, expand};
+pub(crate) use pattern::{PatternError, compile, expand};
 pub(crate) use run::{Exact, Hit};
 
 /// One shape of one rule, compiled when it is first needed.
@@ -35,8 +32,8 @@ pub(crate) use run::{Exact, Hit};
 pub(crate) struct Slot {
     /// The number of the rule in the scanner.
     pub(crate) rule: usize,
-    /// The row to compile from, with its number; a shape of the user's own is compiled from the start.
-    row: Option<(usize, &'static Shape<'static>)>,
+    /// The row to compile from; a shape of the user's own is compiled from the start.
+    row: Option<&'static Shape<'static>>,
     /// In a box, since most slots stay empty: a scanner that finds nothing touches little memory.
     compiled: OnceLock<Option<Box<Compiled>>>,
 }
@@ -48,14 +45,12 @@ pub(crate) struct Compiled {
     /// The same, where it is one.
     long_run: Option<LongRun>,
     regions: Regions,
-    excuses: Excuses,
+    exceptions: Exceptions,
 }
 
 /// What one search cost, in bytes. Look-past is not seen here; `linear` bounds it for every pattern.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExactWork {
-    /// Bytes that outlines of shapes walked over.
-    pub outlined: usize,
     /// Bytes that the regular expressions of shapes walked over.
     pub searched: usize,
     /// Matches that were weighed.
@@ -66,7 +61,6 @@ pub struct ExactWork {
 
 impl AddAssign for ExactWork {
     fn add_assign(&mut self, more: Self) {
-        self.outlined += more.outlined;
         self.searched += more.searched;
         self.matches += more.matches;
         self.excused += more.excused;
@@ -74,17 +68,9 @@ impl AddAssign for ExactWork {
 }
 
 impl Slot {
-    /// Returns the slots of one row of the built-in table, whose first shape has this number.
-    pub(crate) fn of_row(
-        index: usize,
-        rule: &'static Rule<'static>,
-        first_shape: usize,
-    ) -> impl Iterator<Item = Self> {
-        rule.shapes.iter().zip(first_shape..).map(move |(shape, number)| Self {
-            rule: index,
-            row: Some((number, shape)),
-            compiled: OnceLock::new(),
-        })
+    /// Returns the slots of one row of the built-in table.
+    pub(crate) fn of_row(index: usize, rule: &'static Rule<'static>) -> impl Iterator<Item = Self> {
+        rule.shapes.iter().map(move |shape| Self { rule: index, row: Some(shape), compiled: OnceLock::new() })
     }
 
     /// Returns the slot of a shape that is already compiled.
@@ -93,27 +79,9 @@ impl Slot {
         Self { rule, row: None, compiled }
     }
 
-    /// Whether it is certain, without searching for it, that the shape finds nothing in these stretches of a text.
-    pub(crate) fn is_ruled_out(
-        &self,
-        regions: &mut RegionMap<'_>,
-        places: &Places,
-        work: &mut ExactWork,
-    ) -> bool {
-        let Some((number, row)) = self.row else { return false };
-        let outline = automata::of_builtin(number, Role::Outline).and_then(|mut outline| outline.next());
-        let Some(outline) = outline else { return false };
-        let (text, looked) = (regions.text().as_bytes(), &mut work.outlined);
-        let everywhere = match regions.whole() {
-            Some(region) if !row.regions.contains(region) => return true,
-            whole => whole.is_some() || row.regions == Regions::ANY,
-        };
-        // To tell regions apart costs more than to look twice.
-        !places.iter().any(|within| {
-            outline.may_match(text, within.clone(), |_| true, looked)
-                && (everywhere
-                    || outline.may_match(text, within, |at| row.regions.contains(regions.at(at)), looked))
-        })
+    /// Whether the shape counts in no part of a text that is all of one region.
+    pub(crate) fn counts_nowhere_in(&self, whole: Option<Region>) -> bool {
+        self.row.zip(whole).is_some_and(|(row, region)| !row.regions.contains(region))
     }
 
     /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
@@ -126,9 +94,9 @@ impl Slot {
 
 impl Compiled {
     /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
-    fn of_row((number, row): (usize, &'static Shape<'static>)) -> Result<Self, PatternError> {
-        let excuses = Excuses::of_row(number, row.unless);
-        Self::of(row.pattern, |parsed| Searcher::of_few(row.pattern, parsed), row.regions, excuses)
+    fn of_row(row: &'static Shape<'static>) -> Result<Self, PatternError> {
+        let exceptions = Exceptions::of_row(row.unless);
+        Self::of(row.pattern, |parsed| Searcher::of_few(row.pattern, parsed), row.regions, exceptions)
     }
 
     /// Compiles a shape and its conditions.
@@ -143,18 +111,18 @@ impl Compiled {
         regions: Regions,
         unless: impl Iterator<Item = Unless<'a>>,
     ) -> Result<Self, PatternError> {
-        Self::of(pattern, Searcher::of_many, regions, Excuses::new(unless)?)
+        Self::of(pattern, Searcher::of_many, regions, Exceptions::new(unless)?)
     }
 
     fn of(
         pattern: &str,
         searcher: impl FnOnce(&[Hir]) -> Result<Searcher, PatternError>,
         regions: Regions,
-        excuses: Excuses,
+        exceptions: Exceptions,
     ) -> Result<Self, PatternError> {
         let parsed = parse(&[expand(pattern)?])?;
         let long_run = parsed.first().and_then(LongRun::of);
-        Ok(Self { pattern: searcher(&parsed)?, long_run, regions, excuses })
+        Ok(Self { pattern: searcher(&parsed)?, long_run, regions, exceptions })
     }
 
     /// How much memory its pattern takes.
@@ -173,7 +141,6 @@ impl Compiled {
         &self,
         regions: &mut RegionMap<'_>,
         within: Range<usize>,
-        method: Method,
         work: &mut ExactWork,
         mut found: impl FnMut(Range<usize>) -> bool,
     ) {
@@ -189,7 +156,7 @@ impl Compiled {
             // No pattern matches the empty text, but the loop must end even if one did.
             at = hit.end.max(at + 1);
             let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start)))
-                && !self.excuses.hold(text.as_bytes(), hit.clone(), method, work);
+                && !self.exceptions.hold(text.as_bytes(), hit.clone(), work);
             if guilty && !found(on_borders(text, hit)) {
                 return;
             }
@@ -219,7 +186,7 @@ mod tests {
         let mut spans = Vec::new();
         let mut regions = RegionMap::new(text, Syntax::Markdown);
         let compiled = Compiled::new(shape).unwrap();
-        compiled.search(&mut regions, 0..text.len(), Method::Sieved, &mut ExactWork::default(), |span| {
+        compiled.search(&mut regions, 0..text.len(), &mut ExactWork::default(), |span| {
             spans.push(span);
             true
         });

@@ -38,15 +38,16 @@
 
 #![forbid(unsafe_code)]
 
-mod automata;
 mod candidates;
 mod check;
+mod dialect;
 mod error;
 mod exact;
 mod fold;
 mod fragments;
 #[cfg(feature = "serde")]
 mod json;
+mod prefilter;
 mod regions;
 mod report;
 mod rule;
@@ -54,7 +55,6 @@ mod rule;
 mod rule_file;
 mod rules;
 mod scanner;
-mod sieve;
 mod work;
 
 pub use error::{RuleError, RuleProblem};
@@ -68,7 +68,7 @@ pub use scanner::{Fold, ScanOptions, Scanner};
 #[doc(hidden)]
 pub use {
     exact::ExactWork,
-    sieve::SieveWork,
+    prefilter::SieveWork,
     work::{Method, Work},
 };
 

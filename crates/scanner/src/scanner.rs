@@ -9,11 +9,11 @@ use crate::check::{Taken, check};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
 use crate::fold::{at_beginning, fold};
+use crate::prefilter::Sieve;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
 use crate::rule::{Rule, RuleBuf};
 use crate::rules;
-use crate::sieve::Sieve;
 use crate::work::{Method, Work};
 
 /// A set of rules, ready to scan. Make one and use it for many texts, from many threads.
@@ -146,7 +146,7 @@ impl Scanner {
         method: Method,
     ) -> (ScanReport<'t>, Work) {
         let mut work = Work::default();
-        let mut run = self.exact.start(options.syntax, options.max_findings, method);
+        let mut run = self.exact.start(options.syntax, options.max_findings);
         let raw = self.candidates(text, method, &mut work);
         run.search(text, &raw, |span| (span, View::Raw));
         let disguises = raw.disguises().with(at_beginning(text));

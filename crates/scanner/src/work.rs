@@ -1,7 +1,7 @@
 //! What a scan costs, counted, and the ways of doing it: for tests and benches.
 
 use crate::exact::ExactWork;
-use crate::sieve::SieveWork;
+use crate::prefilter::SieveWork;
 
 /// A way of scanning. All of them find the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -9,8 +9,6 @@ pub enum Method {
     /// Sieves, and runs the shapes that come through.
     #[default]
     Sieved,
-    /// Looks at every shape in outline, on the whole text and in every view, and tries those that this does not rule out.
-    Outlined,
     /// Tries every shape on the whole text, in every view, and asks nothing but the patterns themselves.
     Exhaustive,
 }
@@ -37,7 +35,6 @@ impl Work {
             + sieve.windows
             + sieve.hits
             + sieve.around
-            + exact.outlined
             + exact.searched
             + exact.matches
             + exact.excused

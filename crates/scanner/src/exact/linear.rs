@@ -14,7 +14,8 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 
-use super::pattern::{PatternError, dialect, expand};
+use super::pattern::{PatternError, expand};
+use crate::dialect::dialect;
 
 /// A pattern whose longest match is no longer than this may look past a match: it cannot look far.
 const SHORT_MATCH: usize = 1024;

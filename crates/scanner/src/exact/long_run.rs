@@ -9,7 +9,7 @@ use regex_automata::{Anchored, Input};
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::pattern::build;
-use crate::sieve::Run;
+use crate::prefilter::Run;
 
 /// A pattern of this kind.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_syntax::hir::{Hir, Look};
 
+use crate::dialect::dialect;
 use crate::fragments;
 
 /// The most memory that one compiled pattern may take before its lazy automaton.
@@ -81,11 +82,6 @@ pub(super) fn build_plain(patterns: &[Hir]) -> Result<BoundedBacktracker, Patter
 /// Replaces the named fragments of a pattern.
 pub(crate) fn expand(pattern: &str) -> Result<String, PatternError> {
     fragments::expand(pattern).map_err(|name| PatternError::UnknownFragment(name.to_owned()))
-}
-
-/// Returns the dialect that every pattern of a rule is written in.
-pub(crate) fn dialect() -> syntax::Config {
-    syntax::Config::new().unicode(false).utf8(false).multi_line(true)
 }
 
 /// The parser of patterns draws a picture over several lines and says what is wrong in the last.

@@ -8,7 +8,6 @@ use crate::candidates::Candidates;
 use crate::regions::{RegionMap, Syntax};
 use crate::report::View;
 use crate::rule::Rule;
-use crate::work::Method;
 
 /// The shapes of a scanner, by number in table order.
 #[derive(Debug)]
@@ -28,7 +27,6 @@ pub(crate) struct Hit {
 #[derive(Debug)]
 pub(crate) struct Run<'e> {
     exact: &'e Exact,
-    method: Method,
     syntax: Syntax,
     max_findings: usize,
     hits: Vec<Hit>,
@@ -41,7 +39,7 @@ impl Exact {
     pub(crate) fn of_table(rules: &[&'static Rule<'static>]) -> Self {
         let mut slots = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
-            slots.extend(Slot::of_row(index, rule, slots.len()));
+            slots.extend(Slot::of_row(index, rule));
         }
         Self { slots }
     }
@@ -57,10 +55,9 @@ impl Exact {
     }
 
     /// Begins a scan. Nothing is allocated before the first hit.
-    pub(crate) fn start(&self, syntax: Syntax, max_findings: usize, method: Method) -> Run<'_> {
+    pub(crate) fn start(&self, syntax: Syntax, max_findings: usize) -> Run<'_> {
         Run {
             exact: self,
-            method,
             syntax,
             max_findings,
             hits: Vec::new(),
@@ -81,10 +78,10 @@ impl Run<'_> {
         let mut regions = RegionMap::new(view, self.syntax);
         for shape in shapes.iter() {
             let Some(slot) = self.exact.slots.get(shape) else { continue };
-            let places = shapes.within(shape, view.len());
-            if self.method != Method::Exhaustive && slot.is_ruled_out(&mut regions, &places, &mut self.work) {
+            if slot.counts_nowhere_in(regions.whole()) {
                 continue;
             }
+            let places = shapes.within(shape, view.len());
             // A shape that cannot be looked for leaves the scan incomplete: fail closed.
             let Some(compiled) = slot.compiled() else {
                 self.truncated = true;
@@ -92,7 +89,7 @@ impl Run<'_> {
             };
             let mut room = self.max_findings;
             for within in places.iter() {
-                compiled.search(&mut regions, within, self.method, &mut self.work, |span| {
+                compiled.search(&mut regions, within, &mut self.work, |span| {
                     if room == 0 {
                         self.truncated = true;
                         return false;

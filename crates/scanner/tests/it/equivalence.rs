@@ -50,10 +50,9 @@ fn the_sieve_loses_nothing_of_hostile_texts() {
         let text = generate(2_000);
         let by = |method| Scanner::builtin().scan_by(&text, &options, method).0;
         let slow = by(Method::Exhaustive);
-        for fast in [by(Method::Sieved), by(Method::Outlined)] {
-            assert_eq!(fast.findings, slow.findings, "{name}");
-            assert_eq!(fast.truncated, slow.truncated, "{name}");
-        }
+        let fast = by(Method::Sieved);
+        assert_eq!(fast.findings, slow.findings, "{name}");
+        assert_eq!(fast.truncated, slow.truncated, "{name}");
     }
 }
 

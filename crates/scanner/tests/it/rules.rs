@@ -1,5 +1,7 @@
 //! The built-in rules keep what they promise.
 
+use std::path::Path;
+
 use stockade_scanner::{RuleProblem, Scanner, Severity, UnlessBuf};
 
 #[test]
@@ -23,35 +25,44 @@ fn every_rule_has_examples_of_both_kinds() {
 
 #[test]
 fn the_eighteen_documented_rules_are_there() {
-    let listed: Vec<(&str, &str, Severity)> = Scanner::builtin()
-        .rules()
-        .iter()
-        .map(|rule| (rule.id.as_str(), rule.category.name(), rule.severity))
-        .collect();
     let (critical, warn) = (Severity::Critical, Severity::Warn);
-    assert_eq!(
-        listed,
-        [
-            ("EXEC_SUBSHELL", "exec_injection", critical),
-            ("EXEC_BACKTICK", "exec_injection", critical),
-            ("EXEC_EVAL", "exec_injection", critical),
-            ("EXEC_PIPE_BASH", "exec_injection", critical),
-            ("ENV_PRINTENV", "env_harvesting", warn),
-            ("ENV_PROC_ENVIRON", "env_harvesting", warn),
-            ("ENV_MASS_DUMP", "env_harvesting", warn),
-            ("CRYPTO_STRATUM", "crypto_mining", critical),
-            ("CRYPTO_MINER_BINARY", "crypto_mining", critical),
-            ("CRYPTO_POOL_DOMAIN", "crypto_mining", warn),
-            ("NET_CURL_PIPE", "network_exfiltration", warn),
-            ("NET_WGET_EXEC", "network_exfiltration", warn),
-            ("NET_REVERSE_SHELL", "network_exfiltration", critical),
-            ("OBF_BASE64_LONG", "obfuscated_encoding", warn),
-            ("OBF_HEX_LONG", "obfuscated_encoding", warn),
-            ("OBF_BASE64_DECODE_PIPE", "obfuscated_encoding", critical),
-            ("XML_SKILL_CLOSE", "xml_breakout", critical),
-            ("XML_SYSTEM_TAG", "xml_breakout", critical),
-        ]
-    );
+    let documented = [
+        ("EXEC_SUBSHELL", "exec_injection", critical),
+        ("EXEC_BACKTICK", "exec_injection", critical),
+        ("EXEC_EVAL", "exec_injection", critical),
+        ("EXEC_PIPE_BASH", "exec_injection", critical),
+        ("ENV_PRINTENV", "env_harvesting", warn),
+        ("ENV_PROC_ENVIRON", "env_harvesting", warn),
+        ("ENV_MASS_DUMP", "env_harvesting", warn),
+        ("CRYPTO_STRATUM", "crypto_mining", critical),
+        ("CRYPTO_MINER_BINARY", "crypto_mining", critical),
+        ("CRYPTO_POOL_DOMAIN", "crypto_mining", warn),
+        ("NET_CURL_PIPE", "network_exfiltration", warn),
+        ("NET_WGET_EXEC", "network_exfiltration", warn),
+        ("NET_REVERSE_SHELL", "network_exfiltration", critical),
+        ("OBF_BASE64_LONG", "obfuscated_encoding", warn),
+        ("OBF_HEX_LONG", "obfuscated_encoding", warn),
+        ("OBF_BASE64_DECODE_PIPE", "obfuscated_encoding", critical),
+        ("XML_SKILL_CLOSE", "xml_breakout", critical),
+        ("XML_SYSTEM_TAG", "xml_breakout", critical),
+    ];
+    for (id, category, severity) in documented {
+        let rule = Scanner::builtin().rules().iter().find(|rule| rule.id == id);
+        let found = rule.map(|rule| (rule.category.name(), rule.severity));
+        assert_eq!(found, Some((category, severity)), "{id}");
+    }
+}
+
+/// Nothing else holds them apart: rules are files, and two branches may each add one.
+#[test]
+fn every_rule_has_an_id_of_its_own_and_lies_where_it_says() {
+    let rules = Scanner::builtin().rules();
+    for (index, rule) in rules.iter().enumerate() {
+        assert!(rules[..index].iter().all(|earlier| earlier.id != rule.id), "{} is there twice", rule.id);
+        let file = format!("src/rules/{}/{}.rs", rule.category, rule.id.to_lowercase());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
+        assert!(path.is_file(), "the rule {} belongs in {file}", rule.id);
+    }
 }
 
 #[test]

@@ -1,0 +1,114 @@
+//! Gathers the rules and derives the tables of the prefilter from them.
+//!
+//! Written to `OUT_DIR`: `rules.rs`, which names every file of `src/rules/FAMILY/`, and `prefilter.rs`, the tables. Both are made
+//! here so that a new rule is one new file and nothing generated lies in the repository. The code that makes the tables is
+//! that of the crate, which makes them for a user's own rules when it runs.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a build script reads files and tells Cargo"
+)]
+#![expect(clippy::expect_used, reason = "a build script stops by a panic")]
+#![expect(
+    dead_code,
+    unreachable_pub,
+    reason = "the modules below are parts of the crate, which needs more of them"
+)]
+
+#[path = "build/rule_source.rs"]
+mod rule_source;
+
+#[path = "src/dialect.rs"]
+mod dialect;
+#[path = "src/fold"]
+mod fold {
+    pub(crate) mod disguise;
+    pub(crate) mod triggers;
+
+    pub(crate) use disguise::Disguise;
+}
+#[path = "src/fragments.rs"]
+mod fragments;
+#[path = "src/prefilter"]
+mod prefilter {
+    pub(crate) mod bucket;
+    pub(crate) mod byte_kind;
+    pub(crate) mod byte_set;
+    pub(crate) mod codegen;
+    pub(crate) mod cut;
+    pub(crate) mod fingerprint;
+    pub(crate) mod fours;
+    pub(crate) mod frequency;
+    pub(crate) mod graph;
+    pub(crate) mod hints;
+    pub(crate) mod loops;
+    pub(crate) mod quarry;
+    pub(crate) mod reach;
+    pub(crate) mod run;
+    pub(crate) mod tables;
+    pub(crate) mod window;
+}
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The folders of the rules, in the order of reports, with the rules that stand first in each. All others follow by name, so that
+/// a new one need not be listed; these stand where they stood before there were others.
+const FAMILIES: [(&str, &[&str]); 6] = [
+    ("exec_injection", &["exec_subshell", "exec_backtick", "exec_eval", "exec_pipe_bash"]),
+    ("env_harvesting", &["env_printenv", "env_proc_environ", "env_mass_dump"]),
+    ("crypto_mining", &["crypto_stratum", "crypto_miner_binary", "crypto_pool_domain"]),
+    ("network_exfiltration", &["net_curl_pipe", "net_wget_exec", "net_reverse_shell"]),
+    ("obfuscated_encoding", &["obf_base64_long", "obf_hex_long", "obf_base64_decode_pipe"]),
+    ("xml_breakout", &["xml_skill_close", "xml_system_tag"]),
+];
+
+fn main() {
+    let folder =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("Cargo says where")).join("src/rules");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo says where"));
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let families = FAMILIES.map(|(family, first)| (family, rule_files(&folder.join(family), first)));
+    let files = families.iter().flat_map(|(_, files)| files);
+    let patterns: Vec<String> = files.flat_map(|file| rule_source::patterns(file)).collect();
+    fs::write(out.join("rules.rs"), modules(&families)).expect("OUT_DIR can be written");
+    fs::write(out.join("prefilter.rs"), prefilter::codegen::source(&patterns))
+        .expect("OUT_DIR can be written");
+}
+
+/// The rules of a family.
+fn rule_files(family: &Path, first: &[&str]) -> Vec<PathBuf> {
+    let entries = fs::read_dir(family).unwrap_or_else(|error| panic!("{}: {error}", family.display()));
+    let paths = entries.map(|entry| entry.expect("a file").path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect();
+    let rank = |file: &Path| first.iter().position(|first| *first == name(file)).unwrap_or(first.len());
+    files.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| one.cmp(other)));
+    files
+}
+
+/// The source of a module for each family, with a module for each rule, and of the list of all rules.
+fn modules(families: &[(&str, Vec<PathBuf>)]) -> String {
+    let mut out = String::new();
+    for (family, files) in families {
+        let _ = writeln!(out, "mod {family} {{");
+        for (file, name) in files.iter().map(|file| (file, name(file))) {
+            let _ = writeln!(out, "    #[path = {file:?}]\n    pub(super) mod {name};");
+        }
+        let _ = writeln!(out, "}}\n");
+    }
+    let _ = writeln!(out, "/// Every family, in the order of reports.");
+    let _ = writeln!(out, "pub(crate) const FAMILIES: [&[Rule<'static>]; {}] = [", families.len());
+    for (family, files) in families {
+        let rules: Vec<String> = files.iter().map(|file| format!("{family}::{}::RULE", name(file))).collect();
+        let _ = writeln!(out, "    &[{}],", rules.join(", "));
+    }
+    let _ = writeln!(out, "];");
+    out
+}
+
+fn name(file: &Path) -> &str {
+    file.file_stem().and_then(|name| name.to_str()).expect("rule files have plain names")
+}

@@ -1,0 +1,8 @@
+//! The dialect of regular expressions that every pattern of a rule is written in.
+
+use regex_automata::util::syntax;
+
+/// Returns the dialect: bytes and ASCII classes instead of Unicode, `^` and `$` at line ends.
+pub(crate) fn dialect() -> syntax::Config {
+    syntax::Config::new().unicode(false).utf8(false).multi_line(true)
+}

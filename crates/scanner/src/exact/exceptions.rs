@@ -1,0 +1,167 @@
+//! What makes a match innocent after all.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex_automata::meta::Regex;
+use regex_automata::{Anchored, Input};
+
+use super::ExactWork;
+use super::pattern::{PatternError, compile_any};
+use crate::rule::Unless;
+
+/// How many bytes of its line an [`Unless`] looks at, each way.
+///
+/// A fixed bound keeps a flood of matches on one endless line linear.
+const REACH: usize = 256;
+
+/// The exceptions of a shape, compiled when the first match is weighed: most shapes never match.
+#[derive(Debug)]
+pub(super) struct Exceptions {
+    /// The row of the table; an exception of the user's own is compiled from the start.
+    row: &'static [Unless<'static>],
+    of_match: Lazy,
+    before: Lazy,
+    after: Lazy,
+}
+
+/// Exceptions that look at the same stretch of text: one expression, which reads it once. None where there are none, and where
+/// they cannot be compiled.
+type Lazy = OnceLock<Option<Condition>>;
+
+/// Exceptions that look at the same stretch of text, compiled.
+#[derive(Debug)]
+struct Condition {
+    regex: Regex,
+    /// Whether it holds only where a line begins.
+    begins_line: bool,
+}
+
+/// What an exception looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Match,
+    Before,
+    After,
+}
+
+impl Exceptions {
+    /// Compiles exceptions.
+    pub(super) fn new<'a>(unless: impl Iterator<Item = Unless<'a>>) -> Result<Self, PatternError> {
+        let unless: Vec<_> = unless.collect();
+        let compiled = |subject| Ok(OnceLock::from(compile(&unless, subject)?));
+        Ok(Self {
+            row: &[],
+            of_match: compiled(Subject::Match)?,
+            before: compiled(Subject::Before)?,
+            after: compiled(Subject::After)?,
+        })
+    }
+
+    /// Returns the exceptions of a shape of the table.
+    pub(super) const fn of_row(row: &'static [Unless<'static>]) -> Self {
+        Self { row, of_match: OnceLock::new(), before: OnceLock::new(), after: OnceLock::new() }
+    }
+
+    /// Whether any exception holds for a match. What looks at the match itself comes late, since it can be long.
+    pub(super) fn hold(&self, text: &[u8], hit: Range<usize>, work: &mut ExactWork) -> bool {
+        let mut holds = |subject, context: &[u8]| {
+            work.excused += context.len();
+            self.condition(subject).is_some_and(|condition| condition.holds(context))
+        };
+        holds(Subject::After, line_after(text, hit.end))
+            || holds(Subject::Match, text.get(hit.clone()).unwrap_or_default())
+            || holds(Subject::Before, line_before(text, hit.start))
+    }
+
+    /// The exceptions of a kind. Those that cannot be compiled excuse nothing: fail closed.
+    fn condition(&self, subject: Subject) -> Option<&Condition> {
+        let lazy = match subject {
+            Subject::Match => &self.of_match,
+            Subject::Before => &self.before,
+            Subject::After => &self.after,
+        };
+        lazy.get_or_init(|| compile(self.row, subject).unwrap_or_default()).as_ref()
+    }
+}
+
+/// Compiles the exceptions of a kind.
+fn compile<'a>(unless: &[Unless<'a>], subject: Subject) -> Result<Option<Condition>, PatternError> {
+    let pattern = |unless: &Unless<'a>| match (*unless, subject) {
+        (Unless::Match(pattern), Subject::Match)
+        | (Unless::Before(pattern), Subject::Before)
+        | (Unless::After(pattern), Subject::After) => Some(pattern),
+        _ => None,
+    };
+    let patterns: Vec<&str> = unless.iter().filter_map(pattern).collect();
+    Ok(compile_any(&patterns)?.map(|(regex, begins_line)| Condition { regex, begins_line }))
+}
+
+impl Condition {
+    /// Whether it holds somewhere in this stretch of text. Where it can only at the beginning, a few bytes mostly tell.
+    fn holds(&self, context: &[u8]) -> bool {
+        let is_one_line = self.begins_line && memchr::memchr(b'\n', context).is_none();
+        let anchored = if is_one_line { Anchored::Yes } else { Anchored::No };
+        self.regex.is_match(Input::new(context).anchored(anchored))
+    }
+}
+
+/// Returns the rest of the line from `at`, within reach.
+fn line_after(text: &[u8], at: usize) -> &[u8] {
+    let near = text.get(at..text.len().min(at + REACH)).unwrap_or_default();
+    memchr::memchr(b'\n', near).and_then(|end| near.get(..end)).unwrap_or(near)
+}
+
+/// Returns the line up to `at`, within reach.
+fn line_before(text: &[u8], at: usize) -> &[u8] {
+    let near = text.get(at.saturating_sub(REACH)..at).unwrap_or_default();
+    memchr::memrchr(b'\n', near).and_then(|end| near.get(end + 1..)).unwrap_or(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(unless: Unless<'_>, text: &str, hit: &str) -> bool {
+        let at = text.find(hit).unwrap();
+        let exceptions = Exceptions::new(std::iter::once(unless)).unwrap();
+        exceptions.hold(text.as_bytes(), at..at + hit.len(), &mut ExactWork::default())
+    }
+
+    #[test]
+    fn conditions_see_their_line_only() {
+        assert!(holds(Unless::Before("no$"), "a noX", "X"));
+        assert!(!holds(Unless::Before("no"), "no\nX", "X"));
+        assert!(holds(Unless::After("^no"), "Xno", "X"));
+        assert!(!holds(Unless::After("no"), "X\nno", "X"));
+        assert!(holds(Unless::Match("-"), "X-X", "X-X"));
+        assert!(!holds(Unless::Match("-"), "-X-", "X"));
+        assert!(holds(Unless::Match("^X"), "X\nY", "X\nY"));
+        assert!(holds(Unless::Match("^Y"), "X\nY", "X\nY"));
+        assert!(!holds(Unless::Match("^Y|^Z"), "XY", "XY"));
+        assert!(holds(Unless::Match("^Z|Y"), "XY", "XY"));
+    }
+
+    #[test]
+    fn conditions_of_a_row_are_compiled_when_a_match_is_weighed() {
+        let exceptions = Exceptions::of_row(&[Unless::After("^no"), Unless::Before("^no")]);
+        assert!(exceptions.after.get().is_none());
+        assert!(exceptions.hold(b"Xno", 0..1, &mut ExactWork::default()));
+        assert!(exceptions.after.get().is_some() && exceptions.before.get().is_none());
+    }
+
+    #[test]
+    fn conditions_that_cannot_be_compiled_excuse_nothing() {
+        let exceptions = Exceptions::of_row(&[Unless::After("^no"), Unless::After("(")]);
+        assert!(!exceptions.hold(b"Xno", 0..1, &mut ExactWork::default()));
+    }
+
+    #[test]
+    fn conditions_look_no_further_than_their_reach() {
+        let near = format!("no{}X{0}no", " ".repeat(REACH - 2));
+        let far = format!("no{}X{0}no", " ".repeat(REACH - 1));
+        for unless in [Unless::Before("no"), Unless::After("no")] {
+            assert!(holds(unless, &near, "X") && !holds(unless, &far, "X"));
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The sieve: says in one quick pass over a text which shapes could match it, and where.
+//!
+//! Most texts are clean, so most of the time of a scan would go into regular expressions that find nothing. The sieve
+//! avoids that. It looks for pieces of text that every match of a shape must contain, and the exact engine then runs
+//! only the shapes whose pieces were seen, near where they were seen. It may see too much, which costs time; it never
+//! misses a match, because the pieces are derived from the patterns and not written by hand.
+//!
+//! **An example.** Let a shape be `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
+//!
+//! 1. [`graph`] reads the pattern's automaton as a graph, one node for each place that takes a byte: `c`, `u`, `r`, `l`,
+//!    two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
+//! 2. [`window`] asks of every node what can stand around it. Around the node `h` that is `[|\s az]`, `s`, `h` and then
+//!    no letter, digit or underscore, in either case. Such a sequence of four sets of bytes is a *window*. Around some
+//!    `[^\n]` it would be nearly anything.
+//! 3. [`mod@frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
+//!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
+//! 4. [`bucket`] and [`tables`] sort the windows of all shapes into sixty-four buckets, so that four table lookups
+//!    tell which buckets could begin at a place ([`places`]).
+//! 5. There the windows of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
+//!    checked exactly, up to twelve bytes around it as well. What passes makes the shape a candidate, and its [`reach`]
+//!    says how far a match could extend from there.
+//!
+//! A shape like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
+//! happens at run time is bounded by a constant for each byte of text and each window.
+//!
+//! The tables of the built-in rules are constants of the program, which `build.rs` derives with the modules of this folder: a
+//! clean text costs no compilation and no allocation.
+
+mod bucket;
+mod builtin;
+mod byte_kind;
+mod byte_set;
+#[cfg(test)]
+mod codegen;
+mod cut;
+mod fingerprint;
+#[cfg(test)]
+mod fours;
+pub(crate) mod frequency;
+mod graph;
+#[cfg(test)]
+mod hints;
+mod loops;
+mod places;
+mod quarry;
+mod reach;
+mod run;
+mod sightings;
+mod tables;
+mod window;
+
+use std::borrow::Cow;
+use std::ops::{AddAssign, Range};
+use std::sync::LazyLock;
+
+use frequency::frequency;
+use places::{Finder, Lookup};
+use quarry::{Goal, Quarry};
+use reach::Reach;
+pub(crate) use run::Run;
+use sightings::Sightings;
+use tables::{Packed, Sketch, Tables};
+use window::WIDTH;
+
+use crate::candidates::Candidates;
+
+/// How many windows are compared with a place before anything is decided.
+const AT_ONCE: usize = 8;
+
+/// How many bytes around windows are looked at, per byte of text.
+const AROUND_PER_BYTE: usize = 4;
+
+/// The same for a short text.
+const AROUND_FOR_ANY_TEXT: usize = 4096;
+
+/// Looks for what the matches of a list of patterns must contain.
+#[derive(Debug, Clone)]
+pub(crate) struct Sieve {
+    tables: Tables,
+    /// Which buckets take what stands at a place.
+    lookup: Cow<'static, Lookup>,
+}
+
+/// What a pass of the sieve cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SieveWork {
+    /// Bytes of text gone through.
+    pub bytes: usize,
+    /// Bytes looked at in search of runs.
+    pub run_bytes: usize,
+    /// Places where some bucket seemed to take the next bytes.
+    pub places: usize,
+    /// Windows checked there.
+    pub windows: usize,
+    /// Windows that passed.
+    pub hits: usize,
+    /// Bytes looked at around those, in search of signs that must be there.
+    pub around: usize,
+}
+
+impl AddAssign for SieveWork {
+    fn add_assign(&mut self, more: Self) {
+        self.bytes += more.bytes;
+        self.run_bytes += more.run_bytes;
+        self.places += more.places;
+        self.windows += more.windows;
+        self.hits += more.hits;
+        self.around += more.around;
+    }
+}
+
+impl Sieve {
+    /// Returns the sieve of the built-in rules.
+    pub(crate) fn builtin() -> Self {
+        Self { tables: builtin::TABLES, lookup: Cow::Borrowed(&builtin::LOOKUP) }
+    }
+
+    /// Returns a sieve of no rules. It still sees where the folded view could differ.
+    pub(crate) fn without_rules() -> Self {
+        static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+            builtin::TABLES.with(|quarry| {
+                quarry.windows.retain(|(goal, ..)| matches!(goal, Goal::Fold(_)));
+                quarry.runs.retain(|(goal, _)| matches!(goal, Goal::Fold(_)));
+                quarry.reaches.clear();
+            })
+        });
+        Self::of(TABLES.clone())
+    }
+
+    fn of(tables: Tables) -> Self {
+        let lookup = Cow::Owned(Box::new(Lookup::of(&tables)));
+        Self { tables, lookup }
+    }
+
+    /// Adds shapes, whose patterns must not hold named fragments any more.
+    pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
+        let add = |quarry: &mut Quarry| patterns.for_each(|pattern| quarry.add_shape(&pattern, frequency));
+        Self::of(self.tables.with(add))
+    }
+
+    /// Adds every shape to `found` that can match `text`, and in which stretch of it.
+    pub(crate) fn sift(&self, text: &str, found: &mut Candidates) -> SieveWork {
+        let text = text.as_bytes();
+        let mut pass = Pass {
+            tables: &self.tables,
+            lookup: &self.lookup,
+            text,
+            found,
+            seen: Sightings::none(),
+            around: None,
+            runs_end: 0,
+            work: SieveWork::default(),
+        };
+        pass.always();
+        // The first place is the line end that is thought to stand before the text.
+        pass.check(0);
+        self.lookup.taken(text, &mut pass);
+        pass.work.bytes = text.len();
+        pass.finish()
+    }
+}
+
+/// One pass over one text.
+///
+/// Places are counted from the line end that is thought to stand before the text, so byte `n` is at place `n + 1`.
+#[derive(Debug)]
+struct Pass<'p> {
+    tables: &'p Tables,
+    lookup: &'p Lookup,
+    text: &'p [u8],
+    found: &'p mut Candidates,
+    seen: Sightings,
+    /// What is around the place that was asked about last.
+    around: Option<Around<'p>>,
+    /// Where the last run ended.
+    runs_end: usize,
+    work: SieveWork,
+}
+
+/// Whether the signs that a reach asks for are around a place.
+#[derive(Debug, Clone, Copy)]
+struct Around<'p> {
+    place: usize,
+    reach: &'p Reach,
+    is_plausible: bool,
+}
+
+impl Finder for Pass<'_> {
+    #[inline]
+    fn place(&mut self, at: usize) {
+        self.check(at + 1);
+    }
+
+    fn runs(&mut self, begins: Range<usize>) {
+        let Some(any) = self.tables.any_run else { return };
+        self.work.run_bytes += begins.len() + any.shortest as usize;
+        let mut from = begins.start.max(self.runs_end);
+        while let Some(stretch) = any.find(self.text, from..begins.end) {
+            from = stretch.end;
+            self.runs_end = stretch.end;
+            let runs = self.tables.runs.iter();
+            runs.for_each(|(goal, run)| self.runs_in(stretch.clone(), *goal, run));
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Adds what has to be expected everywhere.
+    fn always(&mut self) {
+        for &goal in self.tables.always.iter() {
+            match goal {
+                Goal::Shape(shape) => self.found.insert(shape),
+                Goal::Fold(disguise) => self.found.insert_disguise(disguise),
+            }
+        }
+    }
+
+    /// Looks for one run in a stretch of the text.
+    fn runs_in(&mut self, stretch: Range<usize>, goal: Goal, run: &Run) {
+        self.work.run_bytes += stretch.len();
+        let mut from = stretch.start;
+        let text = self.text.get(..stretch.end).unwrap_or_default();
+        while let Some(found) = run.find(text, from..stretch.end) {
+            from = found.end;
+            self.add(goal, found);
+        }
+    }
+
+    /// Checks the windows of every bucket that takes what stands at `place`.
+    #[inline]
+    fn check(&mut self, place: usize) {
+        self.work.places += 1;
+        let bytes = self.bytes_at(place);
+        let [first, second, third, fourth, ..] = bytes.to_le_bytes();
+        let mut buckets = self.lookup.buckets([first, second, third, fourth]);
+        while buckets != 0 {
+            self.check_bucket(buckets.trailing_zeros() as usize, place, bytes);
+            buckets &= buckets - 1;
+        }
+    }
+
+    fn check_bucket(&mut self, bucket: usize, place: usize, bytes: u64) {
+        let end_of = |bucket: usize| self.tables.bucket_ends.get(bucket).map_or(0, |&end| end as usize);
+        let windows = bucket.checked_sub(1).map_or(0, end_of)..end_of(bucket);
+        let sketches = self.tables.sketches.get(windows.clone()).unwrap_or_default();
+        self.work.windows += sketches.len();
+        let (groups, rest) = sketches.as_chunks::<AT_ONCE>();
+        let mut first = windows.start;
+        for group in groups {
+            // Mostly none fits, and to ask that of all at once is one guess of the processor's instead of several.
+            if group.iter().fold(false, |any, sketch| any | sketch.fits(bytes)) {
+                for (sketch, window) in group.iter().zip(first..) {
+                    if sketch.fits(bytes) {
+                        self.check_window(window, place, bytes);
+                    }
+                }
+            }
+            first += AT_ONCE;
+        }
+        for (sketch, window) in rest.iter().zip(first..) {
+            if sketch.fits(bytes) {
+                self.check_window(window, place, bytes);
+            }
+        }
+    }
+
+    /// Checks what the comparison with the next bytes did not.
+    fn check_window(&mut self, window: usize, place: usize, bytes: u64) {
+        let Some(window) = self.tables.windows.get(window) else { return };
+        let sets = self.tables.fragments.get(window.fragment as usize..).unwrap_or_default();
+        if self.next_bytes_fit(window, sets, bytes) && self.context_stands_at(window, sets, place) {
+            self.hit(window, place);
+        }
+    }
+
+    /// Whether a window takes the next bytes, of which its sketch left some open.
+    fn next_bytes_fit(&self, window: &Packed, sets: &[u16], bytes: u64) -> bool {
+        let mut unsure = window.unsure;
+        while unsure != 0 {
+            let offset = unsure.trailing_zeros() as usize;
+            // The sets of the core stand first, then those before it.
+            let number = if offset < WIDTH { offset } else { offset + usize::from(window.before) };
+            if !sets.get(number).is_none_or(|&set| self.set_takes(set, (bytes >> (8 * offset)) as u8)) {
+                return false;
+            }
+            unsure &= unsure - 1;
+        }
+        true
+    }
+
+    /// The next bytes from `place` on, the first one lowest.
+    fn bytes_at(&self, place: usize) -> u64 {
+        let whole =
+            place.checked_sub(1).and_then(|at| self.text.get(at..)?.first_chunk::<{ Sketch::WIDTH }>());
+        u64::from_le_bytes(match whole {
+            Some(bytes) => *bytes,
+            None => std::array::from_fn(|offset| byte_at(self.text, place + offset)),
+        })
+    }
+
+    /// Whether what a window asks for around the next bytes is there.
+    fn context_stands_at(&self, window: &Packed, sets: &[u16], place: usize) -> bool {
+        let (before, after) = (usize::from(window.before), usize::from(window.after));
+        let (end_of_before, end) = (WIDTH + before, WIDTH + before + after);
+        let before = sets.get(WIDTH..end_of_before).unwrap_or_default();
+        let after = sets.get(before.len() + Sketch::WIDTH..end).unwrap_or_default();
+        before.len() <= place
+            && self.takes(before, (0..place).rev())
+            && self.takes(after, place + Sketch::WIDTH..)
+    }
+
+    /// Whether sets of bytes, given by number, take what stands at these places.
+    #[inline]
+    fn takes(&self, sets: &[u16], places: impl Iterator<Item = usize>) -> bool {
+        sets.iter().zip(places).all(|(&set, place)| self.set_takes(set, byte_at(self.text, place)))
+    }
+
+    /// Whether a set of bytes, given by number, takes a byte. One that is not there takes all: see `tables`.
+    #[inline]
+    fn set_takes(&self, set: u16, byte: u8) -> bool {
+        self.tables.sets.get(usize::from(set)).is_none_or(|set| set.contains(byte))
+    }
+
+    fn hit(&mut self, window: &Packed, place: usize) {
+        // The node is a byte of the match itself, so it is none of the line ends around the text.
+        let node = (place + usize::from(window.node)).checked_sub(1).filter(|&at| at < self.text.len());
+        if let Some(at) = node {
+            self.work.hits += 1;
+            self.add(window.goal, at..at + 1);
+        }
+    }
+
+    /// Notes that something was seen.
+    fn add(&mut self, goal: Goal, at: Range<usize>) {
+        let shape = match goal {
+            Goal::Shape(shape) => shape,
+            Goal::Fold(disguise) => return self.found.insert_disguise(disguise),
+        };
+        if self.is_plausible(shape, at.start) && !self.seen.add(shape, at) {
+            self.found.insert(shape);
+        }
+    }
+
+    /// Whether the signs are there that must be around what was seen. A text that makes this dear, with one window after
+    /// the other, has spent its share soon, and then everything is plausible.
+    fn is_plausible(&mut self, shape: usize, at: usize) -> bool {
+        let tables = self.tables;
+        let reach = tables.reaches.get(shape).and_then(Option::as_ref);
+        let Some(reach) =
+            reach.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
+        else {
+            return true;
+        };
+        // Shapes that look for the same often ask for the same around it.
+        if let Some(last) = self.around.filter(|last| last.place == at && last.reach == reach) {
+            return last.is_plausible;
+        }
+        let (is_plausible, steps) = reach.is_plausible(self.text, at);
+        self.work.around += steps;
+        self.around = Some(Around { place: at, reach, is_plausible });
+        is_plausible
+    }
+
+    /// Makes candidates of what was seen.
+    fn finish(self) -> SieveWork {
+        for (shape, within) in self.seen.matches(self.text, &self.tables.reaches) {
+            self.found.insert_within(shape, within);
+        }
+        self.work
+    }
+}
+
+/// The byte at a place, if the text stands between line ends.
+#[inline]
+fn byte_at(text: &[u8], place: usize) -> u8 {
+    place.checked_sub(1).and_then(|at| text.get(at)).copied().unwrap_or(b'\n')
+}

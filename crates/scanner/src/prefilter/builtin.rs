@@ -1,0 +1,72 @@
+//! What the prefilter looks for on behalf of the built-in rules: constants, which `build.rs` derives from them.
+
+use super::fingerprint::{OF_NONE, add};
+use crate::rules::FAMILIES;
+
+include!(concat!(env!("OUT_DIR"), "/prefilter.rs"));
+
+// `build.rs` reads the patterns as text. What it read is what the compiler reads, or nothing is built.
+const _: () = assert!(PATTERNS == patterns(), "build.rs misread a pattern: write it as one string literal");
+
+/// The number of the patterns of all rules.
+const fn patterns() -> u64 {
+    let mut hash = OF_NONE;
+    let mut families = FAMILIES.as_slice();
+    while let [rules, more @ ..] = families {
+        let mut rules = *rules;
+        while let [rule, more @ ..] = rules {
+            let mut shapes = rule.shapes;
+            while let [shape, more @ ..] = shapes {
+                hash = add(hash, shape.pattern);
+                shapes = more;
+            }
+            rules = more;
+        }
+        families = more;
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "writes a file of this crate")]
+
+    use super::TABLES;
+    use crate::prefilter::bucket::improve::improve;
+    use crate::prefilter::fours::frequency_of_four;
+    use crate::prefilter::{codegen, hints};
+    use crate::rules;
+
+    #[test]
+    fn no_builtin_shape_has_to_be_expected_everywhere() {
+        assert_eq!(TABLES.always.as_ref(), []);
+    }
+
+    #[test]
+    fn what_was_packed_can_be_unpacked() {
+        assert_eq!(TABLES.with(|_| ()), TABLES);
+    }
+
+    #[test]
+    fn tables_follow_from_the_rules_alone() {
+        let shapes = rules::all().flat_map(|rule| rule.shapes);
+        let patterns: Vec<String> = shapes.map(|shape| shape.pattern.to_owned()).collect();
+        let built = include_str!(concat!(env!("OUT_DIR"), "/prefilter.rs"));
+        assert!(codegen::source(&patterns) == built);
+    }
+
+    #[test]
+    fn buckets_can_be_remembered() {
+        let homes = TABLES.homes();
+        assert_eq!(hints::read(&hints::file(&homes), homes.keys()), homes);
+    }
+
+    #[test]
+    #[ignore = "looks for better buckets for a minute and writes buckets.txt: run it after many changes to the rules"]
+    fn look_for_better_buckets() {
+        let shapes = rules::all().flat_map(|rule| rule.shapes).map(|shape| shape.pattern);
+        let homes = improve(&codegen::quarry(shapes).cores(), &TABLES.homes(), frequency_of_four);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/prefilter/buckets.txt");
+        std::fs::write(path, hints::file(&homes)).unwrap();
+    }
+}

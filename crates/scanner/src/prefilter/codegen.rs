@@ -1,0 +1,97 @@
+//! Writes the tables of the built-in rules as Rust, for `build.rs`.
+
+use std::fmt::{Debug, Write};
+
+use super::fours::frequency_of_four;
+use super::quarry::{Goal, Quarry};
+use super::tables::{Sketch, Tables};
+use super::{fingerprint, hints};
+use crate::fold::triggers::TRIGGERS;
+use crate::fragments;
+
+const HEAD: &str = "\
+use std::borrow::Cow;
+
+use super::byte_set::ByteSet;
+use super::places::Lookup;
+use super::quarry::Goal::{self, Fold, Shape};
+use super::reach::{Reach, Side};
+use super::run::Run;
+use super::tables::{Misses, Packed, Sketch, Tables};
+use crate::fold::Disguise::{Comments, Letters, Quoting};
+";
+
+/// Returns the source of the tables of some shapes, whose patterns are given in their order.
+pub(crate) fn source(patterns: &[String]) -> String {
+    let number = patterns.iter().fold(fingerprint::OF_NONE, |hash, pattern| fingerprint::add(hash, pattern));
+    let quarry = quarry(patterns.iter().map(String::as_str));
+    let homes = hints::homes(&quarry.cores());
+    write(&Tables::pack(quarry, &homes, frequency_of_four), number)
+}
+
+/// Returns what the prefilter looks for on behalf of shapes and of the folded view.
+pub(super) fn quarry<'p>(shapes: impl Iterator<Item = &'p str>) -> Quarry {
+    // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
+    let expand = |pattern: &str| fragments::expand(pattern).unwrap_or_default();
+    let mut quarry = Quarry::default();
+    shapes.for_each(|pattern| quarry.add_shape(&expand(pattern), frequency_of_four));
+    for (disguise, pattern) in TRIGGERS {
+        quarry.add(Goal::Fold(*disguise), &expand(pattern), frequency_of_four);
+    }
+    quarry
+}
+
+fn write(tables: &Tables, patterns: u64) -> String {
+    let mut out = String::from(HEAD);
+    let misses = tables.misses();
+    let misses = misses.iter().map(|misses| format!("{misses:#x?}").replace(['\n', ' '], ""));
+    list(&mut out, "const MISSES: Misses = [", misses, 1);
+    let sketch =
+        |Sketch { bits, certain }: &Sketch| format!("Sketch {{ bits: {bits:#x}, certain: {certain:#x} }}");
+    list(&mut out, "static SKETCHES: &[Sketch] = &[", tables.sketches.iter().map(sketch), 1);
+    list(&mut out, "static WINDOWS: &[Packed] = &[", rows(&tables.windows), 1);
+    list(&mut out, "static FRAGMENTS: &[u16] = &[", rows(&tables.fragments), 20);
+    list(&mut out, "static SETS: &[ByteSet] = &[", rows(&tables.sets), 1);
+    list(&mut out, "static RUNS: &[(Goal, Run)] = &[", rows(&tables.runs), 1);
+    list(&mut out, "static ALWAYS: &[Goal] = &[", rows(&tables.always), 1);
+    list(&mut out, "static REACHES: &[Option<Reach>] = &[", rows(&tables.reaches), 1);
+    let _ = write!(
+        out,
+        "
+/// The patterns that the tables were made from.
+const PATTERNS: u64 = {patterns:#x};
+
+pub(super) static LOOKUP: Lookup = Lookup::new(MISSES, {:?});
+
+pub(super) const TABLES: Tables = Tables {{
+    sketches: Cow::Borrowed(SKETCHES),
+    windows: Cow::Borrowed(WINDOWS),
+    bucket_ends: {:?},
+    fragments: Cow::Borrowed(FRAGMENTS),
+    sets: Cow::Borrowed(SETS),
+    runs: Cow::Borrowed(RUNS),
+    any_run: {:?},
+    always: Cow::Borrowed(ALWAYS),
+    reaches: Cow::Borrowed(REACHES),
+}};
+",
+        tables.run_bytes(),
+        tables.bucket_ends,
+        tables.any_run,
+    );
+    out
+}
+
+fn rows<T: Debug>(items: &[T]) -> impl Iterator<Item = String> {
+    items.iter().map(|item| format!("{item:?}"))
+}
+
+/// Writes one table, so many items a line.
+fn list(out: &mut String, head: &str, items: impl Iterator<Item = String>, a_line: usize) {
+    let items: Vec<String> = items.collect();
+    let _ = writeln!(out, "\n{head}");
+    for line in items.chunks(a_line) {
+        let _ = writeln!(out, "    {},", line.join(", "));
+    }
+    let _ = writeln!(out, "];");
+}

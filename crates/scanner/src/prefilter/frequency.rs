@@ -1,0 +1,148 @@
+//! How often byte sequences occur in the text of real skills.
+//!
+//! `pairs.txt` holds a model of them: line `a`, column `b` is the probability that two neighbouring bytes of a skill
+//! belong to the kinds `a` and `b`, as a character that stands for quarters of a bit: `!` is certain, `)` one in four,
+//! and each further character a quarter of a bit rarer. `cargo run --example frequencies` counts it anew. The model decides
+//! only which windows are cheap to look for; a wrong one costs time and never a match. The tables of the built-in rules are
+//! made by a better one, `fours`.
+
+use std::sync::OnceLock;
+
+use super::byte_kind::{KINDS, kind};
+use super::byte_set::ByteSet;
+
+const TABLE: &str = include_str!("pairs.txt");
+
+/// A model: tells how often bytes of a window are expected to follow each other, per byte of text.
+pub(crate) type Frequency = fn(&[ByteSet]) -> f64;
+
+/// A distribution over the kinds of bytes.
+type PerKind = [f64; KINDS];
+
+/// Returns how often bytes of `window` are expected to follow each other, per byte of text, by what is known of pairs.
+pub(crate) fn frequency(window: &[ByteSet]) -> f64 {
+    let model = model();
+    let mut sets = window.iter().map(|&set| model.share(set));
+    let Some(first) = sets.next() else { return 1.0 };
+    let begin = first.iter().map(|&(kind, share)| (kind, share * at(&model.single, kind))).collect();
+    let reached: Share = sets.fold(begin, |reached, set| model.step(&reached, &set));
+    reached.iter().map(|&(_, weight)| weight).sum()
+}
+
+/// Some kinds of bytes, with how much of each.
+type Share = Vec<(usize, f64)>;
+
+#[derive(Debug)]
+struct Model {
+    /// The probability of each kind.
+    single: PerKind,
+    /// The probability of each kind after another.
+    after: Vec<PerKind>,
+    /// The number of bytes of each kind.
+    sizes: PerKind,
+}
+
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| Model::parse(TABLE))
+}
+
+impl Model {
+    fn parse(table: &str) -> Self {
+        let pairs: Vec<PerKind> = table.lines().map(parse_line).collect();
+        let mut single = [0.0; KINDS];
+        for (kind, line) in single.iter_mut().zip(&pairs) {
+            *kind = line.iter().sum();
+        }
+        let after = pairs.iter().zip(&single).map(|(line, total)| line.map(|pair| pair / total)).collect();
+        let sizes = Self::count(ByteSet::ANY);
+        Self { single, after, sizes }
+    }
+
+    fn count(set: ByteSet) -> PerKind {
+        let mut counts = [0.0; KINDS];
+        for byte in set.bytes() {
+            if let Some(count) = counts.get_mut(kind(byte)) {
+                *count += 1.0;
+            }
+        }
+        counts
+    }
+
+    /// How much of each kind belongs to `set`, for the kinds that do.
+    fn share(&self, set: ByteSet) -> Share {
+        let counts = Self::count(set);
+        let shares = counts.iter().zip(&self.sizes).map(|(count, size)| count / size).enumerate();
+        shares.filter(|(_, share)| *share > 0.0).collect()
+    }
+
+    /// The distribution one byte further, over the kinds of `set`.
+    fn step(&self, reached: &Share, set: &Share) -> Share {
+        let weight = |to: usize| {
+            let from = reached
+                .iter()
+                .map(|&(from, weight)| weight * self.after.get(from).map_or(0.0, |line| at(line, to)));
+            from.sum::<f64>()
+        };
+        set.iter().map(|&(kind, share)| (kind, share * weight(kind))).collect()
+    }
+}
+
+fn at(table: &PerKind, kind: usize) -> f64 {
+    table.get(kind).copied().unwrap_or(0.0)
+}
+
+fn parse_line(line: &str) -> PerKind {
+    let mut pairs = [0.0; KINDS];
+    for (pair, character) in pairs.iter_mut().zip(line.bytes()) {
+        *pair = rarer(character.saturating_sub(b'!'));
+    }
+    pairs
+}
+
+/// Two to the power of minus so many quarters. By hand, since `exp2` would make every program load the library of
+/// mathematical functions.
+#[expect(clippy::indexing_slicing, reason = "one of four quarters")]
+pub(super) fn rarer(quarters: u8) -> f64 {
+    const QUARTERS: [f64; 4] =
+        [1.0, 0.840_896_415_253_714_5, std::f64::consts::FRAC_1_SQRT_2, 0.594_603_557_501_360_5];
+    (0..quarters / 4).fold(QUARTERS[usize::from(quarters % 4)], |probability, _| probability / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quarters_of_a_bit_add_up() {
+        assert!(
+            (0..=255_u8)
+                .all(|quarters| (rarer(quarters) - (f64::from(quarters) / -4.0).exp2()).abs() < 1e-15)
+        );
+    }
+
+    fn of(text: &str) -> f64 {
+        frequency(&text.bytes().map(|byte| ByteSet::range(byte, byte)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_table_covers_every_pair_of_kinds() {
+        assert_eq!(TABLE.lines().count(), KINDS);
+        assert!(TABLE.lines().all(|line| line.len() == KINDS && line.is_ascii()));
+        assert!((0..=u8::MAX).all(|byte| kind(byte) < KINDS));
+    }
+
+    #[test]
+    fn probabilities_add_up() {
+        let all = frequency(&[ByteSet::ANY]);
+        assert!((0.9..1.1).contains(&all), "{all}");
+        assert!((frequency(&[ByteSet::ANY; 4]) - all).abs() < 0.1);
+    }
+
+    #[test]
+    fn common_letters_are_common() {
+        assert!(of("the ") > 10.0 * of("$(sh"));
+        assert!(of("e") > of("q"));
+        assert!(of("\x00\x00") < 1e-5);
+    }
+}

@@ -1,0 +1,218 @@
+//! The tables that the sieve runs on: windows, sorted into buckets and packed.
+//!
+//! `build.rs` makes those of the built-in rules, as constants of the program. A scanner with rules of the user's own makes
+//! its tables when it is built, by the same code.
+
+use std::borrow::Cow;
+use std::ops::Not;
+
+use super::bucket::{self, BUCKETS, Core, Homes, union};
+use super::byte_set::ByteSet;
+use super::frequency::{Frequency, frequency};
+use super::quarry::{Goal, Quarry};
+use super::reach::Reach;
+use super::run::{self, Run};
+use super::window::{WIDTH, Window};
+
+/// For each place of a window and each byte, the buckets that do not take it there, one bit each.
+pub(crate) type Misses = [[u64; 256]; WIDTH];
+
+/// Everything that the sieve looks for on behalf of one list of patterns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tables {
+    /// What is certain about each window.
+    pub(crate) sketches: Cow<'static, [Sketch]>,
+    /// The windows, bucket by bucket.
+    pub(crate) windows: Cow<'static, [Packed]>,
+    /// Where each bucket ends in `windows`.
+    pub(crate) bucket_ends: [u32; BUCKETS],
+    /// The sets of bytes of each window, as numbers in `sets`.
+    pub(crate) fragments: Cow<'static, [u16]>,
+    /// The different sets.
+    pub(crate) sets: Cow<'static, [ByteSet]>,
+    /// The runs, with what they are looked for.
+    pub(crate) runs: Cow<'static, [(Goal, Run)]>,
+    /// One that is wherever one of them is.
+    pub(crate) any_run: Option<Run>,
+    /// What has to be expected everywhere.
+    pub(crate) always: Cow<'static, [Goal]>,
+    /// How far the matches of each shape extend around what is looked for.
+    pub(crate) reaches: Cow<'static, [Option<Reach>]>,
+}
+
+/// What is certain about eight bytes, as one word: the bits that are the same in every byte that may stand there.
+/// One comparison turns away nearly everything that a bucket takes and a window does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sketch {
+    pub(crate) bits: u64,
+    pub(crate) certain: u64,
+}
+
+impl Sketch {
+    /// How many bytes it looks at: those of the core, and the first few behind it.
+    pub(super) const WIDTH: usize = 8;
+
+    /// Returns the sketch of sets that stand one after the other. Where there is none, nothing is certain.
+    fn of<'s>(sets: impl Iterator<Item = &'s ByteSet>) -> Self {
+        let mut sketch = Self { bits: 0, certain: 0 };
+        for (set, place) in sets.zip((0..Self::WIDTH).map(|place| 8 * place)) {
+            let (all, any) = set.bytes().fold((u8::MAX, 0), |(all, any), byte| (all & byte, any | byte));
+            sketch.bits |= u64::from(all) << place;
+            sketch.certain |= u64::from(!(all ^ any)) << place;
+        }
+        sketch
+    }
+
+    /// Which of these sets it does not decide about, one bit each: others take bytes with the same certain bits too.
+    fn unsure<'s>(self, sets: impl Iterator<Item = &'s ByteSet>) -> u8 {
+        let alike = self.certain.to_le_bytes().map(|certain| 1 << certain.count_zeros());
+        sets.zip(alike).zip(0..).map(|((set, alike), place)| u8::from(set.len() != alike) << place).sum()
+    }
+
+    /// Whether these eight bytes may be meant.
+    #[inline]
+    pub(super) const fn fits(self, bytes: u64) -> bool {
+        (bytes ^ self.bits) & self.certain == 0
+    }
+}
+
+/// A window, packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packed {
+    pub(crate) goal: Goal,
+    /// Where its sets begin in `fragments`: those of the core, then those before it, nearest first, then those after.
+    pub(crate) fragment: u32,
+    pub(crate) before: u8,
+    pub(crate) after: u8,
+    /// The place in the core from which the reach counts.
+    pub(crate) node: u8,
+    /// The bytes that the sketch looks at and does not decide about, one bit each.
+    pub(crate) unsure: u8,
+}
+
+impl Tables {
+    /// Returns the tables with more to look for, which `add` adds, or less. What stays, stays in its bucket.
+    pub(super) fn with(&self, add: impl FnOnce(&mut Quarry)) -> Self {
+        let mut quarry = self.unpack();
+        add(&mut quarry);
+        Self::pack(quarry, &self.homes(), frequency)
+    }
+
+    /// Which buckets the windows are in.
+    pub(super) fn homes(&self) -> Homes {
+        let home = |window| self.bucket_ends.partition_point(|&end| end <= window);
+        let cores = self.windows.iter().map(|packed| self.unpack_window(packed).core);
+        cores.zip(0..).map(|(core, window)| (core, home(window))).collect()
+    }
+
+    /// Which buckets do not take which bytes.
+    pub(super) fn misses(&self) -> Misses {
+        let mut cores = [Core::default(); BUCKETS];
+        for (core, bucket) in self.homes() {
+            if let Some(cores) = cores.get_mut(bucket) {
+                *cores = union(cores, &core);
+            }
+        }
+        let mut misses = [[u64::MAX; 256]; WIDTH];
+        for (core, bucket) in cores.iter().zip(0..) {
+            for (set, misses) in core.iter().zip(&mut misses) {
+                for (byte, misses) in (0..=u8::MAX).zip(misses) {
+                    *misses &= !(u64::from(set.contains(byte)) << bucket);
+                }
+            }
+        }
+        misses
+    }
+
+    /// The bytes that runs consist of.
+    pub(super) fn run_bytes(&self) -> ByteSet {
+        self.any_run.map(|run| run.bytes).unwrap_or_default()
+    }
+
+    /// Packs what to look for.
+    pub(super) fn pack(quarry: Quarry, homes: &Homes, frequency: Frequency) -> Self {
+        let buckets = bucket::fill(&quarry.cores(), homes, frequency);
+        let any_run = run::any_of(&quarry.runs);
+        let mut packer = Packer::default();
+        let mut bucket_ends = [0; BUCKETS];
+        for (index, end) in bucket_ends.iter_mut().enumerate() {
+            if let Some(bucket) = buckets.get(index) {
+                let windows = bucket.windows.iter().filter_map(|&window| quarry.windows.get(window));
+                windows.for_each(|(goal, window)| packer.add(*goal, window));
+            }
+            *end = fit(packer.windows.len());
+        }
+        Self {
+            sketches: packer.sketches.into(),
+            windows: packer.windows.into(),
+            bucket_ends,
+            fragments: packer.fragments.into(),
+            sets: packer.sets.into(),
+            runs: quarry.runs.into(),
+            any_run,
+            always: quarry.always.into(),
+            reaches: quarry.reaches.into(),
+        }
+    }
+
+    /// Returns what was packed.
+    pub(super) fn unpack(&self) -> Quarry {
+        Quarry {
+            windows: self.windows.iter().map(|packed| (packed.goal, self.unpack_window(packed))).collect(),
+            runs: self.runs.to_vec(),
+            always: self.always.to_vec(),
+            reaches: self.reaches.to_vec(),
+        }
+    }
+
+    fn unpack_window(&self, packed: &Packed) -> Window {
+        let numbers = self.fragments.get(packed.fragment as usize..).unwrap_or_default();
+        // A set that is not there counts as found: see `fit`.
+        let set = |&number: &u16| self.sets.get(usize::from(number)).copied().unwrap_or(ByteSet::ANY);
+        let mut sets = numbers.iter().map(set);
+        let core = std::array::from_fn(|_| sets.next().unwrap_or(ByteSet::ANY));
+        let before = sets.by_ref().take(packed.before.into()).collect();
+        let after = sets.by_ref().take(packed.after.into()).collect();
+        Window { core, before, after, node: packed.node.into() }
+    }
+}
+
+/// Collects the windows of [`Tables`].
+#[derive(Debug, Default)]
+struct Packer {
+    sketches: Vec<Sketch>,
+    windows: Vec<Packed>,
+    fragments: Vec<u16>,
+    sets: Vec<ByteSet>,
+}
+
+impl Packer {
+    fn add(&mut self, goal: Goal, window: &Window) {
+        let fragment = fit(self.fragments.len());
+        for &set in window.core.iter().chain(&window.before).chain(&window.after) {
+            let set = self.numbered(set);
+            self.fragments.push(set);
+        }
+        let (before, after, node) = (fit(window.before.len()), fit(window.after.len()), fit(window.node));
+        let sets = window.core.iter().chain(&window.after);
+        let sketch = Sketch::of(sets.clone());
+        self.sketches.push(sketch);
+        let unsure = sketch.unsure(sets);
+        self.windows.push(Packed { goal, fragment, before, after, node, unsure });
+    }
+
+    /// The number of a set among the different ones.
+    fn numbered(&mut self, set: ByteSet) -> u16 {
+        let known = self.sets.iter().position(|&other| other == set);
+        fit(known.unwrap_or_else(|| {
+            self.sets.push(set);
+            self.sets.len() - 1
+        }))
+    }
+}
+
+/// A number as small as its field. One that does not fit becomes the largest, which stands for nothing that is there;
+/// and what is not there counts as found, so that even then no match would be lost.
+fn fit<T: TryFrom<usize> + From<u8> + Not<Output = T>>(number: usize) -> T {
+    T::try_from(number).unwrap_or_else(|_| !T::from(0))
+}

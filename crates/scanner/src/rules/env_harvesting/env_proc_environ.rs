@@ -1,0 +1,30 @@
+use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+
+pub(crate) const RULE: Rule<'static> = Rule {
+    id: "ENV_PROC_ENVIRON",
+    category: Category::EnvHarvesting,
+    severity: Severity::Warn,
+    summary: "Direct read of process environment via /proc",
+    remedy: "Read the one variable that is needed instead of a process's whole environment.",
+    shapes: &[Shape {
+        note: "the file, of any process",
+        pattern: r"(?i)/proc/{1,4}(?:\./{1,2}){0,4}(?:[^\s/]{1,32}|\$\([^)\n]{1,40}\)|`[^`\n]{1,40}`)/{1,4}(?:\.{1,2}/{1,2}(?:self/{1,2})?){0,4}(?:task/{1,2}[^\s/]{1,32}/{1,2})?[\x22']?env(?:iron\b|\w{0,5}[?*])",
+        regions: Regions::ANY,
+        unless: &[Unless::After(r"^(?:_|-\w|\.\w)")],
+    }],
+    matches: &[
+        "/proc/self/environ",
+        "cat /proc/1/environ",
+        "cat /proc/$$/environ",
+        "strings /proc/*/environ",
+        "cat /proc/${PID}/task/1/environ",
+        "cat /proc/self//environ",
+        "cat /proc/./self/environ",
+        "cat /proc/self/../self/environ",
+        "cat /proc/$(pgrep node)/environ",
+        "cat /proc/self/enviro?",
+        "cat /proc/self/env*",
+        "cat /proc/self/'environ'",
+    ],
+    clean: &["/proc/self/cmdline", "/proc/environ_x", "/proc/self/status and the environment"],
+};
