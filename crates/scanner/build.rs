@@ -36,14 +36,14 @@ mod prefilter {
     pub(crate) mod fingerprint;
     pub(crate) mod fours;
     pub(crate) mod frequency;
+    pub(crate) mod gram;
     pub(crate) mod graph;
     pub(crate) mod hints;
+    pub(crate) mod input;
     pub(crate) mod loops;
-    pub(crate) mod quarry;
     pub(crate) mod reach;
     pub(crate) mod run;
     pub(crate) mod tables;
-    pub(crate) mod window;
 }
 
 use std::fmt::Write as _;

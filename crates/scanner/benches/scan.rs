@@ -1,4 +1,4 @@
-//! `cargo bench -p stockade-scanner`: what the sieve saves.
+//! `cargo bench -p stockade-scanner`: what the prefilter saves.
 //!
 //! `STOCKADE_CORPUS=FOLDER` measures the Markdown files in FOLDER in place of made-up ones. The comparison with programs
 //! in other languages is in `benches/peers`.
@@ -26,13 +26,13 @@ fn main() {
     floods(scanner);
 }
 
-/// The sieve against doing without.
+/// The prefilter against doing without.
 fn speed(scanner: &Scanner, set: &Texts) {
     let patterns = patterns(scanner);
     let by =
         |method| move |text: &str| scanner.scan_by(text, &ScanOptions::default(), method).0.findings.len();
     let mut engines = [
-        engine("scan", by(Method::Sieved)),
+        engine("scan", by(Method::Prefiltered)),
         engine("every shape on every text", by(Method::Exhaustive)),
         engine("a loop of regex find_iter", |text| {
             patterns.iter().map(|regex| regex.find_iter(text.as_bytes()).count()).sum()
@@ -63,8 +63,8 @@ fn expand(pattern: &str) -> String {
 fn work(scanner: &Scanner, set: &Texts) {
     let (mut total, mut candidates) = (Work::default(), 0);
     for text in &set.texts {
-        let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Sieved);
-        total.sieve += work.sieve;
+        let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Prefiltered);
+        total.prefilter += work.prefilter;
         total.exact += work.exact;
         total.folded += work.folded;
         candidates += usize::from(work.exact.searched > 0);

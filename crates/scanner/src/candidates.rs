@@ -14,11 +14,11 @@ const INLINE_WORDS: usize = INLINE_BITS / 64;
 const PLACED: usize = 32;
 
 /// How many stretches of a text are kept for each of them.
-const MOST_PLACES: usize = 4;
+const MAX_SPANS: usize = 4;
 
 /// A set of shapes, by their number in table order, and by what the text may be disguised.
 ///
-/// The sieve fills it, and may say yes too often. A shape that it leaves out is never looked for.
+/// The prefilter fills it, and may say yes too often. A shape that it leaves out is never looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Candidates {
     inline: [u64; INLINE_WORDS],
@@ -33,13 +33,13 @@ pub(crate) struct Candidates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Placed {
     shape: usize,
-    places: Places,
+    places: HitSpans,
 }
 
 /// Stretches of a text, in their order and apart from each other. No match extends over two of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Places {
-    list: [(usize, usize); MOST_PLACES],
+pub(crate) struct HitSpans {
+    list: [(usize, usize); MAX_SPANS],
     len: usize,
 }
 
@@ -66,7 +66,7 @@ impl Candidates {
     }
 
     /// Adds a shape, whose matches all lie within these stretches of the text; if it is there already, they can be anywhere.
-    pub(crate) fn insert_within(&mut self, shape: usize, places: Places) {
+    pub(crate) fn insert_within(&mut self, shape: usize, places: HitSpans) {
         if self.contains(shape) {
             return self.insert(shape);
         }
@@ -92,9 +92,9 @@ impl Candidates {
 
     /// Returns the stretches of a text of so many bytes in which the matches of a shape lie.
     #[must_use]
-    pub(crate) fn within(&self, shape: usize, len: usize) -> Places {
+    pub(crate) fn within(&self, shape: usize, len: usize) -> HitSpans {
         let placed = self.placed.iter().find(|placed| placed.shape == shape);
-        placed.map_or(Places::all_of(len), |placed| placed.places)
+        placed.map_or(HitSpans::all_of(len), |placed| placed.places)
     }
 
     /// Says that the text may be disguised by something.
@@ -125,7 +125,7 @@ impl Candidates {
     }
 }
 
-impl Places {
+impl HitSpans {
     /// The whole of a text of so many bytes.
     pub(crate) fn all_of(len: usize) -> Self {
         Self::joining(std::iter::once(0..len))
@@ -135,7 +135,7 @@ impl Places {
     pub(crate) fn joining(stretches: impl Iterator<Item = Range<usize>>) -> Self {
         let mut places = Self::default();
         for Range { start, end } in stretches.filter(|stretch| !stretch.is_empty()) {
-            let is_full = places.len == MOST_PLACES;
+            let is_full = places.len == MAX_SPANS;
             match places.len.checked_sub(1).and_then(|last| places.list.get_mut(last)) {
                 Some(last) if is_full || start <= last.1 => *last = (last.0.min(start), last.1.max(end)),
                 _ => {
@@ -185,11 +185,11 @@ mod tests {
         assert!(set.disguises().is_empty());
     }
 
-    fn places(stretches: &[(usize, usize)]) -> Places {
-        Places::joining(stretches.iter().map(|&(start, end)| start..end))
+    fn places(stretches: &[(usize, usize)]) -> HitSpans {
+        HitSpans::joining(stretches.iter().map(|&(start, end)| start..end))
     }
 
-    fn list(places: &Places) -> Vec<(usize, usize)> {
+    fn list(places: &HitSpans) -> Vec<(usize, usize)> {
         places.iter().map(|stretch| (stretch.start, stretch.end)).collect()
     }
 

@@ -9,17 +9,17 @@ use crate::regions::{RegionMap, Syntax};
 use crate::rule::{Rule, RuleBuf, ShapeBuf, UnlessBuf};
 
 /// The most characters of an id.
-pub(crate) const LONGEST_ID: usize = 64;
+pub(crate) const MAX_ID_BYTES: usize = 64;
 /// The most characters of a summary, a remedy or a note.
-const LONGEST_PROSE: usize = 400;
+const MAX_PROSE_CHARS: usize = 400;
 /// The most bytes of a pattern as written.
-const LONGEST_PATTERN: usize = 8192;
+const MAX_PATTERN_BYTES: usize = 8192;
 /// The most bytes of an example.
-const LONGEST_EXAMPLE: usize = 16384;
+const MAX_EXAMPLE_BYTES: usize = 16384;
 /// The most shapes of a rule, and conditions of a shape.
-const MOST_SHAPES: usize = 64;
+const MAX_SHAPES: usize = 64;
 /// The most examples of each kind.
-const MOST_EXAMPLES: usize = 256;
+const MAX_EXAMPLES: usize = 256;
 /// The most memory that the patterns of all rules may take once they are compiled, which takes as long as it takes memory.
 const HEAVIEST: usize = 32 << 20;
 
@@ -61,7 +61,7 @@ fn check_all(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RulePro
 }
 
 fn check_id(id: &str) -> Result<(), RuleProblem> {
-    let fits = (3..=LONGEST_ID).contains(&id.len())
+    let fits = (3..=MAX_ID_BYTES).contains(&id.len())
         && id.starts_with(|first: char| first.is_ascii_uppercase())
         && id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
     if fits { Ok(()) } else { Err(RuleProblem::Id) }
@@ -76,13 +76,13 @@ fn check_texts(rule: &RuleBuf) -> Result<(), RuleProblem> {
         if text.trim().is_empty() {
             return Err(RuleProblem::EmptyText { field, hint });
         }
-        check_length(field, text.chars().count(), LONGEST_PROSE)?;
+        check_length(field, text.chars().count(), MAX_PROSE_CHARS)?;
     }
-    check_count("patterns", rule.shapes.len(), MOST_SHAPES)?;
-    check_count("examples in `matches`", rule.matches.len(), MOST_EXAMPLES)?;
-    check_count("examples in `clean`", rule.clean.len(), MOST_EXAMPLES)?;
+    check_count("patterns", rule.shapes.len(), MAX_SHAPES)?;
+    check_count("examples in `matches`", rule.matches.len(), MAX_EXAMPLES)?;
+    check_count("examples in `clean`", rule.clean.len(), MAX_EXAMPLES)?;
     for example in rule.matches.iter().chain(&rule.clean) {
-        check_length("example", example.len(), LONGEST_EXAMPLE)?;
+        check_length("example", example.len(), MAX_EXAMPLE_BYTES)?;
     }
     match (rule.shapes.is_empty(), rule.matches.is_empty()) {
         (true, _) => Err(RuleProblem::NoShapes),
@@ -100,13 +100,13 @@ fn check_count(field: &'static str, count: usize, max: usize) -> Result<(), Rule
 }
 
 fn check_shape(number: usize, shape: &ShapeBuf, taken: &mut Taken) -> Result<Compiled, RuleProblem> {
-    check_length("note", shape.note.chars().count(), LONGEST_PROSE)?;
-    check_length("pattern", shape.pattern.len(), LONGEST_PATTERN)?;
-    check_count("conditions in `unless`", shape.unless.len(), MOST_SHAPES)?;
+    check_length("note", shape.note.chars().count(), MAX_PROSE_CHARS)?;
+    check_length("pattern", shape.pattern.len(), MAX_PATTERN_BYTES)?;
+    check_count("conditions in `unless`", shape.unless.len(), MAX_SHAPES)?;
     let wrong = |error: PatternError| RuleProblem::Pattern { number, reason: error.to_string() };
     for unless in &shape.unless {
         let (UnlessBuf::Match(pattern) | UnlessBuf::Before(pattern) | UnlessBuf::After(pattern)) = unless;
-        check_length("pattern", pattern.len(), LONGEST_PATTERN)?;
+        check_length("pattern", pattern.len(), MAX_PATTERN_BYTES)?;
         let condition = compile(pattern);
         let condition =
             condition.map_err(|error| RuleProblem::Unless { number, reason: error.to_string() })?;

@@ -17,7 +17,7 @@ pub struct RuleError {
 #[non_exhaustive]
 pub enum RuleProblem {
     /// The id has another form than the others.
-    #[error("the id must be 3 to {max} capital letters, digits and underscores, beginning with a letter, such as `MY_RULE`", max = crate::check::LONGEST_ID)]
+    #[error("the id must be 3 to {max} capital letters, digits and underscores, beginning with a letter, such as `MY_RULE`", max = crate::check::MAX_ID_BYTES)]
     Id,
     /// Another rule has the id.
     #[error("another rule has the same id: choose a new one")]

@@ -1,6 +1,6 @@
 //! The exact engine: runs the real regular expressions. What it says is what a rule means.
 //!
-//! The sieve only says which shapes are worth running. A shape is compiled when it first becomes a candidate, so a
+//! The prefilter only says which shapes are worth running. A shape is compiled when it first becomes a candidate, so a
 //! program that meets only clean texts compiles nothing.
 
 mod exceptions;

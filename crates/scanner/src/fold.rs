@@ -29,7 +29,7 @@ const PASSES: [(Disguise, Pass); 3] =
     [(Letters, letters::unmask), (Comments, comments::cut), (Quoting, quoting::unquote)];
 
 /// How many passes there are at most: what is under one disguise can be another.
-const MOST_PASSES: usize = 9;
+const MAX_PASSES: usize = 9;
 
 /// A text read as it looks, with the way back.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub(crate) fn at_beginning(text: &str) -> Disguises {
 /// Takes these disguises off a text, and then whatever is under them; `None` if it reads as it stands.
 pub(crate) fn fold(text: &str, disguises: Disguises) -> Option<Folded> {
     let (mut folded, mut due) = (Folded::default(), disguises);
-    for &(disguise, pass) in PASSES.iter().cycle().take(MOST_PASSES) {
+    for &(disguise, pass) in PASSES.iter().cycle().take(MAX_PASSES) {
         if due.take(disguise)
             && let Some(layer) = pass(folded.0.last().map_or(text, Layer::text))
         {

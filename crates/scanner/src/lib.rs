@@ -68,7 +68,7 @@ pub use scanner::{Fold, ScanOptions, Scanner};
 #[doc(hidden)]
 pub use {
     exact::ExactWork,
-    prefilter::SieveWork,
+    prefilter::PrefilterWork,
     work::{Method, Work},
 };
 

@@ -15,18 +15,18 @@ use crate::check::{self, Taken};
 use crate::error::{RuleError, RuleProblem};
 use crate::rule::RuleBuf;
 use crate::rules;
-use schema::Places;
+use schema::RulePositions;
 
 /// The most bytes of a rule file.
 pub const MAX_RULE_FILE_BYTES: usize = 1 << 20;
 /// The most rules in a file.
-const MOST_RULES: usize = 1000;
+const MAX_RULES: usize = 1000;
 
 /// A file of rules that can be used.
 #[derive(Debug, Clone)]
 pub struct RuleFile {
     rules: Vec<RuleBuf>,
-    places: Vec<Places>,
+    places: Vec<RulePositions>,
 }
 
 /// The format of a rule file.
@@ -63,7 +63,7 @@ impl RuleFile {
             ));
         }
         let parsed = schema::rules(&syntax::parse(text, format)?)?;
-        if let Some((_, places)) = parsed.get(MOST_RULES) {
+        if let Some((_, places)) = parsed.get(MAX_RULES) {
             return Err(RuleFileError::at(places.id, RuleFileProblem::TooManyRules { count: parsed.len() }));
         }
         let (rules, places) = parsed.into_iter().unzip();
@@ -98,7 +98,7 @@ impl RuleFile {
     }
 }
 
-impl Places {
+impl RulePositions {
     /// Returns where the part of a rule stands that has the problem.
     fn of(&self, problem: &RuleProblem) -> TextPosition {
         let nth = |list: &[TextPosition], number: &usize| {

@@ -9,7 +9,7 @@ use crate::check::{Taken, check};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
 use crate::fold::{at_beginning, fold};
-use crate::prefilter::Sieve;
+use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
 use crate::rule::{Rule, RuleBuf};
@@ -22,7 +22,7 @@ pub struct Scanner {
     builtin: Vec<&'static Rule<'static>>,
     user: Vec<RuleBuf>,
     exact: Exact,
-    sieve: Sieve,
+    prefilter: Prefilter,
     /// Every rule in one list, made when somebody asks.
     listed: OnceLock<Vec<RuleBuf>>,
 }
@@ -62,7 +62,7 @@ impl Scanner {
             let rules: Vec<_> = rules::all().collect();
             Scanner {
                 exact: Exact::of_table(&rules),
-                sieve: Sieve::builtin(),
+                prefilter: Prefilter::builtin(),
                 builtin: rules,
                 user: Vec::new(),
                 listed: OnceLock::new(),
@@ -79,7 +79,7 @@ impl Scanner {
     where
         R: Into<RuleBuf>,
     {
-        Self::from_rules(rules::all().collect(), Sieve::builtin(), rules)
+        Self::from_rules(rules::all().collect(), Prefilter::builtin(), rules)
     }
 
     /// Returns a scanner of nothing but the given rules.
@@ -90,12 +90,12 @@ impl Scanner {
     where
         R: Into<RuleBuf>,
     {
-        Self::from_rules(Vec::new(), Sieve::without_rules(), rules)
+        Self::from_rules(Vec::new(), Prefilter::without_rules(), rules)
     }
 
     fn from_rules<R>(
         builtin: Vec<&'static Rule<'static>>,
-        sieve: Sieve,
+        prefilter: Prefilter,
         rules: impl IntoIterator<Item = R>,
     ) -> Result<Self, RuleError>
     where
@@ -109,8 +109,8 @@ impl Scanner {
         }
         let patterns =
             user.iter().flat_map(|rule| &rule.shapes).map(|shape| expand(&shape.pattern).unwrap_or_default());
-        let sieve = sieve.with(patterns);
-        Ok(Self { builtin, user, exact, sieve, listed: OnceLock::new() })
+        let prefilter = prefilter.with(patterns);
+        Ok(Self { builtin, user, exact, prefilter, listed: OnceLock::new() })
     }
 
     /// Returns every rule, in table order: the built-in ones, then the user's own.
@@ -128,7 +128,7 @@ impl Scanner {
 
     /// Scans a text.
     pub fn scan_with<'t>(&'t self, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
-        self.scan_by(text, options, Method::Sieved).0
+        self.scan_by(text, options, Method::Prefiltered).0
     }
 
     /// Scans a text by trying every shape on it, in every view. Slow: the measure of what [`Self::scan_with`] must find.
@@ -165,11 +165,11 @@ impl Scanner {
 
     /// Returns the shapes that can match a view of the text, and whether folding could show more.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
-        if method != Method::Sieved {
+        if method != Method::Prefiltered {
             return Candidates::all(self.exact.shapes());
         }
         let mut found = Candidates::none();
-        work.sieve += self.sieve.sift(view, &mut found);
+        work.prefilter += self.prefilter.run(view, &mut found);
         found
     }
 

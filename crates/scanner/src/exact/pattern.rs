@@ -50,7 +50,7 @@ pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
 
 /// Compiles parsed patterns into one expression that searches quickly.
 pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
-    // The sieve has looked for literals already, and what it leaves to search is short. Everything that only makes
+    // The prefilter has looked for literals already, and what it leaves to search is short. Everything that only makes
     // long searches faster costs more to build than it saves.
     let config = meta::Config::new()
         .auto_prefilter(false)

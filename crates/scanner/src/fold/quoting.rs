@@ -13,10 +13,10 @@ pub(super) const WORDS: &[&str] = &[
     "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig", "printenv", "tcp", "udp",
 ];
 /// As many bytes as the longest of them has.
-const LONGEST_WORD: usize = 8;
+const MAX_WORD_BYTES: usize = 8;
 
 /// A longer token is no disguised word.
-const LONGEST_TOKEN: usize = 256;
+const MAX_TOKEN_BYTES: usize = 256;
 
 /// A part of a token that is disguised by quoting.
 struct Quoted {
@@ -60,12 +60,12 @@ fn first_quoted(token: &str) -> Option<Quoted> {
 
 /// Finds `$IFS`, `${IFS}` or `${IFS%…}`.
 fn field_separator(token: &str) -> Option<Range<usize>> {
-    const LONGEST: usize = 32;
+    const MAX_BYTES: usize = 32;
     let starts =
         memchr::memchr_iter(b'$', token.as_bytes()).map(|at| (at, token.get(at..).unwrap_or_default()));
     for (at, rest) in starts {
         if rest.starts_with("${IFS") {
-            let close = rest.bytes().take(LONGEST).position(|byte| byte == b'}')?;
+            let close = rest.bytes().take(MAX_BYTES).position(|byte| byte == b'}')?;
             return Some(at..at + close + 1);
         }
         // `$IFSx` is another variable.
@@ -80,10 +80,10 @@ fn field_separator(token: &str) -> Option<Range<usize>> {
 
 /// Returns the word of the rules that a shell reads, if quoting stands inside it.
 fn unquoted_word(token: &str) -> Option<&'static str> {
-    if token.len() > LONGEST_TOKEN {
+    if token.len() > MAX_TOKEN_BYTES {
         return None;
     }
-    let mut plain = ArrayString::<LONGEST_WORD>::new();
+    let mut plain = ArrayString::<MAX_WORD_BYTES>::new();
     // Quotes around the whole word are honest, however many; inside it they hide it.
     let (mut after_idle, mut inside, mut rest) = (false, false, token);
     while let Some(first) = rest.chars().next() {

@@ -1,6 +1,6 @@
 //! Which windows are looked for together.
 //!
-//! The first step of the sieve asks sixty-four questions at every place of the text, one a bucket: is each of the next four
+//! The first step of the prefilter asks sixty-four questions at every place of the text, one a bucket: is each of the next four
 //! bytes one that some window of the bucket has there? So a bucket takes more than its windows do, and windows share
 //! a bucket well when they are alike.
 
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use super::byte_set::ByteSet;
 use super::frequency::Frequency;
-use super::window::WIDTH;
+use super::gram::WIDTH;
 
 /// How many buckets there are.
 pub(crate) const BUCKETS: usize = 64;

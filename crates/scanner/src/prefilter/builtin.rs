@@ -66,7 +66,7 @@ mod tests {
     #[ignore = "looks for better buckets for a minute and writes buckets.txt: run it after many changes to the rules"]
     fn look_for_better_buckets() {
         let shapes = rules::all().flat_map(|rule| rule.shapes).map(|shape| shape.pattern);
-        let homes = improve(&codegen::quarry(shapes).cores(), &TABLES.homes(), frequency_of_four);
+        let homes = improve(&codegen::input(shapes).cores(), &TABLES.homes(), frequency_of_four);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/prefilter/buckets.txt");
         std::fs::write(path, hints::file(&homes)).unwrap();
     }

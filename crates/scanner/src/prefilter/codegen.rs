@@ -3,8 +3,8 @@
 use std::fmt::{Debug, Write};
 
 use super::fours::frequency_of_four;
-use super::quarry::{Goal, Quarry};
-use super::tables::{Sketch, Tables};
+use super::input::{PatternId, PrefilterInput};
+use super::tables::{GramKey, Tables};
 use super::{fingerprint, hints};
 use crate::fold::triggers::TRIGGERS;
 use crate::fragments;
@@ -14,31 +14,31 @@ use std::borrow::Cow;
 
 use super::byte_set::ByteSet;
 use super::places::Lookup;
-use super::quarry::Goal::{self, Fold, Shape};
-use super::reach::{Reach, Side};
+use super::input::PatternId::{self, Fold, Shape};
+use super::reach::{MatchExtent, Side};
 use super::run::Run;
-use super::tables::{Misses, Packed, Sketch, Tables};
+use super::tables::{Misses, PackedGram, GramKey, Tables};
 use crate::fold::Disguise::{Comments, Letters, Quoting};
 ";
 
 /// Returns the source of the tables of some shapes, whose patterns are given in their order.
 pub(crate) fn source(patterns: &[String]) -> String {
     let number = patterns.iter().fold(fingerprint::OF_NONE, |hash, pattern| fingerprint::add(hash, pattern));
-    let quarry = quarry(patterns.iter().map(String::as_str));
-    let homes = hints::homes(&quarry.cores());
-    write(&Tables::pack(quarry, &homes, frequency_of_four), number)
+    let input = input(patterns.iter().map(String::as_str));
+    let homes = hints::homes(&input.cores());
+    write(&Tables::pack(input, &homes, frequency_of_four), number)
 }
 
 /// Returns what the prefilter looks for on behalf of shapes and of the folded view.
-pub(super) fn quarry<'p>(shapes: impl Iterator<Item = &'p str>) -> Quarry {
+pub(super) fn input<'p>(shapes: impl Iterator<Item = &'p str>) -> PrefilterInput {
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
     let expand = |pattern: &str| fragments::expand(pattern).unwrap_or_default();
-    let mut quarry = Quarry::default();
-    shapes.for_each(|pattern| quarry.add_shape(&expand(pattern), frequency_of_four));
+    let mut input = PrefilterInput::default();
+    shapes.for_each(|pattern| input.add_shape(&expand(pattern), frequency_of_four));
     for (disguise, pattern) in TRIGGERS {
-        quarry.add(Goal::Fold(*disguise), &expand(pattern), frequency_of_four);
+        input.add(PatternId::Fold(*disguise), &expand(pattern), frequency_of_four);
     }
-    quarry
+    input
 }
 
 fn write(tables: &Tables, patterns: u64) -> String {
@@ -47,14 +47,14 @@ fn write(tables: &Tables, patterns: u64) -> String {
     let misses = misses.iter().map(|misses| format!("{misses:#x?}").replace(['\n', ' '], ""));
     list(&mut out, "const MISSES: Misses = [", misses, 1);
     let sketch =
-        |Sketch { bits, certain }: &Sketch| format!("Sketch {{ bits: {bits:#x}, certain: {certain:#x} }}");
-    list(&mut out, "static SKETCHES: &[Sketch] = &[", tables.sketches.iter().map(sketch), 1);
-    list(&mut out, "static WINDOWS: &[Packed] = &[", rows(&tables.windows), 1);
+        |GramKey { bits, certain }: &GramKey| format!("GramKey {{ bits: {bits:#x}, certain: {certain:#x} }}");
+    list(&mut out, "static SKETCHES: &[GramKey] = &[", tables.sketches.iter().map(sketch), 1);
+    list(&mut out, "static WINDOWS: &[PackedGram] = &[", rows(&tables.windows), 1);
     list(&mut out, "static FRAGMENTS: &[u16] = &[", rows(&tables.fragments), 20);
     list(&mut out, "static SETS: &[ByteSet] = &[", rows(&tables.sets), 1);
-    list(&mut out, "static RUNS: &[(Goal, Run)] = &[", rows(&tables.runs), 1);
-    list(&mut out, "static ALWAYS: &[Goal] = &[", rows(&tables.always), 1);
-    list(&mut out, "static REACHES: &[Option<Reach>] = &[", rows(&tables.reaches), 1);
+    list(&mut out, "static RUNS: &[(PatternId, Run)] = &[", rows(&tables.runs), 1);
+    list(&mut out, "static ALWAYS: &[PatternId] = &[", rows(&tables.always), 1);
+    list(&mut out, "static REACHES: &[Option<MatchExtent>] = &[", rows(&tables.reaches), 1);
     let _ = write!(
         out,
         "

@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use super::byte_set::ByteSet;
 use super::frequency::{frequency, rarer};
-use super::window::WIDTH;
+use super::gram::WIDTH;
 
 const TABLE: &[u8] = include_bytes!("fours.bin");
 

@@ -1,6 +1,6 @@
 //! A pattern as a graph: one node for each place of the pattern that takes a byte.
 //!
-//! The graph is read off the automaton that the regex engine itself compiles, so the sieve cannot understand a pattern
+//! The graph is read off the automaton that the regex engine itself compiles, so the prefilter cannot understand a pattern
 //! differently from the engine. Two more nodes stand for the byte before a match and the byte after it; every match
 //! is then a walk from the one to the other, and what `\b`, `^` and `$` ask is a condition on two neighbouring bytes.
 //! The text is thought to stand between two line ends, so that those neighbours always exist.

@@ -1,4 +1,4 @@
-//! The first step of the sieve, which goes through the whole text.
+//! The first step of the prefilter, which goes through the whole text.
 //!
 //! Where the processor can look sixty-four bytes up at once, it does ([`blocks`]), which spares the scan of real skills a fifth of
 //! its time. Elsewhere, and for the last bytes of a text, eight places are looked at together.
@@ -16,9 +16,9 @@ mod blocks;
 use std::ops::Range;
 
 use super::byte_set::ByteSet;
+use super::gram::WIDTH;
 use super::run::LANE;
 use super::tables::{Misses, Tables};
-use super::window::WIDTH;
 
 /// How many places are looked at before anything is decided.
 const BLOCK: usize = 8;

@@ -1,4 +1,4 @@
-//! What a match must hold around the place where the sieve saw it, and how far it can extend there, so that the exact
+//! What a match must hold around the place where the prefilter saw it, and how far it can extend there, so that the exact
 //! engine need not read the whole text for it.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::frequency::frequency;
 use super::graph::{Edge, Graph, Node};
 use super::loops::on_loops;
 
-/// How many bytes are looked at, around a sighting, for a sign that must be there.
+/// How many bytes are looked at, around a hit, for a sign that must be there.
 const PATIENCE: usize = 256;
 
 /// How many bytes are looked at, around a stretch of text, for one that ends the reach. If there is none, the reach is
@@ -22,7 +22,7 @@ const MARK_FREQUENCY: f64 = 0.05;
 
 /// How far a match can extend around a stretch of text that it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub(crate) struct MatchExtent {
     pub(crate) before: Side,
     pub(crate) after: Side,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Side {
     pub(crate) signs: ByteSet,
 }
 
-impl Reach {
+impl MatchExtent {
     /// Returns a reach of so many bytes of any kind.
     #[cfg(test)]
     pub(super) const fn bytes(before: u32, after: u32) -> Self {
@@ -271,13 +271,13 @@ fn longest_walks(graph: &Graph, start: usize, edges: &impl Fn(&Node) -> (&[Edge]
 
 #[cfg(test)]
 mod tests {
-    use super::super::quarry::compile;
+    use super::super::input::compile;
     use super::*;
 
     /// What a match can extend over around the first place of a byte.
     fn reached(pattern: &str, sign: u8, text: &str) -> String {
         let graph = compile(pattern).unwrap();
-        let reach = Reach::around(&graph, &graph.taking(ByteSet::range(sign, sign)));
+        let reach = MatchExtent::around(&graph, &graph.taking(ByteSet::range(sign, sign)));
         let seen = text.bytes().position(|byte| byte == sign).unwrap();
         text.get(reach.widen(text.as_bytes(), seen..seen + 1)).unwrap().to_owned()
     }

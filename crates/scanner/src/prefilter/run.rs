@@ -5,7 +5,7 @@ use std::ops::Range;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::byte_set::ByteSet;
-use super::quarry::Goal;
+use super::input::PatternId;
 
 /// So many bytes that stand together are looked at at once for runs. A run holds all bytes of at least one lane.
 pub(super) const LANE: usize = 16;
@@ -24,7 +24,7 @@ pub(crate) struct Run {
 
 /// Returns a run that is wherever one of these is. It is a short one: where it may begin is told for every few bytes anew, and
 /// then as many are looked at as it has.
-pub(super) fn any_of(runs: &[(Goal, Run)]) -> Option<Run> {
+pub(super) fn any_of(runs: &[(PatternId, Run)]) -> Option<Run> {
     let bytes = runs.iter().map(|(_, run)| run.bytes).reduce(|any, bytes| any | bytes)?;
     let shortest = runs.iter().map(|(_, run)| run.shortest).fold(2 * SHORTEST, u32::min);
     Some(Run { bytes, shortest })
@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn one_run_is_wherever_one_of_several_is() {
         let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
-        let runs = [(Goal::Shape(1), run(b'0', b'4', 80)), (Goal::Fold(Letters), run(b'3', b'9', 40))];
+        let runs =
+            [(PatternId::Shape(1), run(b'0', b'4', 80)), (PatternId::Fold(Letters), run(b'3', b'9', 40))];
         assert_eq!(any_of(&runs), Some(run(b'0', b'9', 40)));
         assert_eq!(any_of(&runs[..1]), Some(run(b'0', b'4', 64)), "a short one");
         assert_eq!(any_of(&[]), None);

@@ -1,4 +1,4 @@
-//! The tables that the sieve runs on: windows, sorted into buckets and packed.
+//! The tables that the prefilter runs on: windows, sorted into buckets and packed.
 //!
 //! `build.rs` makes those of the built-in rules, as constants of the program. A scanner with rules of the user's own makes
 //! its tables when it is built, by the same code.
@@ -9,21 +9,21 @@ use std::ops::Not;
 use super::bucket::{self, BUCKETS, Core, Homes, union};
 use super::byte_set::ByteSet;
 use super::frequency::{Frequency, frequency};
-use super::quarry::{Goal, Quarry};
-use super::reach::Reach;
+use super::gram::{Gram, WIDTH};
+use super::input::{PatternId, PrefilterInput};
+use super::reach::MatchExtent;
 use super::run::{self, Run};
-use super::window::{WIDTH, Window};
 
 /// For each place of a window and each byte, the buckets that do not take it there, one bit each.
 pub(crate) type Misses = [[u64; 256]; WIDTH];
 
-/// Everything that the sieve looks for on behalf of one list of patterns.
+/// Everything that the prefilter looks for on behalf of one list of patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tables {
     /// What is certain about each window.
-    pub(crate) sketches: Cow<'static, [Sketch]>,
+    pub(crate) sketches: Cow<'static, [GramKey]>,
     /// The windows, bucket by bucket.
-    pub(crate) windows: Cow<'static, [Packed]>,
+    pub(crate) windows: Cow<'static, [PackedGram]>,
     /// Where each bucket ends in `windows`.
     pub(crate) bucket_ends: [u32; BUCKETS],
     /// The sets of bytes of each window, as numbers in `sets`.
@@ -31,24 +31,24 @@ pub(crate) struct Tables {
     /// The different sets.
     pub(crate) sets: Cow<'static, [ByteSet]>,
     /// The runs, with what they are looked for.
-    pub(crate) runs: Cow<'static, [(Goal, Run)]>,
+    pub(crate) runs: Cow<'static, [(PatternId, Run)]>,
     /// One that is wherever one of them is.
     pub(crate) any_run: Option<Run>,
     /// What has to be expected everywhere.
-    pub(crate) always: Cow<'static, [Goal]>,
+    pub(crate) always: Cow<'static, [PatternId]>,
     /// How far the matches of each shape extend around what is looked for.
-    pub(crate) reaches: Cow<'static, [Option<Reach>]>,
+    pub(crate) reaches: Cow<'static, [Option<MatchExtent>]>,
 }
 
 /// What is certain about eight bytes, as one word: the bits that are the same in every byte that may stand there.
 /// One comparison turns away nearly everything that a bucket takes and a window does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sketch {
+pub(crate) struct GramKey {
     pub(crate) bits: u64,
     pub(crate) certain: u64,
 }
 
-impl Sketch {
+impl GramKey {
     /// How many bytes it looks at: those of the core, and the first few behind it.
     pub(super) const WIDTH: usize = 8;
 
@@ -78,8 +78,8 @@ impl Sketch {
 
 /// A window, packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Packed {
-    pub(crate) goal: Goal,
+pub(crate) struct PackedGram {
+    pub(crate) goal: PatternId,
     /// Where its sets begin in `fragments`: those of the core, then those before it, nearest first, then those after.
     pub(crate) fragment: u32,
     pub(crate) before: u8,
@@ -92,10 +92,10 @@ pub(crate) struct Packed {
 
 impl Tables {
     /// Returns the tables with more to look for, which `add` adds, or less. What stays, stays in its bucket.
-    pub(super) fn with(&self, add: impl FnOnce(&mut Quarry)) -> Self {
-        let mut quarry = self.unpack();
-        add(&mut quarry);
-        Self::pack(quarry, &self.homes(), frequency)
+    pub(super) fn with(&self, add: impl FnOnce(&mut PrefilterInput)) -> Self {
+        let mut input = self.unpack();
+        add(&mut input);
+        Self::pack(input, &self.homes(), frequency)
     }
 
     /// Which buckets the windows are in.
@@ -130,14 +130,14 @@ impl Tables {
     }
 
     /// Packs what to look for.
-    pub(super) fn pack(quarry: Quarry, homes: &Homes, frequency: Frequency) -> Self {
-        let buckets = bucket::fill(&quarry.cores(), homes, frequency);
-        let any_run = run::any_of(&quarry.runs);
+    pub(super) fn pack(input: PrefilterInput, homes: &Homes, frequency: Frequency) -> Self {
+        let buckets = bucket::fill(&input.cores(), homes, frequency);
+        let any_run = run::any_of(&input.runs);
         let mut packer = Packer::default();
         let mut bucket_ends = [0; BUCKETS];
         for (index, end) in bucket_ends.iter_mut().enumerate() {
             if let Some(bucket) = buckets.get(index) {
-                let windows = bucket.windows.iter().filter_map(|&window| quarry.windows.get(window));
+                let windows = bucket.windows.iter().filter_map(|&window| input.windows.get(window));
                 windows.for_each(|(goal, window)| packer.add(*goal, window));
             }
             *end = fit(packer.windows.len());
@@ -148,16 +148,16 @@ impl Tables {
             bucket_ends,
             fragments: packer.fragments.into(),
             sets: packer.sets.into(),
-            runs: quarry.runs.into(),
+            runs: input.runs.into(),
             any_run,
-            always: quarry.always.into(),
-            reaches: quarry.reaches.into(),
+            always: input.always.into(),
+            reaches: input.reaches.into(),
         }
     }
 
     /// Returns what was packed.
-    pub(super) fn unpack(&self) -> Quarry {
-        Quarry {
+    pub(super) fn unpack(&self) -> PrefilterInput {
+        PrefilterInput {
             windows: self.windows.iter().map(|packed| (packed.goal, self.unpack_window(packed))).collect(),
             runs: self.runs.to_vec(),
             always: self.always.to_vec(),
@@ -165,7 +165,7 @@ impl Tables {
         }
     }
 
-    fn unpack_window(&self, packed: &Packed) -> Window {
+    fn unpack_window(&self, packed: &PackedGram) -> Gram {
         let numbers = self.fragments.get(packed.fragment as usize..).unwrap_or_default();
         // A set that is not there counts as found: see `fit`.
         let set = |&number: &u16| self.sets.get(usize::from(number)).copied().unwrap_or(ByteSet::ANY);
@@ -173,21 +173,21 @@ impl Tables {
         let core = std::array::from_fn(|_| sets.next().unwrap_or(ByteSet::ANY));
         let before = sets.by_ref().take(packed.before.into()).collect();
         let after = sets.by_ref().take(packed.after.into()).collect();
-        Window { core, before, after, node: packed.node.into() }
+        Gram { core, before, after, node: packed.node.into() }
     }
 }
 
 /// Collects the windows of [`Tables`].
 #[derive(Debug, Default)]
 struct Packer {
-    sketches: Vec<Sketch>,
-    windows: Vec<Packed>,
+    sketches: Vec<GramKey>,
+    windows: Vec<PackedGram>,
     fragments: Vec<u16>,
     sets: Vec<ByteSet>,
 }
 
 impl Packer {
-    fn add(&mut self, goal: Goal, window: &Window) {
+    fn add(&mut self, goal: PatternId, window: &Gram) {
         let fragment = fit(self.fragments.len());
         for &set in window.core.iter().chain(&window.before).chain(&window.after) {
             let set = self.numbered(set);
@@ -195,10 +195,10 @@ impl Packer {
         }
         let (before, after, node) = (fit(window.before.len()), fit(window.after.len()), fit(window.node));
         let sets = window.core.iter().chain(&window.after);
-        let sketch = Sketch::of(sets.clone());
+        let sketch = GramKey::of(sets.clone());
         self.sketches.push(sketch);
         let unsure = sketch.unsure(sets);
-        self.windows.push(Packed { goal, fragment, before, after, node, unsure });
+        self.windows.push(PackedGram { goal, fragment, before, after, node, unsure });
     }
 
     /// The number of a set among the different ones.

@@ -43,7 +43,7 @@ pub enum RuleFileProblem {
         bytes: usize,
     },
     /// The file has more rules than one file may.
-    #[error("the file has {count} rules, and {max} is the most: split it", max = super::MOST_RULES)]
+    #[error("the file has {count} rules, and {max} is the most: split it", max = super::MAX_RULES)]
     TooManyRules {
         /// How many there are.
         count: usize,

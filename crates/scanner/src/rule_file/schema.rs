@@ -26,7 +26,7 @@ const CATEGORIES: &[&str] = &[
 
 /// Where the parts of a rule stand.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct RulePositions {
     pub(super) rule: TextPosition,
     pub(super) id: TextPosition,
     pub(super) summary: TextPosition,
@@ -42,7 +42,7 @@ pub(super) struct Places {
 type Result<T> = std::result::Result<T, RuleFileError>;
 
 /// Reads all rules of a file.
-pub(super) fn rules(file: &Node) -> Result<Vec<(RuleBuf, Places)>> {
+pub(super) fn rules(file: &Node) -> Result<Vec<(RuleBuf, RulePositions)>> {
     let table = Table::of(file, "file", "the file", FILE_KEYS)?;
     let list = table.required(
         "rule",
@@ -51,7 +51,7 @@ pub(super) fn rules(file: &Node) -> Result<Vec<(RuleBuf, Places)>> {
     list_of(list)?.iter().map(rule).collect()
 }
 
-fn rule(node: &Node) -> Result<(RuleBuf, Places)> {
+fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
     let table = Table::of(node, "rule", "a rule", RULE_KEYS)?;
     let id = table.required("id", "give it a name in capitals, such as `MY_RULE`")?;
     let severity =
@@ -65,7 +65,7 @@ fn rule(node: &Node) -> Result<(RuleBuf, Places)> {
         Some(entry) => word(entry, "category", CATEGORIES, &Category::ALL)?,
         None => Category::Custom,
     };
-    let places = Places {
+    let places = RulePositions {
         rule: node.at,
         id: id.node.at,
         summary: summary.node.at,

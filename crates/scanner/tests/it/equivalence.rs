@@ -31,7 +31,7 @@ fn seeds_hold() {
 }
 
 #[test]
-fn the_sieve_loses_no_example_of_any_rule() {
+fn the_prefilter_loses_no_example_of_any_rule() {
     for rule in Scanner::builtin().rules() {
         for example in rule.matches.iter().chain(&rule.clean) {
             for text in
@@ -44,13 +44,13 @@ fn the_sieve_loses_no_example_of_any_rule() {
 }
 
 #[test]
-fn the_sieve_loses_nothing_of_hostile_texts() {
+fn the_prefilter_loses_nothing_of_hostile_texts() {
     let options = ScanOptions::default();
     for (name, generate) in hostile::GENERATORS {
         let text = generate(2_000);
         let by = |method| Scanner::builtin().scan_by(&text, &options, method).0;
         let slow = by(Method::Exhaustive);
-        let fast = by(Method::Sieved);
+        let fast = by(Method::Prefiltered);
         assert_eq!(fast.findings, slow.findings, "{name}");
         assert_eq!(fast.truncated, slow.truncated, "{name}");
     }
@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_sieve_loses_nothing_of_random_texts(data in vec(any::<u8>(), 0..60)) {
+    fn the_prefilter_loses_nothing_of_random_texts(data in vec(any::<u8>(), 0..60)) {
         properties::finds_all(&data);
     }
 
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn the_sieve_loses_nothing_of_random_rules(data in vec(any::<u8>(), 0..60)) {
+    fn the_prefilter_loses_nothing_of_random_rules(data in vec(any::<u8>(), 0..60)) {
         properties::finds_all_of_a_users_rule(&data);
     }
 }

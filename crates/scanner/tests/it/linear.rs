@@ -19,7 +19,7 @@ fn work(text: &str, method: Method) -> Work {
 fn work_is_bounded_by_the_size_of_the_text() {
     for (name, generate) in GENERATORS {
         let text = generate(160_000);
-        let work = work(&text, Method::Sieved);
+        let work = work(&text, Method::Prefiltered);
         let limit = STEPS_PER_BYTE * text.len() + STEPS_FOR_ANY_TEXT;
         assert!(work.steps() <= limit, "{name}: {} steps for {} bytes: {work:?}", work.steps(), text.len());
     }
@@ -28,7 +28,7 @@ fn work_is_bounded_by_the_size_of_the_text() {
 #[test]
 fn twice_the_text_is_at_most_little_more_than_twice_the_work() {
     for (name, generate) in GENERATORS {
-        let steps = SIZES.map(|size| work(&generate(size), Method::Sieved).steps());
+        let steps = SIZES.map(|size| work(&generate(size), Method::Prefiltered).steps());
         for (smaller, larger) in steps.iter().zip(&steps[1..]) {
             let limit = smaller * 22 / 10 + STEPS_FOR_ANY_TEXT;
             assert!(*larger <= limit, "{name}: {steps:?}");
@@ -40,8 +40,8 @@ fn twice_the_text_is_at_most_little_more_than_twice_the_work() {
 fn an_ordinary_text_costs_little_more_than_reading_it() {
     let text = "Use the skill when the user asks for a report. It reads `data.json` and writes a summary.\n"
         .repeat(500);
-    let work = work(&text, Method::Sieved);
-    assert_eq!((work.sieve.hits, work.exact.searched, work.folded), (0, 0, 0));
+    let work = work(&text, Method::Prefiltered);
+    assert_eq!((work.prefilter.hits, work.exact.searched, work.folded), (0, 0, 0));
     assert!(work.steps() < 4 * text.len(), "{work:?}");
 }
 
@@ -61,7 +61,7 @@ fn a_text_of_what_is_nearly_a_long_run_costs_little_more_than_reading_it() {
     };
     let scanner = Scanner::only([rule]).unwrap();
     let text = format!("{}-", "a".repeat(1999)).repeat(40);
-    let (report, work) = scanner.scan_by(&text, &ScanOptions::default(), Method::Sieved);
+    let (report, work) = scanner.scan_by(&text, &ScanOptions::default(), Method::Prefiltered);
     assert!(report.findings.is_empty());
     assert!(work.steps() < 8 * text.len(), "{work:?}");
 }

@@ -111,7 +111,7 @@ const PIECES: &[&str] = &[
     "\u{7f}",
 ];
 
-/// The sieve loses no finding: both of its engines and doing without it give the same report.
+/// The prefilter loses no finding: both of its engines and doing without it give the same report.
 pub(crate) fn finds_all(data: &[u8]) {
     let text = text(data);
     agree(Scanner::builtin(), &text);
@@ -138,12 +138,12 @@ pub(crate) fn reports_hold(data: &[u8]) {
     }
 }
 
-/// The sieve loses no finding of a rule of the user's own, whatever its pattern.
+/// The prefilter loses no finding of a rule of the user's own, whatever its pattern.
 pub(crate) fn finds_all_of_a_users_rule(data: &[u8]) {
     let mut dice = Dice(data);
     let (pattern, example) = pattern(&mut dice, 3);
     // Making a scanner of a large pattern takes seconds, and a small one meets the same code.
-    if pattern.len() > LONGEST_PATTERN || pattern.matches(LONG_LOOP).count() > 1 {
+    if pattern.len() > MAX_PATTERN_BYTES || pattern.matches(LONG_LOOP).count() > 1 {
         return;
     }
     let shapes = [Shape { note: "made up", pattern: &pattern, regions: Regions::ANY, unless: &[] }];
@@ -175,9 +175,9 @@ pub(crate) fn finds_all_of_a_users_rule(data: &[u8]) {
 
 fn agree(scanner: &Scanner, text: &str) {
     let options = ScanOptions::default();
-    let [sieved, exhaustive] =
-        [Method::Sieved, Method::Exhaustive].map(|method| scanner.scan_by(text, &options, method).0);
-    same(&sieved, &exhaustive, text);
+    let [prefilterd, exhaustive] =
+        [Method::Prefiltered, Method::Exhaustive].map(|method| scanner.scan_by(text, &options, method).0);
+    same(&prefilterd, &exhaustive, text);
 }
 
 fn same(one: &ScanReport<'_>, other: &ScanReport<'_>, text: &str) {
@@ -214,7 +214,7 @@ impl Dice<'_> {
 /// A loop that must go round many times. Two of them in one pattern take seconds to check.
 const LONG_LOOP: &str = r"[A-Za-z0-9+/]{40,}";
 /// The most bytes of a pattern.
-const LONGEST_PATTERN: usize = 96;
+const MAX_PATTERN_BYTES: usize = 96;
 /// The most bytes of a pattern that is repeated a counted number of times.
 const LONGEST_COUNTED: usize = 12;
 

@@ -7,9 +7,9 @@ use fearless_simd::{Avx512, Level, u8x64};
 use super::Finder;
 use crate::prefilter::bucket::BUCKETS;
 use crate::prefilter::byte_set::{ByteSet, ones};
+use crate::prefilter::gram::WIDTH;
 use crate::prefilter::run::LANE;
 use crate::prefilter::tables::Misses;
-use crate::prefilter::window::WIDTH;
 
 /// How many places are looked at together.
 const BLOCK: usize = 64;

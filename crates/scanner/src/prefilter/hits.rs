@@ -4,36 +4,36 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::reach::Reach;
-use crate::candidates::Places;
+use super::reach::MatchExtent;
+use crate::candidates::HitSpans;
 
 /// For how many shapes the places are kept. A text in which more are seen is searched whole for the rest.
 const SHAPES: usize = 32;
 
 /// How many stretches of a text are told apart for each shape.
-const MOST_STRETCHES: usize = 4;
+const MAX_STRETCHES: usize = 4;
 
-/// Sightings that are nearer than this belong together: to search between them costs less than to begin anew.
+/// Hits that are nearer than this belong together: to search between them costs less than to begin anew.
 const APART: usize = 256;
 
 /// What was seen of some shapes, without an allocation.
 #[derive(Debug)]
-pub(super) struct Sightings {
-    shapes: ArrayVec<Sighting, SHAPES>,
+pub(super) struct Hits {
+    shapes: ArrayVec<PatternHits, SHAPES>,
 }
 
 /// What was seen of one shape.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sighting {
+struct PatternHits {
     shape: usize,
     stretches: Stretches,
 }
 
-/// The stretches of a text in which something was seen. What is near another sighting belongs to its stretch, and so does
+/// The stretches of a text in which something was seen. What is near another hit belongs to its stretch, and so does
 /// everything once there is no room for more stretches.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretches {
-    list: [Stretch; MOST_STRETCHES],
+    list: [Stretch; MAX_STRETCHES],
     len: usize,
 }
 
@@ -44,7 +44,7 @@ struct Stretch {
     end: usize,
 }
 
-impl Sightings {
+impl Hits {
     pub(super) fn none() -> Self {
         Self { shapes: ArrayVec::new() }
     }
@@ -52,12 +52,12 @@ impl Sightings {
     /// Notes that a shape was seen at `place`, or returns false if there is no room for one more shape.
     pub(super) fn add(&mut self, shape: usize, place: Range<usize>) -> bool {
         if !self.shapes.iter().any(|known| known.shape == shape)
-            && self.shapes.try_push(Sighting { shape, ..Sighting::default() }).is_err()
+            && self.shapes.try_push(PatternHits { shape, ..PatternHits::default() }).is_err()
         {
             return false;
         }
-        if let Some(sighting) = self.shapes.iter_mut().find(|known| known.shape == shape) {
-            sighting.stretches.add(place);
+        if let Some(hit) = self.shapes.iter_mut().find(|known| known.shape == shape) {
+            hit.stretches.add(place);
         }
         true
     }
@@ -66,21 +66,21 @@ impl Sightings {
     pub(super) fn matches<'s>(
         &'s self,
         text: &'s [u8],
-        reaches: &'s [Option<Reach>],
-    ) -> impl Iterator<Item = (usize, Places)> + 's {
-        self.shapes.iter().map(|sighting| {
-            let Some(reach) = reaches.get(sighting.shape).and_then(Option::as_ref) else {
-                return (sighting.shape, Places::all_of(text.len()));
+        reaches: &'s [Option<MatchExtent>],
+    ) -> impl Iterator<Item = (usize, HitSpans)> + 's {
+        self.shapes.iter().map(|hit| {
+            let Some(reach) = reaches.get(hit.shape).and_then(Option::as_ref) else {
+                return (hit.shape, HitSpans::all_of(text.len()));
             };
-            let stretches = sighting.stretches.iter().map(|stretch| reach.widen(text, stretch));
-            (sighting.shape, Places::joining(stretches))
+            let stretches = hit.stretches.iter().map(|stretch| reach.widen(text, stretch));
+            (hit.shape, HitSpans::joining(stretches))
         })
     }
 }
 
 impl Stretches {
     fn add(&mut self, place: Range<usize>) {
-        let is_last = self.len == MOST_STRETCHES;
+        let is_last = self.len == MAX_STRETCHES;
         match self.len.checked_sub(1).and_then(|last| self.list.get_mut(last)) {
             Some(last) if is_last || place.start < last.end + APART => {
                 (last.start, last.end) = (last.start.min(place.start), last.end.max(place.end));
@@ -105,35 +105,35 @@ mod tests {
 
     const TEXT: &[u8] = &[b'x'; 100];
 
-    fn matches(sightings: &Sightings, reaches: &[Option<Reach>]) -> Vec<(usize, Vec<(usize, usize)>)> {
-        sightings.matches(TEXT, reaches).map(|(shape, places)| (shape, list(&places))).collect()
+    fn matches(hits: &Hits, reaches: &[Option<MatchExtent>]) -> Vec<(usize, Vec<(usize, usize)>)> {
+        hits.matches(TEXT, reaches).map(|(shape, places)| (shape, list(&places))).collect()
     }
 
-    fn list(places: &Places) -> Vec<(usize, usize)> {
+    fn list(places: &HitSpans) -> Vec<(usize, usize)> {
         places.iter().map(|stretch| (stretch.start, stretch.end)).collect()
     }
 
     #[test]
     fn what_is_seen_far_apart_is_searched_apart() {
         let places = [10, 50, 400, 1_000, 2_000, 3_000];
-        let mut sightings = Sightings::none();
-        assert!(places.iter().all(|&place| sightings.add(0, place..place + 1)));
-        let reaches = [Some(Reach::bytes(5, 5))];
-        let (_, found) = sightings.matches(&[b'x'; 5_000], &reaches).next().unwrap();
+        let mut hits = Hits::none();
+        assert!(places.iter().all(|&place| hits.add(0, place..place + 1)));
+        let reaches = [Some(MatchExtent::bytes(5, 5))];
+        let (_, found) = hits.matches(&[b'x'; 5_000], &reaches).next().unwrap();
         assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 3_006)]);
-        let wide = [Some(Reach::bytes(400, 5))];
-        let (_, found) = sightings.matches(&[b'x'; 5_000], &wide).next().unwrap();
+        let wide = [Some(MatchExtent::bytes(400, 5))];
+        let (_, found) = hits.matches(&[b'x'; 5_000], &wide).next().unwrap();
         assert_eq!(list(&found), [(0, 406), (600, 1_006), (1_600, 3_006)], "no match is split");
     }
 
     #[test]
     fn there_is_room_for_some_shapes_only() {
-        let mut sightings = Sightings::none();
-        let mut both = |shape| sightings.add(shape, 5..6) && sightings.add(shape, 50..51);
+        let mut hits = Hits::none();
+        let mut both = |shape| hits.add(shape, 5..6) && hits.add(shape, 50..51);
         assert!((0..SHAPES).all(&mut both));
-        assert!(!sightings.add(SHAPES, 5..6));
-        let reaches = [Some(Reach::bytes(1, 1)); SHAPES];
-        assert_eq!(matches(&sightings, &reaches).last(), Some(&(SHAPES - 1, vec![(4, 52)])));
-        assert_eq!(matches(&sightings, &[]).last(), Some(&(SHAPES - 1, vec![(0, 100)])), "anywhere");
+        assert!(!hits.add(SHAPES, 5..6));
+        let reaches = [Some(MatchExtent::bytes(1, 1)); SHAPES];
+        assert_eq!(matches(&hits, &reaches).last(), Some(&(SHAPES - 1, vec![(4, 52)])));
+        assert_eq!(matches(&hits, &[]).last(), Some(&(SHAPES - 1, vec![(0, 100)])), "anywhere");
     }
 }

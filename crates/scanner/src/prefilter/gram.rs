@@ -1,4 +1,4 @@
-//! Windows: what every match of a pattern must contain.
+//! Grams: what every match of a pattern must contain.
 //!
 //! Take `curl[^\n]{0,200}\|\s*(?:ba)?sh\b`. Every match walks through the graph of the pattern, so it passes every cut
 //! of that graph: the node `c`, or `u`, or `|`, or the two nodes `s` (of `ba`+`sh` and of `sh` there is but one node `s`,
@@ -12,7 +12,7 @@ use super::cut::{self, NEVER};
 use super::frequency::Frequency;
 use super::graph::{Edge, Graph, narrow};
 
-/// How many neighbouring bytes the sieve looks at in its first step.
+/// How many neighbouring bytes the prefilter looks at in its first step.
 pub(super) const WIDTH: usize = 4;
 
 /// How many more bytes on either side its second step looks at.
@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 128;
 
 /// A stretch of text that stands in every match that passes one node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Window {
+pub(super) struct Gram {
     /// What the first step looks for.
     pub(super) core: [ByteSet; WIDTH],
     /// What must stand before the core, nearest first.
@@ -39,8 +39,8 @@ pub(super) struct Window {
 
 /// The windows of a pattern.
 #[derive(Debug)]
-pub(super) struct Windows {
-    pub(super) windows: Vec<Window>,
+pub(super) struct Grams {
+    pub(super) windows: Vec<Gram>,
     /// How often one of them is expected in a million bytes of text.
     pub(super) per_million: u64,
     /// The nodes of the cut.
@@ -48,7 +48,7 @@ pub(super) struct Windows {
 }
 
 /// Returns windows of which every match contains one. If there are none, matches have to be looked for in another way.
-pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Windows> {
+pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
         *choice = best_at(graph, node, frequency);
@@ -57,7 +57,7 @@ pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Windows> {
 }
 
 /// The windows of the cheapest cut.
-fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> Option<Windows> {
+fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> Option<Grams> {
     let prices = choices.iter().map(|choice| choice.as_ref().map_or(NEVER, |choice| choice.price));
     let edges: Vec<(usize, usize)> = (0..graph.len())
         .flat_map(|from| graph.node(from).next.iter().map(move |edge| (from, edge.to)))
@@ -75,7 +75,7 @@ fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> 
         clippy::cast_sign_loss,
         reason = "at most a million per window"
     )]
-    Some(Windows { windows, per_million: (expected * 1e6).ceil() as u64, nodes })
+    Some(Grams { windows, per_million: (expected * 1e6).ceil() as u64, nodes })
 }
 
 /// The cheapest windows through one node.
@@ -174,13 +174,13 @@ impl Way {
         !self.bytes.iter().any(|bytes| bytes.is_empty())
     }
 
-    fn window(&self, graph: &Graph, offset: usize) -> Window {
+    fn window(&self, graph: &Graph, offset: usize) -> Gram {
         let mut core = [ByteSet::ANY; WIDTH];
         for (core, &bytes) in core.iter_mut().zip(&self.bytes) {
             *core = bytes;
         }
         let (first, last) = (self.nodes.first().copied(), self.nodes.last().copied());
-        Window {
+        Gram {
             core,
             before: first.map_or_else(Vec::new, |first| context(graph, first, Side::Before)),
             after: last.map_or_else(Vec::new, |last| context(graph, last, Side::After)),
@@ -230,8 +230,8 @@ fn context(graph: &Graph, node: usize, side: Side) -> Vec<ByteSet> {
 }
 
 /// Joins windows whose cores differ in one place: looking for the joined one finds just the same.
-fn join_alike(windows: Vec<Window>) -> Vec<Window> {
-    let mut joined: Vec<Window> = Vec::new();
+fn join_alike(windows: Vec<Gram>) -> Vec<Gram> {
+    let mut joined: Vec<Gram> = Vec::new();
     for window in windows {
         joined.push(window);
         // A joined window can be joined again.
@@ -252,17 +252,17 @@ fn join_alike(windows: Vec<Window>) -> Vec<Window> {
     joined
 }
 
-fn can_join(one: &Window, other: &Window) -> bool {
+fn can_join(one: &Gram, other: &Gram) -> bool {
     one.node == other.node && one.core.iter().zip(&other.core).filter(|(a, b)| a != b).count() <= 1
 }
 
-fn join(one: &Window, other: &Window) -> Window {
+fn join(one: &Gram, other: &Gram) -> Gram {
     let union = |one: &[ByteSet], other: &[ByteSet]| one.iter().zip(other).map(|(&a, &b)| a | b).collect();
     let mut core = one.core;
     for (core, &other) in core.iter_mut().zip(&other.core) {
         *core = *core | other;
     }
-    Window {
+    Gram {
         core,
         before: union(&one.before, &other.before),
         after: union(&one.after, &other.after),

@@ -1,4 +1,4 @@
-//! What the sieve looks for on behalf of patterns.
+//! What the prefilter looks for on behalf of patterns.
 
 use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
@@ -6,19 +6,19 @@ use regex_syntax::hir::Hir;
 
 use super::bucket::Core;
 use super::frequency::Frequency;
+use super::gram::{self, Gram};
 use super::graph::Graph;
-use super::reach::Reach;
+use super::reach::MatchExtent;
 use super::run::{self, Run};
-use super::window::{self, Window};
 use crate::dialect::dialect;
 use crate::fold::Disguise;
 
-/// Windows that occur more often than this in a million bytes are not worth looking for if there is a long run.
+/// Grams that occur more often than this in a million bytes are not worth looking for if there is a long run.
 const OFTEN_PER_MILLION: u64 = 1_000;
 
 /// What it means that something was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub(crate) enum PatternId {
     /// The shape with this number may match.
     Shape(usize),
     /// The text may be disguised by this.
@@ -27,20 +27,20 @@ pub(crate) enum Goal {
 
 /// Everything that is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Quarry {
-    pub(super) windows: Vec<(Goal, Window)>,
-    pub(super) runs: Vec<(Goal, Run)>,
+pub(super) struct PrefilterInput {
+    pub(super) windows: Vec<(PatternId, Gram)>,
+    pub(super) runs: Vec<(PatternId, Run)>,
     /// What could not be looked for, and so has to be expected everywhere.
-    pub(super) always: Vec<Goal>,
+    pub(super) always: Vec<PatternId>,
     /// How far the matches of each shape extend around what is looked for.
-    pub(super) reaches: Vec<Option<Reach>>,
+    pub(super) reaches: Vec<Option<MatchExtent>>,
 }
 
-impl Quarry {
+impl PrefilterInput {
     /// Adds a shape, whose pattern must not hold named fragments any more.
     pub(super) fn add_shape(&mut self, pattern: &str, frequency: Frequency) {
         let shape = self.reaches.len();
-        let reach = self.add(Goal::Shape(shape), pattern, frequency);
+        let reach = self.add(PatternId::Shape(shape), pattern, frequency);
         self.reaches.push(reach);
     }
 
@@ -50,19 +50,24 @@ impl Quarry {
     }
 
     /// Adds what a pattern asks for. A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.
-    pub(super) fn add(&mut self, goal: Goal, pattern: &str, frequency: Frequency) -> Option<Reach> {
+    pub(super) fn add(
+        &mut self,
+        goal: PatternId,
+        pattern: &str,
+        frequency: Frequency,
+    ) -> Option<MatchExtent> {
         let graph = compile(pattern);
-        let cut = graph.as_ref().and_then(|graph| window::of(graph, frequency));
+        let cut = graph.as_ref().and_then(|graph| gram::of(graph, frequency));
         let is_rare = cut.as_ref().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
         let run = if is_rare { None } else { parse(pattern).as_ref().and_then(run::of) };
         match (graph, run, cut) {
             (Some(graph), Some(run), _) => {
                 self.runs.push((goal, run));
-                Some(Reach::around(&graph, &graph.taking(run.bytes)))
+                Some(MatchExtent::around(&graph, &graph.taking(run.bytes)))
             }
             (Some(graph), None, Some(cut)) => {
                 self.windows.extend(cut.windows.into_iter().map(|window| (goal, window)));
-                Some(Reach::around(&graph, &cut.nodes))
+                Some(MatchExtent::around(&graph, &cut.nodes))
             }
             _ => {
                 self.always.push(goal);
