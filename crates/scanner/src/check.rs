@@ -21,7 +21,7 @@ const MAX_SHAPES: usize = 64;
 /// The most examples of each kind.
 const MAX_EXAMPLES: usize = 256;
 /// The most memory that the patterns of all rules may take once they are compiled, which takes as long as it takes memory.
-const HEAVIEST: usize = 32 << 20;
+const MAX_MEMORY: usize = 32 << 20;
 
 /// What the rules before one have taken.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Taken {
 
     fn memory(&mut self, bytes: usize) -> Result<(), RuleProblem> {
         self.bytes += bytes;
-        if self.bytes > HEAVIEST { Err(RuleProblem::TooHeavy { max: HEAVIEST }) } else { Ok(()) }
+        if self.bytes > MAX_MEMORY { Err(RuleProblem::TooHeavy { max: MAX_MEMORY }) } else { Ok(()) }
     }
 }
 
@@ -161,8 +161,8 @@ fn first_span(shape: &Compiled, text: &str) -> Option<String> {
 
 /// Messages repeat no more of an example than one line shows.
 fn beginning(text: &str) -> String {
-    const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 80;
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
         None => text.to_owned(),
     }

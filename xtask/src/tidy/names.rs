@@ -7,10 +7,10 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// Crates whose constants do not all begin with `MAX_` yet. A crate without such constants left has no row.
-const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/scanner"];
+const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard"];
 
 /// Crates that still have a type named `Place`. A crate without has no row.
-const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard", "crates/scanner"];
+const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard"];
 
 /// Types that two crates name alike. None is added; a row that holds no longer is taken out.
 const DOUBLES_TO_RENAME: &[&str] =

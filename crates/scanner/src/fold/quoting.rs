@@ -103,7 +103,7 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
 /// set is nothing.
 fn idle_length(rest: &str) -> usize {
     const IDLE: &[&str] = &["\\\r\n", "\\\n", "\\", "'", "\"", "$@", "$*", "${@}", "${*}"];
-    const LONGEST_NAME: usize = 16;
+    const MAX_NAME_BYTES: usize = 16;
     if !rest.starts_with(['\\', '\'', '"', '$']) {
         return 0;
     }
@@ -114,8 +114,8 @@ fn idle_length(rest: &str) -> usize {
         [b'$', b'0'..=b'9', ..] => 2,
         [b'$', b'{', name @ ..] => {
             let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-            let length = name.iter().take(LONGEST_NAME + 1).take_while(is_name).count();
-            let closed = (1..=LONGEST_NAME).contains(&length) && name.get(length) == Some(&b'}');
+            let length = name.iter().take(MAX_NAME_BYTES + 1).take_while(is_name).count();
+            let closed = (1..=MAX_NAME_BYTES).contains(&length) && name.get(length) == Some(&b'}');
             if closed { length + 3 } else { 0 }
         }
         _ => 0,

@@ -6,7 +6,7 @@ use super::Border;
 use crate::rule::Region;
 
 /// A run of this many backticks or more opens nothing: nobody writes one, and the table of runs stays small.
-const LONGEST_RUN: usize = 16;
+const MAX_RUN_BYTES: usize = 16;
 
 /// A run of backticks.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub(super) fn push_code_spans(text: &str, span: Range<usize>, around: Region, bo
     borders.push(Border { start: span.start, region: around });
     let runs: Vec<Run> = Runs { text, at: span.start, end: span.end }.collect();
     // For each length, the runs that can still close, walked forwards only: every run is passed once per length.
-    let mut next_of_length = [0; LONGEST_RUN];
+    let mut next_of_length = [0; MAX_RUN_BYTES];
     let mut index = 0;
     while let Some(&run) = runs.get(index) {
         let (start, length) =
