@@ -15,7 +15,7 @@ use regex_syntax::hir::Hir;
 
 use super::pattern::{PatternError, build, build_plain, compile};
 
-/// How many bytes are searched the slow way. Eight times as many cost a scan of many clean texts a fifth of its instructions:
+/// How many bytes are searched the slow way. Eight times as many make a scan of many clean texts a sixth dearer:
 /// a shape that is looked for again and again has paid for the quick way after a few texts.
 const PATIENCE: usize = 1 << 10;
 
