@@ -106,6 +106,7 @@ impl PreparedRun {
     ///
     /// # Errors
     /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
+    #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
         let Self { spec, facts, proxy, record } = self;
         let planned = plan(&spec, &facts);
