@@ -137,6 +137,8 @@ struct Pattern {
     path: &'static str,
     /// Its names, folded.
     parts: Vec<String>,
+    /// How its first name begins and ends, up to a star and from one on: most names are told apart by that alone.
+    ends: (String, String),
 }
 
 /// The rows of one scope, by the first name of their paths.
@@ -172,7 +174,10 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
 impl Table {
     fn add(&mut self, name: &'static Name, path: &'static str) {
         let parts: Vec<String> = path.split('/').map(|part| fold(part).into_owned()).collect();
-        let pattern = Pattern { name, path, parts };
+        let first = parts.first().map_or("", String::as_str);
+        let begin = first.split('*').next().unwrap_or_default().to_owned();
+        let end = first.rsplit('*').next().unwrap_or_default().to_owned();
+        let pattern = Pattern { name, path, parts, ends: (begin, end) };
         match pattern.parts.first() {
             Some(first) if !first.contains('*') => {
                 self.named.entry(first.clone()).or_default().push(pattern);
@@ -182,8 +187,7 @@ impl Table {
     }
 
     fn beginning_with<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Pattern> + use<'t> {
-        let unnamed =
-            self.unnamed.iter().filter(move |it| it.parts.first().is_some_and(|part| fits(name, part)));
+        let unnamed = self.unnamed.iter().filter(move |it| it.fits_first(name));
         self.named.get(name).into_iter().flatten().chain(unnamed)
     }
 
@@ -201,6 +205,13 @@ impl Table {
 }
 
 impl Pattern {
+    fn fits_first(&self, name: &str) -> bool {
+        let (begin, end) = &self.ends;
+        name.ends_with(end.as_str())
+            && name.starts_with(begin.as_str())
+            && self.parts.first().is_some_and(|part| fits(name, part))
+    }
+
     /// Whether the path ends as one that only looks the same.
     fn is_excepted(&self, path: &[Cow<'_, str>]) -> bool {
         self.name.but.iter().any(|end| {
