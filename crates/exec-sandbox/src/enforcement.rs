@@ -90,7 +90,7 @@ pub struct Enforcement {
     /// What holds, and by what means.
     pub enforced: Vec<(Property, &'static str)>,
     /// What does not hold, or only in part.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<EnforcementGap>,
 }
 
 impl Enforcement {
@@ -104,14 +104,14 @@ impl Enforcement {
     }
 
     pub(crate) fn gap(&mut self, property: Property, why: &'static str) {
-        self.gaps.push(Gap { property, why });
+        self.gaps.push(EnforcementGap { property, why });
     }
 }
 
 /// Something that does not hold, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Gap {
+pub struct EnforcementGap {
     /// What was hoped for.
     pub property: Property,
     /// Why it does not hold, and how far it does.

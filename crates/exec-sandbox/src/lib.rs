@@ -75,7 +75,7 @@ mod sys;
 mod workspace;
 
 pub use bwrap::bwrap_arguments;
-pub use enforcement::{Enforcement, Gap, Property};
+pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Stamp, Treatment, Watched};
 pub use limits::{Limit, Limits, Priority};
@@ -83,7 +83,7 @@ pub use limits::{Limit, Limits, Priority};
 pub use listener_handoff::HandedListeners;
 pub use listener_handoff::{ListenerHandoff, PROXY_ADDRESS};
 pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
-pub use outcome::{Changed, End, Outcome, Output, Usage};
+pub use outcome::{Changed, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;

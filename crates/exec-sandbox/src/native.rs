@@ -8,9 +8,9 @@
 #![expect(clippy::disallowed_methods, reason = "reads random numbers")]
 
 mod identity;
+mod landlock_rules;
 pub(crate) mod limits;
 pub(crate) mod steps;
-mod wall;
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -71,7 +71,7 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> 
         loopback: plan.network != Network::Open,
         listener_to: handoff(&plan.network),
         identity: ids.to_become(),
-        landlock: wall::rules(plan, handed)?,
+        landlock: landlock_rules::rules(plan, handed)?,
         filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
         ..launch
     })
@@ -113,7 +113,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         limits: limits::limits(&plan.limits, grouped),
         programs,
         arguments: Strings::new(arguments),
-        order: None,
+        argv_mailbox: None,
         environment: Strings::new(variables(plan)?),
         wipe: crate::probe::own_arguments_and_variables(),
         doomed: None,
@@ -154,7 +154,7 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
 /// Returns what the first process needs where there are no namespaces.
 pub(crate) fn in_place(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let walled = plan.provider == Provider::Landlock;
-    let landlock = if walled { wall::rules_in_place(plan, handed)? } else { None };
+    let landlock = if walled { landlock_rules::rules_in_place(plan, handed)? } else { None };
     let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
     let mut launch = bare(plan, handed, grouped)?;
     launch.landlock = landlock;

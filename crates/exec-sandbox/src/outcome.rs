@@ -12,7 +12,7 @@ pub struct Outcome {
     /// How it ended.
     pub end: End,
     /// What it used up, with all that it started.
-    pub usage: Usage,
+    pub usage: ResourceUsage,
     /// What it printed, where that was to be kept, and how much was dropped.
     pub output: Output,
     /// What was enforced.
@@ -29,7 +29,7 @@ impl Outcome {
     /// The outcome where nothing was started.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
-        let (usage, output) = (Usage::default(), Output::default());
+        let (usage, output) = (ResourceUsage::default(), Output::default());
         Self {
             end,
             usage,
@@ -122,7 +122,7 @@ fn by_signal(signal: i32) -> u8 {
 /// What a command used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct ResourceUsage {
     /// From start to end.
     pub wall_time: Duration,
     /// Time of processors, of all processes; nothing where nobody says so: bubblewrap does not, and a control group does.

@@ -8,7 +8,7 @@ mod table;
 
 use std::collections::BTreeMap;
 
-pub(crate) use asking::{Asks, Place, Way};
+pub(crate) use asking::{Asks, PathArguments, Way};
 use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS};
 
 /// One instruction, as the kernel wants it.

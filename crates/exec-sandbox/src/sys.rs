@@ -6,15 +6,15 @@
 //! everything is ready before, and errors are numbers.
 #![expect(unsafe_code, reason = "system calls")]
 
+pub(crate) mod argv_mailbox;
 mod command;
 pub(crate) mod footprint;
 mod forget;
-pub(crate) mod guardian;
 mod init;
+mod landlock_init;
 pub(crate) mod launch;
-pub(crate) mod order;
-mod place;
 mod proxy_listener;
 pub(crate) mod raw;
 pub(crate) mod remove;
 pub(crate) mod spawn;
+pub(crate) mod tty_restorer;

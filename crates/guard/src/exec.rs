@@ -10,10 +10,10 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Backend, Caches, Changed, Denial, End, Enforcement, Entry, Environment, Explain, Gap, Home,
-    HostFacts, Kernel, Limit, Limits, ListenerHandoff, Mount, Network, Outcome, Output, PROXY_ADDRESS, Plan,
-    Priority, Property, Protection, Provider, Quarantined, Refusal, Rule, SandboxSpec, Spawn, Unavailable,
-    Usage, What, bwrap_arguments, mount_table, plan,
+    Access, Backend, Caches, Changed, Denial, End, Enforcement, EnforcementGap, Entry, Environment, Explain,
+    Home, HostFacts, Kernel, Limit, Limits, ListenerHandoff, Mount, Network, Outcome, Output, PROXY_ADDRESS,
+    Plan, Priority, Property, Protection, Provider, Quarantined, Refusal, ResourceUsage, Rule, SandboxSpec,
+    Spawn, Unavailable, What, bwrap_arguments, mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{

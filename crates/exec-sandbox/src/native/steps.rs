@@ -20,13 +20,6 @@ use crate::spec::Access;
 use crate::sys::launch::{Ended, Step, Tree, copy_tree};
 use crate::sys::raw::MountAttributes;
 
-const READ_ONLY: u64 = 0x1;
-const NOSUID: u64 = 0x2;
-const NODEV: u64 = 0x4;
-const NOEXEC: u64 = 0x8;
-const IDMAP: u64 = 0x0010_0000;
-const PRIVATE: u64 = 1 << 18;
-
 /// Devices that are harmless.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
@@ -96,7 +89,7 @@ fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<Vec<Ended
                 std::fs::symlink_metadata(path)?
             };
             let namespace = maps.namespace(ids, whose.uid(), whose.gid())?;
-            tree.attributes.set |= IDMAP;
+            tree.attributes.set |= MountAttributes::IDMAP;
             tree.attributes.user_namespace = namespace.as_raw_fd() as u64;
         }
         let copy = copy_tree(tree).map_err(|errno| {
@@ -125,8 +118,8 @@ impl Room<'_> {
         match &mount.kind {
             MountKind::Bind { source, access, shape, .. } => {
                 self.place_for(target, *shape)?;
-                let read_only = if *access == Access::ReadOnly { READ_ONLY } else { 0 };
-                self.bring(source, target, NOSUID | NODEV | read_only)?;
+                let read_only = if *access == Access::ReadOnly { MountAttributes::READ_ONLY } else { 0 };
+                self.bring(source, target, MountAttributes::NOSUID | MountAttributes::NODEV | read_only)?;
                 self.covered.push(target.to_path_buf());
             }
             MountKind::Link { to } => {
@@ -148,10 +141,11 @@ impl Room<'_> {
     }
 
     fn bring(&mut self, source: &Path, target: &Path, set: u64) -> io::Result<()> {
-        let attributes = MountAttributes { set, propagation: PRIVATE, ..MountAttributes::default() };
+        let attributes =
+            MountAttributes { set, propagation: MountAttributes::PRIVATE, ..MountAttributes::default() };
         self.furniture.trees.push(Tree { source: c_string(source.as_os_str())?, attributes, ready: None });
         let tree = self.furniture.trees.len() - 1;
-        self.step(Step::Place { tree, path: below_root(target)? });
+        self.step(Step::Mount { tree, path: below_root(target)? });
         Ok(())
     }
 
@@ -159,7 +153,8 @@ impl Room<'_> {
         self.place_for(target, Shape::Folder)?;
         let mode = if target == Path::new("/tmp") || more != 0 { c"1777" } else { c"0755" };
         let size = c_string(size.to_string().as_ref())?;
-        let (path, attributes) = (below_root(target)?, NOSUID | NODEV | more);
+        let (path, attributes) =
+            (below_root(target)?, MountAttributes::NOSUID | MountAttributes::NODEV | more);
         self.step(Step::Scratch { path, size, mode: mode.to_owned(), attributes });
         // What lies below was made in the folder that is now hidden.
         self.made.retain(|made| !made.starts_with(target) || made == target);
@@ -185,13 +180,21 @@ impl Room<'_> {
         for name in DEVICES {
             let path = target.join(name);
             self.place_for(&path, Shape::File)?;
-            self.bring(&Path::new("/dev").join(name), &path, NOSUID | NOEXEC | READ_ONLY)?;
+            self.bring(
+                &Path::new("/dev").join(name),
+                &path,
+                MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY,
+            )?;
         }
         if let Some(terminal) = self.terminal {
             // Programs ask under which name their terminal is found.
             let path = target.join("console");
             self.place_for(&path, Shape::File)?;
-            self.bring(terminal, &path, NOSUID | NOEXEC | READ_ONLY)?;
+            self.bring(
+                terminal,
+                &path,
+                MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY,
+            )?;
         }
         for (name, to) in DEVICE_LINKS {
             let (path, to) = (below_root(&target.join(name))?, c_string(to.as_ref())?);
@@ -199,7 +202,7 @@ impl Room<'_> {
         }
         self.place_for(&target.join("pts"), Shape::Folder)?;
         self.step(Step::Terminals(below_root(&target.join("pts"))?));
-        self.scratch(&target.join("shm"), SHARED_MEMORY, NOEXEC)
+        self.scratch(&target.join("shm"), SHARED_MEMORY, MountAttributes::NOEXEC)
     }
 
     /// Makes what is to be mounted on, unless it was brought from the machine.

@@ -16,12 +16,12 @@ use crate::native::{Ids, in_place, prepare};
 use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::refusal::Refusal;
-use crate::sys::launch::{self, Born, Launch, PARENT_GONE};
+use crate::sys::launch::{self, Launch, PARENT_GONE, SpawnedInit};
 use crate::sys::raw;
 
 /// A command that has begun.
 pub(super) struct Running {
-    pub(super) born: Born,
+    pub(super) born: SpawnedInit,
     /// What becomes readable when there is something to know.
     pub(super) news: OwnedFd,
     pub(super) speaks: Speaks,
@@ -121,7 +121,7 @@ fn bwrap(
     drop(ends);
     let begun = || -> io::Result<Running> {
         groups.add(waiting.first)?;
-        let born = Born { pid: waiting.pid, pidfd: handle(waiting.pid)? };
+        let born = SpawnedInit { pid: waiting.pid, pidfd: handle(waiting.pid)? };
         let news = handle(waiting.pid)?;
         let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
         observer.into_iter().for_each(|observer| observer.begin(vec![waiting.pid, waiting.first]));

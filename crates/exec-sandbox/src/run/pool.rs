@@ -26,8 +26,8 @@ use crate::outcome::Outcome;
 use crate::plan::{Plan, command, plan};
 use crate::refusal::Refusal;
 use crate::spec::SandboxSpec;
+use crate::sys::argv_mailbox::ArgvMailbox;
 use crate::sys::launch::REPORT_READY;
-use crate::sys::order::Order;
 use crate::sys::raw;
 use kind::{Glance, Kind};
 
@@ -270,7 +270,7 @@ fn make(shared: &Shared, streams: Streams, size: usize) {
 /// A sandbox in which nothing has run yet.
 struct Ready {
     running: Option<(Running, Pump)>,
-    order: Order,
+    order: ArgvMailbox,
     go: OwnedFd,
 }
 
@@ -282,12 +282,12 @@ impl std::fmt::Debug for Ready {
 
 impl Ready {
     fn make(plan: &Plan, streams: Streams) -> Result<Self, RunError> {
-        let order = Order::new().map_err(RunError::setup("sharing memory"))?;
+        let order = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
         let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
         let ids = Ids::new(plan.identity, sandbox_number());
         let mut launch =
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
-        launch.order = Some(order.place());
+        launch.argv_mailbox = Some(order.place());
         let identify = |pid| ids.write_maps(pid);
         let (running, go) = copy(&launch, Speaks::Reports, &Groups::default(), ends, identify)?;
         let ready = Self { running: Some((running, pump)), order, go };

@@ -14,13 +14,13 @@ use crate::plan::Plan;
 use crate::spec::Access;
 use crate::sweep::moment;
 use crate::sys::raw::open_path;
-use crate::sys::remove::Doomed;
+use crate::sys::remove::ScratchDir;
 
 /// The folder. The first process of the sandbox removes it, or else this does when it is dropped; links in it are removed and
 /// not followed.
 pub(super) struct Private {
     path: PathBuf,
-    doomed: Doomed,
+    doomed: ScratchDir,
     _open: [OwnedFd; 2],
 }
 
@@ -36,7 +36,7 @@ impl Private {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
         let folder = open_path(parent.as_raw_fd(), &c_string(name.as_ref())?, flags, true)
             .map_err(io::Error::from_raw_os_error)?;
-        let doomed = Doomed::new(parent.as_fd(), folder.as_fd(), name.as_bytes())
+        let doomed = ScratchDir::new(parent.as_fd(), folder.as_fd(), name.as_bytes())
             .ok_or(io::ErrorKind::InvalidFilename)?;
         let private = Self { path, doomed, _open: [parent, folder] };
         builder.create(private.path.join("home"))?;
@@ -45,7 +45,7 @@ impl Private {
     }
 
     /// What the first process removes.
-    pub(super) fn doomed(&self) -> Doomed {
+    pub(super) fn doomed(&self) -> ScratchDir {
         self.doomed
     }
 

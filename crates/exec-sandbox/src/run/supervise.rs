@@ -16,7 +16,7 @@ use crate::enforcement::Enforcement;
 use crate::explain::{Denial, explain};
 use crate::limits::Priority;
 use crate::native::limits::reaches_hard_cpu_limit;
-use crate::outcome::{End, Outcome, Usage};
+use crate::outcome::{End, Outcome, ResourceUsage};
 use crate::plan::Plan;
 use crate::sys::footprint::Code;
 use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
@@ -311,7 +311,7 @@ impl Watched {
         started: Instant,
     ) -> Outcome {
         let known = self.is_all.then_some(self.used);
-        let usage = Usage {
+        let usage = ResourceUsage {
             wall_time: started.elapsed(),
             cpu_time: groups.cpu_time().or(known.map(|used| used.cpu)),
             peak_memory: groups.memory().and_then(|(_, peak)| peak).or(known.map(|used| used.peak_memory)),

@@ -2,7 +2,7 @@
 //! process of the sandbox ever holds: what is typed is written to the one, what is printed is read from it.
 //!
 //! Keys such as Ctrl-C are bytes here; the command's own terminal makes signals of them. So the outer one is switched to hand
-//! every byte on, and back again on every way out; a guardian does that should this program be killed.
+//! every byte on, and back again on every way out; a process that only waits does that should this program be killed.
 
 #![expect(clippy::disallowed_methods, reason = "reads what is typed, and looks where a terminal is")]
 
@@ -24,7 +24,7 @@ use rustix::termios::{
 };
 
 use super::{Input, Stream, Streams};
-use crate::sys::guardian::Guardian;
+use crate::sys::tty_restorer::TtyRestorer;
 
 /// How much is read at once of what is typed.
 const CHUNK: usize = 4096;
@@ -176,14 +176,14 @@ impl Pty {
 /// The terminal of whoever uses the command, for as long as it hands every byte on.
 struct Outer {
     settings: Termios,
-    _guardian: Guardian,
+    _restorer: TtyRestorer,
 }
 
 impl Outer {
     fn take_over() -> io::Result<Self> {
         let settings = tcgetattr(stdin())?;
-        let guardian = Guardian::new(stdin(), &settings)?;
-        let outer = Self { settings, _guardian: guardian };
+        let restorer = TtyRestorer::new(stdin(), &settings)?;
+        let outer = Self { settings, _restorer: restorer };
         // Where this runs in the background, the kernel stops it here until it is brought to the front.
         outer.set_raw()?;
         Ok(outer)

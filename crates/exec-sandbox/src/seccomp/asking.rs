@@ -21,7 +21,7 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asks {
     /// Paths, and what is to be done with each.
-    Paths(&'static [(Place, Way)]),
+    Paths(&'static [(PathArguments, Way)]),
     /// An address, by the numbers of the arguments that say where it lies and how long it is, and what is to be done
     /// with it should it be a path.
     Address(u8, u8, Way),
@@ -29,7 +29,7 @@ pub(crate) enum Asks {
 
 /// Which arguments name a path.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct PathArguments {
     /// The descriptor of the folder that it begins in; nothing for the one that the process is in.
     pub(crate) folder: Option<u8>,
     /// The text.
@@ -75,13 +75,13 @@ use Asks::{Address, Paths};
 use Way::{Change, Connect, Enter, Look, Make, Open, Read};
 
 /// A path that begins where the process is.
-const fn here(text: u8) -> Place {
-    Place { folder: None, text }
+const fn here(text: u8) -> PathArguments {
+    PathArguments { folder: None, text }
 }
 
 /// A path that begins in a folder.
-const fn below(folder: u8, text: u8) -> Place {
-    Place { folder: Some(folder), text }
+const fn below(folder: u8, text: u8) -> PathArguments {
+    PathArguments { folder: Some(folder), text }
 }
 
 const fn asks(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>, asks: Asks) -> Row {

@@ -13,7 +13,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0, 0]);
         raw::exit(1);
     }
-    match launch.order {
+    match launch.argv_mailbox {
         None => {
             let programs = launch.programs.iter().map(CString::as_c_str);
             let lists = (launch.arguments.as_ptr(), launch.environment.as_ptr());
@@ -80,7 +80,7 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::set_limit(limit).map_err(at(Stage::Limits))?;
     }
     if launch.namespaces == 0 {
-        super::place::wall(launch)?;
+        super::landlock_init::wall(launch)?;
     }
     raw::set_signal_mask(0).map_err(at(Stage::Streams))?;
     if !launch.last_filter.is_empty() {

@@ -8,11 +8,6 @@ use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, S
 use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, MountAttributes, Result, Side};
 use super::{command, forget, proxy_listener};
 
-const NOSUID: u64 = 0x2;
-const NODEV: u64 = 0x4;
-const NOEXEC: u64 = 0x8;
-const READ_ONLY: u64 = 0x1;
-
 /// The weight of a session, as `nice` counts.
 const WEIGHT: &[u8] = b"15";
 
@@ -43,7 +38,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd
     match unsafe { raw::fork() } {
         Ok(Side::Child) => command::run(launch, go, reports),
         Ok(Side::Parent { pid, .. }) => {
-            let (is_waiting, background) = (launch.order.is_some(), launch.background);
+            let (is_waiting, background) = (launch.argv_mailbox.is_some(), launch.background);
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { forget::forget() };
             if is_waiting {
@@ -87,7 +82,7 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
     if let Some(landlock) = &launch.landlock {
-        second_wall(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
+        enforce_landlock(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
     }
     // The filter closes the way back.
     if let Some(processors) = &launch.processors {
@@ -117,7 +112,7 @@ fn make_root(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
 /// An empty folder in memory, mounted over a folder that every machine has, and what lies on top of things to hide them.
 fn empty_root() -> Result<OwnedFd> {
     let options = [(c"size", c"1m"), (c"mode", c"0755")];
-    let root = raw::new_filesystem(c"tmpfs", &options, NOSUID | NODEV)?;
+    let root = raw::new_filesystem(c"tmpfs", &options, MountAttributes::NOSUID | MountAttributes::NODEV)?;
     let place = raw::open_path(libc::AT_FDCWD, c"/usr", libc::O_PATH | libc::O_DIRECTORY, false)?;
     raw::move_mount(root.as_raw_fd(), place.as_raw_fd())?;
     raw::make_file(root.as_raw_fd(), c".nothing")?;
@@ -130,7 +125,7 @@ fn enter(root: &OwnedFd) -> Result {
     raw::unlink(root.as_raw_fd(), c".nothing.d", libc::AT_REMOVEDIR)?;
     raw::enter(root.as_raw_fd())?;
     raw::become_root_here()?;
-    let read_only = MountAttributes { set: READ_ONLY, ..MountAttributes::default() };
+    let read_only = MountAttributes { set: MountAttributes::READ_ONLY, ..MountAttributes::default() };
     raw::mount_setattr(root.as_raw_fd(), &read_only, false)?;
     raw::change_folder(c"/")
 }
@@ -144,14 +139,24 @@ fn furnish(root: RawFd, step: &Step, trees: &[RawFd]) -> Result {
             let options = [(c"size", size.as_c_str()), (c"mode", mode.as_c_str()), (c"nr_inodes", c"200000")];
             place(root, path, &raw::new_filesystem(c"tmpfs", &options, *attributes)?)
         }
-        Step::Processes(path) => {
-            place(root, path, &raw::new_filesystem(c"proc", &[], NOSUID | NODEV | NOEXEC)?)
-        }
+        Step::Processes(path) => place(
+            root,
+            path,
+            &raw::new_filesystem(
+                c"proc",
+                &[],
+                MountAttributes::NOSUID | MountAttributes::NODEV | MountAttributes::NOEXEC,
+            )?,
+        ),
         Step::Terminals(path) => {
             let options = [(c"ptmxmode", c"0666"), (c"mode", c"0620")];
-            place(root, path, &raw::new_filesystem(c"devpts", &options, NOSUID | NOEXEC)?)
+            place(
+                root,
+                path,
+                &raw::new_filesystem(c"devpts", &options, MountAttributes::NOSUID | MountAttributes::NOEXEC)?,
+            )
         }
-        Step::Place { tree, path } => {
+        Step::Mount { tree, path } => {
             let tree = trees.get(*tree).ok_or(libc::EINVAL)?;
             raw::move_mount(*tree, target(root, path)?.as_raw_fd())
         }
@@ -174,7 +179,7 @@ fn place(root: RawFd, path: &std::ffi::CStr, mount: &OwnedFd) -> Result {
 fn freeze(root: RawFd, path: &std::ffi::CStr) -> Result {
     let there = target(root, path)?;
     let copy = raw::open_tree(there.as_raw_fd(), c"")?;
-    let read_only = MountAttributes { set: READ_ONLY, ..MountAttributes::default() };
+    let read_only = MountAttributes { set: MountAttributes::READ_ONLY, ..MountAttributes::default() };
     raw::mount_setattr(copy.as_raw_fd(), &read_only, true)?;
     raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
 }
@@ -182,7 +187,13 @@ fn freeze(root: RawFd, path: &std::ffi::CStr) -> Result {
 fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result {
     let there = target(root, path)?;
     let nothing = raw::open_tree(root, nothing)?;
-    let closed = MountAttributes { set: READ_ONLY | NOSUID | NODEV | NOEXEC, ..MountAttributes::default() };
+    let closed = MountAttributes {
+        set: MountAttributes::READ_ONLY
+            | MountAttributes::NOSUID
+            | MountAttributes::NODEV
+            | MountAttributes::NOEXEC,
+        ..MountAttributes::default()
+    };
     raw::mount_setattr(nothing.as_raw_fd(), &closed, false)?;
     raw::move_mount(nothing.as_raw_fd(), there.as_raw_fd())
 }
@@ -195,7 +206,7 @@ fn missing_is_fine(result: Result) -> Result {
     if result == Err(libc::ENOENT) { Ok(()) } else { result }
 }
 
-pub(super) fn second_wall(landlock: &Landlock) -> Result<(), (usize, Errno)> {
+pub(super) fn enforce_landlock(landlock: &Landlock) -> Result<(), (usize, Errno)> {
     let ruleset = raw::landlock_ruleset(landlock.handled, landlock.scopes, landlock.version)
         .map_err(|errno| (0, errno))?;
     for (number, (path, allowed)) in landlock.rules.iter().enumerate() {

@@ -5,10 +5,10 @@ use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
 
-use super::order::Place;
+use super::argv_mailbox::ArgvAddress;
 use super::raw::{self, ALL_SIGNALS, Errno, KernelLimit, MountAttributes, Result, Side};
-use super::remove::Doomed;
-use super::{init, place};
+use super::remove::ScratchDir;
+use super::{init, landlock_init};
 use crate::seccomp::Instruction;
 
 /// What the first process does before it starts the command, and with what.
@@ -45,12 +45,12 @@ pub(crate) struct Launch {
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Strings,
     /// Where program and arguments will stand, if they are not known yet.
-    pub(crate) order: Option<Place>,
+    pub(crate) argv_mailbox: Option<ArgvAddress>,
     pub(crate) environment: Strings,
     /// Where this program's own arguments and variables lie: the first process is a copy of it.
     pub(crate) wipe: Vec<(usize, usize)>,
     /// What the first process removes at the end, where the command has a folder of its own on the disk.
-    pub(crate) doomed: Option<Doomed>,
+    pub(crate) doomed: Option<ScratchDir>,
     /// What was ended already and is waited for with this, when the sandbox has begun.
     pub(crate) _ended: Vec<Ended>,
 }
@@ -97,7 +97,7 @@ pub(crate) enum Step {
     Processes(CString),
     Terminals(CString),
     /// Puts a tree in its place.
-    Place {
+    Mount {
         tree: usize,
         path: CString,
     },
@@ -200,13 +200,13 @@ pub(crate) fn stage_in_words(stage: i32) -> &'static str {
 }
 
 /// A sandbox whose first process waits for the word to go on.
-pub(crate) struct Born {
+pub(crate) struct SpawnedInit {
     pub(crate) pid: i32,
     pub(crate) pidfd: OwnedFd,
 }
 
 /// Starts the first process of a sandbox. It waits for a byte on `go` and reports on `reports`.
-pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> {
+pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<SpawnedInit> {
     // It knows of no other way whether this one is still there: it holds both ends of `go`, as may others that are born now.
     let parent = raw::own_pidfd()?;
     // Room for one number a tree: the process may not ask for memory.
@@ -216,15 +216,15 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Born> 
     // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
     let side = unsafe { raw::clone_process(launch.namespaces) };
     if let Ok(Side::Child) = side {
-        let _no_way_back = raw::NoWayBack;
+        let _abort = raw::AbortOnUnwind;
         if launch.namespaces == 0 {
-            place::run(launch, parent.as_raw_fd(), go, reports);
+            landlock_init::run(launch, parent.as_raw_fd(), go, reports);
         }
         init::run(launch, &mut descriptors, parent.as_raw_fd(), go, reports);
     }
     raw::set_signal_mask(mask).ok();
     match side? {
-        Side::Parent { pid, pidfd: Some(pidfd) } => Ok(Born { pid, pidfd }),
+        Side::Parent { pid, pidfd: Some(pidfd) } => Ok(SpawnedInit { pid, pidfd }),
         _ => Err(libc::EINVAL),
     }
 }

@@ -21,13 +21,13 @@ const OPEN: u32 = 0o700;
 
 /// A folder that is to be gone in the end, as numbers and nothing else.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Doomed {
+pub(crate) struct ScratchDir {
     parent: RawFd,
     folder: RawFd,
     name: [u8; NAME],
 }
 
-impl Doomed {
+impl ScratchDir {
     /// One of this name; nothing if the name is too long. The descriptors are to stay open.
     pub(crate) fn new(parent: BorrowedFd<'_>, folder: BorrowedFd<'_>, name: &[u8]) -> Option<Self> {
         let mut room = [0; NAME];
@@ -164,7 +164,7 @@ mod tests {
     fn a_name_that_is_too_long_is_none() {
         let here = File::open("/").unwrap();
         for (length, is_one) in [(0, true), (NAME - 1, true), (NAME, false), (NAME + 1, false)] {
-            let doomed = Doomed::new(here.as_fd(), here.as_fd(), &vec![b'x'; length]);
+            let doomed = ScratchDir::new(here.as_fd(), here.as_fd(), &vec![b'x'; length]);
             assert_eq!(doomed.is_some(), is_one, "{length}");
         }
     }
@@ -177,6 +177,6 @@ mod tests {
             fs::set_permissions(around.join(name), Permissions::from_mode(OPEN)).unwrap();
             raw::open_path(parent.as_raw_fd(), c"doomed", libc::O_RDONLY, true)
         });
-        Doomed::new(parent.as_fd(), folder.unwrap().as_fd(), name.as_bytes()).unwrap().remove();
+        ScratchDir::new(parent.as_fd(), folder.unwrap().as_fd(), name.as_bytes()).unwrap().remove();
     }
 }

@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stockade_exec_sandbox::{Backend, End, Outcome, RunError, SandboxSpec, Streams, Usage, plan, probe, run};
+use stockade_exec_sandbox::{
+    Backend, End, Outcome, ResourceUsage, RunError, SandboxSpec, Streams, plan, probe, run,
+};
 use tempfile::TempDir;
 
 /// A workspace under `/tmp`, whose files outside the workspace must stay out of sight.
@@ -96,7 +98,7 @@ pub(crate) const SPENDER: &str = "python3 -c 'x = bytearray(50_000_000)'; \
      sh -c 'python3 -c \"import time\nwhile time.process_time() < 0.3: pass\"; true'; true";
 
 /// Holds what is known about a command to what [`SPENDER`] did.
-pub(crate) fn spent(usage: Usage, by: &str) {
+pub(crate) fn spent(usage: ResourceUsage, by: &str) {
     let (time, memory) = (usage.cpu_time.unwrap(), usage.peak_memory.unwrap());
     assert!(time >= Duration::from_millis(300) && time < Duration::from_secs(20), "{by} {usage:?}");
     assert!(memory > 50_000_000 && memory < 300_000_000, "{by} {usage:?}");

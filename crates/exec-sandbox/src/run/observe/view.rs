@@ -17,7 +17,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
 use crate::explain::asked::{Address, Ask, address, is_listed};
-use crate::seccomp::{Architecture, Asks, Place, Way, asked_by};
+use crate::seccomp::{Architecture, Asks, PathArguments, Way, asked_by};
 use crate::sys::raw::{self, Notice};
 
 /// Longest path, and longest address, that the kernel takes.
@@ -47,7 +47,7 @@ fn argument(notice: &Notice, number: u8) -> u64 {
     notice.arguments.get(usize::from(number)).copied().unwrap_or_default()
 }
 
-fn named(notice: &Notice, place: Place, way: Way) -> Option<Ask> {
+fn named(notice: &Notice, place: PathArguments, way: Way) -> Option<Ask> {
     let text = text(notice.thread, argument(notice, place.text))?;
     // Without a name, it is about something that is open already.
     if text.is_empty() {

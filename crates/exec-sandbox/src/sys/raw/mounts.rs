@@ -3,9 +3,11 @@
 use std::ffi::{CStr, c_uint};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
+use rustix::mount::{MountAttrFlags, MountPropagationFlags};
+
 use super::{Result, descriptor, done};
 
-/// What becomes of a mount.
+/// What becomes of a mount: the kernel's `struct mount_attr`, see mount_setattr(2).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MountAttributes {
@@ -13,6 +15,17 @@ pub(crate) struct MountAttributes {
     pub(crate) clear: u64,
     pub(crate) propagation: u64,
     pub(crate) user_namespace: u64,
+}
+
+impl MountAttributes {
+    pub(crate) const READ_ONLY: u64 = MountAttrFlags::MOUNT_ATTR_RDONLY.bits() as u64;
+    pub(crate) const NOSUID: u64 = MountAttrFlags::MOUNT_ATTR_NOSUID.bits() as u64;
+    pub(crate) const NODEV: u64 = MountAttrFlags::MOUNT_ATTR_NODEV.bits() as u64;
+    pub(crate) const NOEXEC: u64 = MountAttrFlags::MOUNT_ATTR_NOEXEC.bits() as u64;
+    /// Maps the owners of files by the user namespace that is named.
+    pub(crate) const IDMAP: u64 = MountAttrFlags::MOUNT_ATTR_IDMAP.bits() as u64;
+    /// The propagation of a mount that hears of no other and tells none.
+    pub(crate) const PRIVATE: u64 = MountPropagationFlags::PRIVATE.bits() as u64;
 }
 
 /// Changes a mount, and with `recursive` those below it.

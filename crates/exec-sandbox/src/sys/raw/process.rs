@@ -87,9 +87,9 @@ pub(crate) fn exit(code: c_int) -> ! {
 }
 
 /// Ends a process that a bug would lead out of here: what it would come back to is the program that it is a copy of.
-pub(crate) struct NoWayBack;
+pub(crate) struct AbortOnUnwind;
 
-impl Drop for NoWayBack {
+impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         exit(1);
     }

@@ -16,15 +16,15 @@ const WORD: usize = size_of::<usize>();
 const HEAD: usize = 3;
 
 /// The piece of memory, as this program holds it.
-pub(crate) struct Order {
-    place: Place,
+pub(crate) struct ArgvMailbox {
+    place: ArgvAddress,
 }
 
 /// Where it lies.
 #[derive(Clone, Copy)]
-pub(crate) struct Place(usize);
+pub(crate) struct ArgvAddress(usize);
 
-impl Order {
+impl ArgvMailbox {
     /// Takes one, in which nothing stands.
     pub(crate) fn new() -> io::Result<Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
@@ -33,10 +33,10 @@ impl Order {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { place: Place(start as usize) })
+        Ok(Self { place: ArgvAddress(start as usize) })
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> ArgvAddress {
         self.place
     }
 
@@ -78,14 +78,14 @@ impl Order {
     }
 }
 
-impl Drop for Order {
+impl Drop for ArgvMailbox {
     fn drop(&mut self) {
         // SAFETY: the piece belongs to this value alone; the sandbox has its own view of it.
         unsafe { libc::munmap(self.place.0 as *mut _, SIZE) };
     }
 }
 
-impl Place {
+impl ArgvAddress {
     fn word(self, number: usize) -> usize {
         // SAFETY: words are read only after they were written, and each list ends in a null.
         unsafe { *(self.0 as *const usize).add(number) }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let mut order = Order::new().unwrap();
+        let mut order = ArgvMailbox::new().unwrap();
         let rows: [[&[&str]; 3]; 2] =
             [[&["/bin/a", "/b"], &["a", "", "long word"], &["A=", "B=b c"]], [&[], &["x"], &[]]];
         for [programs, arguments, variables] in rows {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_not_written() {
-        let mut order = Order::new().unwrap();
+        let mut order = ArgvMailbox::new().unwrap();
         let long = |length: usize| texts(&["x".repeat(length).as_str()]);
         assert!(!order.write([&[], &long(SIZE), &[]]) && !order.write([&[], &[], &long(SIZE)]));
         assert!(!order.write([&[], &vec![CString::default(); SIZE / WORD], &[]]));

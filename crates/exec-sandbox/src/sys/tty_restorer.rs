@@ -12,12 +12,12 @@ use rustix::termios::{OptionalActions, Termios, tcgetpgrp, tcsetattr};
 use super::raw::{self, ALL_SIGNALS, Side};
 
 /// The process. It is gone when this is dropped, and has done nothing then.
-pub(crate) struct Guardian {
+pub(crate) struct TtyRestorer {
     pid: i32,
     _alive: OwnedFd,
 }
 
-impl Guardian {
+impl TtyRestorer {
     /// Starts one for a terminal with these settings.
     pub(crate) fn new(terminal: BorrowedFd<'_>, settings: &Termios) -> io::Result<Self> {
         let error = io::Error::from_raw_os_error;
@@ -36,7 +36,7 @@ impl Guardian {
     }
 }
 
-impl Drop for Guardian {
+impl Drop for TtyRestorer {
     fn drop(&mut self) {
         raw::send_signal(self.pid, libc::SIGKILL).ok();
         raw::wait_for(self.pid).ok();

@@ -8,10 +8,10 @@ use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
 use super::command;
 use super::forget;
-use super::init::{Failure, ended, second_wall};
+use super::init::{Failure, ended, enforce_landlock};
 use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, Errno, KernelLimit, Result, Side};
-use super::remove::Doomed;
+use super::remove::ScratchDir;
 
 /// Keeps a process from starting any more.
 const NO_NEW_PROCESSES: KernelLimit = KernelLimit { resource: libc::RLIMIT_NPROC as _, soft: 0, hard: 0 };
@@ -72,11 +72,11 @@ pub(super) fn wall(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
     }
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
-    second_wall(landlock).map_err(|(_, errno)| (Stage::Landlock, errno))?;
+    enforce_landlock(landlock).map_err(|(_, errno)| (Stage::Landlock, errno))?;
     raw::install_filter(&launch.filter).map_err(at(Stage::Filter))
 }
 
-fn watch(command: i32, reports: RawFd, doomed: Option<Doomed>) -> ! {
+fn watch(command: i32, reports: RawFd, doomed: Option<ScratchDir>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     loop {
         while let Ok(Some(child)) = raw::wait_any(false) {
@@ -103,7 +103,7 @@ fn watch(command: i32, reports: RawFd, doomed: Option<Doomed>) -> ! {
 }
 
 /// Removes the command's own folder: whoever made it may be gone before that comes to it.
-fn remove(doomed: Option<Doomed>) {
+fn remove(doomed: Option<ScratchDir>) {
     if let Some(doomed) = doomed {
         doomed.remove();
     }
