@@ -125,7 +125,7 @@ const BEFORE_A_HOST: &[&str] = &[
 
 /// Lines that are looked at, the last ones, and the most that is said.
 const LINES: usize = 200;
-const MOST: usize = 8;
+const MAX_DENIALS: usize = 8;
 
 /// Returns what the command was probably refused, if it failed.
 pub(crate) fn explain(plan: &Plan, end: End, errors: &[u8]) -> Vec<Denial> {
@@ -149,7 +149,7 @@ pub(crate) fn explain(plan: &Plan, end: End, errors: &[u8]) -> Vec<Denial> {
     }
     let mut seen = BTreeSet::new();
     found.retain(|denial| seen.insert(denial.clone()));
-    found.truncate(MOST);
+    found.truncate(MAX_DENIALS);
     found
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn add(found: &mut Vec<Denial>, end: End, asked: Asked) {
             found.push(denial);
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_DENIALS);
 }
 
 /// Returns the paths in a line, without `.` and `..`.
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn what_is_said_has_an_end() {
         let many: String = (0..1000).map(|n| format!("/opt/{n}: Permission denied\n")).collect();
-        assert_eq!(explain(&planned(), End::Exited(1), many.as_bytes()).len(), MOST);
+        assert_eq!(explain(&planned(), End::Exited(1), many.as_bytes()).len(), MAX_DENIALS);
         assert_eq!(explain(&planned(), End::Exited(1), &[0xff; 4096]), []);
     }
 }

@@ -24,8 +24,8 @@ use crate::sweep::{moment, sweep};
 const END: &[u8] = b"end";
 
 /// Longest file that is read, and the most that are looked at.
-const LONGEST: u64 = 8 << 20;
-const MOST: usize = 256;
+const MAX_LENGTH: u64 = 8 << 20;
+const MAX_COUNT: usize = 256;
 
 /// A file that is not complete is taken away when it is older than this.
 const OLD: Duration = Duration::from_secs(60);
@@ -67,7 +67,7 @@ impl Drop for Journal {
 /// Sweeps after programs that were killed before they came to it.
 pub(crate) fn recover(state: &Path) -> Vec<Quarantined> {
     let Ok(files) = fs::read_dir(state.join("running")) else { return Vec::new() };
-    files.flatten().take(MOST).flat_map(|file| recover_one(state, &file.path())).collect()
+    files.flatten().take(MAX_COUNT).flat_map(|file| recover_one(state, &file.path())).collect()
 }
 
 fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
@@ -82,7 +82,7 @@ fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
         .metadata()
         .and_then(|data| data.modified())
         .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
-    let is_read = file.take(LONGEST).read_to_end(&mut bytes).is_ok();
+    let is_read = file.take(MAX_LENGTH).read_to_end(&mut bytes).is_ok();
     let Some((workspace, before)) = is_read.then(|| read(&bytes)).flatten() else {
         if is_old {
             fs::remove_file(path).ok();

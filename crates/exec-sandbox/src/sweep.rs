@@ -44,7 +44,7 @@ const HARMLESS_SETTINGS: &[&str] = &[
 ];
 
 /// Longest settings of a new repository that are read.
-const LONGEST: u64 = 64 << 10;
+const MAX_LENGTH: u64 = 64 << 10;
 
 /// What was found after a command.
 #[derive(Debug, Default)]
@@ -184,8 +184,8 @@ impl Quarantine<'_> {
     fn read(&self, path: &Path) -> Option<String> {
         let file = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
         let mut text = String::new();
-        File::from(file).take(LONGEST + 1).read_to_string(&mut text).ok()?;
-        (text.len() as u64 <= LONGEST).then_some(text)
+        File::from(file).take(MAX_LENGTH + 1).read_to_string(&mut text).ok()?;
+        (text.len() as u64 <= MAX_LENGTH).then_some(text)
     }
 
     fn is_plain(&self, path: &Path) -> bool {

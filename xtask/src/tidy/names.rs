@@ -7,14 +7,13 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// Crates whose constants do not all begin with `MAX_` yet. A crate without such constants left has no row.
-const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard"];
+const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
 
 /// Crates that still have a type named `Place`. A crate without has no row.
-const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/exec-sandbox", "crates/guard"];
+const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
 
 /// Types that two crates name alike. None is added; a row that holds no longer is taken out.
-const DOUBLES_TO_RENAME: &[&str] =
-    &["Access", "Backend", "Gap", "Rule", "Shape", "Treatment", "Usage", "View"];
+const DOUBLES_TO_RENAME: &[&str] = &["Access", "Backend", "Rule", "Shape", "Treatment", "View"];
 
 /// Crates whose public names still use a private word. A crate without such names has no row.
 const WORDS_TO_RENAME: &[&str] = &[];

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stockade_text::TextPosition;
 
 /// The most problems that are listed.
-const MOST: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
 /// Something that is wrong with a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ pub(super) struct Problems(Vec<ManifestProblem>);
 
 impl Problems {
     pub(super) fn push(&mut self, path: &str, at: TextPosition, message: String, fix: impl Into<String>) {
-        if self.0.len() < MOST {
+        if self.0.len() < MAX_PROBLEMS {
             let (path, fix) = (path.to_owned(), fix.into());
             self.0.push(ManifestProblem { path, message, line: at.line, column: at.column, fix });
         }

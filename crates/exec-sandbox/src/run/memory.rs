@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 
 /// More processes than this are not looked at; the limit of processes ends them sooner.
-const MOST: usize = 5000;
+const MAX_COUNT: usize = 5000;
 
 /// Whether a process and all below it have more than so many bytes for themselves. What was there one moment and gone the
 /// next counts for nothing.
@@ -30,7 +30,7 @@ fn tree(first: i32) -> Vec<i32> {
     let (mut tree, mut waiting) = (Vec::new(), vec![first]);
     while let Some(pid) = waiting.pop() {
         tree.push(pid);
-        if tree.len() >= MOST {
+        if tree.len() >= MAX_COUNT {
             break;
         }
         waiting.extend(children(pid));
