@@ -55,18 +55,24 @@ fn well_formed(node: &Node, inside: &impl Fn(TextPosition) -> bool, depth: usize
     assert!(inside(node.at), "{}", node.at);
     assert!(!node.value.kind().is_empty());
     match &node.value {
-        Value::List(nodes) => nodes.iter().for_each(|node| well_formed(node, inside, depth - 1)),
+        Value::List(nodes) => nodes.iter().for_each(|node| well_formed(node, inside, below(depth))),
         Value::Table(entries) => {
             let mut keys = HashSet::new();
             for entry in entries {
                 assert!(inside(entry.at), "{}", entry.at);
                 assert!(keys.insert(&entry.key), "`{}` is there twice", entry.key);
-                well_formed(&entry.node, inside, depth - 1);
+                well_formed(&entry.node, inside, below(depth));
             }
         }
         Value::Number(number) => assert_eq!(number.trim(), number),
         Value::Nothing | Value::Flag(_) | Value::Text(_) | Value::Date(_) => {}
     }
+}
+
+/// How many levels may follow below one.
+fn below(depth: usize) -> usize {
+    assert!(depth > 0, "it is nested deeper than is accepted");
+    depth - 1
 }
 
 /// What is shown can be shown, is what it was where nothing had to be written out, and both ways to escape agree.
