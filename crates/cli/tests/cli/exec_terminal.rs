@@ -60,7 +60,10 @@ impl Person {
         let workspace = folder.path().join("work");
         fs::create_dir(&workspace).unwrap();
         let mut shell = Command::new("setsid");
-        shell.args(["--ctty", "--wait", "sh", "-c", script]).current_dir(&workspace).env_clear();
+        // The shell stays until the person leaves: when the leader of a session ends, the kernel drops what is still on its
+        // way to the screen.
+        let script = format!("{script}; read -r _");
+        shell.args(["--ctty", "--wait", "sh", "-c", &script]).current_dir(&workspace).env_clear();
         shell.env("PATH", path_with_stockade());
         if let Who::Nobody = who {
             // Its own folder may belong to root alone.
