@@ -3,8 +3,8 @@
 //! Every crate is packed as `cargo publish` would pack it, together, so that crates find each other before any of them is
 //! in a registry. Cargo refuses what lacks a description, a version of a dependency or a file that the manifest names.
 //!
-//! From their packed sources are built those that stand on nothing of ours, with what they turn on by default: a file that
-//! the crate includes and the package lacks shows there. The others are packed by the same rule (all of `src`, without
+//! From their packed sources are built those that stand on nothing of ours but each other, with what they turn on by default:
+//! a file that the crate includes and the package lacks shows there. The others are packed by the same rule (all of `src`, without
 //! tests and benches, held by `cargo xtask tidy`), and are not built a second time: that would compile SQLite, TLS and
 //! every layer once more to learn nothing about them.
 
@@ -19,7 +19,7 @@ const GROUP: &str = "package";
 const NOT_PACKED: &[&str] = &["xtask"];
 
 /// The crates that are built from their packed sources.
-const BUILT: &[&str] = &["eval", "limits", "names", "sanitize", "shell"];
+const BUILT: &[&str] = &["eval", "limits", "names", "sanitize", "shell", "text"];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {

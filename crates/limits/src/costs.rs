@@ -47,7 +47,7 @@ pub struct CostTotal {
 
 /// The latest records of what was spent, oldest first; what is older than the last so many is dropped.
 ///
-/// This is for looking at, not for deciding: [`crate::Budget`] decides, and forgets nothing early.
+/// This is for looking at, not for deciding: [`Budget`](crate::budget::Budget) decides, and forgets nothing early.
 #[derive(Clone, Debug)]
 pub struct CostLedger {
     records: VecDeque<CostRecord>,

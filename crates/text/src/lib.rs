@@ -1,6 +1,6 @@
 //! The ground floor for text: where things stand in it, what documents say, what names were meant, and how to show it.
 //!
-//! - [`Escaped`], [`escape`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
+//! - [`Escaped`], [`escape()`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
 //! - [`nearest()`]: the known name that a misspelt one was probably meant to be.
 //! - [`poses_as_latin`]: words in which letters of other scripts stand for Latin ones.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.

@@ -137,7 +137,7 @@ impl Policy {
         Ok(Self::commands("approve-commands", CommandPatterns::compile(patterns)?, Answer::Ask))
     }
 
-    /// A policy that denies the commands that no agent should ever run, as [`all_hazards`](crate::all_hazards) finds
+    /// A policy that denies the commands that no agent should ever run, as [`all_hazards`](crate::commands::hazards::all_hazards) finds
     /// them: wiping the disk or the home folder, fork bombs, running what was just downloaded, reading keys, changing
     /// what runs at the next start, switching the machine off. A command that cannot be read is denied too.
     #[must_use]
