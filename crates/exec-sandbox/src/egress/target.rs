@@ -220,6 +220,9 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
     if wire.len() > MAX_LABEL {
         return Err(wrong("it is too long"));
     }
+    if label.strip_prefix("xn--").is_some_and(stands_for_another_form) {
+        return Err(wrong("it stands for letters in a form that no name is registered in, such as capitals"));
+    }
     let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     if !wire.bytes().all(is_known) {
         return Err(wrong("it holds a character that no name has"));
@@ -228,6 +231,18 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
         true => Err(wrong("it begins or ends with `-`, so that it could be read as an option")),
         false => Ok(wire),
     }
+}
+
+/// Whether an encoded label stands for what would be encoded otherwise (UTS 46 calls it invalid): a program that decodes it
+/// and encodes what it shows asks for another host.
+fn stands_for_another_form(encoded: &str) -> bool {
+    let Some(decoded) = punycode::decode(encoded) else { return false };
+    let differs = match folded(&decoded) {
+        Ok(plain) => plain != decoded,
+        // Signs that no name has are nobody's other spelling; letters and digits in disguise are.
+        Err(refused) => refused.rule == "disguised-address",
+    };
+    differs || punycode::encode(&decoded).is_none_or(|again| again != encoded)
 }
 
 /// A label as a person would see it; one that stands for nothing is shown as it is.
@@ -354,6 +369,9 @@ mod tests {
                     "$(id).com",
                     "a\u{200d}b.com",
                     "☃.net",
+                    // A capital letter within, and the sign for 10 as one character.
+                    "xn--pypal-2ve.com",
+                    "xn--xrh.com",
                 ],
             ),
         ] {
