@@ -19,6 +19,10 @@ const DEPTH: usize = 3;
 const NAMES: usize = 20_000;
 const NAMES_OF_ONE_FOLDER: usize = 5_000;
 
+/// How many folders are asked for each name of the table because they cannot be listed to their end. Those near the top come
+/// first; a workspace with more of them is one that was looked at in part.
+const MAX_UNLISTED: usize = 128;
+
 /// How deep a folder is looked into all of which is reported.
 const REPORTED_DEPTH: usize = 4;
 
@@ -39,11 +43,8 @@ pub(crate) struct Found {
 /// Returns what lies in a workspace under names that count. Folders near the top are looked at before deeper ones, so that one
 /// with very many names hides little.
 pub(crate) fn look(workspace: &Path) -> Found {
-    let mut search = Search { workspace, found: Found::default(), names: 0, folders: VecDeque::new() };
-    search.folders.push_back((PathBuf::new(), 0));
-    while let Some((below, depth)) = search.folders.pop_front() {
-        search.folder(&below, depth);
-    }
+    let mut search = Search::new(workspace);
+    search.run();
     search.found
 }
 
@@ -51,11 +52,26 @@ struct Search<'w> {
     workspace: &'w Path,
     found: Found,
     names: usize,
+    /// How many folders were not listed to their end.
+    unlisted: usize,
     /// What is still to be looked into, and how deep it lies.
     folders: VecDeque<(PathBuf, usize)>,
 }
 
+impl<'w> Search<'w> {
+    fn new(workspace: &'w Path) -> Self {
+        let folders = VecDeque::from([(PathBuf::new(), 0)]);
+        Self { workspace, found: Found::default(), names: 0, unlisted: 0, folders }
+    }
+}
+
 impl Search<'_> {
+    fn run(&mut self) {
+        while let Some((below, depth)) = self.folders.pop_front() {
+            self.folder(&below, depth);
+        }
+    }
+
     /// Remembers a path if it exists. Links are remembered as such and never followed.
     fn note(&mut self, path: PathBuf, treatment: Treatment) -> Option<&Entry> {
         let full = self.workspace.join(&path);
@@ -70,10 +86,20 @@ impl Search<'_> {
     }
 
     fn folder(&mut self, below: &Path, depth: usize) {
-        let listed = fs::read_dir(self.workspace.join(below));
-        let is_whole = listed.is_ok_and(|entries| self.entries(below, depth, entries));
-        if !is_whole {
-            self.unlisted(below);
+        let before = (self.found.protected.len(), self.found.watched.len());
+        if self.names < NAMES {
+            let listed = fs::read_dir(self.workspace.join(below));
+            if listed.is_ok_and(|entries| self.entries(below, depth, entries)) {
+                return;
+            }
+        } else {
+            self.found.searched = Searched::InPart;
+        }
+        self.unlisted += 1;
+        if self.unlisted <= MAX_UNLISTED {
+            self.ask_for_each_name(below, before);
+        } else {
+            self.found.searched = Searched::InPart;
         }
     }
 
@@ -169,23 +195,26 @@ impl Search<'_> {
     }
 
     /// Asks for each name in a folder that cannot be listed, or not to its end: who may enter a folder obeys what lies in it.
-    fn unlisted(&mut self, below: &Path) {
+    /// `before` says what was found before this folder.
+    fn ask_for_each_name(&mut self, below: &Path, before: (usize, usize)) {
         let git = below.join(".git");
-        if !self.is_noted(&git) {
+        if !self.is_noted(&git, before) {
             self.repository(&git);
         }
         for (name, path) in IN_ANY_FOLDER.paths().filter(|(_, path)| !path.contains('*')) {
             let path = below.join(path);
             let is_file = || self.workspace.join(&path).symlink_metadata().is_ok_and(|data| data.is_file());
-            if !self.is_noted(&path) && (answer(name) != Some(Answer::Hide) || is_file()) {
+            if !self.is_noted(&path, before) && (answer(name) != Some(Answer::Hide) || is_file()) {
                 self.answer(name, path);
             }
         }
     }
 
-    fn is_noted(&self, path: &Path) -> bool {
-        let mut protected = self.found.protected.iter().map(|entry| &entry.path);
-        protected.any(|noted| noted == path) || self.found.watched.iter().any(|watched| watched.path == path)
+    /// Whether a path is among what was found since: only what one folder holds is compared.
+    fn is_noted(&self, path: &Path, (protected, watched): (usize, usize)) -> bool {
+        let mut protected = self.found.protected.iter().skip(protected).map(|entry| &entry.path);
+        let mut watched = self.found.watched.iter().skip(watched).map(|entry| &entry.path);
+        protected.any(|noted| noted == path) || watched.any(|noted| noted == path)
     }
 
     /// A repository can be committed to, but not moved away, and what runs programs in it stays as it is. Where it is a
@@ -264,5 +293,32 @@ fn stamp(data: &fs::Metadata) -> Stamp {
         size: data.size(),
         modified: (data.mtime(), data.mtime_nsec()),
         changed: (data.ctime(), data.ctime_nsec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More names than are looked at, and more folders than are asked for each name.
+    #[test]
+    fn a_flood_of_folders_is_looked_at_in_part_and_costs_no_more_for_being_longer() {
+        let workspace = tempfile::tempdir().unwrap();
+        let make = |folder: &str| {
+            for number in 0..4_000 {
+                fs::create_dir(workspace.path().join(format!("{folder}{number}"))).unwrap();
+            }
+        };
+        for folder in ["", "0/", "1/", "2/", "3/", "4/"] {
+            make(folder);
+        }
+        fs::write(workspace.path().join(".envrc"), "x").unwrap();
+        let mut search = Search::new(workspace.path());
+        search.run();
+        assert_eq!(search.found.searched, Searched::InPart);
+        assert!(search.names <= NAMES + 1 && search.unlisted > MAX_UNLISTED);
+        // What lies at the top is found whatever lies beside it.
+        let found: Vec<&Path> = search.found.protected.iter().map(|entry| entry.path.as_path()).collect();
+        assert_eq!(found, [Path::new(".envrc")]);
     }
 }

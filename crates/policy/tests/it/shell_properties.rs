@@ -1,8 +1,12 @@
 //! What must hold for every text. The fuzz targets and the tests in `shell_replay.rs` run the same functions.
 
+use spelling::quoted;
 use stockade_policy::commands::hazards::{Hazard, all_hazards};
 use stockade_policy::commands::validator::{ValidatorOptions, validate};
 use stockade_shell::{HazardKind, ReadOptions, Script, Shell};
+
+#[path = "../../../shell/tests/it/spelling.rs"]
+mod spelling;
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 
@@ -58,22 +62,4 @@ fn hazards_in(text: &str) -> Option<Vec<&'static str>> {
         return None;
     }
     Some(all_hazards(&actions).iter().map(|danger: &Hazard| danger.id).collect())
-}
-
-/// Spells a word in one of five ways.
-fn quoted(word: &str, way: usize) -> String {
-    match way % 5 {
-        0 => format!("'{}'", word.replace('\'', r"'\''")),
-        1 => format!(
-            "\"{}\"",
-            word.chars()
-                .map(|c| if "$`\"\\".contains(c) { format!("\\{c}") } else { c.to_string() })
-                .collect::<String>()
-        ),
-        2 => word.chars().map(|c| format!("\\{c}")).collect(),
-        3 => format!("$'{}'", word.replace('\\', r"\\").replace('\'', r"\'")),
-        _ => {
-            word.chars().map(|c| if c == '\'' { "\"'\"".to_owned() } else { format!("'{c}'\\\n") }).collect()
-        }
-    }
 }

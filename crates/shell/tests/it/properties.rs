@@ -1,6 +1,10 @@
 //! What must hold for every text. The fuzz targets and the tests in `replay.rs` run the same functions.
 
+use spelling::quoted;
 use stockade_shell::{Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
+
+#[path = "spelling.rs"]
+mod spelling;
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 
@@ -102,22 +106,4 @@ fn same(left: &Run<'_>, right: &Run<'_>) -> bool {
 /// Words of printable ASCII: other characters are refused by rule.
 fn is_quotable(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Spells a word in one of five ways.
-fn quoted(word: &str, way: usize) -> String {
-    match way % 5 {
-        0 => format!("'{}'", word.replace('\'', r"'\''")),
-        1 => format!(
-            "\"{}\"",
-            word.chars()
-                .map(|c| if "$`\"\\".contains(c) { format!("\\{c}") } else { c.to_string() })
-                .collect::<String>()
-        ),
-        2 => word.chars().map(|c| format!("\\{c}")).collect(),
-        3 => format!("$'{}'", word.replace('\\', r"\\").replace('\'', r"\'")),
-        _ => {
-            word.chars().map(|c| if c == '\'' { "\"'\"".to_owned() } else { format!("'{c}'\\\n") }).collect()
-        }
-    }
 }
