@@ -41,6 +41,8 @@ mod look_alikes;
 mod nearest;
 #[cfg(feature = "positions")]
 mod position;
+#[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
+mod schema;
 
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
@@ -52,6 +54,8 @@ pub use look_alikes::poses_as_latin;
 pub use nearest::{MAX_NAME_CHARS, nearest};
 #[cfg(feature = "positions")]
 pub use position::{PositionCursor, TextPosition};
+#[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
+pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 
 /// The README's examples are run as tests.
 #[cfg(all(doctest, feature = "nearest", feature = "yaml"))]

@@ -1,6 +1,6 @@
 //! Why a rule file is refused, and where.
 
-use stockade_text::TextPosition;
+use stockade_text::{SchemaError, SchemaProblem, TextPosition};
 
 use crate::error::RuleError;
 
@@ -48,69 +48,16 @@ pub enum RuleFileProblem {
         /// How many there are.
         count: usize,
     },
-    /// A key that nothing reads.
-    #[error("unknown key `{key}` in {place}{}", hint(.nearest, .known))]
-    UnknownKey {
-        /// The key.
-        key: String,
-        /// What it stands in.
-        place: &'static str,
-        /// The known key that is written most like it.
-        nearest: Option<&'static str>,
-        /// The known keys.
-        known: &'static [&'static str],
-    },
-    /// A key that must be there is not.
-    #[error("{place} has no `{key}`: {hint}")]
-    MissingKey {
-        /// The key.
-        key: &'static str,
-        /// What lacks it.
-        place: &'static str,
-        /// What belongs there.
-        hint: &'static str,
-    },
-    /// Two keys that exclude each other.
-    #[error("`{first}` and `{second}` cannot both be given: {hint}")]
-    Conflict {
-        /// One key.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-        /// What to do.
-        hint: &'static str,
-    },
-    /// A value of the wrong kind.
-    #[error("`{key}` must be {wanted}, not {found}{}", if *.found == "a text" || !.wanted.starts_with("a text") { "" } else { ": put it in quotes" })]
-    WrongKind {
-        /// The key.
-        key: String,
-        /// What belongs there.
-        wanted: &'static str,
-        /// What stands there.
-        found: &'static str,
-    },
-    /// A word that is none of the choices.
-    #[error("`{word}` is no {what}{}", hint(.nearest, .known))]
-    UnknownWord {
-        /// The word.
-        word: String,
-        /// What it should be.
-        what: &'static str,
-        /// The choice that is written most like it.
-        nearest: Option<&'static str>,
-        /// The choices.
-        known: &'static [&'static str],
-    },
+    /// The document is not what a file of rules is.
+    #[error(transparent)]
+    Schema(#[from] SchemaProblem),
     /// A rule does not pass the checks.
     #[error(transparent)]
     Rule(#[from] RuleError),
 }
 
-/// Names the nearest of the known words, or all of them.
-fn hint(nearest: &Option<&'static str>, known: &[&str]) -> String {
-    match nearest {
-        Some(nearest) => format!(": did you mean `{nearest}`?"),
-        None => format!(": choose one of {}", known.join(", ")),
+impl From<SchemaError> for RuleFileError {
+    fn from(error: SchemaError) -> Self {
+        Self::at(error.at, error.problem.into())
     }
 }

@@ -1,8 +1,7 @@
 //! From nodes to rules: which keys there are, what they hold, and where each stands.
 
-use stockade_text::{Node, TableEntry, TextPosition, Value, nearest};
+use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, choice, item_text};
 
-use super::error::{RuleFileError, RuleFileProblem};
 use crate::rule::{Category, Region, Regions, RuleBuf, Severity, ShapeBuf, UnlessBuf};
 
 const FILE_KEYS: &[&str] = &["rule"];
@@ -39,20 +38,20 @@ pub(super) struct RulePositions {
     pub(super) clean: Vec<TextPosition>,
 }
 
-type Result<T> = std::result::Result<T, RuleFileError>;
+type Result<T> = std::result::Result<T, SchemaError>;
 
 /// Reads all rules of a file.
 pub(super) fn rules(file: &Node) -> Result<Vec<(RuleBuf, RulePositions)>> {
-    let table = Table::of(file, "file", "the file", FILE_KEYS)?;
+    let table = table(file, "file", "the file", FILE_KEYS)?;
     let list = table.required(
         "rule",
         "put each rule into a `[[rule]]` table (TOML) or a list item of `rule` (YAML, JSON)",
     )?;
-    list_of(list)?.iter().map(rule).collect()
+    list.list()?.iter().map(rule).collect()
 }
 
 fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
-    let table = Table::of(node, "rule", "a rule", RULE_KEYS)?;
+    let table = table(node, "rule", "a rule", RULE_KEYS)?;
     let id = table.required("id", "give it a name in capitals, such as `MY_RULE`")?;
     let severity =
         table.required("severity", "WARN shows a finding to a person, CRITICAL blocks the text")?;
@@ -62,7 +61,7 @@ fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
     let shapes = shapes(&table)?;
     let (matches, clean) = (texts(table.get("matches"))?, texts(table.get("clean"))?);
     let category = match table.get("category") {
-        Some(entry) => word(entry, "category", CATEGORIES, &Category::ALL)?,
+        Some(entry) => entry.choice("category", CATEGORIES, &Category::ALL)?,
         None => Category::Custom,
     };
     let places = RulePositions {
@@ -76,11 +75,11 @@ fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
         clean: clean.iter().map(|(at, _)| *at).collect(),
     };
     let rule = RuleBuf {
-        id: text(id)?.to_owned(),
+        id: id.text()?.to_owned(),
         category,
-        severity: word(severity, "severity", SEVERITIES, &Severity::ALL)?,
-        summary: text(summary)?.to_owned(),
-        remedy: text(remedy)?.to_owned(),
+        severity: severity.choice("severity", SEVERITIES, &Severity::ALL)?,
+        summary: summary.text()?.to_owned(),
+        remedy: remedy.text()?.to_owned(),
         shapes: shapes.into_iter().map(|shape| shape.shape).collect(),
         matches: matches.into_iter().map(|(_, text)| text).collect(),
         clean: clean.into_iter().map(|(_, text)| text).collect(),
@@ -96,34 +95,29 @@ struct PlacedShape {
 }
 
 /// Shapes are given as `shapes`, or as a list `patterns` that shares the `regions` and `unless` of the rule.
-fn shapes(rule: &Table<'_>) -> Result<Vec<PlacedShape>> {
+fn shapes(rule: &TableReader<'_>) -> Result<Vec<PlacedShape>> {
     match (rule.get("patterns"), rule.get("shapes")) {
         (Some(patterns), None) => short_shapes(rule, patterns),
         (None, Some(shapes)) => {
             for second in ["regions", "unless"] {
                 if let Some(entry) = rule.get(second) {
                     let hint = "give each entry of `shapes` its own";
-                    return Err(RuleFileError::at(
-                        entry.at,
-                        RuleFileProblem::Conflict { first: "shapes", second, hint },
-                    ));
+                    return Err(SchemaError::conflict(entry.at, "shapes", second, hint));
                 }
             }
-            list_of(shapes)?.iter().map(long_shape).collect()
+            shapes.list()?.iter().map(long_shape).collect()
         }
-        (Some(_), Some(shapes)) => Err(RuleFileError::at(
+        (Some(_), Some(shapes)) => Err(SchemaError::conflict(
             shapes.at,
-            RuleFileProblem::Conflict {
-                first: "patterns",
-                second: "shapes",
-                hint: "`patterns` is a list of expressions, `shapes` a list of tables for those that need a note or conditions",
-            },
+            "patterns",
+            "shapes",
+            "`patterns` is a list of expressions, `shapes` a list of tables for those that need a note or conditions",
         )),
         (None, None) => Err(rule.missing("patterns", "give the regular expressions that it looks for")),
     }
 }
 
-fn short_shapes(rule: &Table<'_>, patterns: &TableEntry) -> Result<Vec<PlacedShape>> {
+fn short_shapes(rule: &TableReader<'_>, patterns: &TableEntry) -> Result<Vec<PlacedShape>> {
     let (regions, unless) = (regions(rule.get("regions"))?, unless(rule.get("unless"))?);
     let shape = |(at, pattern)| PlacedShape {
         shape: ShapeBuf { note: String::new(), pattern, regions, unless: unless.clone() },
@@ -134,11 +128,11 @@ fn short_shapes(rule: &Table<'_>, patterns: &TableEntry) -> Result<Vec<PlacedSha
 }
 
 fn long_shape(node: &Node) -> Result<PlacedShape> {
-    let table = Table::of(node, "shapes", "a shape", SHAPE_KEYS)?;
+    let table = table(node, "shapes", "a shape", SHAPE_KEYS)?;
     let pattern = table.required("pattern", "give the regular expression that it looks for")?;
     let shape = ShapeBuf {
-        note: table.get("note").map(text).transpose()?.unwrap_or_default().to_owned(),
-        pattern: text(pattern)?.to_owned(),
+        note: table.get("note").map(TableEntry::text).transpose()?.unwrap_or_default().to_owned(),
+        pattern: pattern.text()?.to_owned(),
         regions: regions(table.get("regions"))?,
         unless: unless(table.get("unless"))?,
     };
@@ -148,127 +142,51 @@ fn long_shape(node: &Node) -> Result<PlacedShape> {
 
 fn regions(entry: Option<&TableEntry>) -> Result<Regions> {
     let Some(entry) = entry else { return Ok(Regions::ANY) };
-    let names = list_of(entry)?.iter().map(|node| {
-        let entry = TableEntry { at: node.at, key: entry.key.clone(), node: node.clone() };
-        word(&entry, "region", REGIONS, &Region::ALL)
-    });
-    Ok(Regions::of(&names.collect::<Result<Vec<_>>>()?))
+    let region = |node: &Node| choice(node.at, item_text(node, &entry.key)?, "region", REGIONS, &Region::ALL);
+    Ok(Regions::of(&entry.list()?.iter().map(region).collect::<Result<Vec<_>>>()?))
 }
 
 fn unless(entry: Option<&TableEntry>) -> Result<Vec<UnlessBuf>> {
     let Some(entry) = entry else { return Ok(Vec::new()) };
-    list_of(entry)?.iter().map(condition).collect()
+    entry.list()?.iter().map(condition).collect()
 }
 
 /// One condition is a table of one key: `{ before = "…" }`.
 fn condition(node: &Node) -> Result<UnlessBuf> {
-    let table = Table::of(node, "unless", "a condition", UNLESS_KEYS)?;
-    match table.entries {
+    let table = table(node, "unless", "a condition", UNLESS_KEYS)?;
+    match table.entries() {
         [] => Err(table.missing("match", "give one of `match`, `before` and `after`")),
         [only] => {
-            let pattern = text(only)?.to_owned();
+            let pattern = only.text()?.to_owned();
             Ok(match only.key.as_str() {
                 "match" => UnlessBuf::Match(pattern),
                 "before" => UnlessBuf::Before(pattern),
                 _ => UnlessBuf::After(pattern),
             })
         }
-        [_, second, ..] => Err(RuleFileError::at(
+        [_, second, ..] => Err(SchemaError::conflict(
             second.at,
-            RuleFileProblem::Conflict {
-                first: "match, before",
-                second: "after",
-                hint: "write one table for each condition; any of them makes a match innocent",
-            },
+            "match, before",
+            "after",
+            "write one table for each condition; any of them makes a match innocent",
         )),
     }
 }
 
 /// A table whose keys are all known.
-struct Table<'n> {
-    at: TextPosition,
+fn table<'n>(
+    node: &'n Node,
+    key: &str,
     name: &'static str,
-    entries: &'n [TableEntry],
+    known: &'static [&'static str],
+) -> Result<TableReader<'n>> {
+    TableReader::new(node, key, name, known)?.has_known_keys_only()
 }
 
-impl<'n> Table<'n> {
-    fn of(node: &'n Node, key: &str, name: &'static str, known: &'static [&'static str]) -> Result<Self> {
-        let Value::Table(entries) = &node.value else {
-            return Err(wrong_kind(node, key, "a table"));
-        };
-        for entry in entries {
-            if !known.contains(&entry.key.as_str()) {
-                let nearest = nearest(&entry.key, known.iter().copied());
-                let key = entry.key.clone();
-                return Err(RuleFileError::at(
-                    entry.at,
-                    RuleFileProblem::UnknownKey { key, place: name, nearest, known },
-                ));
-            }
-        }
-        Ok(Self { at: node.at, name, entries })
-    }
-
-    fn get(&self, key: &str) -> Option<&'n TableEntry> {
-        self.entries.iter().find(|entry| entry.key == key)
-    }
-
-    fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n TableEntry> {
-        self.get(key).ok_or_else(|| self.missing(key, hint))
-    }
-
-    fn missing(&self, key: &'static str, hint: &'static str) -> RuleFileError {
-        RuleFileError::at(self.at, RuleFileProblem::MissingKey { key, place: self.name, hint })
-    }
-}
-
-fn wrong_kind(node: &Node, key: &str, wanted: &'static str) -> RuleFileError {
-    RuleFileError::at(
-        node.at,
-        RuleFileProblem::WrongKind { key: key.to_owned(), wanted, found: node.value.kind() },
-    )
-}
-
-fn list_of(entry: &TableEntry) -> Result<&[Node]> {
-    match &entry.node.value {
-        Value::List(nodes) => Ok(nodes),
-        _ => Err(wrong_kind(&entry.node, &entry.key, "a list")),
-    }
-}
-
-fn text(entry: &TableEntry) -> Result<&str> {
-    match &entry.node.value {
-        Value::Text(text) => Ok(text),
-        _ => Err(wrong_kind(&entry.node, &entry.key, "a text")),
-    }
-}
-
-/// Returns the texts of a list with their places; none if there is no such key.
+/// Returns the texts of a list with their positions; none if there is no such key.
 fn texts(entry: Option<&TableEntry>) -> Result<Vec<(TextPosition, String)>> {
-    let Some(entry) = entry else { return Ok(Vec::new()) };
-    let text = |node: &Node| match &node.value {
-        Value::Text(text) => Ok((node.at, text.clone())),
-        _ => Err(wrong_kind(node, &entry.key, "a text in each place of its list")),
-    };
-    list_of(entry)?.iter().map(text).collect()
-}
-
-/// Returns the choice that a word names. `names` and `choices` stand in the same order.
-fn word<T: Copy>(
-    entry: &TableEntry,
-    what: &'static str,
-    names: &'static [&'static str],
-    choices: &[T],
-) -> Result<T> {
-    let word = text(entry)?;
-    let choice = names.iter().zip(choices).find(|(name, _)| name.eq_ignore_ascii_case(word));
-    choice.map(|(_, choice)| *choice).ok_or_else(|| {
-        let nearest = nearest(word, names.iter().copied());
-        RuleFileError::at(
-            entry.node.at,
-            RuleFileProblem::UnknownWord { word: word.to_owned(), what, nearest, known: names },
-        )
-    })
+    let texts = entry.map(TableEntry::texts).transpose()?.unwrap_or_default();
+    Ok(texts.into_iter().map(|(at, text)| (at, text.to_owned())).collect())
 }
 
 #[cfg(test)]

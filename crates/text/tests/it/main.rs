@@ -5,4 +5,6 @@ mod auto_traits;
 mod documents;
 mod hidden;
 mod properties;
+#[cfg(all(feature = "nearest", feature = "toml"))]
+mod schema;
 mod seeds;

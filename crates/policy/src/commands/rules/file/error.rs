@@ -1,6 +1,6 @@
 //! Why a rule file is refused, and where.
 
-use stockade_text::{Escaped, TextPosition};
+use stockade_text::{Escaped, SchemaError, SchemaProblem, TextPosition};
 
 use crate::commands::rules::check::CommandRuleError;
 
@@ -48,60 +48,9 @@ pub enum CommandRuleFileProblem {
         /// Its version.
         found: i64,
     },
-    /// A key that nothing reads.
-    #[error("unknown key `{}` in {place}{}", Escaped(key), hint(.nearest.as_deref(), .known))]
-    UnknownKey {
-        /// The key.
-        key: String,
-        /// What it stands in.
-        place: &'static str,
-        /// The known key that is written most like it.
-        nearest: Option<String>,
-        /// The known keys.
-        known: &'static [&'static str],
-    },
-    /// A key that must be there is not.
-    #[error("{place} has no `{key}`: {hint}")]
-    MissingKey {
-        /// The key.
-        key: &'static str,
-        /// What lacks it.
-        place: &'static str,
-        /// What belongs there.
-        hint: &'static str,
-    },
-    /// Two keys that exclude each other.
-    #[error("`{first}` and `{second}` cannot both be given: {hint}")]
-    Conflict {
-        /// One key.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-        /// What to do.
-        hint: &'static str,
-    },
-    /// A value of the wrong kind.
-    #[error("`{}` must be {wanted}, not {found}", Escaped(key))]
-    WrongKind {
-        /// The key.
-        key: String,
-        /// What belongs there.
-        wanted: &'static str,
-        /// What stands there.
-        found: &'static str,
-    },
-    /// A word that is none of the choices.
-    #[error("`{}` is no {what}{}", Escaped(word), hint(.nearest.as_deref(), .known))]
-    UnknownWord {
-        /// The word.
-        word: String,
-        /// What it should be.
-        what: &'static str,
-        /// The choice that is written most like it.
-        nearest: Option<String>,
-        /// The choices.
-        known: &'static [&'static str],
-    },
+    /// The document is not what a file of rules is.
+    #[error(transparent)]
+    Schema(#[from] SchemaProblem),
     /// What is not certain would be allowed.
     #[error(
         "`unanalysable` cannot be `allow`: what is not understood is not allowed; choose sandbox, ask or deny"
@@ -124,10 +73,8 @@ pub enum CommandRuleFileProblem {
     },
 }
 
-/// Names the nearest of the known words, or all of them.
-fn hint(nearest: Option<&str>, known: &[&str]) -> String {
-    match nearest {
-        Some(nearest) => format!(": did you mean `{nearest}`?"),
-        None => format!(": choose one of {}", known.join(", ")),
+impl From<SchemaError> for CommandRuleFileError {
+    fn from(error: SchemaError) -> Self {
+        Self::at(error.at, error.problem.into())
     }
 }

@@ -1,6 +1,6 @@
 //! From nodes to rules: which keys there are, what they hold, and where each stands.
 
-use stockade_text::{Node, TableEntry, TextPosition, Value, nearest};
+use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, Value, item_text};
 
 use super::error::{CommandRuleFileError, CommandRuleFileProblem};
 use super::{CommandRuleFile, CommandTest, VERSION};
@@ -51,21 +51,21 @@ pub(super) struct RulePositions {
     pub(super) not_matches: Vec<TextPosition>,
 }
 
-type Result<T> = std::result::Result<T, CommandRuleFileError>;
+type Result<T, E = SchemaError> = std::result::Result<T, E>;
 
 /// Reads a whole file.
-pub(super) fn file(node: &Node) -> Result<CommandRuleFile> {
-    let table = Table::of(node, "file", "the file", FILE_KEYS)?;
+pub(super) fn file(node: &Node) -> Result<CommandRuleFile, CommandRuleFileError> {
+    let table = TableReader::new(node, "file", "the file", FILE_KEYS)?;
     // First of all: a newer file may have keys that are not known here.
     let version = table.required("version", "write `version = 1`")?;
-    match number(version)? {
+    match version.integer()? {
         VERSION => {}
         found => {
             return Err(CommandRuleFileError::at(version.node.at, CommandRuleFileProblem::Newer { found }));
         }
     }
-    table.known()?;
-    let each = |key| table.get(key).map_or(Ok(&[][..]), list_of);
+    let table = table.has_known_keys_only()?;
+    let each = |key| table.get(key).map_or(Ok(&[][..]), TableEntry::list);
     let parsed: Vec<(CommandRule, RulePositions)> = each("rule")?.iter().map(rule).collect::<Result<_>>()?;
     let (rules, places) = parsed.into_iter().unzip();
     let (defaults, shell) = defaults(table.get("defaults"))?;
@@ -79,13 +79,13 @@ pub(super) fn file(node: &Node) -> Result<CommandRuleFile> {
     })
 }
 
-fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shell)> {
+fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shell), CommandRuleFileError> {
     let Some(entry) = entry else { return Ok((None, Shell::default())) };
-    let table = Table::of(&entry.node, "defaults", "`defaults`", DEFAULT_KEYS)?;
-    table.known()?;
+    let table =
+        TableReader::new(&entry.node, "defaults", "`defaults`", DEFAULT_KEYS)?.has_known_keys_only()?;
     let usual = CommandDefaults::default();
     let effect = |key, usual| {
-        table.get(key).map_or(Ok(usual), |entry| word(entry, "decision", Effect::NAMES, &Effect::ALL))
+        table.get(key).map_or(Ok(usual), |entry| entry.choice("decision", Effect::NAMES, &Effect::ALL))
     };
     let defaults = CommandDefaults {
         unmatched: effect("unmatched", usual.unmatched)?,
@@ -94,14 +94,14 @@ fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shel
     if let (Effect::Allow, Some(entry)) = (defaults.unanalysable, table.get("unanalysable")) {
         return Err(CommandRuleFileError::at(entry.node.at, CommandRuleFileProblem::AllowsUnread));
     }
-    let shell =
-        table.get("shell").map_or(Ok(Shell::default()), |entry| word(entry, "shell", SHELLS, &ALL_SHELLS))?;
+    let shell = table
+        .get("shell")
+        .map_or(Ok(Shell::default()), |entry| entry.choice("shell", SHELLS, &ALL_SHELLS))?;
     Ok((Some(defaults), shell))
 }
 
 fn rule(node: &Node) -> Result<(CommandRule, RulePositions)> {
-    let table = Table::of(node, "rule", "a rule", RULE_KEYS)?;
-    table.known()?;
+    let table = TableReader::new(node, "rule", "a rule", RULE_KEYS)?.has_known_keys_only()?;
     let id = table.required("id", "every decision names the rule that made it, such as `git-read`")?;
     let decision = table.required("decision", "say allow, sandbox, ask or deny")?;
     let (pattern, entry, words) = pattern(&table)?;
@@ -115,19 +115,19 @@ fn rule(node: &Node) -> Result<(CommandRule, RulePositions)> {
         not_matches: not_matches.iter().map(|(at, _)| *at).collect(),
     };
     let mut rule =
-        CommandRule::new(text(id)?, pattern, word(decision, "decision", Effect::NAMES, &Effect::ALL)?);
-    rule.reason = table.get("reason").map_or(Ok(""), text)?.to_owned();
+        CommandRule::new(id.text()?, pattern, decision.choice("decision", Effect::NAMES, &Effect::ALL)?);
+    rule.reason = table.get("reason").map_or(Ok(""), TableEntry::text)?.to_owned();
     rule.priority = table.get("priority").map_or(Ok(0), small_number)?;
     rule.guards = guards(&table)?;
-    rule.enabled = table.get("enabled").map_or(Ok(true), truth)?;
-    rule.i_know = table.get("i_know").map_or(Ok(false), truth)?;
+    rule.enabled = table.get("enabled").map_or(Ok(true), TableEntry::flag)?;
+    rule.i_know = table.get("i_know").map_or(Ok(false), TableEntry::flag)?;
     rule.matches = matches.into_iter().map(|(_, example)| example).collect();
     rule.not_matches = not_matches.into_iter().map(|(_, example)| example).collect();
     Ok((rule, places))
 }
 
 /// A rule has one of `prefix`, `exact`, `glob` and `regex`.
-fn pattern<'n>(table: &Table<'n>) -> Result<(CommandPattern, &'n TableEntry, Vec<TextPosition>)> {
+fn pattern<'n>(table: &TableReader<'n>) -> Result<(CommandPattern, &'n TableEntry, Vec<TextPosition>)> {
     const KEYS: [&str; 4] = ["prefix", "exact", "glob", "regex"];
     let mut given = KEYS.into_iter().filter_map(|key| Some((key, table.get(key)?)));
     let Some((key, entry)) = given.next() else {
@@ -136,28 +136,22 @@ fn pattern<'n>(table: &Table<'n>) -> Result<(CommandPattern, &'n TableEntry, Vec
     };
     if let Some((second, entry)) = given.next() {
         let hint = "write a rule for each";
-        return Err(CommandRuleFileError::at(
-            entry.at,
-            CommandRuleFileProblem::Conflict { first: key, second, hint },
-        ));
+        return Err(SchemaError::conflict(entry.at, key, second, hint));
     }
     if let (true, Some(over)) = (key != "regex", table.get("over")) {
         let hint = "`over` says where a `regex` looks";
-        return Err(CommandRuleFileError::at(
-            over.at,
-            CommandRuleFileProblem::Conflict { first: key, second: "over", hint },
-        ));
+        return Err(SchemaError::conflict(over.at, key, "over", hint));
     }
     Ok(match key {
         "regex" => {
             let over = table.get("over").map_or(Ok(RegexScope::default()), |entry| {
-                word(entry, "place", RegexScope::NAMES, &RegexScope::ALL)
+                entry.choice("place", RegexScope::NAMES, &RegexScope::ALL)
             })?;
-            (CommandPattern::Regex { pattern: text(entry)?.to_owned(), over }, entry, Vec::new())
+            (CommandPattern::Regex { pattern: entry.text()?.to_owned(), over }, entry, Vec::new())
         }
-        "glob" => (glob(text(entry)?), entry, Vec::new()),
+        "glob" => (glob(entry.text()?), entry, Vec::new()),
         _ => {
-            let nodes = list_of(entry)?;
+            let nodes = entry.list()?;
             let words: Vec<Vec<String>> = nodes.iter().map(alternatives).collect::<Result<_>>()?;
             let at = nodes.iter().map(|node| node.at).collect();
             let is_exact = key == "exact";
@@ -182,17 +176,21 @@ fn glob(text: &str) -> CommandPattern {
 fn alternatives(node: &Node) -> Result<Vec<String>> {
     match &node.value {
         Value::Text(text) => Ok(vec![text.clone()]),
-        Value::List(nodes) => nodes.iter().map(|node| word_text(node, "prefix")).collect(),
-        _ => Err(wrong_kind(node, "prefix", "a text, or a list of texts, in each place of its list")),
+        Value::List(nodes) => nodes.iter().map(|node| item_text(node, "prefix").map(str::to_owned)).collect(),
+        _ => Err(SchemaError::wrong_kind(
+            node,
+            "prefix",
+            "a text, or a list of texts, in each place of its list",
+        )),
     }
 }
 
-fn guards(table: &Table<'_>) -> Result<Guards> {
+fn guards(table: &TableReader<'_>) -> Result<Guards> {
     let list = |key| table.get(key).map_or(Ok(Vec::new()), texts);
     let operands = match table.get("operands") {
         Some(entry) => {
-            let most = usize::try_from(number(entry)?);
-            Some(most.map_err(|_| wrong_kind(&entry.node, "operands", "a number of words"))?)
+            let most = usize::try_from(entry.integer()?);
+            Some(most.map_err(|_| SchemaError::wrong_kind(&entry.node, "operands", "a number of words"))?)
         }
         None => None,
     };
@@ -202,7 +200,7 @@ fn guards(table: &Table<'_>) -> Result<Guards> {
         operands,
         env: list("env")?,
         redirects: table.get("redirects").map_or(Ok(Redirects::default()), |entry| {
-            word(entry, "choice", Redirects::NAMES, &Redirects::ALL)
+            entry.choice("choice", Redirects::NAMES, &Redirects::ALL)
         })?,
         cwd: list("cwd")?,
         not_cwd: list("not_cwd")?,
@@ -210,116 +208,30 @@ fn guards(table: &Table<'_>) -> Result<Guards> {
 }
 
 fn test(node: &Node) -> Result<CommandTest> {
-    let table = Table::of(node, "test", "a test", TEST_KEYS)?;
-    table.known()?;
+    let table = TableReader::new(node, "test", "a test", TEST_KEYS)?.has_known_keys_only()?;
     let command = table.required("command", "give the command to decide on")?;
     let expect = table.required("expect", "say what must become of it: allow, sandbox, ask or deny")?;
     Ok(CommandTest {
-        command: text(command)?.to_owned(),
-        expect: word(expect, "decision", Effect::NAMES, &Effect::ALL)?,
+        command: command.text()?.to_owned(),
+        expect: expect.choice("decision", Effect::NAMES, &Effect::ALL)?,
         at: command.node.at,
     })
 }
 
 fn floor(node: &Node) -> Result<FloorOverride> {
-    let table = Table::of(node, "override", "an override", OVERRIDE_KEYS)?;
-    table.known()?;
+    let table = TableReader::new(node, "override", "an override", OVERRIDE_KEYS)?.has_known_keys_only()?;
     let floor = table.required("floor", "give the id of the hazard that is switched off")?;
     let cause = table.required("because", "say why, for whoever reads it later")?;
-    Ok(FloorOverride { floor: text(floor)?.to_owned(), reason: text(cause)?.to_owned() })
-}
-
-/// A table and the keys that are known in it.
-struct Table<'n> {
-    at: TextPosition,
-    name: &'static str,
-    known: &'static [&'static str],
-    entries: &'n [TableEntry],
-}
-
-impl<'n> Table<'n> {
-    fn of(node: &'n Node, key: &str, name: &'static str, known: &'static [&'static str]) -> Result<Self> {
-        let Value::Table(entries) = &node.value else {
-            return Err(wrong_kind(node, key, "a table"));
-        };
-        Ok(Self { at: node.at, name, known, entries })
-    }
-
-    /// Refuses a key that nothing reads.
-    fn known(&self) -> Result<()> {
-        match self.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str())) {
-            Some(entry) => Err(CommandRuleFileError::at(
-                entry.at,
-                CommandRuleFileProblem::UnknownKey {
-                    key: entry.key.clone(),
-                    place: self.name,
-                    nearest: nearest(&entry.key, self.known.iter().copied()).map(str::to_owned),
-                    known: self.known,
-                },
-            )),
-            None => Ok(()),
-        }
-    }
-
-    fn get(&self, key: &str) -> Option<&'n TableEntry> {
-        self.entries.iter().find(|entry| entry.key == key)
-    }
-
-    fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n TableEntry> {
-        self.get(key).ok_or_else(|| self.missing(key, hint))
-    }
-
-    fn missing(&self, key: &'static str, hint: &'static str) -> CommandRuleFileError {
-        CommandRuleFileError::at(self.at, CommandRuleFileProblem::MissingKey { key, place: self.name, hint })
-    }
-}
-
-fn wrong_kind(node: &Node, key: &str, wanted: &'static str) -> CommandRuleFileError {
-    CommandRuleFileError::at(
-        node.at,
-        CommandRuleFileProblem::WrongKind { key: key.to_owned(), wanted, found: node.value.kind() },
-    )
-}
-
-fn list_of(entry: &TableEntry) -> Result<&[Node]> {
-    match &entry.node.value {
-        Value::List(nodes) => Ok(nodes),
-        _ => Err(wrong_kind(&entry.node, &entry.key, "a list")),
-    }
-}
-
-fn text(entry: &TableEntry) -> Result<&str> {
-    match &entry.node.value {
-        Value::Text(text) => Ok(text),
-        _ => Err(wrong_kind(&entry.node, &entry.key, "a text")),
-    }
-}
-
-fn truth(entry: &TableEntry) -> Result<bool> {
-    match entry.node.value {
-        Value::Flag(truth) => Ok(truth),
-        _ => Err(wrong_kind(&entry.node, &entry.key, "true or false")),
-    }
-}
-
-fn number(entry: &TableEntry) -> Result<i64> {
-    entry.node.value.integer().ok_or_else(|| wrong_kind(&entry.node, &entry.key, "a number"))
+    Ok(FloorOverride { floor: floor.text()?.to_owned(), reason: cause.text()?.to_owned() })
 }
 
 fn small_number(entry: &TableEntry) -> Result<i32> {
-    i32::try_from(number(entry)?)
-        .map_err(|_| wrong_kind(&entry.node, &entry.key, "a number of at most nine digits"))
-}
-
-fn word_text(node: &Node, key: &str) -> Result<String> {
-    match &node.value {
-        Value::Text(text) => Ok(text.clone()),
-        _ => Err(wrong_kind(node, key, "a text in each place of its list")),
-    }
+    i32::try_from(entry.integer()?)
+        .map_err(|_| SchemaError::wrong_kind(&entry.node, &entry.key, "a number of at most nine digits"))
 }
 
 fn texts(entry: &TableEntry) -> Result<Vec<String>> {
-    list_of(entry)?.iter().map(|node| word_text(node, &entry.key)).collect()
+    Ok(entry.texts()?.into_iter().map(|(_, text)| text.to_owned()).collect())
 }
 
 /// Returns the commands of a list with their places: each a text, or a list of words.
@@ -328,30 +240,15 @@ fn examples(entry: Option<&TableEntry>) -> Result<Vec<(TextPosition, Example)>> 
     let example = |node: &Node| match &node.value {
         Value::Text(text) => Ok((node.at, Example::Text(text.clone()))),
         Value::List(words) => {
-            let words: Result<Vec<String>> = words.iter().map(|word| word_text(word, &entry.key)).collect();
+            let words: Result<Vec<String>> =
+                words.iter().map(|word| item_text(word, &entry.key).map(str::to_owned)).collect();
             Ok((node.at, Example::Argv(words?)))
         }
-        _ => {
-            Err(wrong_kind(node, &entry.key, "a command, or a list of its words, in each place of its list"))
-        }
+        _ => Err(SchemaError::wrong_kind(
+            node,
+            &entry.key,
+            "a command, or a list of its words, in each place of its list",
+        )),
     };
-    list_of(entry)?.iter().map(example).collect()
-}
-
-/// Returns the choice that a word names. `names` and `choices` stand in the same order.
-fn word<T: Copy>(
-    entry: &TableEntry,
-    what: &'static str,
-    names: &'static [&'static str],
-    choices: &[T],
-) -> Result<T> {
-    let word = text(entry)?;
-    let choice = names.iter().zip(choices).find(|(name, _)| name.eq_ignore_ascii_case(word));
-    choice.map(|(_, choice)| *choice).ok_or_else(|| {
-        let nearest = nearest(word, names.iter().copied()).map(str::to_owned);
-        CommandRuleFileError::at(
-            entry.node.at,
-            CommandRuleFileProblem::UnknownWord { word: word.to_owned(), what, nearest, known: names },
-        )
-    })
+    entry.list()?.iter().map(example).collect()
 }
