@@ -53,7 +53,8 @@ fn structured(source: &str, kept: &str, truncated: bool) {
         return;
     }
     if serde_json::from_str::<serde::de::IgnoredAny>(source).is_ok() && !is_bare_number(source) {
-        serde_json::from_str::<serde::de::IgnoredAny>(kept).unwrap_or_else(|error| panic!("{error}: {kept}"));
+        let read = serde_json::from_str::<serde::de::IgnoredAny>(kept);
+        assert!(read.is_ok(), "{kept}: {read:?}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! The limits from outside: properties on random input, memory, auto traits, and many clients at once.
-#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 mod auto_traits;
 #[cfg(feature = "extract")]
