@@ -34,8 +34,8 @@ fn checks(workspace: &Workspace, missing_tools: Missing) -> Vec<Check> {
     checks.extend(tidy::checks(workspace));
     checks.extend(lint::checks(workspace));
     // With the tests, what is generated is compared with its files.
-    checks.extend(features::checks(workspace));
     checks.extend(test::checks(workspace));
+    checks.extend(features::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));
     checks.extend(package::checks(workspace));

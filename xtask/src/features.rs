@@ -1,18 +1,25 @@
-//! `cargo xtask features [CRATE]`: the tests of each crate with each set of features alone.
+//! `cargo xtask features [CRATE]`: each crate with each set of features alone.
 //!
 //! Built together, crates turn on each other's features, and development dependencies turn on more: a `use` that
-//! lacks its feature compiles here and fails at a user's. So every crate is tested on its own, with the default
+//! lacks its feature compiles here and fails at a user's. So every crate is linted on its own, with the default
 //! features, with none, with each single one and with all.
 //!
-//! With all features the tests run in full. With any other set they show that it holds together: properties see fewer
-//! cases. A warning of the compiler is a failure.
+//! `cargo xtask test` runs the tests with all features. A smaller set runs less of the same code, so its tests would
+//! say nothing new, unless the crate has code for when a feature is absent: then they run with the default features, too.
+
+use std::fs;
+use std::path::Path;
 
 use crate::check::Check;
+use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::{Crate, FeatureSet, Workspace};
 
 const GROUP: &str = "features";
+
+/// How code says that it stands in for a feature.
+const ABSENCE: &[&str] = &["not(feature", "not(any(feature", "not(all(feature"];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
@@ -22,20 +29,61 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&chosen.into_iter().flat_map(|one| checks_of(workspace, one)).collect::<Vec<_>>())
 }
 
-/// Returns the checks of this command, for every crate. Side by side: while one set is tested, the next is built.
+/// Returns the checks of this command, for every crate. They may run beside the tests that come before them. Beside each other
+/// they gain nothing, since cargo locks the folder that it builds in.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let all = workspace.crates.iter().flat_map(|one| checks_of(workspace, one));
     all.map(Check::side_by_side).collect()
 }
 
 fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {
-    let check = |set: FeatureSet| {
-        // `--tests` stands for the library, the binaries and the integration tests.
-        let test = workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"]);
-        // A test that skips something prints why, and that must reach the report.
-        let test = test.args(&set.flags).args(["--", "--show-output"]).warnings_fail();
-        let test = if set.is_full { test } else { test.env("PROPTEST_CASES", "32") };
-        Check::program(GROUP, format!("{}, {}", one.short(), set.name), test)
-    };
-    one.feature_sets().into_iter().map(check).collect()
+    let sets = one.feature_sets();
+    let tested = sets.iter().filter(|set| set.name == "default" && !set.is_full);
+    let tested = tested.filter(|_| has_code_for_absence(&workspace.root.join(&one.folder)));
+    let tests = tested.map(|set| {
+        Check::program(GROUP, format!("{}, {}, tests", one.short(), set.name), test(workspace, one, set))
+    });
+    let lints = sets.iter().map(|set| {
+        Check::program(GROUP, format!("{}, {}", one.short(), set.name), lint(workspace, one, set))
+    });
+    lints.chain(tests).collect()
+}
+
+/// `--tests` stands for the library, the binaries and the integration tests.
+fn lint(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
+    let clippy = workspace.cargo().args(["clippy", "--package", &one.package, "--tests"]);
+    clippy.args(&set.flags).args(["--", "-D", "warnings"])
+}
+
+fn test(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
+    let test = workspace.cargo().args(["test", "--package", &one.package, "--tests", "--no-fail-fast"]);
+    // A test that skips something prints why, and that must reach the report.
+    test.args(&set.flags).args(["--", "--show-output"]).env("PROPTEST_CASES", "32")
+}
+
+/// Whether a folder has Rust code that is only there without a feature.
+fn has_code_for_absence(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            return has_code_for_absence(&path);
+        }
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        let text = if is_rust { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+        ABSENCE.iter().any(|words| text.contains(words))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_for_the_absence_of_a_feature_is_found() {
+        let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // This file itself names the words.
+        assert!(has_code_for_absence(&xtask.join("src")));
+        assert!(!has_code_for_absence(&xtask.join("src/tidy")));
+        assert!(!has_code_for_absence(&xtask.join("nowhere")));
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 const USAGE: &str = "fuzz [CRATE [TARGET] [SECONDS]], or fuzz CRATE TARGET --replay FILE";
 
 /// How long `ci` fuzzes each target.
-const CI_SECONDS: u64 = 20;
+const CI_SECONDS: u64 = 10;
 
 /// How long a person's session takes, unless they say otherwise.
 const DEFAULT_SECONDS: u64 = 60;

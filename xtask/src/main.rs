@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "features",
         arguments: "[CRATE]",
-        summary: "lint and test with each set of features alone",
+        summary: "lint each crate with each set of features alone",
         run: features::run,
     },
     Command {

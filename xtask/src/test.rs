@@ -19,13 +19,16 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&[Check::program(GROUP, name.map_or("every crate", |name| name), test)])
 }
 
-/// Returns the checks of continuous integration beside those of `features`, which run the tests: what is in the
-/// documentation, and that the examples build.
+/// Returns the checks of continuous integration: the tests of all crates together, what is in the documentation, and that the
+/// examples build. That each crate holds together alone is for `features` to say: its lints come after, beside the tests of
+/// every crate, which often wait for a sandbox or a clock.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let documentation =
-        workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast", "--doc"]);
+    let test = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
+    // A test that skips something prints why, and that must reach the report.
+    let tests = test().args(["--tests", "--", "--show-output"]);
     vec![
-        Check::program(GROUP, "documentation", documentation),
         Check::program(GROUP, "examples build", workspace.build_examples()),
+        Check::program(GROUP, "documentation", test().arg("--doc")),
+        Check::program(GROUP, "every crate", tests).side_by_side(),
     ]
 }
