@@ -33,7 +33,7 @@ fn speed(scanner: &Scanner, set: &Texts) {
         |method| move |text: &str| scanner.scan_by(text, &ScanOptions::default(), method).0.findings.len();
     let mut engines = [
         engine("scan", by(Method::Prefiltered)),
-        engine("every shape on every text", by(Method::Exhaustive)),
+        engine("every pattern on every text", by(Method::Exhaustive)),
         engine("a loop of regex find_iter", |text| {
             patterns.iter().map(|regex| regex.find_iter(text.as_bytes()).count()).sum()
         }),
@@ -42,13 +42,13 @@ fn speed(scanner: &Scanner, set: &Texts) {
     compare(set, ROUNDS, &mut engines);
 }
 
-/// The patterns of all shapes, compiled by the regex crate.
+/// the patterns of all rules, compiled by the regex crate.
 fn patterns(scanner: &Scanner) -> Vec<Regex> {
-    let shapes = scanner.rules().iter().flat_map(|rule| &rule.shapes);
+    let patterns = scanner.rules().iter().flat_map(|rule| &rule.patterns);
     let compile = |pattern: &str| {
         RegexBuilder::new(pattern).unicode(false).multi_line(true).size_limit(1 << 30).build()
     };
-    shapes.map(|shape| compile(&expand(&shape.pattern)).expect("a pattern of the table")).collect()
+    patterns.map(|pattern| compile(&expand(&pattern.regex)).expect("a pattern of the table")).collect()
 }
 
 /// Replaces named fragments. A fragment uses those above it in the table, so the last go first.

@@ -13,13 +13,13 @@ enum Token {
     Sign(char),
 }
 
-/// Returns the patterns of the shapes of a rule, in their order.
+/// Returns the regular expressions of a rule, in their order.
 pub(crate) fn patterns(file: &Path) -> Vec<String> {
     let source = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let tokens = tokens(&source);
     let constants: HashMap<&str, &str> = tokens.windows(6).filter_map(constant).collect();
     let pattern = |three: &[Token]| match three {
-        [Token::Word(field), Token::Sign(':'), value] if field == "pattern" => match value {
+        [Token::Word(field), Token::Sign(':'), value] if field == "regex" => match value {
             Token::Text(text) => Some(text.clone()),
             Token::Word(name) => {
                 let text = constants.get(name.as_str());

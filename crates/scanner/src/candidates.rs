@@ -1,4 +1,4 @@
-//! Which shapes can possibly match a text, and where.
+//! Which patterns can possibly match a text, and where.
 
 use std::ops::Range;
 
@@ -6,33 +6,33 @@ use arrayvec::ArrayVec;
 
 use crate::fold::{Disguise, Disguises};
 
-/// Shapes that are kept without a heap allocation: several times what the built-in rules need.
+/// Patterns that are kept without a heap allocation: several times what the built-in rules need.
 const INLINE_BITS: usize = 512;
 const INLINE_WORDS: usize = INLINE_BITS / 64;
 
-/// For how many shapes it is kept where their matches lie. A text with more candidates is searched whole for the rest.
+/// For how many patterns it is kept where their matches lie. A text with more candidates is searched whole for the rest.
 const PLACED: usize = 32;
 
 /// How many stretches of a text are kept for each of them.
 const MAX_SPANS: usize = 4;
 
-/// A set of shapes, by their number in table order, and by what the text may be disguised.
+/// A set of patterns, by their number in table order, and by what the text may be disguised.
 ///
-/// The prefilter fills it, and may say yes too often. A shape that it leaves out is never looked for.
+/// The prefilter fills it, and may say yes too often. A pattern that it leaves out is never looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Candidates {
     inline: [u64; INLINE_WORDS],
     /// Bits from [`INLINE_BITS`] on; empty, and so not allocated, for the built-in rules.
     spilled: Vec<u64>,
     disguises: Disguises,
-    /// Where the matches of the first few shapes lie; those of others can be anywhere.
+    /// Where the matches of the first few patterns lie; those of others can be anywhere.
     placed: ArrayVec<Placed, PLACED>,
 }
 
-/// Where the matches of a shape lie.
+/// Where the matches of a pattern lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Placed {
-    shape: usize,
+    pattern: usize,
     places: HitSpans,
 }
 
@@ -44,39 +44,39 @@ pub(crate) struct HitSpans {
 }
 
 impl Candidates {
-    /// Returns the set of no shapes, without disguises.
+    /// Returns the set of no patterns, without disguises.
     #[must_use]
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Returns the set of the first `shapes` shapes, with every disguise.
+    /// Returns the set of the first `count` patterns, with every disguise.
     #[must_use]
-    pub(crate) fn all(shapes: usize) -> Self {
+    pub(crate) fn all(count: usize) -> Self {
         let mut set = Self::none();
-        (0..shapes).for_each(|shape| set.insert(shape));
+        (0..count).for_each(|pattern| set.insert(pattern));
         set.disguises = Disguises::ALL;
         set
     }
 
-    /// Adds a shape, whose matches can be anywhere.
-    pub(crate) fn insert(&mut self, shape: usize) {
-        self.placed.retain(|placed| placed.shape != shape);
-        self.mark(shape);
+    /// Adds a pattern, whose matches can be anywhere.
+    pub(crate) fn insert(&mut self, pattern: usize) {
+        self.placed.retain(|placed| placed.pattern != pattern);
+        self.mark(pattern);
     }
 
-    /// Adds a shape, whose matches all lie within these stretches of the text; if it is there already, they can be anywhere.
-    pub(crate) fn insert_within(&mut self, shape: usize, places: HitSpans) {
-        if self.contains(shape) {
-            return self.insert(shape);
+    /// Adds a pattern, whose matches all lie within these stretches of the text; if it is there already, they can be anywhere.
+    pub(crate) fn insert_within(&mut self, pattern: usize, places: HitSpans) {
+        if self.contains(pattern) {
+            return self.insert(pattern);
         }
         // Where there is no room, its matches can be anywhere.
-        let _ = self.placed.try_push(Placed { shape, places });
-        self.mark(shape);
+        let _ = self.placed.try_push(Placed { pattern, places });
+        self.mark(pattern);
     }
 
-    fn mark(&mut self, shape: usize) {
-        let (word, bit) = (shape / 64, 1 << (shape % 64));
+    fn mark(&mut self, pattern: usize) {
+        let (word, bit) = (pattern / 64, 1 << (pattern % 64));
         if let Some(slot) = self.inline.get_mut(word) {
             *slot |= bit;
             return;
@@ -90,10 +90,10 @@ impl Candidates {
         }
     }
 
-    /// Returns the stretches of a text of so many bytes in which the matches of a shape lie.
+    /// Returns the stretches of a text of so many bytes in which the matches of a pattern lie.
     #[must_use]
-    pub(crate) fn within(&self, shape: usize, len: usize) -> HitSpans {
-        let placed = self.placed.iter().find(|placed| placed.shape == shape);
+    pub(crate) fn within(&self, pattern: usize, len: usize) -> HitSpans {
+        let placed = self.placed.iter().find(|placed| placed.pattern == pattern);
         placed.map_or(HitSpans::all_of(len), |placed| placed.places)
     }
 
@@ -108,17 +108,17 @@ impl Candidates {
         self.disguises
     }
 
-    /// Whether `shape` is in the set.
+    /// Whether `pattern` is in the set.
     #[must_use]
-    pub(crate) fn contains(&self, shape: usize) -> bool {
-        let word = match shape / 64 {
+    pub(crate) fn contains(&self, pattern: usize) -> bool {
+        let word = match pattern / 64 {
             inline @ 0..INLINE_WORDS => self.inline.get(inline),
             spilled => self.spilled.get(spilled - INLINE_WORDS),
         };
-        word.is_some_and(|word| word & (1 << (shape % 64)) != 0)
+        word.is_some_and(|word| word & (1 << (pattern % 64)) != 0)
     }
 
-    /// Returns the shapes in ascending order.
+    /// Returns the patterns in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         let words = self.inline.iter().chain(&self.spilled).enumerate();
         words.flat_map(|(index, &word)| Bits(word).map(move |bit| index * 64 + bit))
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn what_went_in_comes_out_in_order() {
         let mut set = Candidates::none();
-        let shapes = [0, 1, 63, 64, 511, 512, 513, 700];
-        shapes.iter().rev().for_each(|&shape| set.insert(shape));
-        assert_eq!(set.iter().collect::<Vec<_>>(), shapes);
-        assert!(shapes.iter().all(|&shape| set.contains(shape)));
-        assert!(![2, 62, 65, 510, 514, 699, 701, 100_000].iter().any(|&shape| set.contains(shape)));
+        let patterns = [0, 1, 63, 64, 511, 512, 513, 700];
+        patterns.iter().rev().for_each(|&pattern| set.insert(pattern));
+        assert_eq!(set.iter().collect::<Vec<_>>(), patterns);
+        assert!(patterns.iter().all(|&pattern| set.contains(pattern)));
+        assert!(![2, 62, 65, 510, 514, 699, 701, 100_000].iter().any(|&pattern| set.contains(pattern)));
         assert!(set.disguises().is_empty());
     }
 
@@ -194,19 +194,19 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_kept_for_some_shapes_and_the_rest_can_be_anywhere() {
+    fn stretches_are_kept_for_some_patterns_and_the_rest_can_be_anywhere() {
         let mut set = Candidates::none();
-        let within = |set: &Candidates, shape| list(&set.within(shape, 50));
+        let within = |set: &Candidates, pattern| list(&set.within(pattern, 50));
         set.insert_within(7, places(&[(10, 12), (20, 25)]));
         set.insert_within(9, places(&[(5, 45)]));
         assert_eq!(within(&set, 7), [(10, 12), (20, 25)]);
         assert_eq!(within(&set, 9), [(5, 45)]);
         assert_eq!(within(&set, 8), [(0, 50)]);
-        (100..140).for_each(|shape| set.insert_within(shape, places(&[(1, 2)])));
+        (100..140).for_each(|pattern| set.insert_within(pattern, places(&[(1, 2)])));
         assert!(set.contains(139) && within(&set, 139) == [(0, 50)], "no room");
-        for (shape, why) in [(139, "once anywhere, always anywhere"), (9, "said twice")] {
-            set.insert_within(shape, places(&[(1, 2)]));
-            assert_eq!(within(&set, shape), [(0, 50)], "{why}");
+        for (pattern, why) in [(139, "once anywhere, always anywhere"), (9, "said twice")] {
+            set.insert_within(pattern, places(&[(1, 2)]));
+            assert_eq!(within(&set, pattern), [(0, 50)], "{why}");
         }
         set.insert(7);
         assert_eq!(within(&set, 7), [(0, 50)]);

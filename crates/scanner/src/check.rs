@@ -6,7 +6,7 @@ use crate::error::{RuleError, RuleProblem};
 use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
 use crate::fold::{Disguises, Folded, fold};
 use crate::regions::{RegionMap, Syntax};
-use crate::rule::{Rule, RuleBuf, ShapeBuf, UnlessBuf};
+use crate::rule::{ExceptionBuf, PatternBuf, Rule, RuleBuf};
 
 /// The most characters of an id.
 pub(crate) const MAX_ID_BYTES: usize = 64;
@@ -16,8 +16,8 @@ const MAX_PROSE_CHARS: usize = 400;
 const MAX_PATTERN_BYTES: usize = 8192;
 /// The most bytes of an example.
 const MAX_EXAMPLE_BYTES: usize = 16384;
-/// The most shapes of a rule, and conditions of a shape.
-const MAX_SHAPES: usize = 64;
+/// The most patterns of a rule, and conditions of a pattern.
+const MAX_PATTERNS: usize = 64;
 /// The most examples of each kind.
 const MAX_EXAMPLES: usize = 256;
 /// The most memory that the patterns of all rules may take once they are compiled, which takes as long as it takes memory.
@@ -43,7 +43,7 @@ impl Taken {
     }
 }
 
-/// Checks a rule and compiles its shapes. `taken` receives what it takes.
+/// Checks a rule and compiles its patterns. `taken` receives what it takes.
 pub(crate) fn check(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleError> {
     check_all(rule, taken).map_err(|problem| RuleError { rule: rule.id.clone(), problem })
 }
@@ -54,8 +54,8 @@ fn check_all(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RulePro
         return Err(RuleProblem::DuplicateId);
     }
     check_texts(rule)?;
-    let shapes = (1..).zip(&rule.shapes).map(|(number, shape)| check_shape(number, shape, taken));
-    let compiled = shapes.collect::<Result<Vec<_>, _>>()?;
+    let patterns = (1..).zip(&rule.patterns).map(|(number, pattern)| check_pattern(number, pattern, taken));
+    let compiled = patterns.collect::<Result<Vec<_>, _>>()?;
     check_examples(rule, &compiled)?;
     Ok(compiled)
 }
@@ -78,14 +78,14 @@ fn check_texts(rule: &RuleBuf) -> Result<(), RuleProblem> {
         }
         check_length(field, text.chars().count(), MAX_PROSE_CHARS)?;
     }
-    check_count("patterns", rule.shapes.len(), MAX_SHAPES)?;
+    check_count("patterns", rule.patterns.len(), MAX_PATTERNS)?;
     check_count("examples in `matches`", rule.matches.len(), MAX_EXAMPLES)?;
     check_count("examples in `clean`", rule.clean.len(), MAX_EXAMPLES)?;
     for example in rule.matches.iter().chain(&rule.clean) {
         check_length("example", example.len(), MAX_EXAMPLE_BYTES)?;
     }
-    match (rule.shapes.is_empty(), rule.matches.is_empty()) {
-        (true, _) => Err(RuleProblem::NoShapes),
+    match (rule.patterns.is_empty(), rule.matches.is_empty()) {
+        (true, _) => Err(RuleProblem::NoPatterns),
         (_, true) => Err(RuleProblem::NoExample),
         _ => Ok(()),
     }
@@ -99,39 +99,40 @@ fn check_count(field: &'static str, count: usize, max: usize) -> Result<(), Rule
     if count > max { Err(RuleProblem::TooMany { field, count, max }) } else { Ok(()) }
 }
 
-fn check_shape(number: usize, shape: &ShapeBuf, taken: &mut Taken) -> Result<Compiled, RuleProblem> {
-    check_length("note", shape.note.chars().count(), MAX_PROSE_CHARS)?;
-    check_length("pattern", shape.pattern.len(), MAX_PATTERN_BYTES)?;
-    check_count("conditions in `unless`", shape.unless.len(), MAX_SHAPES)?;
+fn check_pattern(number: usize, pattern: &PatternBuf, taken: &mut Taken) -> Result<Compiled, RuleProblem> {
+    check_length("note", pattern.note.chars().count(), MAX_PROSE_CHARS)?;
+    check_length("pattern", pattern.regex.len(), MAX_PATTERN_BYTES)?;
+    check_count("conditions in `unless`", pattern.exceptions.len(), MAX_PATTERNS)?;
     let wrong = |error: PatternError| RuleProblem::Pattern { number, reason: error.to_string() };
-    for unless in &shape.unless {
-        let (UnlessBuf::Match(pattern) | UnlessBuf::Before(pattern) | UnlessBuf::After(pattern)) = unless;
-        check_length("pattern", pattern.len(), MAX_PATTERN_BYTES)?;
-        let condition = compile(pattern);
+    for exception in &pattern.exceptions {
+        let (ExceptionBuf::Match(regex) | ExceptionBuf::Before(regex) | ExceptionBuf::After(regex)) =
+            exception;
+        check_length("pattern", regex.len(), MAX_PATTERN_BYTES)?;
+        let condition = compile(regex);
         let condition =
-            condition.map_err(|error| RuleProblem::Unless { number, reason: error.to_string() })?;
+            condition.map_err(|error| RuleProblem::Exception { number, reason: error.to_string() })?;
         taken.memory(condition.memory_usage())?;
     }
-    let unless = shape.unless.iter().map(UnlessBuf::as_unless);
-    let compiled = Compiled::from_parts(&shape.pattern, shape.regions, unless).map_err(wrong)?;
+    let exceptions = pattern.exceptions.iter().map(ExceptionBuf::as_exception);
+    let compiled = Compiled::from_parts(&pattern.regex, pattern.regions, exceptions).map_err(wrong)?;
     taken.memory(compiled.memory_usage())?;
     if compiled.matches_nothing() {
         return Err(RuleProblem::MatchesEmpty { number });
     }
-    match look_past_is_bounded(&shape.pattern).map_err(wrong)? {
+    match look_past_is_bounded(&pattern.regex).map_err(wrong)? {
         true => Ok(compiled),
         false => Err(RuleProblem::Quadratic { number }),
     }
 }
 
-fn check_examples(rule: &RuleBuf, shapes: &[Compiled]) -> Result<(), RuleProblem> {
+fn check_examples(rule: &RuleBuf, patterns: &[Compiled]) -> Result<(), RuleProblem> {
     for (number, text) in (1..).zip(&rule.matches) {
-        if first_match(shapes, text).is_none() {
+        if first_match(patterns, text).is_none() {
             return Err(RuleProblem::Silent { number, text: beginning(text) });
         }
     }
     for (number, text) in (1..).zip(&rule.clean) {
-        if let Some(matched) = first_match(shapes, text) {
+        if let Some(matched) = first_match(patterns, text) {
             return Err(RuleProblem::Fires { number, matched: beginning(&matched) });
         }
     }
@@ -139,15 +140,15 @@ fn check_examples(rule: &RuleBuf, shapes: &[Compiled]) -> Result<(), RuleProblem
 }
 
 /// Returns what a rule finds first in an example, as it stands or folded.
-fn first_match(shapes: &[Compiled], text: &str) -> Option<String> {
+fn first_match(patterns: &[Compiled], text: &str) -> Option<String> {
     let folded = fold(text, Disguises::ALL);
     let views = std::iter::once(text).chain(folded.as_ref().map(Folded::text));
-    views.flat_map(|view| shapes.iter().filter_map(move |shape| first_span(shape, view))).next()
+    views.flat_map(|view| patterns.iter().filter_map(move |pattern| first_span(pattern, view))).next()
 }
 
-fn first_span(shape: &Compiled, text: &str) -> Option<String> {
+fn first_span(pattern: &Compiled, text: &str) -> Option<String> {
     let mut found = None;
-    shape.search(
+    pattern.search(
         &mut RegionMap::new(text, Syntax::Markdown),
         0..text.len(),
         &mut ExactWork::default(),
@@ -172,15 +173,15 @@ fn beginning(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A shape that no example of its rule needs is either dead or untested.
+    /// A pattern that no example of its rule needs is either dead or untested.
     #[test]
-    fn every_builtin_shape_is_needed_by_an_example() {
+    fn every_builtin_pattern_is_needed_by_an_example() {
         let mut idle = Vec::new();
         for rule in crate::rules::all() {
-            for shape in rule.shapes {
-                let compiled = [Compiled::new(shape).unwrap()];
+            for pattern in rule.patterns {
+                let compiled = [Compiled::new(pattern).unwrap()];
                 if !rule.matches.iter().any(|text| first_match(&compiled, text).is_some()) {
-                    idle.push(format!("{}: {}", rule.id, shape.note));
+                    idle.push(format!("{}: {}", rule.id, pattern.note));
                 }
             }
         }
@@ -192,10 +193,11 @@ mod tests {
     fn every_builtin_example_does_what_it_says() {
         let mut wrong = Vec::new();
         for rule in crate::rules::all() {
-            let shapes: Vec<_> = rule.shapes.iter().map(|shape| Compiled::new(shape).unwrap()).collect();
-            let silent = rule.matches.iter().filter(|text| first_match(&shapes, text).is_none());
+            let patterns: Vec<_> =
+                rule.patterns.iter().map(|pattern| Compiled::new(pattern).unwrap()).collect();
+            let silent = rule.matches.iter().filter(|text| first_match(&patterns, text).is_none());
             wrong.extend(silent.map(|text| format!("{} is silent in {text:?}", rule.id)));
-            let fires = rule.clean.iter().filter_map(|text| Some((text, first_match(&shapes, text)?)));
+            let fires = rule.clean.iter().filter_map(|text| Some((text, first_match(&patterns, text)?)));
             wrong
                 .extend(fires.map(|(text, matched)| format!("{} fires in {text:?} on {matched:?}", rule.id)));
         }

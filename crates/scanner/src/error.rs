@@ -60,7 +60,7 @@ pub enum RuleProblem {
     },
     /// There is nothing to look for.
     #[error("it has no pattern: give at least one")]
-    NoShapes,
+    NoPatterns,
     /// Nothing shows what the rule finds.
     #[error("it has no example: give at least one text in `matches` in which it must fire")]
     NoExample,
@@ -89,7 +89,7 @@ pub enum RuleProblem {
     },
     /// A condition is no regular expression of our dialect.
     #[error("the `unless` of pattern {number} is wrong: {reason}")]
-    Unless {
+    Exception {
         /// Which pattern of the rule, from 1.
         number: usize,
         /// What is wrong.

@@ -1,6 +1,6 @@
 //! The exact engine: runs the real regular expressions. What it says is what a rule means.
 //!
-//! The prefilter only says which shapes are worth running. A shape is compiled when it first becomes a candidate, so a
+//! The prefilter only says which patterns are worth running. A pattern is compiled when it first becomes a candidate, so a
 //! program that meets only clean texts compiles nothing.
 
 mod exceptions;
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use regex_syntax::hir::Hir;
 
 use crate::regions::RegionMap;
-use crate::rule::{Region, Regions, Rule, Shape, Unless};
+use crate::rule::{Exception, Pattern, Region, Regions, Rule};
 
 use exceptions::Exceptions;
 use long_run::LongRun;
@@ -27,18 +27,18 @@ pub(crate) use linear::look_past_is_bounded;
 pub(crate) use pattern::{PatternError, compile, expand};
 pub(crate) use run::{Exact, Hit};
 
-/// One shape of one rule, compiled when it is first needed.
+/// One pattern of one rule, compiled when it is first needed.
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// The number of the rule in the scanner.
     pub(crate) rule: usize,
-    /// The row to compile from; a shape of the user's own is compiled from the start.
-    row: Option<&'static Shape<'static>>,
+    /// The row to compile from; a pattern of the user's own is compiled from the start.
+    row: Option<&'static Pattern<'static>>,
     /// In a box, since most slots stay empty: a scanner that finds nothing touches little memory.
     compiled: OnceLock<Option<Box<Compiled>>>,
 }
 
-/// A shape that can search.
+/// A pattern that can search.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pattern: Searcher,
@@ -51,7 +51,7 @@ pub(crate) struct Compiled {
 /// What one search cost, in bytes. Look-past is not seen here; `linear` bounds it for every pattern.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExactWork {
-    /// Bytes that the regular expressions of shapes walked over.
+    /// Bytes that the regular expressions of patterns walked over.
     pub searched: usize,
     /// Matches that were weighed.
     pub matches: usize,
@@ -70,22 +70,26 @@ impl AddAssign for ExactWork {
 impl Slot {
     /// Returns the slots of one row of the built-in table.
     pub(crate) fn of_row(index: usize, rule: &'static Rule<'static>) -> impl Iterator<Item = Self> {
-        rule.shapes.iter().map(move |shape| Self { rule: index, row: Some(shape), compiled: OnceLock::new() })
+        rule.patterns.iter().map(move |pattern| Self {
+            rule: index,
+            row: Some(pattern),
+            compiled: OnceLock::new(),
+        })
     }
 
-    /// Returns the slot of a shape that is already compiled.
+    /// Returns the slot of a pattern that is already compiled.
     pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
         let compiled = OnceLock::from(Some(Box::new(compiled)));
         Self { rule, row: None, compiled }
     }
 
-    /// Whether the shape counts in no part of a text that is all of one region.
+    /// Whether the pattern counts in no part of a text that is all of one region.
     pub(crate) fn counts_nowhere_in(&self, whole: Option<Region>) -> bool {
         self.row.zip(whole).is_some_and(|(row, region)| !row.regions.contains(region))
     }
 
-    /// Returns the shape ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
-    /// a test holds that no built-in shape is like that.
+    /// Returns the pattern ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
+    /// a test holds that no built-in pattern is like that.
     pub(crate) fn compiled(&self) -> Option<&Compiled> {
         let compile = || Compiled::of_row(self.row?).ok().map(Box::new);
         self.compiled.get_or_init(compile).as_deref()
@@ -94,24 +98,24 @@ impl Slot {
 
 impl Compiled {
     /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
-    fn of_row(row: &'static Shape<'static>) -> Result<Self, PatternError> {
-        let exceptions = Exceptions::of_row(row.unless);
-        Self::of(row.pattern, |parsed| Searcher::of_few(row.pattern, parsed), row.regions, exceptions)
+    fn of_row(row: &'static Pattern<'static>) -> Result<Self, PatternError> {
+        let exceptions = Exceptions::of_row(row.exceptions);
+        Self::of(row.regex, |parsed| Searcher::of_few(row.regex, parsed), row.regions, exceptions)
     }
 
-    /// Compiles a shape and its conditions.
+    /// Compiles a pattern and its conditions.
     #[cfg(test)]
-    pub(crate) fn new(shape: &Shape<'_>) -> Result<Self, PatternError> {
-        Self::from_parts(shape.pattern, shape.regions, shape.unless.iter().copied())
+    pub(crate) fn new(pattern: &Pattern<'_>) -> Result<Self, PatternError> {
+        Self::from_parts(pattern.regex, pattern.regions, pattern.exceptions.iter().copied())
     }
 
     /// Compiles a pattern and its conditions.
     pub(crate) fn from_parts<'a>(
         pattern: &str,
         regions: Regions,
-        unless: impl Iterator<Item = Unless<'a>>,
+        exceptions: impl Iterator<Item = Exception<'a>>,
     ) -> Result<Self, PatternError> {
-        Self::of(pattern, Searcher::of_many, regions, Exceptions::new(unless)?)
+        Self::of(pattern, Searcher::of_many, regions, Exceptions::new(exceptions)?)
     }
 
     fn of(
@@ -182,10 +186,10 @@ mod tests {
     use super::*;
     use crate::regions::Syntax;
 
-    fn spans(shape: &Shape<'_>, text: &str) -> Vec<Range<usize>> {
+    fn spans(pattern: &Pattern<'_>, text: &str) -> Vec<Range<usize>> {
         let mut spans = Vec::new();
         let mut regions = RegionMap::new(text, Syntax::Markdown);
-        let compiled = Compiled::new(shape).unwrap();
+        let compiled = Compiled::new(pattern).unwrap();
         compiled.search(&mut regions, 0..text.len(), &mut ExactWork::default(), |span| {
             spans.push(span);
             true
@@ -193,11 +197,11 @@ mod tests {
         spans
     }
 
-    const PLAIN: Shape<'static> = Shape { note: "", pattern: "x", regions: Regions::ANY, unless: &[] };
+    const PLAIN: Pattern<'static> = Pattern { note: "", regex: "x", regions: Regions::ANY, exceptions: &[] };
 
     #[test]
     fn spans_end_on_character_borders() {
-        let shape = Shape { pattern: r"[^a]b[^a]", ..PLAIN };
-        assert_eq!(spans(&shape, "éb😀 éb😀"), [0..7, 8..15]);
+        let pattern = Pattern { regex: r"[^a]b[^a]", ..PLAIN };
+        assert_eq!(spans(&pattern, "éb😀 éb😀"), [0..7, 8..15]);
     }
 }

@@ -1,4 +1,4 @@
-//! Named pieces of patterns: `{shell}` in a shape stands for the names of the shells.
+//! Named pieces of patterns: `{shell}` in a pattern stands for the names of the shells.
 
 /// The fragments, each with its expansion and its meaning. A fragment may use those above it.
 ///

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::report::{Finding, ScanReport, View};
-use crate::rule::{Category, Region, Regions, RuleBuf, Severity, ShapeBuf, UnlessBuf};
+use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
 impl Serialize for ScanReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -86,33 +86,33 @@ impl Serialize for RuleBuf {
         rule.serialize_field("severity", &self.severity)?;
         rule.serialize_field("summary", &self.summary)?;
         rule.serialize_field("remedy", &self.remedy)?;
-        rule.serialize_field("shapes", &self.shapes)?;
+        rule.serialize_field("shapes", &self.patterns)?;
         rule.serialize_field("matches", &self.matches)?;
         rule.serialize_field("clean", &self.clean)?;
         rule.end()
     }
 }
 
-impl Serialize for ShapeBuf {
+impl Serialize for PatternBuf {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut shape = serializer.serialize_struct("Shape", 4)?;
-        shape.serialize_field("note", &self.note)?;
-        shape.serialize_field("pattern", &self.pattern)?;
-        shape.serialize_field("regions", &self.regions)?;
-        shape.serialize_field("unless", &self.unless)?;
-        shape.end()
+        let mut pattern = serializer.serialize_struct("Pattern", 4)?;
+        pattern.serialize_field("note", &self.note)?;
+        pattern.serialize_field("pattern", &self.regex)?;
+        pattern.serialize_field("regions", &self.regions)?;
+        pattern.serialize_field("unless", &self.exceptions)?;
+        pattern.end()
     }
 }
 
-impl Serialize for UnlessBuf {
+impl Serialize for ExceptionBuf {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (name, pattern) = match self {
             Self::Match(pattern) => ("match", pattern),
             Self::Before(pattern) => ("before", pattern),
             Self::After(pattern) => ("after", pattern),
         };
-        let mut unless = serializer.serialize_struct("Unless", 1)?;
-        unless.serialize_field(name, pattern)?;
-        unless.end()
+        let mut exception = serializer.serialize_struct("Exception", 1)?;
+        exception.serialize_field(name, pattern)?;
+        exception.end()
     }
 }

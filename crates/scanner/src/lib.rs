@@ -61,7 +61,9 @@ pub use error::{RuleError, RuleProblem};
 pub use fragments::{FRAGMENTS, Fragment};
 pub use regions::Syntax;
 pub use report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
-pub use rule::{Category, Region, Regions, Rule, RuleBuf, Severity, Shape, ShapeBuf, Unless, UnlessBuf};
+pub use rule::{
+    Category, Exception, ExceptionBuf, Pattern, PatternBuf, Region, Regions, Rule, RuleBuf, Severity,
+};
 #[cfg(feature = "rule-files")]
 pub use rule_file::{MAX_RULE_FILE_BYTES, RuleFile, RuleFileError, RuleFileProblem, RuleFormat};
 pub use scanner::{Fold, ScanOptions, Scanner};

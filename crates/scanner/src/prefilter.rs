@@ -1,11 +1,11 @@
-//! The prefilter: says in one quick pass over a text which shapes could match it, and where.
+//! The prefilter: says in one quick pass over a text which patterns could match it, and where.
 //!
 //! Most texts are clean, so most of the time of a scan would go into regular expressions that find nothing. The prefilter
-//! avoids that. It looks for pieces of text that every match of a shape must contain, and the exact engine then runs
-//! only the shapes whose pieces were seen, near where they were seen. It may see too much, which costs time; it never
+//! avoids that. It looks for pieces of text that every match of a pattern must contain, and the exact engine then runs
+//! only the patterns whose pieces were seen, near where they were seen. It may see too much, which costs time; it never
 //! misses a match, because the pieces are derived from the patterns and not written by hand.
 //!
-//! **An example.** Let a shape be `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
+//! **An example.** Let a pattern be `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
 //!
 //! 1. [`graph`] reads the pattern's automaton as a graph, one node for each place that takes a byte: `c`, `u`, `r`, `l`,
 //!    two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
@@ -14,10 +14,10 @@
 //!    `[^\n]` it would be nearly anything.
 //! 3. [`mod@frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
 //!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
-//! 4. [`bucket`] and [`tables`] sort the windows of all shapes into sixty-four buckets, so that four table lookups
+//! 4. [`bucket`] and [`tables`] sort the windows of all patterns into sixty-four buckets, so that four table lookups
 //!    tell which buckets could begin at a place ([`places`]).
 //! 5. There the windows of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
-//!    checked exactly, up to twelve bytes around it as well. What passes makes the shape a candidate, and its [`reach`]
+//!    checked exactly, up to twelve bytes around it as well. What passes makes the pattern a candidate, and its [`reach`]
 //!    says how far a match could extend from there.
 //!
 //! **Known as.** A literal prefilter over q-grams (q = 4) of byte classes. The graph is the Glushkov automaton of the pattern; the
@@ -25,11 +25,11 @@
 //! those of Teddy (Hyperscan, `aho-corasick`) and FDR, with sixty-four buckets and classes of bytes in place of literals.
 //! Google's code search (Cox) picks trigrams of a pattern in a like manner, for an index instead of a scan.
 //!
-//! **Measured.** With 112 more rules of 333 shapes the tables grow from 163 to 345 kB, and a program with them by 270 kB. The build
-//! derives those of 133 shapes in two seconds of processor time. Until they were dropped, automata of every shape ruled out what
+//! **Measured.** With 112 more rules of 333 patterns the tables grow from 163 to 345 kB, and a program with them by 270 kB. The build
+//! derives those of 133 patterns in two seconds of processor time. Until they were dropped, automata of every pattern ruled out what
 //! only looks like a match: five megabytes, which spared the first such text of a process a few millions of instructions.
 //!
-//! A shape like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
+//! A pattern like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
 //! happens at run time is bounded by a constant for each byte of text and each window.
 //!
 //! The tables of the built-in rules are constants of the program, which `build.rs` derives with the modules of this folder: a
@@ -141,14 +141,14 @@ impl Prefilter {
         Self { tables, lookup }
     }
 
-    /// Adds shapes, whose patterns must not hold named fragments any more.
+    /// Adds patterns, which must not hold named fragments any more.
     pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
         let add =
-            |input: &mut PrefilterInput| patterns.for_each(|pattern| input.add_shape(&pattern, frequency));
+            |input: &mut PrefilterInput| patterns.for_each(|pattern| input.add_pattern(&pattern, frequency));
         Self::of(self.tables.with(add))
     }
 
-    /// Adds every shape to `found` that can match `text`, and in which stretch of it.
+    /// Adds every pattern to `found` that can match `text`, and in which stretch of it.
     pub(crate) fn run(&self, text: &str, found: &mut Candidates) -> PrefilterWork {
         let text = text.as_bytes();
         let mut pass = Pass {
@@ -219,7 +219,7 @@ impl Pass<'_> {
     fn always(&mut self) {
         for &goal in self.tables.always.iter() {
             match goal {
-                PatternId::Shape(shape) => self.found.insert(shape),
+                PatternId::Rule(pattern) => self.found.insert(pattern),
                 PatternId::Fold(disguise) => self.found.insert_disguise(disguise),
             }
         }
@@ -342,26 +342,26 @@ impl Pass<'_> {
 
     /// Notes that something was seen.
     fn add(&mut self, goal: PatternId, at: Range<usize>) {
-        let shape = match goal {
-            PatternId::Shape(shape) => shape,
+        let pattern = match goal {
+            PatternId::Rule(pattern) => pattern,
             PatternId::Fold(disguise) => return self.found.insert_disguise(disguise),
         };
-        if self.is_plausible(shape, at.start) && !self.seen.add(shape, at) {
-            self.found.insert(shape);
+        if self.is_plausible(pattern, at.start) && !self.seen.add(pattern, at) {
+            self.found.insert(pattern);
         }
     }
 
     /// Whether the signs are there that must be around what was seen. A text that makes this dear, with one window after
     /// the other, has spent its share soon, and then everything is plausible.
-    fn is_plausible(&mut self, shape: usize, at: usize) -> bool {
+    fn is_plausible(&mut self, pattern: usize, at: usize) -> bool {
         let tables = self.tables;
-        let reach = tables.reaches.get(shape).and_then(Option::as_ref);
+        let reach = tables.reaches.get(pattern).and_then(Option::as_ref);
         let Some(reach) =
             reach.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
         else {
             return true;
         };
-        // Shapes that look for the same often ask for the same around it.
+        // Patterns that look for the same often ask for the same around it.
         if let Some(last) = self.around.filter(|last| last.place == at && last.reach == reach) {
             return last.is_plausible;
         }
@@ -373,8 +373,8 @@ impl Pass<'_> {
 
     /// Makes candidates of what was seen.
     fn finish(self) -> PrefilterWork {
-        for (shape, within) in self.seen.matches(self.text, &self.tables.reaches) {
-            self.found.insert_within(shape, within);
+        for (pattern, within) in self.seen.matches(self.text, &self.tables.reaches) {
+            self.found.insert_within(pattern, within);
         }
         self.work
     }

@@ -4,7 +4,7 @@ mod owned;
 
 use std::fmt;
 
-pub use owned::{RuleBuf, ShapeBuf, UnlessBuf};
+pub use owned::{ExceptionBuf, PatternBuf, RuleBuf};
 
 /// One row of the rule table: what it means, what it looks like, and texts that prove both.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Rule<'a> {
     /// What the author of the text can do about it, in one sentence.
     pub remedy: &'a str,
     /// The ways in which the attack is written. A hit of any one of them is a finding.
-    pub shapes: &'a [Shape<'a>],
+    pub patterns: &'a [Pattern<'a>],
     /// Texts in which the rule must fire.
     pub matches: &'a [&'a str],
     /// Texts in which it must stay silent: look-alikes, documentation, past false alarms.
@@ -29,27 +29,27 @@ pub struct Rule<'a> {
 
 /// One way in which an attack is written.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape<'a> {
-    /// What this shape is, for the reader of the table.
+pub struct Pattern<'a> {
+    /// What it is, for the reader of the table.
     pub note: &'a str,
     /// A linear-time regular expression over bytes. Classes are ASCII, `.` stops at a line end, `^` and `$` are line
     /// ends, case matters unless the pattern says `(?i)`, and `{name}` stands for a fragment of `fragments.rs`.
-    pub pattern: &'a str,
+    pub regex: &'a str,
     /// Where in a document the match must begin.
     pub regions: Regions,
     /// What makes a match innocent after all.
-    pub unless: &'a [Unless<'a>],
+    pub exceptions: &'a [Exception<'a>],
 }
 
 /// A reason to drop a match.
 ///
-/// An attacker reads the excuses too. One must hold only where the attack cannot work: of a whole command rather than a
+/// An attacker reads the exceptions too. One must hold only where the attack cannot work: of a whole command rather than a
 /// word in it, of the clause that governs the match rather than the sentence around it.
 ///
 /// What stands around a match is looked at no further than 256 bytes away, so that a flood of matches on one line stays
 /// linear. `\A` and `\z` are the ends of what is looked at.
 #[derive(Debug, Clone, Copy)]
-pub enum Unless<'a> {
+pub enum Exception<'a> {
     /// The pattern occurs in the matched text.
     Match(&'a str),
     /// The pattern occurs in the line of the match, before it.

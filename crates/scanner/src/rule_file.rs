@@ -114,12 +114,12 @@ impl RulePositions {
             RuleProblem::Pattern { number, .. }
             | RuleProblem::MatchesEmpty { number }
             | RuleProblem::Quadratic { number } => nth(&self.patterns, number),
-            RuleProblem::Unless { number, .. } => nth(&self.unless, number),
+            RuleProblem::Exception { number, .. } => nth(&self.exceptions, number),
             RuleProblem::Silent { number, .. } => nth(&self.matches, number),
             RuleProblem::Fires { number, .. } => nth(&self.clean, number),
             RuleProblem::TooMany { .. }
             | RuleProblem::TooHeavy { .. }
-            | RuleProblem::NoShapes
+            | RuleProblem::NoPatterns
             | RuleProblem::NoExample => None,
         }
         .unwrap_or(self.rule)

@@ -107,8 +107,10 @@ impl Scanner {
         for (index, rule) in (builtin.len()..).zip(&user) {
             exact.add_rule(index, check(rule, &mut taken)?);
         }
-        let patterns =
-            user.iter().flat_map(|rule| &rule.shapes).map(|shape| expand(&shape.pattern).unwrap_or_default());
+        let patterns = user
+            .iter()
+            .flat_map(|rule| &rule.patterns)
+            .map(|pattern| expand(&pattern.regex).unwrap_or_default());
         let prefilter = prefilter.with(patterns);
         Ok(Self { builtin, user, exact, prefilter, listed: OnceLock::new() })
     }
@@ -131,7 +133,7 @@ impl Scanner {
         self.scan_by(text, options, Method::Prefiltered).0
     }
 
-    /// Scans a text by trying every shape on it, in every view. Slow: the measure of what [`Self::scan_with`] must find.
+    /// Scans a text by trying every pattern on it, in every view. Slow: the measure of what [`Self::scan_with`] must find.
     #[doc(hidden)]
     pub fn scan_exhaustively<'t>(&'t self, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
         self.scan_by(text, options, Method::Exhaustive).0
@@ -155,18 +157,18 @@ impl Scanner {
         {
             let view = folded.text();
             work.folded += view.len();
-            let shapes = self.candidates(view, method, &mut work);
-            run.search(view, &shapes, |span| (folded.raw_span(span), View::Folded));
+            let patterns = self.candidates(view, method, &mut work);
+            run.search(view, &patterns, |span| (folded.raw_span(span), View::Folded));
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();
         (ScanReport { findings: self.findings(text, &hits), truncated }, work)
     }
 
-    /// Returns the shapes that can match a view of the text, and whether folding could show more.
+    /// Returns the patterns that can match a view of the text, and whether folding could show more.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
         if method != Method::Prefiltered {
-            return Candidates::all(self.exact.shapes());
+            return Candidates::all(self.exact.patterns());
         }
         let mut found = Candidates::none();
         work.prefilter += self.prefilter.run(view, &mut found);

@@ -6,10 +6,10 @@ use crate::prefilter::PrefilterWork;
 /// A way of scanning. All of them find the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Method {
-    /// Prefilters, and runs the shapes that come through.
+    /// Prefilters, and runs the patterns that come through.
     #[default]
     Prefiltered,
-    /// Tries every shape on the whole text, in every view, and asks nothing but the patterns themselves.
+    /// Tries every pattern on the whole text, in every view, and asks nothing but the patterns themselves.
     Exhaustive,
 }
 

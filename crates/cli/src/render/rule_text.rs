@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::scanner::{Region, Regions, RuleBuf, ShapeBuf, UnlessBuf};
+use stockade_guard::scanner::{ExceptionBuf, PatternBuf, Region, Regions, RuleBuf};
 
 use stockade_text::escape;
 
@@ -36,34 +36,34 @@ pub(crate) fn show(rule: &RuleBuf, styles: Styles) -> String {
         writeln!(out, "{name:9} {value}").ok();
     }
     writeln!(out, "\n{strong}Looks for{reset}").ok();
-    for (number, shape) in (1..).zip(&rule.shapes) {
-        push_shape(&mut out, number, shape);
+    for (number, pattern) in (1..).zip(&rule.patterns) {
+        push_pattern(&mut out, number, pattern);
     }
     push_examples(&mut out, "Finds, for example", &rule.matches, styles);
     push_examples(&mut out, "Leaves alone", &rule.clean, styles);
     out
 }
 
-fn push_shape(out: &mut String, number: usize, shape: &ShapeBuf) {
-    let texts = [&shape.note, &shape.pattern].into_iter().filter(|text| !text.is_empty());
+fn push_pattern(out: &mut String, number: usize, pattern: &PatternBuf) {
+    let texts = [&pattern.note, &pattern.regex].into_iter().filter(|text| !text.is_empty());
     for (at, text) in texts.enumerate() {
         let number = if at == 0 { format!("{number:3}. ") } else { "     ".to_owned() };
         writeln!(out, "{number}{}", escape(text)).ok();
     }
-    if let Some(places) = places(shape.regions) {
+    if let Some(places) = places(pattern.regions) {
         writeln!(out, "     only in {places}").ok();
     }
-    for unless in &shape.unless {
-        let (place, pattern) = match unless {
-            UnlessBuf::Match(pattern) => ("in the match", pattern),
-            UnlessBuf::Before(pattern) => ("before it on the line", pattern),
-            UnlessBuf::After(pattern) => ("after it on the line", pattern),
+    for exception in &pattern.exceptions {
+        let (place, regex) = match exception {
+            ExceptionBuf::Match(regex) => ("in the match", regex),
+            ExceptionBuf::Before(regex) => ("before it on the line", regex),
+            ExceptionBuf::After(regex) => ("after it on the line", regex),
         };
-        writeln!(out, "     unless {place}: {}", escape(pattern)).ok();
+        writeln!(out, "     unless {place}: {}", escape(regex)).ok();
     }
 }
 
-/// Returns the kinds of text that a shape is looked for in; nothing where it is looked for everywhere.
+/// Returns the kinds of text that a pattern is looked for in; nothing where it is looked for everywhere.
 fn places(regions: Regions) -> Option<String> {
     if regions == Regions::ANY {
         return None;
@@ -91,7 +91,7 @@ fn push_examples(out: &mut String, heading: &str, examples: &[String], styles: S
 pub(crate) fn tested(rules: &[RuleBuf], styles: Styles) -> String {
     let Styles { good, strong, reset, .. } = styles;
     rules.iter().fold(String::new(), |mut out, rule| {
-        let (id, patterns) = (&rule.id, rule.shapes.len());
+        let (id, patterns) = (&rule.id, rule.patterns.len());
         let (matches, clean) = (rule.matches.len(), rule.clean.len());
         let counts = format_args!(
             "patterns {patterns}, finds {matches} of {matches}, leaves alone {clean} of {clean}"

@@ -8,18 +8,18 @@ use regex_automata::{Anchored, Input};
 
 use super::ExactWork;
 use super::pattern::{PatternError, compile_any};
-use crate::rule::Unless;
+use crate::rule::Exception;
 
-/// How many bytes of its line an [`Unless`] looks at, each way.
+/// How many bytes of its line an [`Exception`] looks at, each way.
 ///
 /// A fixed bound keeps a flood of matches on one endless line linear.
 const REACH: usize = 256;
 
-/// The exceptions of a shape, compiled when the first match is weighed: most shapes never match.
+/// The exceptions of a pattern, compiled when the first match is weighed: most patterns never match.
 #[derive(Debug)]
 pub(super) struct Exceptions {
     /// The row of the table; an exception of the user's own is compiled from the start.
-    row: &'static [Unless<'static>],
+    row: &'static [Exception<'static>],
     of_match: Lazy,
     before: Lazy,
     after: Lazy,
@@ -47,9 +47,9 @@ enum Subject {
 
 impl Exceptions {
     /// Compiles exceptions.
-    pub(super) fn new<'a>(unless: impl Iterator<Item = Unless<'a>>) -> Result<Self, PatternError> {
-        let unless: Vec<_> = unless.collect();
-        let compiled = |subject| Ok(OnceLock::from(compile(&unless, subject)?));
+    pub(super) fn new<'a>(exceptions: impl Iterator<Item = Exception<'a>>) -> Result<Self, PatternError> {
+        let exceptions: Vec<_> = exceptions.collect();
+        let compiled = |subject| Ok(OnceLock::from(compile(&exceptions, subject)?));
         Ok(Self {
             row: &[],
             of_match: compiled(Subject::Match)?,
@@ -58,8 +58,8 @@ impl Exceptions {
         })
     }
 
-    /// Returns the exceptions of a shape of the table.
-    pub(super) const fn of_row(row: &'static [Unless<'static>]) -> Self {
+    /// Returns the exceptions of a pattern of the table.
+    pub(super) const fn of_row(row: &'static [Exception<'static>]) -> Self {
         Self { row, of_match: OnceLock::new(), before: OnceLock::new(), after: OnceLock::new() }
     }
 
@@ -86,14 +86,14 @@ impl Exceptions {
 }
 
 /// Compiles the exceptions of a kind.
-fn compile<'a>(unless: &[Unless<'a>], subject: Subject) -> Result<Option<Condition>, PatternError> {
-    let pattern = |unless: &Unless<'a>| match (*unless, subject) {
-        (Unless::Match(pattern), Subject::Match)
-        | (Unless::Before(pattern), Subject::Before)
-        | (Unless::After(pattern), Subject::After) => Some(pattern),
+fn compile<'a>(exceptions: &[Exception<'a>], subject: Subject) -> Result<Option<Condition>, PatternError> {
+    let pattern = |exception: &Exception<'a>| match (*exception, subject) {
+        (Exception::Match(pattern), Subject::Match)
+        | (Exception::Before(pattern), Subject::Before)
+        | (Exception::After(pattern), Subject::After) => Some(pattern),
         _ => None,
     };
-    let patterns: Vec<&str> = unless.iter().filter_map(pattern).collect();
+    let patterns: Vec<&str> = exceptions.iter().filter_map(pattern).collect();
     Ok(compile_any(&patterns)?.map(|(regex, begins_line)| Condition { regex, begins_line }))
 }
 
@@ -122,29 +122,29 @@ fn line_before(text: &[u8], at: usize) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn holds(unless: Unless<'_>, text: &str, hit: &str) -> bool {
+    fn holds(exception: Exception<'_>, text: &str, hit: &str) -> bool {
         let at = text.find(hit).unwrap();
-        let exceptions = Exceptions::new(std::iter::once(unless)).unwrap();
+        let exceptions = Exceptions::new(std::iter::once(exception)).unwrap();
         exceptions.hold(text.as_bytes(), at..at + hit.len(), &mut ExactWork::default())
     }
 
     #[test]
     fn conditions_see_their_line_only() {
-        assert!(holds(Unless::Before("no$"), "a noX", "X"));
-        assert!(!holds(Unless::Before("no"), "no\nX", "X"));
-        assert!(holds(Unless::After("^no"), "Xno", "X"));
-        assert!(!holds(Unless::After("no"), "X\nno", "X"));
-        assert!(holds(Unless::Match("-"), "X-X", "X-X"));
-        assert!(!holds(Unless::Match("-"), "-X-", "X"));
-        assert!(holds(Unless::Match("^X"), "X\nY", "X\nY"));
-        assert!(holds(Unless::Match("^Y"), "X\nY", "X\nY"));
-        assert!(!holds(Unless::Match("^Y|^Z"), "XY", "XY"));
-        assert!(holds(Unless::Match("^Z|Y"), "XY", "XY"));
+        assert!(holds(Exception::Before("no$"), "a noX", "X"));
+        assert!(!holds(Exception::Before("no"), "no\nX", "X"));
+        assert!(holds(Exception::After("^no"), "Xno", "X"));
+        assert!(!holds(Exception::After("no"), "X\nno", "X"));
+        assert!(holds(Exception::Match("-"), "X-X", "X-X"));
+        assert!(!holds(Exception::Match("-"), "-X-", "X"));
+        assert!(holds(Exception::Match("^X"), "X\nY", "X\nY"));
+        assert!(holds(Exception::Match("^Y"), "X\nY", "X\nY"));
+        assert!(!holds(Exception::Match("^Y|^Z"), "XY", "XY"));
+        assert!(holds(Exception::Match("^Z|Y"), "XY", "XY"));
     }
 
     #[test]
     fn conditions_of_a_row_are_compiled_when_a_match_is_weighed() {
-        let exceptions = Exceptions::of_row(&[Unless::After("^no"), Unless::Before("^no")]);
+        let exceptions = Exceptions::of_row(&[Exception::After("^no"), Exception::Before("^no")]);
         assert!(exceptions.after.get().is_none());
         assert!(exceptions.hold(b"Xno", 0..1, &mut ExactWork::default()));
         assert!(exceptions.after.get().is_some() && exceptions.before.get().is_none());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn conditions_that_cannot_be_compiled_excuse_nothing() {
-        let exceptions = Exceptions::of_row(&[Unless::After("^no"), Unless::After("(")]);
+        let exceptions = Exceptions::of_row(&[Exception::After("^no"), Exception::After("(")]);
         assert!(!exceptions.hold(b"Xno", 0..1, &mut ExactWork::default()));
     }
 
@@ -160,8 +160,8 @@ mod tests {
     fn conditions_look_no_further_than_their_reach() {
         let near = format!("no{}X{0}no", " ".repeat(REACH - 2));
         let far = format!("no{}X{0}no", " ".repeat(REACH - 1));
-        for unless in [Unless::Before("no"), Unless::After("no")] {
-            assert!(holds(unless, &near, "X") && !holds(unless, &far, "X"));
+        for exception in [Exception::Before("no"), Exception::After("no")] {
+            assert!(holds(exception, &near, "X") && !holds(exception, &far, "X"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One scan of one text: shapes are searched, their hits gathered, sorted and merged.
+//! One scan of one text: patterns are searched, their hits gathered, sorted and merged.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::regions::{RegionMap, Syntax};
 use crate::report::View;
 use crate::rule::Rule;
 
-/// The shapes of a scanner, by number in table order.
+/// The patterns of a scanner, by number in table order.
 #[derive(Debug)]
 pub(crate) struct Exact {
     slots: Vec<Slot>,
@@ -35,7 +35,7 @@ pub(crate) struct Run<'e> {
 }
 
 impl Exact {
-    /// Numbers the shapes of built-in rules.
+    /// Numbers the patterns of built-in rules.
     pub(crate) fn of_table(rules: &[&'static Rule<'static>]) -> Self {
         let mut slots = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
@@ -44,13 +44,13 @@ impl Exact {
         Self { slots }
     }
 
-    /// Adds the shapes of a rule of the user's own.
-    pub(crate) fn add_rule(&mut self, rule: usize, shapes: Vec<Compiled>) {
-        self.slots.extend(shapes.into_iter().map(|shape| Slot::ready(rule, shape)));
+    /// Adds the patterns of a rule of the user's own.
+    pub(crate) fn add_rule(&mut self, rule: usize, patterns: Vec<Compiled>) {
+        self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
     }
 
-    /// Returns how many shapes there are.
-    pub(crate) fn shapes(&self) -> usize {
+    /// Returns how many patterns there are.
+    pub(crate) fn patterns(&self) -> usize {
         self.slots.len()
     }
 
@@ -68,21 +68,21 @@ impl Exact {
 }
 
 impl Run<'_> {
-    /// Searches a view of the text for some shapes. `origin` says where a span of the view stands in the raw text.
+    /// Searches a view of the text for some patterns. `origin` says where a span of the view stands in the raw text.
     pub(crate) fn search(
         &mut self,
         view: &str,
-        shapes: &Candidates,
+        patterns: &Candidates,
         origin: impl Fn(Range<usize>) -> (Range<usize>, View),
     ) {
         let mut regions = RegionMap::new(view, self.syntax);
-        for shape in shapes.iter() {
-            let Some(slot) = self.exact.slots.get(shape) else { continue };
+        for pattern in patterns.iter() {
+            let Some(slot) = self.exact.slots.get(pattern) else { continue };
             if slot.counts_nowhere_in(regions.whole()) {
                 continue;
             }
-            let places = shapes.within(shape, view.len());
-            // A shape that cannot be looked for leaves the scan incomplete: fail closed.
+            let places = patterns.within(pattern, view.len());
+            // A pattern that cannot be looked for leaves the scan incomplete: fail closed.
             let Some(compiled) = slot.compiled() else {
                 self.truncated = true;
                 continue;

@@ -1,7 +1,7 @@
 //! A pattern that searches: slowly at first, and quickly once that has to be paid for.
 //!
 //! The quick way is a lazy automaton, one for each thread and each direction. To make it and fill it for the first match
-//! takes as long as to try one way after the other for some thousand bytes; and most shapes of which anything is found at
+//! takes as long as to try one way after the other for some thousand bytes; and most patterns of which anything is found at
 //! all are found once or twice.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ use regex_syntax::hir::Hir;
 use super::pattern::{PatternError, build, build_plain, compile};
 
 /// How many bytes are searched the slow way. Eight times as many make a scan of many clean texts a sixth dearer:
-/// a shape that is looked for again and again has paid for the quick way after a few texts.
+/// a pattern that is looked for again and again has paid for the quick way after a few texts.
 const PATIENCE: usize = 1 << 10;
 
 /// A pattern, ready to search.
@@ -67,7 +67,7 @@ impl Searcher {
             Some(found) => found,
             None => match self.quick() {
                 Some(quick) => quick.search(&input),
-                // What cannot be searched for counts as found; a test holds that no shape is like that.
+                // What cannot be searched for counts as found; a test holds that no pattern is like that.
                 None => return Some(within),
             },
         };
@@ -132,11 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn every_builtin_shape_compiles_both_ways() {
-        for shape in rules::all().flat_map(|rule| rule.shapes) {
-            let parsed = parse(&[expand(shape.pattern).unwrap()]).unwrap();
-            let searcher = Searcher::of_few(shape.pattern, &parsed).unwrap();
-            assert!(searcher.quick().is_some(), "{}", shape.note);
+    fn every_builtin_pattern_compiles_both_ways() {
+        for pattern in rules::all().flat_map(|rule| rule.patterns) {
+            let parsed = parse(&[expand(pattern.regex).unwrap()]).unwrap();
+            let searcher = Searcher::of_few(pattern.regex, &parsed).unwrap();
+            assert!(searcher.quick().is_some(), "{}", pattern.note);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::disguise::Disguise::{self, Comments, Letters, Quoting};
 
-/// Byte patterns without which the folded view cannot differ in a way that matters. Written like a shape's pattern.
+/// Byte patterns without which the folded view cannot differ in a way that matters. Written as in the table of rules.
 ///
 /// They are selective on purpose: most real skills hold some non-ASCII text, and nearly all hold quotes and backslashes.
 pub(crate) const TRIGGERS: &[(Disguise, &str)] = &[

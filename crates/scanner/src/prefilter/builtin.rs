@@ -15,10 +15,10 @@ const fn patterns() -> u64 {
     while let [rules, more @ ..] = families {
         let mut rules = *rules;
         while let [rule, more @ ..] = rules {
-            let mut shapes = rule.shapes;
-            while let [shape, more @ ..] = shapes {
-                hash = add(hash, shape.pattern);
-                shapes = more;
+            let mut patterns = rule.patterns;
+            while let [pattern, more @ ..] = patterns {
+                hash = add(hash, pattern.regex);
+                patterns = more;
             }
             rules = more;
         }
@@ -38,7 +38,7 @@ mod tests {
     use crate::rules;
 
     #[test]
-    fn no_builtin_shape_has_to_be_expected_everywhere() {
+    fn no_builtin_pattern_has_to_be_expected_everywhere() {
         assert_eq!(TABLES.always.as_ref(), []);
     }
 
@@ -50,8 +50,8 @@ mod tests {
     #[test]
     #[ignore = "derives all tables once more, which the build has just done: some seconds"]
     fn tables_follow_from_the_rules_alone() {
-        let shapes = rules::all().flat_map(|rule| rule.shapes);
-        let patterns: Vec<String> = shapes.map(|shape| shape.pattern.to_owned()).collect();
+        let patterns = rules::all().flat_map(|rule| rule.patterns);
+        let patterns: Vec<String> = patterns.map(|pattern| pattern.regex.to_owned()).collect();
         let built = include_str!(concat!(env!("OUT_DIR"), "/prefilter.rs"));
         assert!(codegen::source(&patterns) == built);
     }
@@ -65,8 +65,8 @@ mod tests {
     #[test]
     #[ignore = "looks for better buckets for a minute and writes buckets.txt: run it after many changes to the rules"]
     fn look_for_better_buckets() {
-        let shapes = rules::all().flat_map(|rule| rule.shapes).map(|shape| shape.pattern);
-        let homes = improve(&codegen::input(shapes).cores(), &TABLES.homes(), frequency_of_four);
+        let patterns = rules::all().flat_map(|rule| rule.patterns).map(|pattern| pattern.regex);
+        let homes = improve(&codegen::input(patterns).cores(), &TABLES.homes(), frequency_of_four);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/prefilter/buckets.txt");
         std::fs::write(path, hints::file(&homes)).unwrap();
     }

@@ -14,14 +14,14 @@ use std::borrow::Cow;
 
 use super::byte_set::ByteSet;
 use super::places::Lookup;
-use super::input::PatternId::{self, Fold, Shape};
+use super::input::PatternId::{self, Fold, Rule};
 use super::reach::{MatchExtent, Side};
 use super::run::Run;
 use super::tables::{Misses, PackedGram, GramKey, Tables};
 use crate::fold::Disguise::{Comments, Letters, Quoting};
 ";
 
-/// Returns the source of the tables of some shapes, whose patterns are given in their order.
+/// Returns the source of the tables of some patterns, given in their order.
 pub(crate) fn source(patterns: &[String]) -> String {
     let number = patterns.iter().fold(fingerprint::OF_NONE, |hash, pattern| fingerprint::add(hash, pattern));
     let input = input(patterns.iter().map(String::as_str));
@@ -29,12 +29,12 @@ pub(crate) fn source(patterns: &[String]) -> String {
     write(&Tables::pack(input, &homes, frequency_of_four), number)
 }
 
-/// Returns what the prefilter looks for on behalf of shapes and of the folded view.
-pub(super) fn input<'p>(shapes: impl Iterator<Item = &'p str>) -> PrefilterInput {
+/// Returns what the prefilter looks for on behalf of patterns and of the folded view.
+pub(super) fn input<'p>(patterns: impl Iterator<Item = &'p str>) -> PrefilterInput {
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
     let expand = |pattern: &str| fragments::expand(pattern).unwrap_or_default();
     let mut input = PrefilterInput::default();
-    shapes.for_each(|pattern| input.add_shape(&expand(pattern), frequency_of_four));
+    patterns.for_each(|pattern| input.add_pattern(&expand(pattern), frequency_of_four));
     for (disguise, pattern) in TRIGGERS {
         input.add(PatternId::Fold(*disguise), &expand(pattern), frequency_of_four);
     }

@@ -1,4 +1,4 @@
-//! Where a text was seen to hold something that the matches of a shape contain.
+//! Where a text was seen to hold something that the matches of a pattern contain.
 
 use std::ops::Range;
 
@@ -7,25 +7,25 @@ use arrayvec::ArrayVec;
 use super::reach::MatchExtent;
 use crate::candidates::HitSpans;
 
-/// For how many shapes the places are kept. A text in which more are seen is searched whole for the rest.
-const SHAPES: usize = 32;
+/// For how many patterns the places are kept. A text in which more are seen is searched whole for the rest.
+const MAX_PATTERNS: usize = 32;
 
-/// How many stretches of a text are told apart for each shape.
+/// How many stretches of a text are told apart for each pattern.
 const MAX_STRETCHES: usize = 4;
 
 /// Hits that are nearer than this belong together: to search between them costs less than to begin anew.
 const APART: usize = 256;
 
-/// What was seen of some shapes, without an allocation.
+/// What was seen of some patterns, without an allocation.
 #[derive(Debug)]
 pub(super) struct Hits {
-    shapes: ArrayVec<PatternHits, SHAPES>,
+    patterns: ArrayVec<PatternHits, MAX_PATTERNS>,
 }
 
-/// What was seen of one shape.
+/// What was seen of one pattern.
 #[derive(Debug, Clone, Copy, Default)]
 struct PatternHits {
-    shape: usize,
+    pattern: usize,
     stretches: Stretches,
 }
 
@@ -46,34 +46,34 @@ struct Stretch {
 
 impl Hits {
     pub(super) fn none() -> Self {
-        Self { shapes: ArrayVec::new() }
+        Self { patterns: ArrayVec::new() }
     }
 
-    /// Notes that a shape was seen at `place`, or returns false if there is no room for one more shape.
-    pub(super) fn add(&mut self, shape: usize, place: Range<usize>) -> bool {
-        if !self.shapes.iter().any(|known| known.shape == shape)
-            && self.shapes.try_push(PatternHits { shape, ..PatternHits::default() }).is_err()
+    /// Notes that a pattern was seen at `place`, or returns false if there is no room for one more pattern.
+    pub(super) fn add(&mut self, pattern: usize, place: Range<usize>) -> bool {
+        if !self.patterns.iter().any(|known| known.pattern == pattern)
+            && self.patterns.try_push(PatternHits { pattern, ..PatternHits::default() }).is_err()
         {
             return false;
         }
-        if let Some(hit) = self.shapes.iter_mut().find(|known| known.shape == shape) {
+        if let Some(hit) = self.patterns.iter_mut().find(|known| known.pattern == pattern) {
             hit.stretches.add(place);
         }
         true
     }
 
-    /// Returns the shapes that were seen, each with the stretches of `text` in which its matches lie.
+    /// Returns the patterns that were seen, each with the stretches of `text` in which its matches lie.
     pub(super) fn matches<'s>(
         &'s self,
         text: &'s [u8],
         reaches: &'s [Option<MatchExtent>],
     ) -> impl Iterator<Item = (usize, HitSpans)> + 's {
-        self.shapes.iter().map(|hit| {
-            let Some(reach) = reaches.get(hit.shape).and_then(Option::as_ref) else {
-                return (hit.shape, HitSpans::all_of(text.len()));
+        self.patterns.iter().map(|hit| {
+            let Some(reach) = reaches.get(hit.pattern).and_then(Option::as_ref) else {
+                return (hit.pattern, HitSpans::all_of(text.len()));
             };
             let stretches = hit.stretches.iter().map(|stretch| reach.widen(text, stretch));
-            (hit.shape, HitSpans::joining(stretches))
+            (hit.pattern, HitSpans::joining(stretches))
         })
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     const TEXT: &[u8] = &[b'x'; 100];
 
     fn matches(hits: &Hits, reaches: &[Option<MatchExtent>]) -> Vec<(usize, Vec<(usize, usize)>)> {
-        hits.matches(TEXT, reaches).map(|(shape, places)| (shape, list(&places))).collect()
+        hits.matches(TEXT, reaches).map(|(pattern, places)| (pattern, list(&places))).collect()
     }
 
     fn list(places: &HitSpans) -> Vec<(usize, usize)> {
@@ -127,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_some_shapes_only() {
+    fn there_is_room_for_some_patterns_only() {
         let mut hits = Hits::none();
-        let mut both = |shape| hits.add(shape, 5..6) && hits.add(shape, 50..51);
-        assert!((0..SHAPES).all(&mut both));
-        assert!(!hits.add(SHAPES, 5..6));
-        let reaches = [Some(MatchExtent::bytes(1, 1)); SHAPES];
-        assert_eq!(matches(&hits, &reaches).last(), Some(&(SHAPES - 1, vec![(4, 52)])));
-        assert_eq!(matches(&hits, &[]).last(), Some(&(SHAPES - 1, vec![(0, 100)])), "anywhere");
+        let mut both = |pattern| hits.add(pattern, 5..6) && hits.add(pattern, 50..51);
+        assert!((0..MAX_PATTERNS).all(&mut both));
+        assert!(!hits.add(MAX_PATTERNS, 5..6));
+        let reaches = [Some(MatchExtent::bytes(1, 1)); MAX_PATTERNS];
+        assert_eq!(matches(&hits, &reaches).last(), Some(&(MAX_PATTERNS - 1, vec![(4, 52)])));
+        assert_eq!(matches(&hits, &[]).last(), Some(&(MAX_PATTERNS - 1, vec![(0, 100)])), "anywhere");
     }
 }

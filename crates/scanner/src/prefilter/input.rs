@@ -19,8 +19,8 @@ const OFTEN_PER_MILLION: u64 = 1_000;
 /// What it means that something was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternId {
-    /// The shape with this number may match.
-    Shape(usize),
+    /// The pattern with this number may match.
+    Rule(usize),
     /// The text may be disguised by this.
     Fold(Disguise),
 }
@@ -32,15 +32,15 @@ pub(super) struct PrefilterInput {
     pub(super) runs: Vec<(PatternId, Run)>,
     /// What could not be looked for, and so has to be expected everywhere.
     pub(super) always: Vec<PatternId>,
-    /// How far the matches of each shape extend around what is looked for.
+    /// How far the matches of each pattern extend around what is looked for.
     pub(super) reaches: Vec<Option<MatchExtent>>,
 }
 
 impl PrefilterInput {
-    /// Adds a shape, whose pattern must not hold named fragments any more.
-    pub(super) fn add_shape(&mut self, pattern: &str, frequency: Frequency) {
-        let shape = self.reaches.len();
-        let reach = self.add(PatternId::Shape(shape), pattern, frequency);
+    /// Adds a pattern, which must not hold named fragments any more.
+    pub(super) fn add_pattern(&mut self, pattern: &str, frequency: Frequency) {
+        let number = self.reaches.len();
+        let reach = self.add(PatternId::Rule(number), pattern, frequency);
         self.reaches.push(reach);
     }
 

@@ -117,7 +117,7 @@ mod tests {
     fn one_run_is_wherever_one_of_several_is() {
         let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
         let runs =
-            [(PatternId::Shape(1), run(b'0', b'4', 80)), (PatternId::Fold(Letters), run(b'3', b'9', 40))];
+            [(PatternId::Rule(1), run(b'0', b'4', 80)), (PatternId::Fold(Letters), run(b'3', b'9', 40))];
         assert_eq!(any_of(&runs), Some(run(b'0', b'9', 40)));
         assert_eq!(any_of(&runs[..1]), Some(run(b'0', b'4', 64)), "a short one");
         assert_eq!(any_of(&[]), None);

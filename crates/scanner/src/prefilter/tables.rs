@@ -36,7 +36,7 @@ pub(crate) struct Tables {
     pub(crate) any_run: Option<Run>,
     /// What has to be expected everywhere.
     pub(crate) always: Cow<'static, [PatternId]>,
-    /// How far the matches of each shape extend around what is looked for.
+    /// How far the matches of each pattern extend around what is looked for.
     pub(crate) reaches: Cow<'static, [Option<MatchExtent>]>,
 }
 

@@ -1,6 +1,6 @@
 //! Rules that own their text: what a rule file yields, and what a scanner lists.
 
-use super::{Category, Regions, Rule, Severity, Shape, Unless};
+use super::{Category, Exception, Pattern, Regions, Rule, Severity};
 
 /// A [`Rule`] that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,29 +16,29 @@ pub struct RuleBuf {
     /// What the author of the text can do about it, in one sentence.
     pub remedy: String,
     /// The ways in which the attack is written.
-    pub shapes: Vec<ShapeBuf>,
+    pub patterns: Vec<PatternBuf>,
     /// Texts in which the rule must fire.
     pub matches: Vec<String>,
     /// Texts in which it must stay silent.
     pub clean: Vec<String>,
 }
 
-/// A [`Shape`] that owns its text.
+/// A [`Pattern`] that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeBuf {
-    /// What this shape is, for the reader of the table.
+pub struct PatternBuf {
+    /// What it is, for the reader of the table.
     pub note: String,
-    /// The pattern, with `{name}` fragments as written.
-    pub pattern: String,
+    /// The regular expression, with `{name}` fragments as written.
+    pub regex: String,
     /// Where in a document the match must begin.
     pub regions: Regions,
     /// What makes a match innocent after all.
-    pub unless: Vec<UnlessBuf>,
+    pub exceptions: Vec<ExceptionBuf>,
 }
 
-/// An [`Unless`] that owns its text.
+/// An [`Exception`] that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UnlessBuf {
+pub enum ExceptionBuf {
     /// The pattern occurs in the matched text.
     Match(String),
     /// The pattern occurs in the line of the match, before it.
@@ -56,21 +56,21 @@ impl RuleBuf {
             severity: self.severity,
             summary: &self.summary,
             remedy: &self.remedy,
-            shapes: &[],
+            patterns: &[],
             matches: &[],
             clean: &[],
         }
     }
 }
 
-impl UnlessBuf {
+impl ExceptionBuf {
     /// Lends the condition.
     #[must_use]
-    pub fn as_unless(&self) -> Unless<'_> {
+    pub fn as_exception(&self) -> Exception<'_> {
         match self {
-            Self::Match(pattern) => Unless::Match(pattern),
-            Self::Before(pattern) => Unless::Before(pattern),
-            Self::After(pattern) => Unless::After(pattern),
+            Self::Match(pattern) => Exception::Match(pattern),
+            Self::Before(pattern) => Exception::Before(pattern),
+            Self::After(pattern) => Exception::After(pattern),
         }
     }
 }
@@ -84,7 +84,7 @@ impl From<&Rule<'_>> for RuleBuf {
             severity: rule.severity,
             summary: rule.summary.to_owned(),
             remedy: rule.remedy.to_owned(),
-            shapes: rule.shapes.iter().map(ShapeBuf::from).collect(),
+            patterns: rule.patterns.iter().map(PatternBuf::from).collect(),
             matches: owned(rule.matches),
             clean: owned(rule.clean),
         }
@@ -103,23 +103,23 @@ impl From<&RuleBuf> for RuleBuf {
     }
 }
 
-impl From<&Shape<'_>> for ShapeBuf {
-    fn from(shape: &Shape<'_>) -> Self {
+impl From<&Pattern<'_>> for PatternBuf {
+    fn from(pattern: &Pattern<'_>) -> Self {
         Self {
-            note: shape.note.to_owned(),
-            pattern: shape.pattern.to_owned(),
-            regions: shape.regions,
-            unless: shape.unless.iter().copied().map(UnlessBuf::from).collect(),
+            note: pattern.note.to_owned(),
+            regex: pattern.regex.to_owned(),
+            regions: pattern.regions,
+            exceptions: pattern.exceptions.iter().copied().map(ExceptionBuf::from).collect(),
         }
     }
 }
 
-impl From<Unless<'_>> for UnlessBuf {
-    fn from(unless: Unless<'_>) -> Self {
-        match unless {
-            Unless::Match(pattern) => Self::Match(pattern.to_owned()),
-            Unless::Before(pattern) => Self::Before(pattern.to_owned()),
-            Unless::After(pattern) => Self::After(pattern.to_owned()),
+impl From<Exception<'_>> for ExceptionBuf {
+    fn from(exception: Exception<'_>) -> Self {
+        match exception {
+            Exception::Match(pattern) => Self::Match(pattern.to_owned()),
+            Exception::Before(pattern) => Self::Before(pattern.to_owned()),
+            Exception::After(pattern) => Self::After(pattern.to_owned()),
         }
     }
 }

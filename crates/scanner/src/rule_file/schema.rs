@@ -2,15 +2,15 @@
 
 use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, choice, item_text};
 
-use crate::rule::{Category, Region, Regions, RuleBuf, Severity, ShapeBuf, UnlessBuf};
+use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
 const FILE_KEYS: &[&str] = &["rule"];
 const RULE_KEYS: &[&str] = &[
     "id", "category", "severity", "summary", "remedy", "patterns", "shapes", "regions", "unless", "matches",
     "clean",
 ];
-const SHAPE_KEYS: &[&str] = &["note", "pattern", "regions", "unless"];
-const UNLESS_KEYS: &[&str] = &["match", "before", "after"];
+const PATTERN_KEYS: &[&str] = &["note", "pattern", "regions", "unless"];
+const EXCEPTION_KEYS: &[&str] = &["match", "before", "after"];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
 const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell"];
 const CATEGORIES: &[&str] = &[
@@ -30,10 +30,10 @@ pub(super) struct RulePositions {
     pub(super) id: TextPosition,
     pub(super) summary: TextPosition,
     pub(super) remedy: TextPosition,
-    /// One for each shape.
+    /// One for each pattern.
     pub(super) patterns: Vec<TextPosition>,
-    /// One for each shape: its conditions, or its pattern if it has none.
-    pub(super) unless: Vec<TextPosition>,
+    /// One for each pattern: its exceptions, or its regular expression if it has none.
+    pub(super) exceptions: Vec<TextPosition>,
     pub(super) matches: Vec<TextPosition>,
     pub(super) clean: Vec<TextPosition>,
 }
@@ -58,7 +58,7 @@ fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
     let summary = table.required("summary", "say in one line what was found")?;
     let remedy =
         table.required("remedy", "say in one sentence what the author of the text can do about it")?;
-    let shapes = shapes(&table)?;
+    let patterns = patterns(&table)?;
     let (matches, clean) = (texts(table.get("matches"))?, texts(table.get("clean"))?);
     let category = match table.get("category") {
         Some(entry) => entry.choice("category", CATEGORIES, &Category::ALL)?,
@@ -69,8 +69,8 @@ fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
         id: id.node.at,
         summary: summary.node.at,
         remedy: remedy.node.at,
-        patterns: shapes.iter().map(|shape| shape.pattern).collect(),
-        unless: shapes.iter().map(|shape| shape.unless).collect(),
+        patterns: patterns.iter().map(|pattern| pattern.regex).collect(),
+        exceptions: patterns.iter().map(|pattern| pattern.exceptions).collect(),
         matches: matches.iter().map(|(at, _)| *at).collect(),
         clean: clean.iter().map(|(at, _)| *at).collect(),
     };
@@ -80,24 +80,24 @@ fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
         severity: severity.choice("severity", SEVERITIES, &Severity::ALL)?,
         summary: summary.text()?.to_owned(),
         remedy: remedy.text()?.to_owned(),
-        shapes: shapes.into_iter().map(|shape| shape.shape).collect(),
+        patterns: patterns.into_iter().map(|pattern| pattern.pattern).collect(),
         matches: matches.into_iter().map(|(_, text)| text).collect(),
         clean: clean.into_iter().map(|(_, text)| text).collect(),
     };
     Ok((rule, places))
 }
 
-/// A shape and where it stands.
-struct PlacedShape {
-    shape: ShapeBuf,
-    pattern: TextPosition,
-    unless: TextPosition,
+/// A pattern and where it stands.
+struct PlacedPattern {
+    pattern: PatternBuf,
+    regex: TextPosition,
+    exceptions: TextPosition,
 }
 
-/// Shapes are given as `shapes`, or as a list `patterns` that shares the `regions` and `unless` of the rule.
-fn shapes(rule: &TableReader<'_>) -> Result<Vec<PlacedShape>> {
+/// Patterns are given as `shapes`, or as a list `patterns` that shares the `regions` and `unless` of the rule.
+fn patterns(rule: &TableReader<'_>) -> Result<Vec<PlacedPattern>> {
     match (rule.get("patterns"), rule.get("shapes")) {
-        (Some(patterns), None) => short_shapes(rule, patterns),
+        (Some(patterns), None) => short_patterns(rule, patterns),
         (None, Some(shapes)) => {
             for second in ["regions", "unless"] {
                 if let Some(entry) = rule.get(second) {
@@ -105,7 +105,7 @@ fn shapes(rule: &TableReader<'_>) -> Result<Vec<PlacedShape>> {
                     return Err(SchemaError::conflict(entry.at, "shapes", second, hint));
                 }
             }
-            shapes.list()?.iter().map(long_shape).collect()
+            shapes.list()?.iter().map(long_pattern).collect()
         }
         (Some(_), Some(shapes)) => Err(SchemaError::conflict(
             shapes.at,
@@ -117,27 +117,27 @@ fn shapes(rule: &TableReader<'_>) -> Result<Vec<PlacedShape>> {
     }
 }
 
-fn short_shapes(rule: &TableReader<'_>, patterns: &TableEntry) -> Result<Vec<PlacedShape>> {
-    let (regions, unless) = (regions(rule.get("regions"))?, unless(rule.get("unless"))?);
-    let shape = |(at, pattern)| PlacedShape {
-        shape: ShapeBuf { note: String::new(), pattern, regions, unless: unless.clone() },
-        pattern: at,
-        unless: rule.get("unless").map_or(at, |entry| entry.at),
+fn short_patterns(rule: &TableReader<'_>, patterns: &TableEntry) -> Result<Vec<PlacedPattern>> {
+    let (regions, exceptions) = (regions(rule.get("regions"))?, exceptions(rule.get("unless"))?);
+    let pattern = |(at, regex)| PlacedPattern {
+        pattern: PatternBuf { note: String::new(), regex, regions, exceptions: exceptions.clone() },
+        regex: at,
+        exceptions: rule.get("unless").map_or(at, |entry| entry.at),
     };
-    Ok(texts(Some(patterns))?.into_iter().map(shape).collect())
+    Ok(texts(Some(patterns))?.into_iter().map(pattern).collect())
 }
 
-fn long_shape(node: &Node) -> Result<PlacedShape> {
-    let table = table(node, "shapes", "a shape", SHAPE_KEYS)?;
-    let pattern = table.required("pattern", "give the regular expression that it looks for")?;
-    let shape = ShapeBuf {
+fn long_pattern(node: &Node) -> Result<PlacedPattern> {
+    let table = table(node, "shapes", "a shape", PATTERN_KEYS)?;
+    let regex = table.required("pattern", "give the regular expression that it looks for")?;
+    let pattern = PatternBuf {
         note: table.get("note").map(TableEntry::text).transpose()?.unwrap_or_default().to_owned(),
-        pattern: pattern.text()?.to_owned(),
+        regex: regex.text()?.to_owned(),
         regions: regions(table.get("regions"))?,
-        unless: unless(table.get("unless"))?,
+        exceptions: exceptions(table.get("unless"))?,
     };
-    let unless = table.get("unless").map_or(pattern.node.at, |entry| entry.at);
-    Ok(PlacedShape { shape, pattern: pattern.node.at, unless })
+    let exceptions = table.get("unless").map_or(regex.node.at, |entry| entry.at);
+    Ok(PlacedPattern { pattern, regex: regex.node.at, exceptions })
 }
 
 fn regions(entry: Option<&TableEntry>) -> Result<Regions> {
@@ -146,22 +146,22 @@ fn regions(entry: Option<&TableEntry>) -> Result<Regions> {
     Ok(Regions::of(&entry.list()?.iter().map(region).collect::<Result<Vec<_>>>()?))
 }
 
-fn unless(entry: Option<&TableEntry>) -> Result<Vec<UnlessBuf>> {
+fn exceptions(entry: Option<&TableEntry>) -> Result<Vec<ExceptionBuf>> {
     let Some(entry) = entry else { return Ok(Vec::new()) };
     entry.list()?.iter().map(condition).collect()
 }
 
 /// One condition is a table of one key: `{ before = "…" }`.
-fn condition(node: &Node) -> Result<UnlessBuf> {
-    let table = table(node, "unless", "a condition", UNLESS_KEYS)?;
+fn condition(node: &Node) -> Result<ExceptionBuf> {
+    let table = table(node, "unless", "a condition", EXCEPTION_KEYS)?;
     match table.entries() {
         [] => Err(table.missing("match", "give one of `match`, `before` and `after`")),
         [only] => {
             let pattern = only.text()?.to_owned();
             Ok(match only.key.as_str() {
-                "match" => UnlessBuf::Match(pattern),
-                "before" => UnlessBuf::Before(pattern),
-                _ => UnlessBuf::After(pattern),
+                "match" => ExceptionBuf::Match(pattern),
+                "before" => ExceptionBuf::Before(pattern),
+                _ => ExceptionBuf::After(pattern),
             })
         }
         [_, second, ..] => Err(SchemaError::conflict(

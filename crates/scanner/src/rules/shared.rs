@@ -1,10 +1,10 @@
 //! Conditions that several rules have in common.
 
-use crate::rule::{Region, Regions, Unless};
+use crate::rule::{Exception, Region, Regions};
 
 /// A longer word begins with the name of a shell: `bash-completion`, `sh.example`, `bash_profile`, `sh=`.
-pub(crate) const LONGER_WORD: Unless<'static> =
-    Unless::After(r"^(?:[-=:/]\w|\.(?:[a-df-z0-9]|e[a-wyz])|[=:/]|[-.]?\*)");
+pub(crate) const LONGER_WORD: Exception<'static> =
+    Exception::After(r"^(?:[-=:/]\w|\.(?:[a-df-z0-9]|e[a-wyz])|[=:/]|[-.]?\*)");
 
 /// Where code stands, and no sentence can excuse it.
 pub(crate) const PROGRAM: Regions = Regions::of(&[Region::Code, Region::Shell]);

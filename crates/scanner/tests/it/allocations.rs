@@ -33,7 +33,7 @@ fn the_very_first_scan_of_a_clean_text_costs_only_the_scanner_itself() {
 }
 
 #[test]
-fn candidates_that_turn_out_innocent_cost_next_to_nothing_once_their_shapes_are_compiled() {
+fn candidates_that_turn_out_innocent_cost_next_to_nothing_once_their_patterns_are_compiled() {
     // Where code spans are has to be kept somewhere.
     let rows = [
         ("Use curl to fetch the page, then read it.\n", 0),
@@ -49,6 +49,6 @@ fn candidates_that_turn_out_innocent_cost_next_to_nothing_once_their_shapes_are_
         // would use again. What a scan costs by itself is what the cheapest costs.
         let scans = (0..50).map(|_| measure(|| drop(scanner.scan(text))).count_total);
         let cheapest = scans.min().unwrap();
-        assert!(cheapest <= most, "to compile a shape takes hundreds; {text} took {cheapest}");
+        assert!(cheapest <= most, "to compile a pattern takes hundreds; {text} took {cheapest}");
     }
 }

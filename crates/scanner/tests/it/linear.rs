@@ -1,6 +1,8 @@
 //! Time is linear in the text, whoever wrote it: proven by counting steps, which no busy machine can falsify.
 
-use stockade_scanner::{Category, Method, Regions, RuleBuf, ScanOptions, Scanner, Severity, ShapeBuf, Work};
+use stockade_scanner::{
+    Category, Method, PatternBuf, Regions, RuleBuf, ScanOptions, Scanner, Severity, Work,
+};
 
 use crate::hostile::{GENERATORS, SIZES};
 
@@ -48,14 +50,19 @@ fn an_ordinary_text_costs_little_more_than_reading_it() {
 #[test]
 fn a_text_of_what_is_nearly_a_long_run_costs_little_more_than_reading_it() {
     let pattern = "[a-z]{2000,}".to_owned();
-    let shape = ShapeBuf { note: "A run".to_owned(), pattern, regions: Regions::ANY, unless: Vec::new() };
+    let pattern = PatternBuf {
+        note: "A run".to_owned(),
+        regex: pattern,
+        regions: Regions::ANY,
+        exceptions: Vec::new(),
+    };
     let rule = RuleBuf {
         id: "LONG_RUN".to_owned(),
         category: Category::ObfuscatedEncoding,
         severity: Severity::Warn,
         summary: "A long run".to_owned(),
         remedy: "Shorten it.".to_owned(),
-        shapes: vec![shape],
+        patterns: vec![pattern],
         matches: vec!["a".repeat(2000)],
         clean: vec!["a".repeat(1999)],
     };

@@ -1,7 +1,7 @@
 //! What holds for every text. Each property takes any bytes, so that a fuzzer and the stable tests can both try it.
 
 use stockade_scanner::{
-    Category, MATCHED_TEXT_CHARS, Method, Regions, Rule, ScanOptions, ScanReport, Scanner, Severity, Shape,
+    Category, MATCHED_TEXT_CHARS, Method, Pattern, Regions, Rule, ScanOptions, ScanReport, Scanner, Severity,
 };
 
 /// The pieces that the rules look for, and what stands between them. A byte of the input picks one, so that few bytes make
@@ -146,14 +146,14 @@ pub(crate) fn finds_all_of_a_users_rule(data: &[u8]) {
     if pattern.len() > MAX_PATTERN_BYTES || pattern.matches(LONG_LOOP).count() > 1 {
         return;
     }
-    let shapes = [Shape { note: "made up", pattern: &pattern, regions: Regions::ANY, unless: &[] }];
+    let patterns = [Pattern { note: "made up", regex: &pattern, regions: Regions::ANY, exceptions: &[] }];
     let rule = Rule {
         id: "MADE_UP",
         category: Category::Custom,
         severity: Severity::Warn,
         summary: "something made up",
         remedy: "Leave it out.",
-        shapes: &shapes,
+        patterns: &patterns,
         matches: &[&example],
         clean: &["\u{1}"],
     };

@@ -1,6 +1,6 @@
 //! Rules of the user's own: what a file may say, and how a bad one is refused.
 
-use stockade_scanner::{Regions, RuleFile, RuleFormat, Scanner, Severity, UnlessBuf};
+use stockade_scanner::{ExceptionBuf, Regions, RuleFile, RuleFormat, Scanner, Severity};
 
 const TOML: &str = r#"
 [[rule]]
@@ -45,8 +45,8 @@ fn the_three_formats_say_the_same() {
     assert_eq!(toml.rules(), json.rules());
     let [rule] = toml.rules() else { panic!("one rule") };
     assert_eq!((rule.severity, rule.category.name()), (Severity::Critical, "custom"));
-    assert_eq!(rule.shapes[0].regions, Regions::ANY);
-    assert_eq!(rule.shapes[0].unless, [UnlessBuf::Before("example: $".to_owned())]);
+    assert_eq!(rule.patterns[0].regions, Regions::ANY);
+    assert_eq!(rule.patterns[0].exceptions, [ExceptionBuf::Before("example: $".to_owned())]);
 }
 
 #[test]

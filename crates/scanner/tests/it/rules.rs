@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use stockade_scanner::{RuleProblem, Scanner, Severity, UnlessBuf};
+use stockade_scanner::{ExceptionBuf, RuleProblem, Scanner, Severity};
 
 #[test]
 fn every_builtin_rule_passes_the_checks_of_a_users_own() {
@@ -20,7 +20,7 @@ fn every_builtin_rule_passes_the_checks_of_a_users_own() {
 fn every_rule_has_examples_of_both_kinds() {
     for rule in Scanner::builtin().rules() {
         assert!(rule.matches.len() >= 3 && rule.clean.len() >= 3, "{}", rule.id);
-        assert!(rule.shapes.iter().all(|shape| !shape.note.is_empty()), "{}", rule.id);
+        assert!(rule.patterns.iter().all(|pattern| !pattern.note.is_empty()), "{}", rule.id);
     }
 }
 
@@ -70,17 +70,18 @@ fn every_rule_has_an_id_of_its_own_and_lies_where_it_says() {
 fn rules_are_refused_when_their_patterns_take_too_much_together() {
     // Conditions are compiled twice: alone, for what is wrong with one, and with their like.
     let heavy = || "[ab]{8000}".to_owned();
-    let rule = |shapes: usize| {
+    let rule = |patterns: usize| {
         let mut rule = Scanner::builtin().rules().first().unwrap().clone();
         rule.id = "HEAVY".to_owned();
         (rule.matches, rule.clean) = (vec!["needle".to_owned()], Vec::new());
-        rule.shapes.truncate(1);
-        for shape in &mut rule.shapes {
-            shape.pattern = "needle".to_owned();
-            shape.unless =
-                [UnlessBuf::Match, UnlessBuf::Before, UnlessBuf::After].map(|kind| kind(heavy())).into();
+        rule.patterns.truncate(1);
+        for pattern in &mut rule.patterns {
+            pattern.regex = "needle".to_owned();
+            pattern.exceptions = [ExceptionBuf::Match, ExceptionBuf::Before, ExceptionBuf::After]
+                .map(|kind| kind(heavy()))
+                .into();
         }
-        rule.shapes = rule.shapes.iter().cycle().take(shapes).cloned().collect();
+        rule.patterns = rule.patterns.iter().cycle().take(patterns).cloned().collect();
         rule
     };
     assert!(Scanner::only([rule(2)]).is_ok());

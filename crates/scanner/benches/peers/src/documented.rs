@@ -1,6 +1,6 @@
 //! The eighteen documented rules alone, for both sides the same patterns: those of `documented.mjs`.
 
-use stockade_scanner::{Category, Region, Regions, RuleBuf, Scanner, Severity, ShapeBuf};
+use stockade_scanner::{Category, Region, Regions, RuleBuf, Scanner, Severity, PatternBuf};
 
 const SCRIPT: &str = include_str!("../documented.mjs");
 /// The rule that holds outside fenced code only, as in the script.
@@ -59,7 +59,7 @@ fn rule(index: usize, pattern: String) -> RuleBuf {
         severity: Severity::Critical,
         summary: "A documented rule".to_owned(),
         remedy: "None: it is measured.".to_owned(),
-        shapes: vec![ShapeBuf { note: "As documented".to_owned(), pattern, regions, unless: Vec::new() }],
+        patterns: vec![PatternBuf { note: "As documented".to_owned(), regex: pattern, regions, exceptions: Vec::new() }],
         matches: FOUND.get(index).map(|text| (*text).to_owned()).into_iter().collect(),
         clean: Vec::new(),
     }

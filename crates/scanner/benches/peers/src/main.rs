@@ -25,8 +25,8 @@ fn main() {
     let patterns: Vec<Pattern> = scanner
         .rules()
         .iter()
-        .flat_map(|rule| &rule.shapes)
-        .map(|shape| Pattern::new(&shape.pattern))
+        .flat_map(|rule| &rule.patterns)
+        .map(|pattern| Pattern::new(&pattern.regex))
         .collect();
     let set = support::skills();
     let documented = documented::scanner();

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "CRYPTO_MINER_BINARY",
@@ -6,26 +6,26 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Known cryptocurrency miner binary",
     remedy: "Remove the miner.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "names that nothing else has",
-            pattern: r"(?i)\b(?:xmrig\w{0,16}|xmr-?stak|cgminer|bfgminer|ethminer|nbminer|phoenixminer|ccminer|minerd|lolminer|srbminer|teamredminer|cpuminer|gminer|nanominer|nheqminer|sgminer|wildrig|kawpowminer|claymore-?miner|miniz-?miner|bzminer|rigel-?miner|onezerominer|xmr-node-proxy|cryptodredge|z-?enemy|progpowminer|moneroocean-?miner|teamblackminer|verusminer|hellminer|astrominer|kdevtmpfsi)\b",
+            regex: r"(?i)\b(?:xmrig\w{0,16}|xmr-?stak|cgminer|bfgminer|ethminer|nbminer|phoenixminer|ccminer|minerd|lolminer|srbminer|teamredminer|cpuminer|gminer|nanominer|nheqminer|sgminer|wildrig|kawpowminer|claymore-?miner|miniz-?miner|bzminer|rigel-?miner|onezerominer|xmr-node-proxy|cryptodredge|z-?enemy|progpowminer|moneroocean-?miner|teamblackminer|verusminer|hellminer|astrominer|kdevtmpfsi)\b",
             regions: Regions::ANY,
             // One of a list of names, as in the pattern of a scanner: nobody pipes one miner into another.
-            unless: &[
-                Unless::After(
+            exceptions: &[
+                Exception::After(
                     r"(?i)^\\?\|(?:xmrig|ethminer|minerd|c(?:pu|g|c)miner|bfgminer|nbminer|cryptonight|coinhive|stratum\\+)",
                 ),
-                Unless::Before(
+                Exception::Before(
                     r"(?i)(?:xmrig|ethminer|minerd|c(?:pu|g|c)miner|bfgminer|nbminer|cryptonight|coinhive|stratum\\+)[\w-]*\\?\|$",
                 ),
             ],
         },
-        Shape {
+        Pattern {
             note: "T-Rex, which is also a dinosaur, with a miner's options or coins",
-            pattern: r"(?i)\bt-rex(?:\.exe)?\b[^\n]*?(?:[ \t]-a[ \t]|--algo|[ \t]-o[ \t]|\b(?:ethash|kawpow|autolykos2?|octopus|firopow|etchash|miner|mining|pool|stratum)\b)",
+            regex: r"(?i)\bt-rex(?:\.exe)?\b[^\n]*?(?:[ \t]-a[ \t]|--algo|[ \t]-o[ \t]|\b(?:ethash|kawpow|autolykos2?|octopus|firopow|etchash|miner|mining|pool|stratum)\b)",
             regions: Regions::ANY,
-            unless: &[Unless::Match(
+            exceptions: &[Exception::Match(
                 r"(?i)\At-rex[^-\n]*\b(?:dinosaur|fossil|jurassic|cretaceous|tyrannosaur)[^-\n]*\z",
             )],
         },

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "CRYPTO_POOL_DOMAIN",
@@ -6,24 +6,24 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "Mining pool domain pattern",
     remedy: "Remove the address of the mining pool.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "a host named after what it does",
-            pattern: r"(?i)\b(?:mining|pool|hashrate)\.(?:[a-z0-9-]{2,40}\.){1,3}(?:com|org|net|io|pro|eu|cc|xyz|me|info|biz|ru|cn|to|pl|us|co|uk|fr|de|ca|in|tv|tech|site|online|stream|network|app|dev|example)\b",
+            regex: r"(?i)\b(?:mining|pool|hashrate)\.(?:[a-z0-9-]{2,40}\.){1,3}(?:com|org|net|io|pro|eu|cc|xyz|me|info|biz|ru|cn|to|pl|us|co|uk|fr|de|ca|in|tv|tech|site|online|stream|network|app|dev|example)\b",
             regions: Regions::ANY,
-            unless: &[
-                Unless::Match(r"(?i)\bntp\.org\z"),
+            exceptions: &[
+                Exception::Match(r"(?i)\bntp\.org\z"),
                 // A program's own pool of connections: `this.pool.query.io(`.
-                Unless::Before(r"(?:\b(?:this|self)|[)\]])\.$"),
-                Unless::After(r"^(?:\(|\.[a-z]+\()"),
+                Exception::Before(r"(?:\b(?:this|self)|[)\]])\.$"),
+                Exception::After(r"^(?:\(|\.[a-z]+\()"),
             ],
         },
-        Shape {
+        Pattern {
             note: "a known pool",
-            pattern: KNOWN_POOLS,
+            regex: KNOWN_POOLS,
             regions: Regions::ANY,
             // The address of a person there, unless it is the user of a URL.
-            unless: &[Unless::Before(r"(?:^|[\s<(:,])[\w.+-]{1,64}@$")],
+            exceptions: &[Exception::Before(r"(?:^|[\s<(:,])[\w.+-]{1,64}@$")],
         },
     ],
     matches: &[

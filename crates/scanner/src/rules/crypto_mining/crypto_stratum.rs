@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "CRYPTO_STRATUM",
@@ -6,11 +6,11 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Mining pool protocol (stratum://)",
     remedy: "Remove the address of the mining pool.",
-    shapes: &[Shape {
+    patterns: &[Pattern {
         note: "the protocol with any version and transport",
-        pattern: r"(?i)\b(?:(?:eth)?stratum|ethproxy)[0-9]?(?:(?:\+|%2b)[a-z0-9]{0,8})?(?::|%3a)(?:(?:\\?/){2}|%2f%2f)",
+        regex: r"(?i)\b(?:(?:eth)?stratum|ethproxy)[0-9]?(?:(?:\+|%2b)[a-z0-9]{0,8})?(?::|%3a)(?:(?:\\?/){2}|%2f%2f)",
         regions: Regions::ANY,
-        unless: &[],
+        exceptions: &[],
     }],
     matches: &[
         "stratum://pool.example:3333",

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "ENV_MASS_DUMP",
@@ -6,108 +6,108 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "Environment dump piped to exfiltration or encoding",
     remedy: "Pass on only the variables that are needed, by name.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "env or export -p, piped on",
-            pattern: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*{run}{sink}\b",
+            regex: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*{run}{sink}\b",
             regions: Regions::ANY,
-            unless: &[COMMAND_IS_NOT_ENV, Unless::After(r"^[-.\w]")],
+            exceptions: &[COMMAND_IS_NOT_ENV, Exception::After(r"^[-.\w]")],
         },
-        Shape {
+        Pattern {
             note: "env searched for secrets, or searched and passed on",
-            pattern: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*(?:[ef]?grep|rg|ag|awk|sed)\b[^\n]*?(?:key|token|secret|pass|pwd|cred|auth|aws_|private|[^|]\|[ \t]*\w|[^0-9&|]>)",
+            regex: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*(?:[ef]?grep|rg|ag|awk|sed)\b[^\n]*?(?:key|token|secret|pass|pwd|cred|auth|aws_|private|[^|]\|[ \t]*\w|[^0-9&|]>)",
             regions: Regions::ANY,
-            unless: &[COMMAND_IS_NOT_ENV],
+            exceptions: &[COMMAND_IS_NOT_ENV],
         },
-        Shape {
+        Pattern {
             note: "env cut short and passed on",
-            pattern: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*(?:head|tail|cut|uniq)\b[^\n|;]*\|&?[ \t]*{run}{sink}\b",
+            regex: r"(?i)\b(?:env|printenv)(?:[ \t]+(?:-0|--null))*[ \t]*\|&?[ \t]*(?:head|tail|cut|uniq)\b[^\n|;]*\|&?[ \t]*{run}{sink}\b",
             regions: Regions::ANY,
-            unless: &[COMMAND_IS_NOT_ENV],
+            exceptions: &[COMMAND_IS_NOT_ENV],
         },
-        Shape {
+        Pattern {
             note: "env in a group, piped on or written to a file",
-            pattern: r"(?:^|[ \t;&|])(?:\([ \t]*(?:set[ \t]+-o[ \t]+posix[ \t]*;[ \t]*)?(?:env|printenv|set|export[ \t]+-p)[ \t]*\)|\{(?:[ \t]+(?:env|printenv|set|export[ \t]+-p)[ \t]*;)+[ \t]*\})[ \t]*(?:\|&?[ \t]*{run}{sink}\b|>>?[ \t]*[./~$\x22'\w])",
+            regex: r"(?:^|[ \t;&|])(?:\([ \t]*(?:set[ \t]+-o[ \t]+posix[ \t]*;[ \t]*)?(?:env|printenv|set|export[ \t]+-p)[ \t]*\)|\{(?:[ \t]+(?:env|printenv|set|export[ \t]+-p)[ \t]*;)+[ \t]*\})[ \t]*(?:\|&?[ \t]*{run}{sink}\b|>>?[ \t]*[./~$\x22'\w])",
             regions: Regions::ANY,
-            unless: &[Unless::Match(r">[ \t]*\d\z")],
+            exceptions: &[Exception::Match(r">[ \t]*\d\z")],
         },
-        Shape {
+        Pattern {
             note: "set, export, declare or compgen, piped on",
-            pattern: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:set|export(?:[ \t]+-p)?|(?:declare|typeset)[ \t]+-(?:x|p|px|xp)|compgen[ \t]+-[ve])[ \t]*\|&?[ \t]*{run}{sink}\b",
+            regex: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:set|export(?:[ \t]+-p)?|(?:declare|typeset)[ \t]+-(?:x|p|px|xp)|compgen[ \t]+-[ve])[ \t]*\|&?[ \t]*{run}{sink}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^[-.\w]")],
+            exceptions: &[Exception::After(r"^[-.\w]")],
         },
-        Shape {
+        Pattern {
             note: "the environment as an argument of another command",
-            pattern: r"(?:[$<]\([ \t]*(?:/(?:usr/)?bin/)?(?:(?:env|printenv)(?:[ \t]+(?:-0|--null))*|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))[ \t]*\)|[\x22=@]`[ \t]*(?:env|printenv|set|export[ \t]+-p)[ \t]*`)",
+            regex: r"(?:[$<]\([ \t]*(?:/(?:usr/)?bin/)?(?:(?:env|printenv)(?:[ \t]+(?:-0|--null))*|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))[ \t]*\)|[\x22=@]`[ \t]*(?:env|printenv|set|export[ \t]+-p)[ \t]*`)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "the environment written to a file",
-            pattern: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:/(?:usr/)?bin/)?(?:env|printenv|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))(?:[ \t]+(?:-0|--null))*[ \t]*(?:[ \t]1|&)?>[>|]?[ \t]*[\w./~$\x22'{]",
+            regex: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:/(?:usr/)?bin/)?(?:env|printenv|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))(?:[ \t]+(?:-0|--null))*[ \t]*(?:[ \t]1|&)?>[>|]?[ \t]*[\w./~$\x22'{]",
             regions: Regions::ANY,
-            unless: &[Unless::Match(r">[ \t]*/dev/(?:null|stderr|stdout)|>[ \t]*\d")],
+            exceptions: &[Exception::Match(r">[ \t]*/dev/(?:null|stderr|stdout)|>[ \t]*\d")],
         },
-        Shape {
+        Pattern {
             note: "declare -x or export -p alone on a line",
-            pattern: r"(?:^|[;&|(`][ \t]*)(?:(?:declare|typeset)[ \t]+-(?:x|px|xp)|export[ \t]+-p)[ \t]*(?:$|`|\)|;)",
+            regex: r"(?:^|[;&|(`][ \t]*)(?:(?:declare|typeset)[ \t]+-(?:x|px|xp)|export[ \t]+-p)[ \t]*(?:$|`|\)|;)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Python: the whole environment printed, encoded or sent",
-            pattern: r"\b(?:print|str|repr|pprint|dumps|dump|b64encode|write|post|put|urlencode|quote)\([^\n)]*?\b(?:dict\([ \t]*)?os\.environ(?:\.copy\(\)|\.items\(\))?[ \t]*[),\]}]",
+            regex: r"\b(?:print|str|repr|pprint|dumps|dump|b64encode|write|post|put|urlencode|quote)\([^\n)]*?\b(?:dict\([ \t]*)?os\.environ(?:\.copy\(\)|\.items\(\))?[ \t]*[),\]}]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Python: the whole environment copied and posted a few lines on",
-            pattern: r"=[ \t]*(?:dict\(os\.environ\)|os\.environ\.copy\(\)|\{[ \t]*\*\*os\.environ[ \t]*\})[^\n]*\n(?:[^\n]*\n){0,4}?[^\n]*?\b(?:requests|httpx|session)\.(?:post|put)\(",
+            regex: r"=[ \t]*(?:dict\(os\.environ\)|os\.environ\.copy\(\)|\{[ \t]*\*\*os\.environ[ \t]*\})[^\n]*\n(?:[^\n]*\n){0,4}?[^\n]*?\b(?:requests|httpx|session)\.(?:post|put)\(",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "awk: a loop over the environment",
-            pattern: r"\bawk\b[^\n]*?\bin[ \t]+ENVIRON\b",
+            regex: r"\bawk\b[^\n]*?\bin[ \t]+ENVIRON\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a shell's loop over the names of all variables",
-            pattern: r"\bin[ \t]+(?:\$\(|`)[ \t]*compgen[ \t]+-\w*[ve]\w*[ \t]*[)`]",
+            regex: r"\bin[ \t]+(?:\$\(|`)[ \t]*compgen[ \t]+-\w*[ve]\w*[ \t]*[)`]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "JavaScript: the whole environment printed, encoded or sent",
-            pattern: r"\b(?:console\.\w+|JSON\.stringify|Object\.(?:entries|values)|(?:axios|got|http|client|api)\.(?:post|put|request)|send|write|writeFileSync|btoa|inspect)\([^\n)]*?\bprocess\.env[ \t]*[),}\]]",
+            regex: r"\b(?:console\.\w+|JSON\.stringify|Object\.(?:entries|values)|(?:axios|got|http|client|api)\.(?:post|put|request)|send|write|writeFileSync|btoa|inspect)\([^\n)]*?\bprocess\.env[ \t]*[),}\]]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Ruby: the whole environment printed or encoded",
-            pattern: r"\b(?:puts|print|pp?)[ \t(]+ENV(?:\.(?:to_h|to_a|inspect|map|each)\b|[ \t]*(?:$|[;)'\x22]))",
+            regex: r"\b(?:puts|print|pp?)[ \t(]+ENV(?:\.(?:to_h|to_a|inspect|map|each)\b|[ \t]*(?:$|[;)'\x22]))",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "PHP: the whole environment printed or encoded",
-            pattern: r"\b(?:print_r|var_dump|var_export|json_encode|serialize)\([ \t]*(?:\$_ENV|getenv\(\))",
+            regex: r"\b(?:print_r|var_dump|var_export|json_encode|serialize)\([ \t]*(?:\$_ENV|getenv\(\))",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Perl: the whole environment printed",
-            pattern: r"\bprint\b[^\n;]*?%ENV\b",
+            regex: r"\bprint\b[^\n;]*?%ENV\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "PowerShell: the environment drive, piped on",
-            pattern: r"(?i)\b(?:get-childitem|gci|dir|ls)[ \t]+[\x22']?env:[\\/]?\*?[\x22']?[ \t]*(?:\|[ \t]*(?:out-file|convertto-\w+|set-content|invoke-\w+|iwr|irm)|>)",
+            regex: r"(?i)\b(?:get-childitem|gci|dir|ls)[ \t]+[\x22']?env:[\\/]?\*?[\x22']?[ \t]*(?:\|[ \t]*(?:out-file|convertto-\w+|set-content|invoke-\w+|iwr|irm)|>)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[
@@ -169,6 +169,6 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// `.env |`, `my-env |`, `$env |` and paths outside `bin` are not the command.
-const COMMAND_IS_NOT_ENV: Unless<'static> = Unless::Before(
+const COMMAND_IS_NOT_ENV: Exception<'static> = Exception::Before(
     r"(?:[.$@\-:=]|[\w.~-]*(?:[^\s/n]|[^\s/i]n|[^\s/b]in)/|--\w*[ =]|\b(?:conda|venv|virtual|poetry|mamba|pyenv)[ \t]+)$",
 );

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "ENV_PRINTENV",
@@ -6,22 +6,22 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "printenv command dumps all environment variables",
     remedy: "Print the one variable that is needed: printenv NAME.",
-    shapes: &[Shape {
+    patterns: &[Pattern {
         note: "printenv without the name of a variable",
-        pattern: r"(?i)\bprintenv\b",
+        regex: r"(?i)\bprintenv\b",
         regions: Regions::ANY,
-        unless: &[
-            Unless::Before(r"[\w.-]-$"),
+        exceptions: &[
+            Exception::Before(r"[\w.-]-$"),
             // Searched on the spot: ENV_MASS_DUMP judges for what.
-            Unless::After(r"^[ \t]*\|[ \t]*[ef]?grep\b"),
+            Exception::After(r"^[ \t]*\|[ \t]*[ef]?grep\b"),
             // One variable: an upper-case name, unless more capitals follow, or a quoted or computed one.
-            Unless::After(
+            Exception::After(
                 r#"^(?:[ \t]+(?:-0|--null))*[ \t]+[\x22'$]?\$?\{?[A-Z_][A-Z0-9_]*[}\x22']?(?:$|[^\w \t]|[ \t]+(?:$|[^A-Z\s]))"#,
             ),
-            Unless::After(
+            Exception::After(
                 r"^[ \t]+[\x22']?(?:\$\{?[A-Za-z_]\w*\}?|<[^<>]*>|\{\w+\}|\[\w+\])[\x22']?(?:$|[^\w])",
             ),
-            Unless::After(r"^[ \t]+(?:[A-Z0-9]*_[A-Z0-9_]*[ \t]*)+(?:$|\W)"),
+            Exception::After(r"^[ \t]+(?:[A-Z0-9]*_[A-Z0-9_]*[ \t]*)+(?:$|\W)"),
         ],
     }],
     matches: &[

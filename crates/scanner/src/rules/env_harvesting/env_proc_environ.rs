@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "ENV_PROC_ENVIRON",
@@ -6,11 +6,11 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "Direct read of process environment via /proc",
     remedy: "Read the one variable that is needed instead of a process's whole environment.",
-    shapes: &[Shape {
+    patterns: &[Pattern {
         note: "the file, of any process",
-        pattern: r"(?i)/proc/{1,4}(?:\./{1,2}){0,4}(?:[^\s/]{1,32}|\$\([^)\n]{1,40}\)|`[^`\n]{1,40}`)/{1,4}(?:\.{1,2}/{1,2}(?:self/{1,2})?){0,4}(?:task/{1,2}[^\s/]{1,32}/{1,2})?[\x22']?env(?:iron\b|\w{0,5}[?*])",
+        regex: r"(?i)/proc/{1,4}(?:\./{1,2}){0,4}(?:[^\s/]{1,32}|\$\([^)\n]{1,40}\)|`[^`\n]{1,40}`)/{1,4}(?:\.{1,2}/{1,2}(?:self/{1,2})?){0,4}(?:task/{1,2}[^\s/]{1,32}/{1,2})?[\x22']?env(?:iron\b|\w{0,5}[?*])",
         regions: Regions::ANY,
-        unless: &[Unless::After(r"^(?:_|-\w|\.\w)")],
+        exceptions: &[Exception::After(r"^(?:_|-\w|\.\w)")],
     }],
     matches: &[
         "/proc/self/environ",

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern, Exception};
 
 /// Code spans are how documentation quotes commands, so a span is judged by what it asks for: a sentence that tells the
 /// reader to run a download or a one-line script is an injection; one that names a command, shows a request to an API or
@@ -9,56 +9,56 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Backtick command injection with dangerous binary",
     remedy: "Do not tell the reader to run a download or an inline script: ship the script with the skill and name it.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "a sentence that says to run a download",
-            pattern: r"(?i)\b(?:run|runs|execute|exec|paste|type|enter|launch|invoke|use|try|do)(?:[ \t]+(?:the|this|following|command|first|now|it|with|via|in|your|a|terminal|shell)){0,5}[ \t]*:?[ \t]*`[ \t]*(?:sudo[ \t]+)?(?:wget[ \t]+|curl[ \t]+(?:[^`\n]*?[ \t])??(?:-\w*[oO]\b|--output\b|--remote-name\b))[^`\n]*`",
+            regex: r"(?i)\b(?:run|runs|execute|exec|paste|type|enter|launch|invoke|use|try|do)(?:[ \t]+(?:the|this|following|command|first|now|it|with|via|in|your|a|terminal|shell)){0,5}[ \t]*:?[ \t]*`[ \t]*(?:sudo[ \t]+)?(?:wget[ \t]+|curl[ \t]+(?:[^`\n]*?[ \t])??(?:-\w*[oO]\b|--output\b|--remote-name\b))[^`\n]*`",
             regions: Regions::but(&[Region::Code, Region::Shell]),
-            unless: &[
+            exceptions: &[
                 // From the machine itself, or nothing is kept.
-                Unless::Match(
+                Exception::Match(
                     r"(?i)`[ \t]*(?:curl|wget){word-without-address}*?[ \t]+{local-address}(?:{word-without-address}|[ \t]+-[oO][ \t]*[\w./-]+)*[ \t]*`\z",
                 ),
-                Unless::Match(r"`[ \t]*wget(?:[ \t]+-[\w-]+)*[ \t]+--spider[ \t]+[^`;&|]*`\z"),
-                Unless::Match(
+                Exception::Match(r"`[ \t]*wget(?:[ \t]+-[\w-]+)*[ \t]+--spider[ \t]+[^`;&|]*`\z"),
+                Exception::Match(
                     r"`(?:[^-`;&|]|-[^-oO`;&|]|--[^o`;&|])*-[oO][ \t]*/dev/null(?:[^-`;&|]|-[^-oO`;&|]|--[^o`;&|])*`\z",
                 ),
                 // The address is a placeholder, and the only one.
-                Unless::Match(
+                Exception::Match(
                     r"`[ \t]*(?:curl|wget)(?:[ \t]+-[\w-]+)*[ \t]+[\x22']?(?:https?://)?(?:<[^>`]*>|\{[\w -]*\}|\[[\w -]*\]|\$\{?\w+\}?)(?:[^`:;&|]|:[^/`;&|])*`\z",
                 ),
-                Unless::Before(r"{told-not-to}$"),
+                Exception::Before(r"{told-not-to}$"),
             ],
         },
-        Shape {
+        Pattern {
             note: "a sentence that says to run an inline script",
-            pattern: r"(?i)\b(?:run|runs|execute|exec|paste|type|enter|launch|invoke)(?:[ \t]+(?:the|this|following|command|first|now|it|with|via|in|your|a|terminal|shell)){0,5}[ \t]*:?[ \t]*`[ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??{shell}[ \t]+(?:-\w+[ \t]+)*?-\w*c[ \t]+[^`\n]+`",
+            regex: r"(?i)\b(?:run|runs|execute|exec|paste|type|enter|launch|invoke)(?:[ \t]+(?:the|this|following|command|first|now|it|with|via|in|your|a|terminal|shell)){0,5}[ \t]*:?[ \t]*`[ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??{shell}[ \t]+(?:-\w+[ \t]+)*?-\w*c[ \t]+[^`\n]+`",
             regions: Regions::but(&[Region::Code, Region::Shell]),
-            unless: &[
+            exceptions: &[
                 // The whole script is a placeholder.
-                Unless::Match(
+                Exception::Match(
                     r"-\w*c[ \t]+[\x22']?(?:\.{3}|…|<[\w .-]*>|\{[\w.-]*\}|\[[\w .-]*\])[\x22']?[ \t]*`\z",
                 ),
-                Unless::Before(r"{told-not-to}$"),
+                Exception::Before(r"{told-not-to}$"),
             ],
         },
-        Shape {
+        Pattern {
             note: "netcat with a program to hand over",
-            pattern: r"`[ \t]*(?:sudo[ \t]+)?(?:nc|ncat|netcat)[ \t][^`\n]*?-\w*[ec][ \t][^`\n]+`",
+            regex: r"`[ \t]*(?:sudo[ \t]+)?(?:nc|ncat|netcat)[ \t][^`\n]*?-\w*[ec][ \t][^`\n]+`",
             regions: Regions::of(&[Region::InlineCode, Region::Shell]),
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a substitution in a shell script that fetches",
-            pattern: r"`[ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??(?:{fetch}|nc|ncat|netcat)[ \t][^`\n]*`",
+            regex: r"`[ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??(?:{fetch}|nc|ncat|netcat)[ \t][^`\n]*`",
             regions: Regions::of(&[Region::Shell]),
-            unless: &[
-                Unless::Match(
+            exceptions: &[
+                Exception::Match(
                     r"(?i)\A`[ \t]*(?:curl|wget){word-without-address}*?[ \t]+{local-address}(?:{word-without-address}|[ \t]+-[oO][ \t]*[\w./-]+)*[ \t]*`\z",
                 ),
                 // Prose: a comment, or a message that is printed.
-                Unless::Before(r"^[ \t]*(?:#|<#)[^`]*\z|[ \t]#[^`\x22';&|]*\z"),
-                Unless::Before(r"^[ \t]*(?:echo|printf|print)[ \t][^`;&|]*$"),
+                Exception::Before(r"^[ \t]*(?:#|<#)[^`]*\z|[ \t]#[^`\x22';&|]*\z"),
+                Exception::Before(r"^[ \t]*(?:echo|printf|print)[ \t][^`;&|]*$"),
             ],
         },
     ],

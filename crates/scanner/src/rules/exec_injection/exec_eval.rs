@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern, Exception};
 use crate::rules::shared::PROGRAM;
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -7,85 +7,85 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "eval() with string argument",
     remedy: "Call the code directly, or parse the data with a parser instead of evaluating it.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "eval of a literal, as a plain call in a program",
-            pattern: EVAL_OF_LITERAL,
+            regex: EVAL_OF_LITERAL,
             regions: PROGRAM,
-            unless: &[NAMESAKE_OF_EVAL, EVAL_OF_ELLIPSIS],
+            exceptions: &[NAMESAKE_OF_EVAL, EVAL_OF_ELLIPSIS],
         },
-        Shape {
+        Pattern {
             note: "eval of a literal, in a sentence that does not forbid it",
-            pattern: EVAL_OF_LITERAL,
+            regex: EVAL_OF_LITERAL,
             regions: SENTENCE,
-            unless: &[NAMESAKE_OF_EVAL, EVAL_OF_ELLIPSIS, Unless::Before(FORBIDDEN_CALL)],
+            exceptions: &[NAMESAKE_OF_EVAL, EVAL_OF_ELLIPSIS, Exception::Before(FORBIDDEN_CALL)],
         },
-        Shape {
+        Pattern {
             note: "eval of a literal, called in a roundabout way",
-            pattern: r#"(?i)(?:\(\s{0,4}\w{1,8}\s{0,4},\s{0,4}eval\s{0,4}\)\s{0,4}|\beval\s{0,4}(?:\?\.\s{0,4}|\.(?:call|apply)\s{0,4}))\(\s{0,4}(?:\w{1,16}\s{0,4},\s{0,4}\[?\s{0,4})?["'`]|\[\s{0,4}["'`]eval["'`]\s{0,4}\]\s{0,4}\(|\bgetattr\(\s{0,4}__builtins__\s{0,4},\s{0,4}["'](?:eval|exec)["']"#,
+            regex: r#"(?i)(?:\(\s{0,4}\w{1,8}\s{0,4},\s{0,4}eval\s{0,4}\)\s{0,4}|\beval\s{0,4}(?:\?\.\s{0,4}|\.(?:call|apply)\s{0,4}))\(\s{0,4}(?:\w{1,16}\s{0,4},\s{0,4}\[?\s{0,4})?["'`]|\[\s{0,4}["'`]eval["'`]\s{0,4}\]\s{0,4}\(|\bgetattr\(\s{0,4}__builtins__\s{0,4},\s{0,4}["'](?:eval|exec)["']"#,
             regions: Regions::ANY,
             // Asking for the global object in this way is an old idiom.
-            unless: &[Unless::After(r#"^(?:this|globalThis)["'`]\)"#)],
+            exceptions: &[Exception::After(r#"^(?:this|globalThis)["'`]\)"#)],
         },
-        Shape {
+        Pattern {
             note: "exec of a literal that imports or runs something",
-            pattern: r#"(?:^|[^.$\w])exec\s{0,8}\(\s{0,8}[rbfuRBFU]{0,2}["']{1,3}[^\n]{0,200}?\b(?:import[ \t]|__import__|os\.(?:system|popen)|subprocess)"#,
+            regex: r#"(?:^|[^.$\w])exec\s{0,8}\(\s{0,8}[rbfuRBFU]{0,2}["']{1,3}[^\n]{0,200}?\b(?:import[ \t]|__import__|os\.(?:system|popen)|subprocess)"#,
             regions: PROGRAM,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "eval of what was just downloaded",
-            pattern: r"(?i)\b(?:eval|exec|Function)\s{0,8}\(\s{0,8}(?:compile\s{0,4}\(\s{0,4})?(?:(?:await|\()\s{0,4}){0,4}(?:requests\.|urllib|urlopen\(|httpx\.|fetch\(|axios|file_get_contents\(\s{0,4}.https?:)|\.then\(\s{0,4}eval\s{0,4}\)",
+            regex: r"(?i)\b(?:eval|exec|Function)\s{0,8}\(\s{0,8}(?:compile\s{0,4}\(\s{0,4})?(?:(?:await|\()\s{0,4}){0,4}(?:requests\.|urllib|urlopen\(|httpx\.|fetch\(|axios|file_get_contents\(\s{0,4}.https?:)|\.then\(\s{0,4}eval\s{0,4}\)",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^(?:\.\.\.|…)")],
+            exceptions: &[Exception::After(r"^(?:\.\.\.|…)")],
         },
-        Shape {
+        Pattern {
             note: "a constructor of functions found by way of an object",
-            pattern: r#"\.constructor\s{0,4}\.\s{0,4}constructor\s{0,4}\(\s{0,4}["'`]|\bFunction\s{0,4}\(\s{0,4}["'`][^"'`\n]{0,200}["'`]\s{0,4}\)\s{0,4}\("#,
+            regex: r#"\.constructor\s{0,4}\.\s{0,4}constructor\s{0,4}\(\s{0,4}["'`]|\bFunction\s{0,4}\(\s{0,4}["'`][^"'`\n]{0,200}["'`]\s{0,4}\)\s{0,4}\("#,
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Node.js: a literal run by the vm module",
-            pattern: r#"\bvm\.runIn(?:This|New)?Context\s{0,4}\(\s{0,4}["'`]"#,
+            regex: r#"\bvm\.runIn(?:This|New)?Context\s{0,4}\(\s{0,4}["'`]"#,
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "eval of a template literal, in code: in prose the backtick ends a code span",
-            pattern: r"\beval\s{0,8}\(\s{0,8}`",
+            regex: r"\beval\s{0,8}\(\s{0,8}`",
             regions: Regions::of(&[Region::Code, Region::Shell]),
-            unless: &[Unless::Before(r"(?:[.$\-]|->|::)$")],
+            exceptions: &[Exception::Before(r"(?:[.$\-]|->|::)$")],
         },
-        Shape {
+        Pattern {
             note: "eval of a file that is compiled on the spot",
-            pattern: r"\b(?:eval|exec)\s{0,8}\(\s{0,8}compile\s{0,8}\(\s{0,8}(?:open|requests|urllib)",
+            regex: r"\b(?:eval|exec)\s{0,8}\(\s{0,8}compile\s{0,8}\(\s{0,8}(?:open|requests|urllib)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "eval of a literal, called on the global object",
-            pattern: r#"(?i)\b(?:window|globalThis|global|self|top|parent|builtins|__builtins__)\.eval\s{0,8}\(\s{0,8}[rbfu]{0,2}["'`]"#,
+            regex: r#"(?i)\b(?:window|globalThis|global|self|top|parent|builtins|__builtins__)\.eval\s{0,8}\(\s{0,8}[rbfu]{0,2}["'`]"#,
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "eval or exec of something decoded on the spot",
-            pattern: r"(?i)\b(?:eval|exec|Function)\s{0,8}\(\s{0,8}(?:compile\s{0,8}\(\s{0,8})?(?:atob|unescape|decodeURIComponent|String\.fromCharCode|Buffer\.from|base64\.\w{0,12}decode\w{0,6}|__import__\([^)\n]{1,12}\)\.\w{1,16}|codecs\.decode|bytes\.fromhex|bytes|binascii\.\w+|zlib\.decompress|marshal\.loads|gzinflate|base64_decode|decode_base64|Base64\.\w{0,12}decode64|str_rot13|[\x22']{2}\.join)\s{0,8}\(",
+            regex: r"(?i)\b(?:eval|exec|Function)\s{0,8}\(\s{0,8}(?:compile\s{0,8}\(\s{0,8})?(?:atob|unescape|decodeURIComponent|String\.fromCharCode|Buffer\.from|base64\.\w{0,12}decode\w{0,6}|__import__\([^)\n]{1,12}\)\.\w{1,16}|codecs\.decode|bytes\.fromhex|bytes|binascii\.\w+|zlib\.decompress|marshal\.loads|gzinflate|base64_decode|decode_base64|Base64\.\w{0,12}decode64|str_rot13|[\x22']{2}\.join)\s{0,8}\(",
             regions: Regions::ANY,
-            unless: &[NOTHING_DECODED],
+            exceptions: &[NOTHING_DECODED],
         },
-        Shape {
+        Pattern {
             note: "a function made of a literal and called at once",
-            pattern: NEW_FUNCTION,
+            regex: NEW_FUNCTION,
             regions: PROGRAM,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "the same, in a sentence that does not forbid it",
-            pattern: NEW_FUNCTION,
+            regex: NEW_FUNCTION,
             regions: SENTENCE,
-            unless: &[Unless::Before(FORBIDDEN_CALL)],
+            exceptions: &[Exception::Before(FORBIDDEN_CALL)],
         },
     ],
     matches: &[
@@ -150,15 +150,15 @@ const EVAL_OF_LITERAL: &str = r#"(?i)\beval\s{0,8}\(\s{0,8}(?:/\*[^*\n]{0,40}\*/
 const NEW_FUNCTION: &str = r#"\bnew[ \t]+(?:\w{1,16}\.)?Function\s{0,8}\(\s{0,8}["'`]"#;
 
 /// Methods of the same name have nothing to do with it: `redis.eval("…")`, `page.$$eval('…')`.
-const NAMESAKE_OF_EVAL: Unless<'static> =
-    Unless::Before(r"(?:[.$\-]|->|::|\b(?i:def|function|fn|sub)[ \t]+)$");
+const NAMESAKE_OF_EVAL: Exception<'static> =
+    Exception::Before(r"(?:[.$\-]|->|::|\b(?i:def|function|fn|sub)[ \t]+)$");
 
 /// `eval("...")` stands for any call, and is an error when it is run.
-const EVAL_OF_ELLIPSIS: Unless<'static> = Unless::After(r"^(?:\.\.\.|…)[\x22']\s*\)");
+const EVAL_OF_ELLIPSIS: Exception<'static> = Exception::After(r"^(?:\.\.\.|…)[\x22']\s*\)");
 
 /// The clause forbids the call that follows it.
 const FORBIDDEN_CALL: &str =
     r"{told-not-to}(?i:(?:us(?:e|ing)|call(?:ing)?|writ(?:e|ing)|run(?:ning)?)[ \t]+)?[`\x22'*(]*$";
 
 /// Nothing is decoded: the brackets are empty or hold an ellipsis, as where a pattern is described.
-const NOTHING_DECODED: Unless<'static> = Unless::After(r"^\(?(?:\.\.\.|…)?\)(?:\.decode\(\))?\)");
+const NOTHING_DECODED: Exception<'static> = Exception::After(r"^\(?(?:\.\.\.|…)?\)(?:\.decode\(\))?\)");

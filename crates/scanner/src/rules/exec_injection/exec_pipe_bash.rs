@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern, Exception};
 use crate::rules::shared::{LONGER_WORD, PROGRAM};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -7,164 +7,164 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Pipe to shell interpreter",
     remedy: "Save what is piped, show it to the user, and run it as a file they have agreed to.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "a download piped to a shell, also in a table cell",
-            pattern: r"(?i)\b{fetch}[ \t]+(?:\\\r?\n[ \t]*)*[^\s|;\\]{gap}{pipe}{run}{shell}\b",
+            regex: r"(?i)\b{fetch}[ \t]+(?:\\\r?\n[ \t]*)*[^\s|;\\]{gap}{pipe}{run}{shell}\b",
             regions: Regions::ANY,
-            unless: &[
+            exceptions: &[
                 LONGER_WORD,
                 RUNS_A_SCRIPT,
-                Unless::Match(INSTALLER_COMMAND),
-                Unless::Match(NO_ADDRESS),
-                Unless::Match(
+                Exception::Match(INSTALLER_COMMAND),
+                Exception::Match(NO_ADDRESS),
+                Exception::Match(
                     r"(?i)\A(?:curl|wget){fetch-options}[ \t]+{defanged}{fetch-options}[ \t]*\\?\|[^|]*\z",
                 ),
             ],
         },
-        Shape {
+        Pattern {
             note: "a command that prints, piped to a shell, also in a table cell",
-            pattern: r"\b(?:echo|printf|cat|base64|xxd|openssl|gunzip|zcat|rev)(?:[ \t]+[^\s|;`]|[ \t]*<)(?:[^\\\n|;`]|\\(?:\r?\n|[^\r\n]))*?{pipe}{run}{shell}\b",
+            regex: r"\b(?:echo|printf|cat|base64|xxd|openssl|gunzip|zcat|rev)(?:[ \t]+[^\s|;`]|[ \t]*<)(?:[^\\\n|;`]|\\(?:\r?\n|[^\r\n]))*?{pipe}{run}{shell}\b",
             regions: Regions::ANY,
-            unless: &[
+            exceptions: &[
                 LONGER_WORD,
                 RUNS_A_SCRIPT,
-                Unless::After(r"^[ \t]*\|(?:[^|]|$)"),
+                Exception::After(r"^[ \t]*\|(?:[^|]|$)"),
                 // The pipe stands inside the quotes of a message: `echo "Install: curl … | sh"`.
-                Unless::Match(
+                Exception::Match(
                     r"\A(?:echo|printf)(?:[ \t]+-\w+)?[ \t]+(?:\x22(?:[^\x22`$]|\$[^(\x22])*|'[^']*)\|[^|]*\z",
                 ),
             ],
         },
-        Shape {
+        Pattern {
             note: "anything piped to a shell",
-            pattern: r"[^|\\\n`]\|&?[ \t]*{run}{shell}\b",
+            regex: r"[^|\\\n`]\|&?[ \t]*{run}{shell}\b",
             regions: Regions::but(&[Region::TableRow]),
-            unless: &[
+            exceptions: &[
                 LONGER_WORD,
                 RUNS_A_SCRIPT,
-                // The pipe begins its line: other shapes weigh it together with the line before.
-                Unless::Before(r"\A[ \t]{0,100}\z"),
-                Unless::Before(r"(?i)\b(?:curl|wget){fetch-options}[ \t]+{defanged}{fetch-options}[ \t]*$"),
+                // The pipe begins its line: other patterns weigh it together with the line before.
+                Exception::Before(r"\A[ \t]{0,100}\z"),
+                Exception::Before(r"(?i)\b(?:curl|wget){fetch-options}[ \t]+{defanged}{fetch-options}[ \t]*$"),
                 // The pipe is named, not used: behind a bare `curl`.
-                Unless::Before(
+                Exception::Before(
                     r"(?i)\b(?:curl|wget)(?:[ \t]+(?:\.{3}|…|\*|<[^>|:/.]*>|https?[:/]*\*))?[ \t]*$",
                 ),
                 // Alternatives: `(sh|bash|zsh)`, `--shell bash|zsh|fish`, `string | bash`.
-                Unless::Match(r"^[\w)\]]\|\w"),
-                Unless::Before(
+                Exception::Match(r"^[\w)\]]\|\w"),
+                Exception::Before(
                     r"(?i)(?:(?:(?:^|[(\[{<=:,|/])[ \t]*{shell}|[`'\x22]{shell}[`'\x22])[ \t]*|(?:^|[ \t`'\x22])[(<]\w*|[\[{=:]\w*[ \t]?)$",
                 ),
-                Unless::After(
+                Exception::After(
                     r"^[`'\x22]?[ \t]*\|[ \t]*[`'\x22]?(?:{shell}|pwsh|powershell|cmd|python|node|\w+[ \t]*[)>\]}])",
                 ),
-                Unless::Before(INSTALLER_BEFORE),
+                Exception::Before(INSTALLER_BEFORE),
             ],
         },
-        Shape {
+        Pattern {
             note: "anything piped to a shell on a continued line",
-            pattern: r"(?:[^\n|;]*\\\r?\n){1,4}[ \t]*\|&?[ \t]*{run}{shell}\b",
+            regex: r"(?:[^\n|;]*\\\r?\n){1,4}[ \t]*\|&?[ \t]*{run}{shell}\b",
             regions: Regions::but(&[Region::TableRow]),
-            unless: &[LONGER_WORD, RUNS_A_SCRIPT, Unless::Match(INSTALLER_CONTINUED)],
+            exceptions: &[LONGER_WORD, RUNS_A_SCRIPT, Exception::Match(INSTALLER_CONTINUED)],
         },
-        Shape {
+        Pattern {
             note: "a pipe to a shell that begins a line which continues none",
-            pattern: r"(?:\A|[^\\\r\n|][ \t]*\r?\n)[ \t]*\|&?[ \t]*{run}{shell}\b",
+            regex: r"(?:\A|[^\\\r\n|][ \t]*\r?\n)[ \t]*\|&?[ \t]*{run}{shell}\b",
             regions: Regions::but(&[Region::TableRow]),
             // A row of a table or a drawing ends with a bar.
-            unless: &[LONGER_WORD, RUNS_A_SCRIPT, Unless::After(r"\|[ \t\r]*\z")],
+            exceptions: &[LONGER_WORD, RUNS_A_SCRIPT, Exception::After(r"\|[ \t\r]*\z")],
         },
-        Shape {
+        Pattern {
             note: "what a substitution yields, piped to a shell; in prose the backtick ends a code span",
-            pattern: r"`[ \t]*\|&?[ \t]*{run}{shell}\b",
+            regex: r"`[ \t]*\|&?[ \t]*{run}{shell}\b",
             regions: PROGRAM,
-            unless: &[LONGER_WORD, RUNS_A_SCRIPT],
+            exceptions: &[LONGER_WORD, RUNS_A_SCRIPT],
         },
-        Shape {
+        Pattern {
             note: "a pipe that is read as a script",
-            pattern: r"\|&?[ \t]*{wrapper}*?(?:source|\.)[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
+            regex: r"\|&?[ \t]*{wrapper}*?(?:source|\.)[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a copy of a stream that a shell reads",
-            pattern: r"(?:\btee(?:[ \t]+-\w+)*[ \t]+|>[ \t]+)>\([ \t]*{run}{shell}\b",
+            regex: r"(?:\btee(?:[ \t]+-\w+)*[ \t]+|>[ \t]+)>\([ \t]*{run}{shell}\b",
             regions: Regions::ANY,
-            unless: &[LONGER_WORD],
+            exceptions: &[LONGER_WORD],
         },
-        Shape {
+        Pattern {
             note: "each line of what is piped, run as a command",
-            pattern: r"\|[ \t]*(?:sudo[ \t]+)?(?:xargs|parallel)[ \t][^\n|;]*?\b{shell}[ \t]+-\w*c[ \t]+[\x22']?(?:\{\}|[%@]|\$[0@*1])[\x22']?[ \t]*(?:$|[;&|`)])",
+            regex: r"\|[ \t]*(?:sudo[ \t]+)?(?:xargs|parallel)[ \t][^\n|;]*?\b{shell}[ \t]+-\w*c[ \t]+[\x22']?(?:\{\}|[%@]|\$[0@*1])[\x22']?[ \t]*(?:$|[;&|`)])",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a download that is run line by line",
-            pattern: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}while\b[^\n;]*?;[ \t]*do\b[^\n]*?(?:\beval|{shell}[ \t]+-\w*c)[ \t]+[\x22']?\$",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}while\b[^\n;]*?;[ \t]*do\b[^\n]*?(?:\beval|{shell}[ \t]+-\w*c)[ \t]+[\x22']?\$",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a download that runs later",
-            pattern: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}{wrapper}*?(?:at[ \t]+(?:-\w+[ \t]+)*?(?:now|midnight|noon|teatime|tomorrow|\+|\d)|batch[ \t]*(?:$|[;&`)]))",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}{wrapper}*?(?:at[ \t]+(?:-\w+[ \t]+)*?(?:now|midnight|noon|teatime|tomorrow|\+|\d)|batch[ \t]*(?:$|[;&`)]))",
             regions: Regions::ANY,
-            unless: &[Unless::Match(NO_ADDRESS_AT_ALL)],
+            exceptions: &[Exception::Match(NO_ADDRESS_AT_ALL)],
         },
-        Shape {
+        Pattern {
             note: "a download whose lines awk runs",
-            pattern: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}[gm]?awk[ \t][^\n|]*?\bsystem[ \t]*\([ \t]*\$",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}[gm]?awk[ \t][^\n|]*?\bsystem[ \t]*\([ \t]*\$",
             regions: Regions::ANY,
-            unless: &[Unless::Match(NO_ADDRESS_AT_ALL)],
+            exceptions: &[Exception::Match(NO_ADDRESS_AT_ALL)],
         },
-        Shape {
+        Pattern {
             note: "a download piped to a program whose name is computed or is a pattern",
-            pattern: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}(?:sudo[ \t]+)?[\x22']?(?:\$\{?[0_]\}?[\x22']?[ \t]*(?:$|[-;&|)`])|(?:\$\(|`)[ \t]*(?:which|echo|printf|command[ \t]+-v)\b|\$'\\?[\w\\]|/?[\w/]*[?*\[][\w?*\[\]/]*[ \t]*(?:$|[-;&)]))",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}(?:sudo[ \t]+)?[\x22']?(?:\$\{?[0_]\}?[\x22']?[ \t]*(?:$|[-;&|)`])|(?:\$\(|`)[ \t]*(?:which|echo|printf|command[ \t]+-v)\b|\$'\\?[\w\\]|/?[\w/]*[?*\[][\w?*\[\]/]*[ \t]*(?:$|[-;&)]))",
             regions: Regions::but(&[Region::TableRow]),
-            unless: &[Unless::Match(NO_ADDRESS_AT_ALL)],
+            exceptions: &[Exception::Match(NO_ADDRESS_AT_ALL)],
         },
-        Shape {
+        Pattern {
             note: "a command with an argument, piped to a shell without spaces",
-            pattern: r"[\w.-]+[ \t]+[^\s|;()\[\]{}<>`]+?\|{run}{shell}\b",
+            regex: r"[\w.-]+[ \t]+[^\s|;()\[\]{}<>`]+?\|{run}{shell}\b",
             regions: Regions::but(&[Region::TableRow]),
-            unless: &[
+            exceptions: &[
                 LONGER_WORD,
                 RUNS_A_SCRIPT,
-                Unless::Match(r"(?i)\b(?:curl|wget)/|(?:^|[ \t])--?\w[\w-]*[ \t=]\S*$|\b{shell}\|"),
-                Unless::After(r"^\|"),
-                Unless::Before(r"(?:--?\w[\w-]*)$"),
+                Exception::Match(r"(?i)\b(?:curl|wget)/|(?:^|[ \t])--?\w[\w-]*[ \t=]\S*$|\b{shell}\|"),
+                Exception::After(r"^\|"),
+                Exception::Before(r"(?:--?\w[\w-]*)$"),
             ],
         },
-        Shape {
+        Pattern {
             note: "a shell that reads a download as a file",
-            pattern: r"(?i)\b(?:{shell}|source)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<[ \t]+)?<\([ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??{fetch}\b",
+            regex: r"(?i)\b(?:{shell}|source)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<[ \t]+)?<\([ \t]*(?:sudo[ \t]+)?(?:/[\w/]*?/)??{fetch}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^{fetch-options}[ \t]+{installer}[^\S\n]*[)`]")],
+            exceptions: &[Exception::After(r"^{fetch-options}[ \t]+{installer}[^\S\n]*[)`]")],
         },
-        Shape {
+        Pattern {
             note: "a pipe to a shell that a variable names",
-            pattern: r"\b\w+=[\x22']?(?:/[\w/]*/)?{shell}(?:[ \t]+-\w+)*[\x22']?[ \t]*(?:;|&&|\r?\n)[^\n]*?\|[ \t]*(?:sudo[ \t]+)?[\x22']?\$\{?\w",
+            regex: r"\b\w+=[\x22']?(?:/[\w/]*/)?{shell}(?:[ \t]+-\w+)*[\x22']?[ \t]*(?:;|&&|\r?\n)[^\n]*?\|[ \t]*(?:sudo[ \t]+)?[\x22']?\$\{?\w",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a pipe to the user's shell",
-            pattern: r"\|&?[ \t]*(?:sudo[ \t]+(?:-\w+[ \t]+)*?)?[\x22']?\$\{?(?:SHELL|BASH)\b",
+            regex: r"\|&?[ \t]*(?:sudo[ \t]+(?:-\w+[ \t]+)*?)?[\x22']?\$\{?(?:SHELL|BASH)\b",
             regions: Regions::ANY,
-            unless: &[Unless::Match(r"\A\|\|")],
+            exceptions: &[Exception::Match(r"\A\|\|")],
         },
-        Shape {
+        Pattern {
             note: "PowerShell: a download piped to Invoke-Expression, or evaluated by it",
-            pattern: r"(?i)\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|downloadstring|frombase64string)[ \t(][^\n]*?\|[ \t]*(?:iex|invoke-expression)\b",
+            regex: r"(?i)\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|downloadstring|frombase64string)[ \t(][^\n]*?\|[ \t]*(?:iex|invoke-expression)\b",
             regions: Regions::ANY,
-            unless: &[Unless::Match(
+            exceptions: &[Exception::Match(
                 r#"(?i)\A(?:iwr|irm|invoke-webrequest|invoke-restmethod)(?:[ \t]+-\w+)*[ \t]+["']?{installer}["']?[ \t]*(?:-\w+[ \t]*)*\|[ \t]*\S+\z"#,
             )],
         },
-        Shape {
+        Pattern {
             note: "PowerShell: Invoke-Expression of a download",
-            pattern: r"(?i)\b(?:iex|invoke-expression)[ \t]*[\x22']?[ \t]*[(&$][^\n|,]*?\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring|frombase64string)\b",
+            regex: r"(?i)\b(?:iex|invoke-expression)[ \t]*[\x22']?[ \t]*[(&$][^\n|,]*?\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring|frombase64string)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[
@@ -256,7 +256,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// The shell runs a script of the skill's own, and what is piped is its data: `| bash scripts/scan.sh --stdin`.
-const RUNS_A_SCRIPT: Unless<'static> = Unless::After(
+const RUNS_A_SCRIPT: Exception<'static> = Exception::After(
     r"^[ \t]+[\x22']?(?:\{\w+\}|\$\w+|\$\{\w+\}|\.{1,2}|\w[\w.-]*)(?:/\w[\w.-]*)*\.(?:sh|bash|zsh)\b",
 );
 

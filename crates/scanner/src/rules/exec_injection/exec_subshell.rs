@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 use crate::rules::shared::LONGER_WORD;
 
 /// What `$(curl …)` means depends on where it stands. `v=$(curl -s https://api…)` stores an answer, and honest skills are
@@ -9,36 +9,36 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Subshell command injection: $(command) with dangerous binary",
     remedy: "Remove the substitution, or store the answer in a variable and check it before anything runs it.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "a substitution that pipes into a shell",
-            pattern: r"\$\((?:[^\\\n)]|\\(?:\r?\n|[^\r\n]))*?\|&?[ \t]*{run}{shell}\b",
+            regex: r"\$\((?:[^\\\n)]|\\(?:\r?\n|[^\r\n]))*?\|&?[ \t]*{run}{shell}\b",
             regions: Regions::ANY,
-            unless: &[LONGER_WORD],
+            exceptions: &[LONGER_WORD],
         },
-        Shape {
+        Pattern {
             note: "a substitution that fetches, standing where a command stands",
-            pattern: r"(?i)(?:^[ \t]*(?:[$#>%][ \t]+)?|[;&|`][ \t]*|\b(?:then|do|else|run|runs|execute|exec|invoke|call|launch|paste|enter)[ \t]+[`\x22']?)\$\(\s{0,8}{wrapper}*?(?:/[\w/]*?/)??(?:{fetch}|nc|ncat|netcat)\b",
+            regex: r"(?i)(?:^[ \t]*(?:[$#>%][ \t]+)?|[;&|`][ \t]*|\b(?:then|do|else|run|runs|execute|exec|invoke|call|launch|paste|enter)[ \t]+[`\x22']?)\$\(\s{0,8}{wrapper}*?(?:/[\w/]*?/)??(?:{fetch}|nc|ncat|netcat)\b",
             regions: Regions::ANY,
-            unless: &[LONGER_WORD],
+            exceptions: &[LONGER_WORD],
         },
-        Shape {
+        Pattern {
             note: "a substitution that fetches, handed to something that runs it",
-            pattern: r"(?i)\b(?:{interpreter}(?:[ \t]+-[\w-]+)*?(?:[ \t]+-\w*[ce][ \t]+|[ \t]*<<<[ \t]*)|eval[ \t]+|(?:source|dev/stdin)[ \t]*<<<[ \t]*)[\x22']?(?:\$\(|`)\s{0,8}(?:[^\\\n)]|\\(?:\r?\n|[^\r\n]))*?\b{fetch}\b",
+            regex: r"(?i)\b(?:{interpreter}(?:[ \t]+-[\w-]+)*?(?:[ \t]+-\w*[ce][ \t]+|[ \t]*<<<[ \t]*)|eval[ \t]+|(?:source|dev/stdin)[ \t]*<<<[ \t]*)[\x22']?(?:\$\(|`)\s{0,8}(?:[^\\\n)]|\\(?:\r?\n|[^\r\n]))*?\b{fetch}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^{fetch-options}[ \t]+{installer}[^\S\n]*[)`]")],
+            exceptions: &[Exception::After(r"^{fetch-options}[ \t]+{installer}[^\S\n]*[)`]")],
         },
-        Shape {
+        Pattern {
             note: "a process substitution that fetches, run by a shell or an interpreter",
-            pattern: r"(?i)(?:\b(?:{interpreter}|source)|(?:^|[;&|`(])[ \t]*\.)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<[ \t]+)?<\([ \t]*(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??{fetch}\b",
+            regex: r"(?i)(?:\b(?:{interpreter}|source)|(?:^|[;&|`(])[ \t]*\.)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<[ \t]+)?<\([ \t]*(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??{fetch}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^{fetch-options}[ \t]+{installer}[^\S\n]*[)`]")],
+            exceptions: &[Exception::After(r"^{fetch-options}[ \t]+{installer}[^\S\n]*[)`]")],
         },
-        Shape {
+        Pattern {
             note: "a download kept in a variable that is then run",
-            pattern: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)\s{0,8}{wrapper}*?(?:/[\w/]*?/)??{fetch}[ \t][^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[;&]))",
+            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)\s{0,8}{wrapper}*?(?:/[\w/]*?/)??{fetch}[ \t][^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[;&]))",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[

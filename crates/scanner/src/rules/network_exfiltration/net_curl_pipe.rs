@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "NET_CURL_PIPE",
@@ -6,56 +6,56 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "curl output piped to interpreter",
     remedy: "Download to a file, let the user look at it, and pin what is run by version or checksum.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "piped to a shell",
-            pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}{shell}\b",
+            regex: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}{shell}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)"), IN_A_MESSAGE],
+            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)"), IN_A_MESSAGE],
         },
-        Shape {
+        Pattern {
             note: "piped to another interpreter, which reads its program from the pipe",
-            pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:python[0-9]{0,2}(?:\.[0-9]{1,3})?|pypy3?|perl|ruby|nodejs|node|deno|bun|php|luajit|lua|osascript|rscript|pwsh|powershell(?:\.exe)?)\b",
+            regex: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:python[0-9]{0,2}(?:\.[0-9]{1,3})?|pypy3?|perl|ruby|nodejs|node|deno|bun|php|luajit|lua|osascript|rscript|pwsh|powershell(?:\.exe)?)\b",
             regions: Regions::ANY,
-            unless: &[
-                Unless::After(r"^(?:[-=:]\w|\.\w|[=:])"),
-                // The program is in the arguments; another shape looks at what it does.
-                Unless::After(r"^[ \t]+(?:-[A-BD-Za-z]*[cmepnlrEaF]|--?eval\b|--?command\b|--?print\b)"),
-                Unless::After(
+            exceptions: &[
+                Exception::After(r"^(?:[-=:]\w|\.\w|[=:])"),
+                // The program is in the arguments; another pattern looks at what it does.
+                Exception::After(r"^[ \t]+(?:-[A-BD-Za-z]*[cmepnlrEaF]|--?eval\b|--?command\b|--?print\b)"),
+                Exception::After(
                     r"^(?:[ \t]+-[\w-]+)*[ \t]+(?:run[ \t]+)?(?:[\x22'$~.{<]|/[^d]|[\w.-]*[./][\w./-]*)",
                 ),
-                Unless::After(r"^[ \t]+\\?[ \t]*$"),
+                Exception::After(r"^[ \t]+\\?[ \t]*$"),
             ],
         },
-        Shape {
+        Pattern {
             note: "piped to an interpreter whose program runs what it reads",
-            pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:python[0-9.]*|perl|ruby|nodejs|node|php)[ \t]+-[a-z]*[cer][ \t]*[\x22'][^\n]*?\b(?:exec|eval|system|popen|spawn\w*|execSync)\b[ \t]*(?:\(|join)",
+            regex: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:python[0-9.]*|perl|ruby|nodejs|node|php)[ \t]+-[a-z]*[cer][ \t]*[\x22'][^\n]*?\b(?:exec|eval|system|popen|spawn\w*|execSync)\b[ \t]*(?:\(|join)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "piped to an interpreter that is told to read the pipe as its program",
-            pattern: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:{interpreter}|source|\.)(?:[ \t]+-[\w-]*)*?[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
+            regex: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}(?:{interpreter}|source|\.)(?:[ \t]+-[\w-]*)*?[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "run as a substitution",
-            pattern: r"(?i)\b(?:{interpreter}|source|eval|stdin)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`]\s{0,8}(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??curl\b",
+            regex: r"(?i)\b(?:{interpreter}|source|eval|stdin)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`]\s{0,8}(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??curl\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "saved, made executable and run",
-            pattern: r"(?i)\bcurl{gap}(?:[ \t](?:-\w*o|--output|--remote-name)|>|\|[ \t]*(?:sudo[ \t]+)?tee[ \t]){gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
+            regex: r"(?i)\bcurl{gap}(?:[ \t](?:-\w*o|--output|--remote-name)|>|\|[ \t]*(?:sudo[ \t]+)?tee[ \t]){gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "saved and handed to an interpreter",
-            pattern: r"(?i)\bcurl{gap}(?:[ \t](?:-\w*o|--output|--remote-name)|>|\|[ \t]*(?:sudo[ \t]+)?tee[ \t]){gap}(?:&&|;|\|\|[ \t]*true[ \t]*;|\r?\n)[ \t]*{wrapper}*?(?:/[\w/]*?/)??(?:(?:{shell}|python[0-9.]*|perl|ruby|node|source|\.)[ \t]+|(?:exec|nohup)[ \t]+\./)[\x22']?[\w./~$]",
+            regex: r"(?i)\bcurl{gap}(?:[ \t](?:-\w*o|--output|--remote-name)|>|\|[ \t]*(?:sudo[ \t]+)?tee[ \t]){gap}(?:&&|;|\|\|[ \t]*true[ \t]*;|\r?\n)[ \t]*{wrapper}*?(?:/[\w/]*?/)??(?:(?:{shell}|python[0-9.]*|perl|ruby|node|source|\.)[ \t]+|(?:exec|nohup)[ \t]+\./)[\x22']?[\w./~$]",
             regions: Regions::ANY,
-            unless: &[Unless::Match(r"(?i)(?:python[0-9.]*|node|ruby|perl|php)[ \t]+-[cme]\b.{0,8}$")],
+            exceptions: &[Exception::Match(r"(?i)(?:python[0-9.]*|node|ruby|perl|php)[ \t]+-[cme]\b.{0,8}$")],
         },
     ],
     matches: &[
@@ -97,6 +97,6 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// The command stands inside the quotes of a message that is printed: `echo "Install: curl … | sh"`.
-const IN_A_MESSAGE: Unless<'static> = Unless::Before(
+const IN_A_MESSAGE: Exception<'static> = Exception::Before(
     r#"\A[ \t]*(?:echo[ \t]+(?:-\w+[ \t]+)?|print\([ \t]*[fr]?)(?:"(?:[^"`$]|\$[^("])*|'[^']*)\z"#,
 );

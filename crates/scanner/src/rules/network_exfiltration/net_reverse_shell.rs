@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "NET_REVERSE_SHELL",
@@ -6,189 +6,189 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Reverse shell pattern",
     remedy: "Remove it: nothing that a skill needs hands a shell to the network.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "an interactive shell on a bash network device",
-            pattern: r"(?i)\b{shell}[ \t]+-\w*i\w*\b[^\n]*?/dev/(?:tcp|udp)/",
+            regex: r"(?i)\b{shell}[ \t]+-\w*i\w*\b[^\n]*?/dev/(?:tcp|udp)/",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a descriptor opened both ways on a network device",
-            pattern: r"(?:<>|>&|&>|[0-9]>[ \t]*&?)[ \t]*[\x22']?/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
+            regex: r"(?:<>|>&|&>|[0-9]>[ \t]*&?)[ \t]*[\x22']?/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
             regions: Regions::ANY,
-            unless: &[LOCAL_DEVICE],
+            exceptions: &[LOCAL_DEVICE],
         },
-        Shape {
+        Pattern {
             note: "a network device kept in a variable, or evaluated",
-            pattern: r"\b(?:(?:eval|source)\b[^\n]*?|\w+=[\x22']?)/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
+            regex: r"\b(?:(?:eval|source)\b[^\n]*?|\w+=[\x22']?)/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
             regions: Regions::ANY,
-            unless: &[LOCAL_DEVICE],
+            exceptions: &[LOCAL_DEVICE],
         },
-        Shape {
+        Pattern {
             note: "zsh: its own network module",
-            pattern: r"\bzmodload[ \t]+(?:-\w+[ \t]+)*zsh/net/tcp\b",
+            regex: r"\bzmodload[ \t]+(?:-\w+[ \t]+)*zsh/net/tcp\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a file or a command's output sent to a network device",
-            pattern: r"\b(?:cat|tar|base64|env|printenv|gzip|id|whoami|ls|find)\b[^\n;&]*?>[ \t]*/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
+            regex: r"\b(?:cat|tar|base64|env|printenv|gzip|id|whoami|ls|find)\b[^\n;&]*?>[ \t]*/dev/(?:tcp|udp)/[^\s/]+?/[\w$]",
             regions: Regions::ANY,
-            unless: &[LOCAL_DEVICE],
+            exceptions: &[LOCAL_DEVICE],
         },
-        Shape {
+        Pattern {
             note: "a shell that reads from a network device or writes to one",
-            pattern: r"\b{shell}(?:[ \t]+-[abd-z]+)*?[ \t]*(?:[0-9]?[<>]|[<>]&)[ \t]*/dev/(?:tcp|udp)/",
+            regex: r"\b{shell}(?:[ \t]+-[abd-z]+)*?[ \t]*(?:[0-9]?[<>]|[<>]&)[ \t]*/dev/(?:tcp|udp)/",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "netcat that hands over a program",
-            pattern: r"(?i)\b(?:nc|ncat|netcat|nc\.traditional|nc\.openbsd)(?:\.exe)?[ \t](?:[^\n|;`]*?[ \t])??(?:-\w*[ec]|--exec|--sh-exec)[= \t]*[\x22']?(?:[a-z]:)?(?:[/\\][\w./\\-]*?)?(?:{shell}|cmd|powershell|pwsh|python[0-9]*|perl)\b",
+            regex: r"(?i)\b(?:nc|ncat|netcat|nc\.traditional|nc\.openbsd)(?:\.exe)?[ \t](?:[^\n|;`]*?[ \t])??(?:-\w*[ec]|--exec|--sh-exec)[= \t]*[\x22']?(?:[a-z]:)?(?:[/\\][\w./\\-]*?)?(?:{shell}|cmd|powershell|pwsh|python[0-9]*|perl)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "netcat listening for one",
-            pattern: r"\b(?:nc|ncat|netcat)[ \t]+(?:-[knp]{1,3}[ \t]+)?(?:-[klnvp]{0,4}(?:l[klnvp]{0,3}v|v[klnvp]{0,3}l)[klnvp]{0,4}|-[klnp]{0,3}l[klnp]{0,3}(?:[ \t]+-[knp]{1,3})?[ \t]+-[knvp]{0,3}v[knvp]{0,3}|-[knvp]{0,3}v[knvp]{0,3}[ \t]+-[klnp]{0,3}l[klnp]{0,3})(?:[ \t]+-[knp]{1,3})?[ \t]*[0-9$<]",
+            regex: r"\b(?:nc|ncat|netcat)[ \t]+(?:-[knp]{1,3}[ \t]+)?(?:-[klnvp]{0,4}(?:l[klnvp]{0,3}v|v[klnvp]{0,3}l)[klnvp]{0,4}|-[klnp]{0,3}l[klnp]{0,3}(?:[ \t]+-[knp]{1,3})?[ \t]+-[knvp]{0,3}v[knvp]{0,3}|-[knvp]{0,3}v[knvp]{0,3}[ \t]+-[klnp]{0,3}l[klnp]{0,3})(?:[ \t]+-[knp]{1,3})?[ \t]*[0-9$<]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a shell between two ends of a named pipe or a connection",
-            pattern: r"(?i)\b{shell}[ \t]+-\w*i\w*\b[^\n|;]*?\|[ \t]*(?:sudo[ \t]+)?(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)\b",
+            regex: r"(?i)\b{shell}[ \t]+-\w*i\w*\b[^\n|;]*?\|[ \t]*(?:sudo[ \t]+)?(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a shell that reads a file, before a connection",
-            pattern: r"\b{shell}(?:[ \t]+-\w+)*?[ \t]*[0-2]?<[ \t]*[^\s|;&<(]+(?:[ \t]+2>&1)?[ \t]*\|&?[ \t]*(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)[ \t]",
+            regex: r"\b{shell}(?:[ \t]+-\w+)*?[ \t]*[0-2]?<[ \t]*[^\s|;&<(]+(?:[ \t]+2>&1)?[ \t]*\|&?[ \t]*(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)[ \t]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a terminal on a stranger's screen",
-            pattern: r"\bxterm[ \t]+-display[ \t]+[\w.$]+:[0-9]",
+            regex: r"\bxterm[ \t]+-display[ \t]+[\w.$]+:[0-9]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a named pipe that joins a shell and a connection",
-            pattern: r"(?i)\bmk(?:fifo|nod)[ \t][^\n]*?\b(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)\b",
+            regex: r"(?i)\bmk(?:fifo|nod)[ \t][^\n]*?\b(?:nc|ncat|netcat|telnet|socat|openssl[ \t]+s_client)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "telnet piped into a shell",
-            pattern: r"(?i)\b(?:telnet|openssl[ \t]+s_client|nc|ncat)[ \t][^\n|;]*?\|[ \t]*(?:/[\w/]*?/)??{shell}\b",
+            regex: r"(?i)\b(?:telnet|openssl[ \t]+s_client|nc|ncat)[ \t][^\n|;]*?\|[ \t]*(?:/[\w/]*?/)??{shell}\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "socat with a shell at one end",
-            pattern: r"(?i)\bsocat\b[^\n]*?\b(?:exec|system):[ \t]*[\x22']?(?:/[\w/]*?/)??{shell}\b",
+            regex: r"(?i)\bsocat\b[^\n]*?\b(?:exec|system):[ \t]*[\x22']?(?:/[\w/]*?/)??{shell}\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Python: a socket becomes standard input",
-            pattern: r"\bdup2[ \t]*\([ \t]*(?:\w+\.fileno\(\)[ \t]*,[ \t]*[012]|(?:s|c|k|so?ck(?:et)?|conn\w*|client\w*)\.fileno\(\)[ \t]*,[ \t]*\w{1,4})\b",
+            regex: r"\bdup2[ \t]*\([ \t]*(?:\w+\.fileno\(\)[ \t]*,[ \t]*[012]|(?:s|c|k|so?ck(?:et)?|conn\w*|client\w*)\.fileno\(\)[ \t]*,[ \t]*\w{1,4})\b",
             regions: Regions::ANY,
             // Logs and the null device; a log is never read as standard input.
-            unless: &[Unless::Match(
+            exceptions: &[Exception::Match(
                 r"\bdup2[ \t]*\([ \t]*(?:(?:devnull|null|si|stdin)\w*\.fileno\(\)[ \t]*,[ \t]*0|(?:log|devnull|null|fh?|file|logfile|std\w+|out|err|so|se)\w*\.fileno\(\)[ \t]*,[ \t]*[12])",
             )],
         },
-        Shape {
+        Pattern {
             note: "Python: a program whose input and output are a socket",
-            pattern: r"\bstdin[ \t]*=[ \t]*(?:s|c|k|so?ck(?:et)?|conn\w*|client\w*)(?:\.fileno\(\))?[ \t]*,[ \t]*stdout[ \t]*=",
+            regex: r"\bstdin[ \t]*=[ \t]*(?:s|c|k|so?ck(?:et)?|conn\w*|client\w*)(?:\.fileno\(\))?[ \t]*,[ \t]*stdout[ \t]*=",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Python: what a socket sends is run",
-            pattern: r"\b(?:os\.system|os\.popen|check_output|getoutput|Popen|eval|exec)[ \t]*\([^\n]*?\.recv\(",
+            regex: r"\b(?:os\.system|os\.popen|check_output|getoutput|Popen|eval|exec)[ \t]*\([^\n]*?\.recv\(",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Python: a shell on the end of a socket",
-            pattern: r"(?i)\bsocket\b[^\n]*?\bconnect\b[^\n]*?(?:pty\.spawn|subprocess|os\.system|os\.popen)",
+            regex: r"(?i)\bsocket\b[^\n]*?\bconnect\b[^\n]*?(?:pty\.spawn|subprocess|os\.system|os\.popen)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Perl: a socket, then a shell",
-            pattern: r"(?i)\bperl\b[^\n]*?-(?:e|M|pe|ne)[^\n]*?\bsocket\b[^\n]*?\b(?:exec|system|fdopen)\b",
+            regex: r"(?i)\bperl\b[^\n]*?-(?:e|M|pe|ne)[^\n]*?\bsocket\b[^\n]*?\b(?:exec|system|fdopen)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Perl: what a socket sends, between backticks",
-            pattern: r"\bIO::Socket::INET\b[^\n`]*?`\$_`",
+            regex: r"\bIO::Socket::INET\b[^\n`]*?`\$_`",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Ruby: its socket library on the command line, then a shell",
-            pattern: r"\bruby\b[^\n]*?-rsocket\b[^\n]*?(?:exec|spawn|popen)",
+            regex: r"\bruby\b[^\n]*?-rsocket\b[^\n]*?(?:exec|spawn|popen)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Ruby: a socket, then a shell",
-            pattern: r"\bTCPSocket\.(?:open|new)\([^\n]*?(?:exec|popen|/bin/(?:ba)?sh|`#\{|%x)",
+            regex: r"\bTCPSocket\.(?:open|new)\([^\n]*?(?:exec|popen|/bin/(?:ba)?sh|`#\{|%x)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "PHP: a socket, then a shell",
-            pattern: r"(?i)\b(?:p?fsockopen|stream_socket_client|socket_create)\([^\n]*?\b(?:exec|shell_exec|system|passthru|popen|proc_open)\b",
+            regex: r"(?i)\b(?:p?fsockopen|stream_socket_client|socket_create)\([^\n]*?\b(?:exec|shell_exec|system|passthru|popen|proc_open)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "an interactive shell on a numbered descriptor, in any language",
-            pattern: r"\b{shell}[ \t]+-i[ \t]+(?:<&[ \t]*\d|[0-9]?>&[ \t]*\d[ \t]+[0-9]?<&[ \t]*\d)",
+            regex: r"\b{shell}[ \t]+-i[ \t]+(?:<&[ \t]*\d|[0-9]?>&[ \t]*\d[ \t]+[0-9]?<&[ \t]*\d)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Node.js: a connection, then a shell",
-            pattern: r"\bnet\b[^\n]*?\b(?:connect|createConnection|Socket)\b[^\n]*?(?:spawn|exec)\w*\([ \t]*[\x22'`](?:/bin/)?(?:{shell}|cmd)\b",
+            regex: r"\bnet\b[^\n]*?\b(?:connect|createConnection|Socket)\b[^\n]*?(?:spawn|exec)\w*\([ \t]*[\x22'`](?:/bin/)?(?:{shell}|cmd)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Node.js: a connection piped into a shell",
-            pattern: r"\.pipe\([ \t]*(?:(?:bash|sh|shell|cmd|proc|cp|child|p)\.stdin[ \t]*\)|\w+\.stdin[ \t]*\)\s{0,4};?\s{0,8}\w+\.stdout\.pipe\()",
+            regex: r"\.pipe\([ \t]*(?:(?:bash|sh|shell|cmd|proc|cp|child|p)\.stdin[ \t]*\)|\w+\.stdin[ \t]*\)\s{0,4};?\s{0,8}\w+\.stdout\.pipe\()",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "awk: its own network device",
-            pattern: r"/inet[46]?/(?:tcp|udp)/[0-9]+/",
+            regex: r"/inet[46]?/(?:tcp|udp)/[0-9]+/",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Lua: a socket, then a shell",
-            pattern: r"(?i)\blua\b[^\n]*?\bsocket\b[^\n]*?(?:os\.execute|io\.popen)",
+            regex: r"(?i)\blua\b[^\n]*?\bsocket\b[^\n]*?(?:os\.execute|io\.popen)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "PowerShell: a TCP client",
-            pattern: r"(?i)(?:\bnew-object[ \t]+|\[)(?:system\.)?net\.sockets\.tcpclient(?:\b[^\]:]|\]::new)",
+            regex: r"(?i)(?:\bnew-object[ \t]+|\[)(?:system\.)?net\.sockets\.tcpclient(?:\b[^\]:]|\]::new)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "Go: a connection, then a shell",
-            pattern: r"\bnet\.Dial\([^\n]*?exec\.Command\([ \t]*[\x22`](?:/bin/)?(?:ba)?sh",
+            regex: r"\bnet\.Dial\([^\n]*?exec\.Command\([ \t]*[\x22`](?:/bin/)?(?:ba)?sh",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[
@@ -248,5 +248,5 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// A script that waits for its own service opens the same device on the local machine.
-const LOCAL_DEVICE: Unless<'static> =
-    Unless::Match(r"/dev/(?:tcp|udp)/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[?::1\]?)/");
+const LOCAL_DEVICE: Exception<'static> =
+    Exception::Match(r"/dev/(?:tcp|udp)/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[?::1\]?)/");

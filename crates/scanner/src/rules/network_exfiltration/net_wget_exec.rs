@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "NET_WGET_EXEC",
@@ -6,37 +6,37 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "wget output to stdout piped elsewhere",
     remedy: "Download to a file, let the user look at it, and pin what is run by version or checksum.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "to standard output and on",
-            pattern: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){gap}{pipe}",
+            regex: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){gap}{pipe}",
             regions: Regions::ANY,
             // Two bars are an "or", and what readers of data get does not run unless it goes on to something that does.
-            unless: &[Unless::After(r"^\|"), Unless::After(READER)],
+            exceptions: &[Exception::After(r"^\|"), Exception::After(READER)],
         },
-        Shape {
+        Pattern {
             note: "to standard output, through a reader, and run",
-            pattern: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){pipeline}(?:{pipe}{run}{shell}\b|\b(?:exec|eval|system)[ \t]*\()",
+            regex: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){pipeline}(?:{pipe}{run}{shell}\b|\b(?:exec|eval|system)[ \t]*\()",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)")],
+            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)")],
         },
-        Shape {
+        Pattern {
             note: "run as a substitution",
-            pattern: r"(?i)\b(?:{interpreter}|source|eval|stdin)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`]\s{0,8}(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??wget\b",
+            regex: r"(?i)\b(?:{interpreter}|source|eval|stdin)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`]\s{0,8}(?:(?:sudo|command|env|cat)[ \t]+(?:<\([ \t]*)?)?(?:/[\w/]*?/)??wget\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "saved, made executable and run",
-            pattern: r"(?i)\bwget[ \t]{gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
+            regex: r"(?i)\bwget[ \t]{gap}{then}(?:sudo[ \t]+)?chmod[ \t][^\n;&|]*?{then}{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|~/|\$|{shell}[ \t]+)[\w.{]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "saved and handed to a shell",
-            pattern: r"(?i)\bwget[ \t]{gap}(?:&&|;|\|\|[ \t]*true[ \t]*;|\r?\n)[ \t]*{wrapper}*?(?:/[\w/]*?/)??(?:(?:{shell}|python[0-9.]*|perl|ruby|node|source|\.)[ \t]+|(?:exec|nohup)[ \t]+\./)[\x22']?[\w./~$]",
+            regex: r"(?i)\bwget[ \t]{gap}(?:&&|;|\|\|[ \t]*true[ \t]*;|\r?\n)[ \t]*{wrapper}*?(?:/[\w/]*?/)??(?:(?:{shell}|python[0-9.]*|perl|ruby|node|source|\.)[ \t]+|(?:exec|nohup)[ \t]+\./)[\x22']?[\w./~$]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[

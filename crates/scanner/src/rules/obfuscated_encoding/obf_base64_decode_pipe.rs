@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "OBF_BASE64_DECODE_PIPE",
@@ -6,76 +6,76 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "base64 decode piped to another command",
     remedy: "Write the command plainly. Decoding data to read it is fine; running what comes out is not.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "decoded and piped to something that runs it",
-            pattern: r"(?i)\b{decoder}{pipeline}{pipe}{run}(?:{interpreter}|curl|wget|nc|ncat|xargs)\b",
+            regex: r"(?i)\b{decoder}{pipeline}{pipe}{run}(?:{interpreter}|curl|wget|nc|ncat|xargs)\b",
             regions: Regions::ANY,
-            unless: &[
-                Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/])"),
-                Unless::After(r"^[ \t]+(?:-[A-Za-z]*[cmepn]\b|[\w./~-]+\.(?:py|js|rb|pl|php)\b)"),
+            exceptions: &[
+                Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/])"),
+                Exception::After(r"^[ \t]+(?:-[A-Za-z]*[cmepn]\b|[\w./~-]+\.(?:py|js|rb|pl|php)\b)"),
             ],
         },
-        Shape {
+        Pattern {
             note: "decoded and read as a script",
-            pattern: r"(?i)\b{decoder}{pipeline}\|&?[ \t]*(?:source|\.)[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
+            regex: r"(?i)\b{decoder}{pipeline}\|&?[ \t]*(?:source|\.)[ \t]+/(?:dev/stdin|dev/fd/0|proc/self/fd/0)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "decoded, kept in a variable, and run",
-            pattern: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)[^\n;]*?\b{decoder}[^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[;&]))",
+            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)[^\n;]*?\b{decoder}[^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[;&]))",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "escapes printed and run",
-            pattern: r"(?:\b(?:eval|{shell}[ \t]+-\w*c)[ \t]+[\x22']?|(?:^|[;&|])[ \t]*)(?:\$\(|`)[ \t]*(?:printf|echo[ \t]+-\w*e\w*)[ \t]+[\x22']?(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{3})){2}",
+            regex: r"(?:\b(?:eval|{shell}[ \t]+-\w*c)[ \t]+[\x22']?|(?:^|[;&|])[ \t]*)(?:\$\(|`)[ \t]*(?:printf|echo[ \t]+-\w*e\w*)[ \t]+[\x22']?(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{3})){2}",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "decoded in a substitution that a shell runs",
-            pattern: r"(?i)\b(?:{interpreter}|eval|exec|source)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`][^\n`]*?\b{decoder}",
+            regex: r"(?i)\b(?:{interpreter}|eval|exec|source)(?:[ \t]+-[\w-]+)*?[ \t]*(?:<{1,3}[ \t]*|[ \t])[\x22']?[$<]?[(`][^\n`]*?\b{decoder}",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "decoded in a substitution that stands where a command stands",
-            pattern: r"(?i)(?:^[ \t]*(?:[$#>%][ \t]+)?|[;&|][ \t]*|\b(?:then|do|else|run|execute)[ \t]+)(?:\$\(|\.[ \t]+<\()[^\n)]*?\b{decoder}",
+            regex: r"(?i)(?:^[ \t]*(?:[$#>%][ \t]+)?|[;&|][ \t]*|\b(?:then|do|else|run|execute)[ \t]+)(?:\$\(|\.[ \t]+<\()[^\n)]*?\b{decoder}",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "decoded to a file that is then run",
-            pattern: r"(?i)\b{decoder}{gap}(?:>[ \t]*|-o[ \t]+)[^\s;&|]+{then}(?:chmod[ \t][^\n;&|]*?{then})?{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|(?:{interpreter}|source|\.)[ \t]+)[\w./]",
+            regex: r"(?i)\b{decoder}{gap}(?:>[ \t]*|-o[ \t]+)[^\s;&|]+{then}(?:chmod[ \t][^\n;&|]*?{then})?{wrapper}*?(?:\./|/tmp/|/var/tmp/|/dev/shm/|(?:{interpreter}|source|\.)[ \t]+)[\w./]",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "PowerShell: an encoded command",
-            pattern: r"(?i)\b(?:powershell|pwsh)(?:\.exe)?\b[^\n|;]*?[ \t][-/](?:e|ec|en|enc|enco\w{0,12})[ \t]+[\x22']?(?:[A-Za-z0-9+/]{8,}|\$\w)",
+            regex: r"(?i)\b(?:powershell|pwsh)(?:\.exe)?\b[^\n|;]*?[ \t][-/](?:e|ec|en|enc|enco\w{0,12})[ \t]+[\x22']?(?:[A-Za-z0-9+/]{8,}|\$\w)",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "hexadecimal turned into bytes and piped to something that runs it",
-            pattern: r"\bxxd[ \t]+(?:-[a-z]{1,3}[ \t]+){0,2}-[a-z]{0,2}r[a-z]{0,2}\b{pipeline}{pipe}{run}{interpreter}\b",
+            regex: r"\bxxd[ \t]+(?:-[a-z]{1,3}[ \t]+){0,2}-[a-z]{0,2}r[a-z]{0,2}\b{pipeline}{pipe}{run}{interpreter}\b",
             regions: Regions::ANY,
-            unless: &[Unless::After(r"^(?:[-=:/]\w|\.\w|[=:/])")],
+            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/])")],
         },
-        Shape {
+        Pattern {
             note: "Perl and Ruby: a program that decodes its own code and runs it",
-            pattern: r"\beval[ \t(]{1,8}(?:decode_base64|Base64\.\w{0,12}decode64)\b",
+            regex: r"\beval[ \t(]{1,8}(?:decode_base64|Base64\.\w{0,12}decode64)\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a program that decodes its own code and runs it",
-            pattern: r"(?i)\b(?:eval|exec|os\.system|subprocess\.\w{1,16}|execSync|Function)\s{0,4}\(\s{0,4}(?:compile\(\s{0,4}|zlib\.decompress\(\s{0,4})?(?:(?:base64|__import__\(.base64.\))\.\w{0,12}decode\w{0,6}|atob|base64_decode|Buffer\.from\([^)\n]{1,200}[\x22']base64[\x22'])",
+            regex: r"(?i)\b(?:eval|exec|os\.system|subprocess\.\w{1,16}|execSync|Function)\s{0,4}\(\s{0,4}(?:compile\(\s{0,4}|zlib\.decompress\(\s{0,4})?(?:(?:base64|__import__\(.base64.\))\.\w{0,12}decode\w{0,6}|atob|base64_decode|Buffer\.from\([^)\n]{1,200}[\x22']base64[\x22'])",
             regions: Regions::ANY,
             // Nothing is decoded: the brackets are empty or hold an ellipsis.
-            unless: &[Unless::After(r"^\((?:\.\.\.|…)?\)(?:\.decode\(\))?\)")],
+            exceptions: &[Exception::After(r"^\((?:\.\.\.|…)?\)(?:\.decode\(\))?\)")],
         },
     ],
     matches: &[

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "OBF_BASE64_LONG",
@@ -6,41 +6,41 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "Long base64-encoded string (80+ chars)",
     remedy: "Put the decoded text in its place, or ship the data as a file of its own.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "in one piece, of either alphabet",
-            pattern: r"[A-Za-z0-9+/_-]{80,}={0,2}",
+            regex: r"[A-Za-z0-9+/_-]{80,}={0,2}",
             regions: Regions::ANY,
-            unless: &[
+            exceptions: &[
                 // Digests, words and paths in one case; rulers.
-                Unless::Match(
+                Exception::Match(
                     r"^(?:[a-z0-9/_-]+|[0-9a-fA-F]*[0-9][0-9A-F]*|[A-Z0-9]*_[A-Z0-9_]*|[^A-Za-z0-9]*)$",
                 ),
-                Unless::Match(r"^(?:[A-Za-z0-9+]{0,39}[-_]{8,})+[A-Za-z0-9+]{0,39}$|^[xX]+$"),
+                Exception::Match(r"^(?:[A-Za-z0-9+]{0,39}[-_]{8,})+[A-Za-z0-9+]{0,39}$|^[xX]+$"),
                 // Paths and slugs: every piece between separators is short, as no long base64 text is.
-                Unless::Match(r"^/?(?:[\w-]{1,32}/){3,}[\w-]{0,40}$"),
+                Exception::Match(r"^/?(?:[\w-]{1,32}/){3,}[\w-]{0,40}$"),
                 // The path of an address: what follows `?` or `#` is looked at.
-                Unless::Before(r"(?i)https?://[^\s\x22'<>?#=]*$"),
+                Exception::Before(r"(?i)https?://[^\s\x22'<>?#=]*$"),
                 // Tokens, certificates, signatures and what they sign have a structure of their own. Bare JSON may be a program.
-                Unless::After(r"^\.[A-Za-z0-9_-]{16,}"),
-                Unless::Before(r"\beyJ[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]+\.)?$"),
-                Unless::Match(
+                Exception::After(r"^\.[A-Za-z0-9_-]{16,}"),
+                Exception::Before(r"\beyJ[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]+\.)?$"),
+                Exception::Match(
                     r"^(?:MI[IGE]|M[EG][QUY][A-Za-z0-9+/]{70,140}={0,2}$|ewogICJfdHlwZSI6|eyJfdHlwZSI6)",
                 ),
                 // A picture, a font or a sound is no program: its first bytes say that it is one.
-                Unless::Match(
+                Exception::Match(
                     r"^(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|AAABAA|AAAA[A-Za-z0-9+/]{2}Z0eX|d09GM|d09GR|AAEAAA|T1RUT|SUQz|//[uv])",
                 ),
                 // Checksums of packages.
-                Unless::Match(r"^sha(?:384|512)-[A-Za-z0-9+/]{64,86}={0,2}$"),
-                Unless::Before(r"(?i)\bsha(?:384|512)[:=]$"),
+                Exception::Match(r"^sha(?:384|512)-[A-Za-z0-9+/]{64,86}={0,2}$"),
+                Exception::Before(r"(?i)\bsha(?:384|512)[:=]$"),
             ],
         },
-        Shape {
+        Pattern {
             note: "wrapped to lines, as mail and openssl do",
-            pattern: r"(?:-----BEGIN [A-Z ]{3,40}-----\r?\n)?(?:^[ \t]{0,8}[A-Za-z0-9+/]{56,79}\r?\n)+[ \t]{0,8}[A-Za-z0-9+/]{4,79}={0,2}",
+            regex: r"(?:-----BEGIN [A-Z ]{3,40}-----\r?\n)?(?:^[ \t]{0,8}[A-Za-z0-9+/]{56,79}\r?\n)+[ \t]{0,8}[A-Za-z0-9+/]{4,79}={0,2}",
             regions: Regions::ANY,
-            unless: &[Unless::Match(r"^-----BEGIN |^[ \t]*(?:[a-z0-9/]+|[0-9a-fA-F]*[0-9][0-9A-F]*)")],
+            exceptions: &[Exception::Match(r"^-----BEGIN |^[ \t]*(?:[a-z0-9/]+|[0-9a-fA-F]*[0-9][0-9A-F]*)")],
         },
     ],
     matches: &[

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "OBF_HEX_LONG",
@@ -6,42 +6,42 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Warn,
     summary: "Long hex-escaped string (20+ sequences)",
     remedy: "Write the text plainly.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "\\x41",
-            pattern: r#"(?:\\x[0-9a-fA-F]{2}[, \t'\x22+]{0,4}){20,}"#,
+            regex: r#"(?:\\x[0-9a-fA-F]{2}[, \t'\x22+]{0,4}){20,}"#,
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "\\u0041, for characters that need no escape",
-            pattern: r#"(?:\\u(?:00[2-7][0-9a-fA-F]|\{0{0,4}[2-7][0-9a-fA-F]\})[, \t'\x22+]{0,4}){20,}"#,
+            regex: r#"(?:\\u(?:00[2-7][0-9a-fA-F]|\{0{0,4}[2-7][0-9a-fA-F]\})[, \t'\x22+]{0,4}){20,}"#,
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "\\101, octal",
-            pattern: r#"(?:\\[01][0-7]{2}[, \t'\x22+]{0,4}){20,}"#,
+            regex: r#"(?:\\[01][0-7]{2}[, \t'\x22+]{0,4}){20,}"#,
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "0x41 in a list",
-            pattern: r"(?:\b0x[0-9a-fA-F]{2}[ \t]{0,4},\s{0,16}){19,}0x[0-9a-fA-F]{2}\b",
+            regex: r"(?:\b0x[0-9a-fA-F]{2}[ \t]{0,4},\s{0,16}){19,}0x[0-9a-fA-F]{2}\b",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "&#x41; and &#65;",
-            pattern: r"(?:&#(?:x[2-7][0-9a-fA-F]|[3-9][0-9]|1[01][0-9]|12[0-7]);){20,}",
+            regex: r"(?:&#(?:x[2-7][0-9a-fA-F]|[3-9][0-9]|1[01][0-9]|12[0-7]);){20,}",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "%41, for letters that need no escape",
-            pattern: r"(?:%(?:4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA]|3[0-9])){20,}",
+            regex: r"(?:%(?:4[1-9a-fA-F]|5[0-9aA]|6[1-9a-fA-F]|7[0-9aA]|3[0-9])){20,}",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[

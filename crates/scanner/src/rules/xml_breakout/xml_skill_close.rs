@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Shape, Unless};
+use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "XML_SKILL_CLOSE",
@@ -6,24 +6,24 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "Closing tag for skill XML structure (breakout attempt)",
     remedy: "Remove the tag, or write it so that it cannot close anything: `[/skill]`.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "the tags around the list of skills and around a call",
-            pattern: r"(?i)<\s{0,8}/{1,2}\s{0,8}(?:available[_-]?skills?|skill[_-]?(?:invocation|content|instructions?)|active[_-]?skills?)(?:\s[^<>]{0,80})?>",
+            regex: r"(?i)<\s{0,8}/{1,2}\s{0,8}(?:available[_-]?skills?|skill[_-]?(?:invocation|content|instructions?)|active[_-]?skills?)(?:\s[^<>]{0,80})?>",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "the tag around a skill's body",
-            pattern: r"(?i)<\s{0,8}/{1,2}\s{0,8}skills?(?:\s[^<>]{0,80})?>",
+            regex: r"(?i)<\s{0,8}/{1,2}\s{0,8}skills?(?:\s[^<>]{0,80})?>",
             regions: Regions::ANY,
-            unless: &[Unless::Before(r"(?i)<skills?\b[^<]*>[^<]*$")],
+            exceptions: &[Exception::Before(r"(?i)<skills?\b[^<]*>[^<]*$")],
         },
-        Shape {
+        Pattern {
             note: "the same in entities, which a later step may decode",
-            pattern: r"(?i)&(?:lt|#60|#x3c);\s{0,8}(?:/|&(?:sol|#47|#x2f);)\s{0,8}(?:available[_-]?skills?|skill[_-]?(?:invocation|content)|skills?)\s{0,8}&(?:gt|#62|#x3e);",
+            regex: r"(?i)&(?:lt|#60|#x3c);\s{0,8}(?:/|&(?:sol|#47|#x2f);)\s{0,8}(?:available[_-]?skills?|skill[_-]?(?:invocation|content)|skills?)\s{0,8}&(?:gt|#62|#x3e);",
             regions: Regions::ANY,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[

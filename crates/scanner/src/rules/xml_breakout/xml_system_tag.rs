@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Shape};
+use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "XML_SYSTEM_TAG",
@@ -6,30 +6,30 @@ pub(crate) const RULE: Rule<'static> = Rule {
     severity: Severity::Critical,
     summary: "System-level message tag (breakout attempt)",
     remedy: "Remove the tag, or describe it in words.",
-    shapes: &[
-        Shape {
+    patterns: &[
+        Pattern {
             note: "tags that frame a system message, a tool call or its result",
-            pattern: r"(?i)<\s{0,8}/?\s{0,8}(?:system|system[_:-]?(?:prompt|message|instructions?|reminder|override)|tool[_-](?:result|use|call|response|output)s?|tool_use_error|function[_-](?:call|result|response)s?|(?:antml:)?invoke|antml:\w+)(?:\s+[\w:.-]+\s{0,8}=[^<>\n]*)?\s*/?>",
+            regex: r"(?i)<\s{0,8}/?\s{0,8}(?:system|system[_:-]?(?:prompt|message|instructions?|reminder|override)|tool[_-](?:result|use|call|response|output)s?|tool_use_error|function[_-](?:call|result|response)s?|(?:antml:)?invoke|antml:\w+)(?:\s+[\w:.-]+\s{0,8}=[^<>\n]*)?\s*/?>",
             regions: NOT_A_MENTION,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "a tag in a code span that also holds what the tag frames",
-            pattern: r"(?i)<\s{0,8}(?:system|system[_:-]?(?:prompt|message|instructions?|reminder|override)|tool[_-](?:result|response|output)s?)(?:\s+[\w:.-]+\s{0,8}=[^<>\n`]*)?\s*/?>[ \t]*[^\s`<>.\xE2{\[][^`<>]{8,}",
+            regex: r"(?i)<\s{0,8}(?:system|system[_:-]?(?:prompt|message|instructions?|reminder|override)|tool[_-](?:result|response|output)s?)(?:\s+[\w:.-]+\s{0,8}=[^<>\n`]*)?\s*/?>[ \t]*[^\s`<>.\xE2{\[][^`<>]{8,}",
             regions: Regions::of(&[Region::InlineCode]),
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "markers of chat templates",
-            pattern: r"(?i)<\|\s{0,4}(?:im_start|im_end|im_sep|system|assistant|user|tool|endoftext|endofprompt|start_header_id|end_header_id|eot_id|eom_id|begin_of_text|end_of_text|channel|message|start|end|return|python_tag|tool_call|tool_response)\s{0,4}\|>",
+            regex: r"(?i)<\|\s{0,4}(?:im_start|im_end|im_sep|system|assistant|user|tool|endoftext|endofprompt|start_header_id|end_header_id|eot_id|eom_id|begin_of_text|end_of_text|channel|message|start|end|return|python_tag|tool_call|tool_response)\s{0,4}\|>",
             regions: NOT_A_MENTION,
-            unless: &[],
+            exceptions: &[],
         },
-        Shape {
+        Pattern {
             note: "markers of Llama and Mistral templates",
-            pattern: r"\[/?INST\]|<</?SYS>>|\[/?(?:TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS|SYSTEM_PROMPT)\]|<(?:start|end)_of_turn>",
+            regex: r"\[/?INST\]|<</?SYS>>|\[/?(?:TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS|SYSTEM_PROMPT)\]|<(?:start|end)_of_turn>",
             regions: NOT_A_MENTION,
-            unless: &[],
+            exceptions: &[],
         },
     ],
     matches: &[
