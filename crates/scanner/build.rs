@@ -17,12 +17,12 @@ mod rule_source;
 
 #[path = "src/dialect.rs"]
 mod dialect;
-#[path = "src/fold"]
-mod fold {
-    pub(crate) mod disguise;
+#[path = "src/deobfuscate"]
+mod deobfuscate {
+    pub(crate) mod obfuscation;
     pub(crate) mod triggers;
 
-    pub(crate) use disguise::Disguise;
+    pub(crate) use obfuscation::Obfuscation;
 }
 #[path = "src/fragments.rs"]
 mod fragments;

@@ -66,7 +66,7 @@ fn work(scanner: &Scanner, set: &Texts) {
         let (_, work) = scanner.scan_by(text, &ScanOptions::default(), Method::Prefiltered);
         total.prefilter += work.prefilter;
         total.exact += work.exact;
-        total.folded += work.folded;
+        total.deobfuscated += work.deobfuscated;
         candidates += usize::from(work.exact.searched > 0);
     }
     println!("\n{}: work\n  {total:?}\n  texts in which some expression ran: {candidates}", set.name);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use crate::fold::{Disguise, Disguises};
+use crate::deobfuscate::{Obfuscation, Obfuscations};
 
 /// Patterns that are kept without a heap allocation: several times what the built-in rules need.
 const INLINE_BITS: usize = 512;
@@ -16,7 +16,7 @@ const PLACED: usize = 32;
 /// How many stretches of a text are kept for each of them.
 const MAX_SPANS: usize = 4;
 
-/// A set of patterns, by their number in table order, and by what the text may be disguised.
+/// A set of patterns, by their number in table order, and by what the text may be obfuscated.
 ///
 /// The prefilter fills it, and may say yes too often. A pattern that it leaves out is never looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Candidates {
     inline: [u64; INLINE_WORDS],
     /// Bits from [`INLINE_BITS`] on; empty, and so not allocated, for the built-in rules.
     spilled: Vec<u64>,
-    disguises: Disguises,
+    obfuscations: Obfuscations,
     /// Where the matches of the first few patterns lie; those of others can be anywhere.
     placed: ArrayVec<Placed, PLACED>,
 }
@@ -44,18 +44,18 @@ pub(crate) struct HitSpans {
 }
 
 impl Candidates {
-    /// Returns the set of no patterns, without disguises.
+    /// Returns the set of no patterns, without obfuscations.
     #[must_use]
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Returns the set of the first `count` patterns, with every disguise.
+    /// Returns the set of the first `count` patterns, with every obfuscation.
     #[must_use]
     pub(crate) fn all(count: usize) -> Self {
         let mut set = Self::none();
         (0..count).for_each(|pattern| set.insert(pattern));
-        set.disguises = Disguises::ALL;
+        set.obfuscations = Obfuscations::ALL;
         set
     }
 
@@ -97,15 +97,15 @@ impl Candidates {
         placed.map_or(HitSpans::all_of(len), |placed| placed.places)
     }
 
-    /// Says that the text may be disguised by something.
-    pub(crate) fn insert_disguise(&mut self, disguise: Disguise) {
-        self.disguises.insert(disguise);
+    /// Says that the text may be obfuscated by something.
+    pub(crate) fn insert_obfuscation(&mut self, obfuscation: Obfuscation) {
+        self.obfuscations.insert(obfuscation);
     }
 
-    /// By what the text may be disguised.
+    /// By what the text may be obfuscated.
     #[must_use]
-    pub(crate) fn disguises(&self) -> Disguises {
-        self.disguises
+    pub(crate) fn obfuscations(&self) -> Obfuscations {
+        self.obfuscations
     }
 
     /// Whether `pattern` is in the set.
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), patterns);
         assert!(patterns.iter().all(|&pattern| set.contains(pattern)));
         assert!(![2, 62, 65, 510, 514, 699, 701, 100_000].iter().any(|&pattern| set.contains(pattern)));
-        assert!(set.disguises().is_empty());
+        assert!(set.obfuscations().is_empty());
     }
 
     fn places(stretches: &[(usize, usize)]) -> HitSpans {
@@ -223,7 +223,7 @@ mod tests {
     fn all_holds_just_the_first() {
         let set = Candidates::all(600);
         assert!(set.iter().eq(0..600));
-        assert_eq!(set.disguises(), Disguises::ALL);
+        assert_eq!(set.obfuscations(), Obfuscations::ALL);
         assert_eq!(Candidates::none().iter().count(), 0);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::deobfuscate::{Deobfuscated, Obfuscations, deobfuscate};
 use crate::error::{RuleError, RuleProblem};
 use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
-use crate::fold::{Disguises, Folded, fold};
 use crate::regions::{RegionMap, Syntax};
 use crate::rule::{ExceptionBuf, PatternBuf, Rule, RuleBuf};
 
@@ -139,10 +139,10 @@ fn check_examples(rule: &RuleBuf, patterns: &[Compiled]) -> Result<(), RuleProbl
     Ok(())
 }
 
-/// Returns what a rule finds first in an example, as it stands or folded.
+/// Returns what a rule finds first in an example, as it stands or deobfuscated.
 fn first_match(patterns: &[Compiled], text: &str) -> Option<String> {
-    let folded = fold(text, Disguises::ALL);
-    let views = std::iter::once(text).chain(folded.as_ref().map(Folded::text));
+    let deobfuscated = deobfuscate(text, Obfuscations::ALL);
+    let views = std::iter::once(text).chain(deobfuscated.as_ref().map(Deobfuscated::text));
     views.flat_map(|view| patterns.iter().filter_map(move |pattern| first_span(pattern, view))).next()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::report::{Finding, ScanReport, View};
+use crate::report::{Finding, ScanReport, TextView};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
 impl Serialize for ScanReport<'_> {
@@ -39,21 +39,21 @@ impl Serialize for Finding<'_> {
     }
 }
 
-impl View {
+impl TextView {
     /// What was taken off before the rule fired; nothing for the text as it stands.
     const fn decoded_from(self) -> Option<&'static str> {
         match self {
             Self::Raw => None,
-            Self::Folded => Some("disguise"),
+            Self::Deobfuscated => Some("disguise"),
         }
     }
 }
 
-impl Serialize for View {
+impl Serialize for TextView {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::Raw => "raw",
-            Self::Folded => "folded",
+            Self::Deobfuscated => "folded",
         })
     }
 }

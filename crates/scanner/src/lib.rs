@@ -18,8 +18,8 @@
 //!
 //! # How a text is read
 //!
-//! - As it stands, and where something in it can be a disguise also [folded](View::Folded): full-width, circled and
-//!   look-alike letters, invisible characters, comments within a line and idle shell quoting taken off. So an attack is found
+//! - As it stands, and where something in it can be an obfuscation also [deobfuscated](TextView::Deobfuscated): full-width, circled and
+//!   look-alike letters, invisible characters, comments within a line and no-op shell quoting taken off. So an attack is found
 //!   that appears only when the text is cleaned. A finding says which view it comes from, and always points into the text
 //!   as it stands.
 //! - By [`Syntax`]: in Markdown a rule can tell a code span from a table row, and a shell fence from another.
@@ -40,10 +40,10 @@
 
 mod candidates;
 mod check;
+mod deobfuscate;
 mod dialect;
 mod error;
 mod exact;
-mod fold;
 mod fragments;
 #[cfg(feature = "serde")]
 mod json;
@@ -60,13 +60,13 @@ mod work;
 pub use error::{RuleError, RuleProblem};
 pub use fragments::{FRAGMENTS, Fragment};
 pub use regions::Syntax;
-pub use report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
+pub use report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
 pub use rule::{
     Category, Exception, ExceptionBuf, Pattern, PatternBuf, Region, Regions, Rule, RuleBuf, Severity,
 };
 #[cfg(feature = "rule-files")]
 pub use rule_file::{MAX_RULE_FILE_BYTES, RuleFile, RuleFileError, RuleFileProblem, RuleFormat};
-pub use scanner::{Fold, ScanOptions, Scanner};
+pub use scanner::{Deobfuscate, ScanOptions, Scanner};
 #[doc(hidden)]
 pub use {
     exact::ExactWork,

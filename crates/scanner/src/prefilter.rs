@@ -124,12 +124,12 @@ impl Prefilter {
         Self { tables: builtin::TABLES, lookup: Cow::Borrowed(&builtin::LOOKUP) }
     }
 
-    /// Returns a prefilter of no rules. It still sees where the folded view could differ.
+    /// Returns a prefilter of no rules. It still sees where the deobfuscated view could differ.
     pub(crate) fn without_rules() -> Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             builtin::TABLES.with(|input| {
-                input.windows.retain(|(goal, ..)| matches!(goal, PatternId::Fold(_)));
-                input.runs.retain(|(goal, _)| matches!(goal, PatternId::Fold(_)));
+                input.windows.retain(|(goal, ..)| matches!(goal, PatternId::Trigger(_)));
+                input.runs.retain(|(goal, _)| matches!(goal, PatternId::Trigger(_)));
                 input.reaches.clear();
             })
         });
@@ -220,7 +220,7 @@ impl Pass<'_> {
         for &goal in self.tables.always.iter() {
             match goal {
                 PatternId::Rule(pattern) => self.found.insert(pattern),
-                PatternId::Fold(disguise) => self.found.insert_disguise(disguise),
+                PatternId::Trigger(obfuscation) => self.found.insert_obfuscation(obfuscation),
             }
         }
     }
@@ -344,7 +344,7 @@ impl Pass<'_> {
     fn add(&mut self, goal: PatternId, at: Range<usize>) {
         let pattern = match goal {
             PatternId::Rule(pattern) => pattern,
-            PatternId::Fold(disguise) => return self.found.insert_disguise(disguise),
+            PatternId::Trigger(obfuscation) => return self.found.insert_obfuscation(obfuscation),
         };
         if self.is_plausible(pattern, at.start) && !self.seen.add(pattern, at) {
             self.found.insert(pattern);

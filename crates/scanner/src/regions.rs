@@ -18,11 +18,11 @@ pub enum Syntax {
     /// Prose with fences, code spans and tables.
     #[default]
     Markdown,
-    /// A shell script.
+    /// A shell script, all of it one region.
     Shell,
     /// A program in another language, or a configuration file.
     Code,
-    /// Nothing but text.
+    /// Text without markup, all of it prose.
     Plain,
 }
 

@@ -57,16 +57,16 @@ pub struct Finding<'t> {
     /// Column of the start in characters, from 1.
     pub column: usize,
     /// How the text had to be read for the rule to fire.
-    pub view: View,
+    pub view: TextView,
 }
 
 /// A way of reading the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum View {
-    /// As it stands.
+pub enum TextView {
+    /// The text as it stands.
     Raw,
     /// With look-alike letters, other forms of ASCII characters, invisible and control characters, comments within a line
-    /// and idle shell quoting folded away.
-    Folded,
+    /// and no-op shell quoting taken away.
+    Deobfuscated,
 }

@@ -32,7 +32,7 @@ pub struct RuleFile {
 /// The format of a rule file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RuleFormat {
-    /// `[[rule]]` tables.
+    /// TOML: a `[[rule]]` table for each rule.
     Toml,
     /// A list under `rule:`.
     Yaml,

@@ -6,12 +6,12 @@ use stockade_text::PositionCursor;
 
 use crate::candidates::Candidates;
 use crate::check::{Taken, check};
+use crate::deobfuscate::{at_beginning, deobfuscate};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, expand};
-use crate::fold::{at_beginning, fold};
 use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
-use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, View};
+use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
 use crate::rule::{Rule, RuleBuf};
 use crate::rules;
 use crate::work::{Method, Work};
@@ -34,23 +34,23 @@ pub struct ScanOptions {
     pub syntax: Syntax,
     /// The most findings in the report, and of each rule before they are merged. More make it truncated.
     pub max_findings: usize,
-    /// Whether to look behind disguises.
-    pub fold: Fold,
+    /// Whether to look behind obfuscations.
+    pub deobfuscate: Deobfuscate,
 }
 
-/// Whether the folded view of the text is looked at: see [`View::Folded`].
+/// Whether the deobfuscated view of the text is looked at: see [`TextView::Deobfuscated`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Fold {
-    /// Where something in the text can be a disguise.
+pub enum Deobfuscate {
+    /// Where something in the text can be an obfuscation.
     #[default]
     Suspicious,
-    /// Never.
+    /// Not even where something in the text can be an obfuscation.
     Never,
 }
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        Self { syntax: Syntax::default(), max_findings: 1000, fold: Fold::default() }
+        Self { syntax: Syntax::default(), max_findings: 1000, deobfuscate: Deobfuscate::default() }
     }
 }
 
@@ -150,22 +150,22 @@ impl Scanner {
         let mut work = Work::default();
         let mut run = self.exact.start(options.syntax, options.max_findings);
         let raw = self.candidates(text, method, &mut work);
-        run.search(text, &raw, |span| (span, View::Raw));
-        let disguises = raw.disguises().with(at_beginning(text));
-        if options.fold == Fold::Suspicious
-            && let Some(folded) = fold(text, disguises)
+        run.search(text, &raw, |span| (span, TextView::Raw));
+        let obfuscations = raw.obfuscations().with(at_beginning(text));
+        if options.deobfuscate == Deobfuscate::Suspicious
+            && let Some(deobfuscated) = deobfuscate(text, obfuscations)
         {
-            let view = folded.text();
-            work.folded += view.len();
+            let view = deobfuscated.text();
+            work.deobfuscated += view.len();
             let patterns = self.candidates(view, method, &mut work);
-            run.search(view, &patterns, |span| (folded.raw_span(span), View::Folded));
+            run.search(view, &patterns, |span| (deobfuscated.raw_span(span), TextView::Deobfuscated));
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();
         (ScanReport { findings: self.findings(text, &hits), truncated }, work)
     }
 
-    /// Returns the patterns that can match a view of the text, and whether folding could show more.
+    /// Returns the patterns that can match a view of the text, and whether deobfuscation could show more.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
         if method != Method::Prefiltered {
             return Candidates::all(self.exact.patterns());

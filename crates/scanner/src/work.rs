@@ -20,15 +20,15 @@ pub struct Work {
     pub prefilter: PrefilterWork,
     /// What the exact engine did.
     pub exact: ExactWork,
-    /// Bytes of folded text that were made.
-    pub folded: usize,
+    /// Bytes of deobfuscated text that were made.
+    pub deobfuscated: usize,
 }
 
 impl Work {
     /// Returns all of it as one number, in steps of about a byte each.
     #[must_use]
     pub fn steps(&self) -> usize {
-        let Self { prefilter, exact, folded } = self;
+        let Self { prefilter, exact, deobfuscated } = self;
         prefilter.bytes
             + prefilter.run_bytes
             + prefilter.places
@@ -38,6 +38,6 @@ impl Work {
             + exact.searched
             + exact.matches
             + exact.excused
-            + folded
+            + deobfuscated
     }
 }

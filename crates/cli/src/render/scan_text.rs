@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::scanner::{Finding, Severity, View};
+use stockade_guard::scanner::{Finding, Severity, TextView};
 use stockade_guard::{Coverage, FileScan};
 
 use stockade_text::{escape, escape_path};
@@ -58,7 +58,7 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
     line(out, format_args!("{frame}{number} |{reset} {}", snippet.line));
     let (indent, marks) = (" ".repeat(snippet.indent), "^".repeat(snippet.width));
     line(out, format_args!("{margin} {frame}|{reset} {indent}{severity}{marks}{on}{reset}"));
-    if finding.view == View::Folded {
+    if finding.view == TextView::Deobfuscated {
         line(
             out,
             format_args!(

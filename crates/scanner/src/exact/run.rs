@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Compiled, ExactWork, Slot};
 use crate::candidates::Candidates;
 use crate::regions::{RegionMap, Syntax};
-use crate::report::View;
+use crate::report::TextView;
 use crate::rule::Rule;
 
 /// The patterns of a scanner, by number in table order.
@@ -20,7 +20,7 @@ pub(crate) struct Exact {
 pub(crate) struct Hit {
     pub(crate) span: Range<usize>,
     pub(crate) rule: usize,
-    pub(crate) view: View,
+    pub(crate) view: TextView,
 }
 
 /// A scan under way.
@@ -73,7 +73,7 @@ impl Run<'_> {
         &mut self,
         view: &str,
         patterns: &Candidates,
-        origin: impl Fn(Range<usize>) -> (Range<usize>, View),
+        origin: impl Fn(Range<usize>) -> (Range<usize>, TextView),
     ) {
         let mut regions = RegionMap::new(view, self.syntax);
         for pattern in patterns.iter() {
@@ -118,11 +118,11 @@ impl Run<'_> {
     }
 }
 
-/// Keeps one of several hits of one rule that overlap: the first, of those the longest; and a folded one only where the
+/// Keeps one of several hits of one rule that overlap: the first, of those the longest; and a deobfuscated one only where the
 /// text as it stands shows nothing.
 fn merge(hits: &mut Vec<Hit>) {
     hits.sort_unstable_by_key(|hit| (hit.view, hit.rule, hit.span.start, Reverse(hit.span.end)));
-    let mut kept: Option<(View, usize, usize)> = None;
+    let mut kept: Option<(TextView, usize, usize)> = None;
     hits.retain(|hit| {
         let overlaps = kept
             .is_some_and(|(view, rule, end)| view == hit.view && rule == hit.rule && hit.span.start < end);
@@ -131,8 +131,8 @@ fn merge(hits: &mut Vec<Hit>) {
         }
         !overlaps
     });
-    let folded = hits.split_off(hits.partition_point(|hit| hit.view == View::Raw));
-    let hidden: Vec<Hit> = folded.into_iter().filter(|hit| !overlaps_any(hits, hit)).collect();
+    let deobfuscated = hits.split_off(hits.partition_point(|hit| hit.view == TextView::Raw));
+    let hidden: Vec<Hit> = deobfuscated.into_iter().filter(|hit| !overlaps_any(hits, hit)).collect();
     hits.extend(hidden);
 }
 
@@ -146,7 +146,7 @@ fn overlaps_any(others: &[Hit], hit: &Hit) -> bool {
 mod tests {
     use super::*;
 
-    fn merged(hits: &[(usize, Range<usize>, View)]) -> Vec<(usize, Range<usize>, View)> {
+    fn merged(hits: &[(usize, Range<usize>, TextView)]) -> Vec<(usize, Range<usize>, TextView)> {
         let mut hits = hits
             .iter()
             .map(|(rule, span, view)| Hit { span: span.clone(), rule: *rule, view: *view })
@@ -157,15 +157,15 @@ mod tests {
 
     #[test]
     fn overlapping_hits_of_one_rule_become_one() {
-        use View::{Folded, Raw};
+        use TextView::{Deobfuscated, Raw};
         assert_eq!(
             merged(&[(1, 4..6, Raw), (1, 0..5, Raw), (1, 0..3, Raw), (1, 5..9, Raw)]),
             [(1, 0..5, Raw), (1, 5..9, Raw)]
         );
         assert_eq!(merged(&[(1, 0..5, Raw), (2, 0..5, Raw)]).len(), 2, "rules do not hide each other");
         assert_eq!(
-            merged(&[(1, 0..5, Folded), (1, 4..6, Raw), (1, 7..9, Folded)]),
-            [(1, 4..6, Raw), (1, 7..9, Folded)]
+            merged(&[(1, 0..5, Deobfuscated), (1, 4..6, Raw), (1, 7..9, Deobfuscated)]),
+            [(1, 4..6, Raw), (1, 7..9, Deobfuscated)]
         );
     }
 }

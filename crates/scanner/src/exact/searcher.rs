@@ -26,7 +26,7 @@ pub(super) struct Searcher {
     quick: OnceLock<Option<Regex>>,
 }
 
-/// The slow way.
+/// Backtracking over the NFA, which is ready at once and slow on long texts.
 #[derive(Debug)]
 struct Slow {
     /// What to compile the quick way. Parsed, it would take fifty times the room.

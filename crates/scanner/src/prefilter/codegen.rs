@@ -6,7 +6,7 @@ use super::fours::frequency_of_four;
 use super::input::{PatternId, PrefilterInput};
 use super::tables::{GramKey, Tables};
 use super::{fingerprint, hints};
-use crate::fold::triggers::TRIGGERS;
+use crate::deobfuscate::triggers::TRIGGERS;
 use crate::fragments;
 
 const HEAD: &str = "\
@@ -14,11 +14,11 @@ use std::borrow::Cow;
 
 use super::byte_set::ByteSet;
 use super::places::Lookup;
-use super::input::PatternId::{self, Fold, Rule};
+use super::input::PatternId::{self, Rule, Trigger};
 use super::reach::{MatchExtent, Side};
 use super::run::Run;
 use super::tables::{Misses, PackedGram, GramKey, Tables};
-use crate::fold::Disguise::{Comments, Letters, Quoting};
+use crate::deobfuscate::Obfuscation::{Comments, Letters, Quoting};
 ";
 
 /// Returns the source of the tables of some patterns, given in their order.
@@ -29,14 +29,14 @@ pub(crate) fn source(patterns: &[String]) -> String {
     write(&Tables::pack(input, &homes, frequency_of_four), number)
 }
 
-/// Returns what the prefilter looks for on behalf of patterns and of the folded view.
+/// Returns what the prefilter looks for on behalf of patterns and of the deobfuscated view.
 pub(super) fn input<'p>(patterns: impl Iterator<Item = &'p str>) -> PrefilterInput {
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
     let expand = |pattern: &str| fragments::expand(pattern).unwrap_or_default();
     let mut input = PrefilterInput::default();
     patterns.for_each(|pattern| input.add_pattern(&expand(pattern), frequency_of_four));
-    for (disguise, pattern) in TRIGGERS {
-        input.add(PatternId::Fold(*disguise), &expand(pattern), frequency_of_four);
+    for (obfuscation, pattern) in TRIGGERS {
+        input.add(PatternId::Trigger(*obfuscation), &expand(pattern), frequency_of_four);
     }
     input
 }

@@ -36,7 +36,7 @@ pub(super) fn file(homes: &Homes) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// The FNV-1a hash of a core, its two halves folded into one.
+/// The FNV-1a hash of a core, its two halves xored into one.
 fn number(core: &Core) -> String {
     let bytes = core.iter().flat_map(|ByteSet(words)| words).flat_map(|word| word.to_le_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

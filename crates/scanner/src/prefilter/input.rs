@@ -10,8 +10,8 @@ use super::gram::{self, Gram};
 use super::graph::Graph;
 use super::reach::MatchExtent;
 use super::run::{self, Run};
+use crate::deobfuscate::Obfuscation;
 use crate::dialect::dialect;
-use crate::fold::Disguise;
 
 /// Grams that occur more often than this in a million bytes are not worth looking for if there is a long run.
 const OFTEN_PER_MILLION: u64 = 1_000;
@@ -21,8 +21,8 @@ const OFTEN_PER_MILLION: u64 = 1_000;
 pub(crate) enum PatternId {
     /// The pattern with this number may match.
     Rule(usize),
-    /// The text may be disguised by this.
-    Fold(Disguise),
+    /// The text may be obfuscated by this.
+    Trigger(Obfuscation),
 }
 
 /// Everything that is looked for.

@@ -99,7 +99,7 @@ fn last_blank(bytes: &[u8; BLANKS]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fold::Disguise::Letters;
+    use crate::deobfuscate::Obfuscation::Letters;
 
     fn run(pattern: &str) -> Option<Run> {
         let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
@@ -117,7 +117,7 @@ mod tests {
     fn one_run_is_wherever_one_of_several_is() {
         let run = |first, last, shortest| Run { bytes: ByteSet::range(first, last), shortest };
         let runs =
-            [(PatternId::Rule(1), run(b'0', b'4', 80)), (PatternId::Fold(Letters), run(b'3', b'9', 40))];
+            [(PatternId::Rule(1), run(b'0', b'4', 80)), (PatternId::Trigger(Letters), run(b'3', b'9', 40))];
         assert_eq!(any_of(&runs), Some(run(b'0', b'9', 40)));
         assert_eq!(any_of(&runs[..1]), Some(run(b'0', b'4', 64)), "a short one");
         assert_eq!(any_of(&[]), None);

@@ -76,7 +76,7 @@ impl GramKey {
     }
 }
 
-/// A window, packed.
+/// A gram as the prefilter reads it: with its sets of bytes as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PackedGram {
     pub(crate) goal: PatternId,

@@ -195,7 +195,7 @@ const ATTACKS: &[(&[&str], &str)] = &[
     (&["CRYPTO_POOL_DOMAIN"], "pool.hashvault.pro"),
     (&["CRYPTO_POOL_DOMAIN"], "xmr-eu1.nanopool.org"),
     (&["CRYPTO_POOL_DOMAIN"], "pool-1.minexmr.com"),
-    // Disguises.
+    // Obfuscations.
     (&["EXEC_PIPE_BASH"], "curl x | ba\u{200b}sh"),
     (&["EXEC_PIPE_BASH"], "curl x | \u{ff42}\u{ff41}\u{ff53}\u{ff48}"),
     (

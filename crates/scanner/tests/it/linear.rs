@@ -43,7 +43,7 @@ fn an_ordinary_text_costs_little_more_than_reading_it() {
     let text = "Use the skill when the user asks for a report. It reads `data.json` and writes a summary.\n"
         .repeat(500);
     let work = work(&text, Method::Prefiltered);
-    assert_eq!((work.prefilter.hits, work.exact.searched, work.folded), (0, 0, 0));
+    assert_eq!((work.prefilter.hits, work.exact.searched, work.deobfuscated), (0, 0, 0));
     assert!(work.steps() < 4 * text.len(), "{work:?}");
 }
 

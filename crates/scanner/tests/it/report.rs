@@ -1,7 +1,8 @@
 //! What a report says, and what it promises.
 
 use stockade_scanner::{
-    Category, Finding, Fold, RuleBuf, RuleError, ScanOptions, ScanReport, Scanner, Severity, Syntax, View,
+    Category, Deobfuscate, Finding, RuleBuf, RuleError, ScanOptions, ScanReport, Scanner, Severity, Syntax,
+    TextView,
 };
 
 fn options() -> ScanOptions {
@@ -35,7 +36,7 @@ fn a_finding_says_everything_about_one_place() {
         ("ENV_PRINTENV", Category::EnvHarvesting, Severity::Warn)
     );
     assert_eq!((finding.matched_text, finding.span.clone()), ("printenv", 8..16));
-    assert_eq!((finding.position, finding.line, finding.column, finding.view), (7, 2, 6, View::Raw));
+    assert_eq!((finding.position, finding.line, finding.column, finding.view), (7, 2, 6, TextView::Raw));
     assert!(!finding.remedy.is_empty() && !finding.description.is_empty());
     assert_eq!((report.clean(), report.worst(), report.truncated), (false, Some(Severity::Warn), false));
 }
@@ -85,11 +86,12 @@ fn disguised_text_is_reported_as_it_stands() {
     let printenv: Vec<_> =
         report.findings.iter().filter(|finding| finding.rule_id == "ENV_PRINTENV").collect();
     assert_eq!(printenv.len(), 2);
-    assert_eq!((printenv[0].view, printenv[0].position), (View::Folded, 4));
+    assert_eq!((printenv[0].view, printenv[0].position), (TextView::Deobfuscated, 4));
     assert_eq!(printenv[0].matched_text.chars().count(), 8);
-    assert_eq!((printenv[1].view, printenv[1].matched_text), (View::Raw, "printenv"));
-    let plain = Scanner::builtin().scan_with(text, &ScanOptions { fold: Fold::Never, ..options() });
-    assert!(plain.findings.iter().all(|finding| finding.view == View::Raw));
+    assert_eq!((printenv[1].view, printenv[1].matched_text), (TextView::Raw, "printenv"));
+    let plain =
+        Scanner::builtin().scan_with(text, &ScanOptions { deobfuscate: Deobfuscate::Never, ..options() });
+    assert!(plain.findings.iter().all(|finding| finding.view == TextView::Raw));
 }
 
 #[test]

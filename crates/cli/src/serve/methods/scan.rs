@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::scanner::{Fold, RuleFile, RuleFormat, ScanOptions, ScanReport, Scanner};
+use stockade_guard::scanner::{Deobfuscate, RuleFile, RuleFormat, ScanOptions, ScanReport, Scanner};
 use stockade_guard::{FileOptions, Source, scan_bytes, scan_files, syntax_of};
 
 use super::{Json, Lane, Parameters, bytes_of};
@@ -163,7 +163,11 @@ impl Parameters for Scan {
         let usual = ScanOptions::default();
         let most = self.options.max_findings.unwrap_or(usual.max_findings);
         let options = ScanOptions {
-            fold: if self.options.decode == Some(false) { Fold::Never } else { usual.fold },
+            deobfuscate: if self.options.decode == Some(false) {
+                Deobfuscate::Never
+            } else {
+                usual.deobfuscate
+            },
             // What other rules find takes no room away from what is asked for.
             max_findings: if wanted.is_some() { most.max(usual.max_findings) } else { most },
             ..usual

@@ -1,7 +1,7 @@
 //! `cargo run --release` in this folder: the scanner beside YARA-X and Node.js.
 //!
 //! Twice: with the eighteen documented rules as they are usually written (`documented.mjs`), and with the scanner's own
-//! table, of which YARA-X runs what it takes. Only the scanner reads regions, conditions and disguises; the peers count
+//! table, of which YARA-X runs what it takes. Only the scanner reads regions, conditions and obfuscations; the peers count
 //! bare matches, YARA-X only which rules match.
 //!
 //! All run in turn, each measured by its own processor time. `STOCKADE_CORPUS=FOLDER` measures real skills. Building

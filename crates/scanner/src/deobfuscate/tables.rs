@@ -6,9 +6,9 @@ use unicode_normalization::char::decompose_compatible;
 /// What a character is to a reader who only knows ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Glyph {
-    /// Itself.
+    /// A character that reads as what it is.
     Plain,
-    /// Nothing.
+    /// A character that nobody sees.
     Invisible,
     /// Another form of ASCII characters, which Unicode normalization (NFKC) undoes, or a space.
     Compatible(Ascii),

@@ -1,13 +1,13 @@
-//! The folded view: the text with its disguises taken off.
+//! The deobfuscated view: the text with its obfuscations taken off.
 //!
 //! `ｂａｓｈ`, `bаsh` (a Cyrillic а), `ba<zero width>sh`, `ba<!-- -->sh`, `b''ash` and `curl${IFS}x` are read by some machine
-//! as what they look like. The folded view spells them plainly, so that the same rules see them, and maps every finding
+//! as what they look like. The deobfuscated view spells them plainly, so that the same rules see them, and maps every finding
 //! back to the text as it stands. Words that are honestly written in another script stay as they are.
 
 mod comments;
-mod disguise;
 mod layer;
 mod letters;
+mod obfuscation;
 mod quoting;
 mod tables;
 mod token;
@@ -16,31 +16,31 @@ pub(crate) mod triggers;
 
 use std::ops::Range;
 
-use disguise::Disguise::{Comments, Letters, Quoting};
 use layer::Layer;
+use obfuscation::Obfuscation::{Comments, Letters, Quoting};
 
-pub(crate) use disguise::{Disguise, Disguises};
+pub(crate) use obfuscation::{Obfuscation, Obfuscations};
 
-/// Takes one kind of disguise off a text; `None` where there is none.
+/// Takes one kind of obfuscation off a text; `None` where there is none.
 type Pass = fn(&str) -> Option<Layer>;
 
 /// What takes each kind off.
-const PASSES: [(Disguise, Pass); 3] =
+const PASSES: [(Obfuscation, Pass); 3] =
     [(Letters, letters::unmask), (Comments, comments::cut), (Quoting, quoting::unquote)];
 
-/// How many passes there are at most: what is under one disguise can be another.
+/// How many passes there are at most: what is under one obfuscation can be another.
 const MAX_PASSES: usize = 9;
 
 /// A text read as it looks, with the way back.
 #[derive(Debug, Default)]
-pub(crate) struct Folded(Vec<Layer>);
+pub(crate) struct Deobfuscated(Vec<Layer>);
 
-impl Folded {
+impl Deobfuscated {
     pub(crate) fn text(&self) -> &str {
         self.0.last().map_or("", Layer::text)
     }
 
-    /// Returns where a span of the folded text stands in the raw text.
+    /// Returns where a span of the deobfuscated text stands in the raw text.
     pub(crate) fn raw_span(&self, span: Range<usize>) -> Range<usize> {
         self.0.iter().rev().fold(span, |span, layer| layer.raw_span(span))
     }
@@ -48,29 +48,29 @@ impl Folded {
 
 /// Returns what disguises the beginning of a text and no trigger tells from the same within it: the mark that files begin with,
 /// or what selects a variant of the character before it.
-pub(crate) fn at_beginning(text: &str) -> Disguises {
-    let mut disguises = Disguises::default();
+pub(crate) fn at_beginning(text: &str) -> Obfuscations {
+    let mut obfuscations = Obfuscations::default();
     if text.starts_with(|first| matches!(first, '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}')) {
-        disguises.insert(Letters);
+        obfuscations.insert(Letters);
     }
-    disguises
+    obfuscations
 }
 
-/// Takes these disguises off a text, and then whatever is under them; `None` if it reads as it stands.
-pub(crate) fn fold(text: &str, disguises: Disguises) -> Option<Folded> {
-    let (mut folded, mut due) = (Folded::default(), disguises);
-    for &(disguise, pass) in PASSES.iter().cycle().take(MAX_PASSES) {
-        if due.take(disguise)
-            && let Some(layer) = pass(folded.0.last().map_or(text, Layer::text))
+/// Takes these obfuscations off a text, and then whatever is under them; `None` if it reads as it stands.
+pub(crate) fn deobfuscate(text: &str, obfuscations: Obfuscations) -> Option<Deobfuscated> {
+    let (mut deobfuscated, mut due) = (Deobfuscated::default(), obfuscations);
+    for &(obfuscation, pass) in PASSES.iter().cycle().take(MAX_PASSES) {
+        if due.take(obfuscation)
+            && let Some(layer) = pass(deobfuscated.0.last().map_or(text, Layer::text))
         {
-            folded.0.push(layer);
-            due = Disguises::ALL;
+            deobfuscated.0.push(layer);
+            due = Obfuscations::ALL;
         }
         if due.is_empty() {
             break;
         }
     }
-    if folded.0.is_empty() { None } else { Some(folded) }
+    if deobfuscated.0.is_empty() { None } else { Some(deobfuscated) }
 }
 
 #[cfg(test)]
@@ -78,8 +78,9 @@ mod tests {
     use super::tables::{Glyph, glyph};
     use super::*;
 
-    fn folded(text: &str) -> String {
-        fold(text, Disguises::ALL).map_or_else(|| text.to_owned(), |folded| folded.text().to_owned())
+    fn deobfuscated(text: &str) -> String {
+        deobfuscate(text, Obfuscations::ALL)
+            .map_or_else(|| text.to_owned(), |deobfuscated| deobfuscated.text().to_owned())
     }
 
     #[test]
@@ -102,7 +103,7 @@ mod tests {
             ("\u{455}\u{4bb}", "sh"),
         ];
         for (raw, plain) in cases {
-            assert_eq!(folded(raw), plain, "{raw:?}");
+            assert_eq!(deobfuscated(raw), plain, "{raw:?}");
         }
     }
 
@@ -126,22 +127,22 @@ mod tests {
             "| S'h",
         ];
         for text in texts {
-            assert_eq!(folded(text).replace('：', ":"), text.replace('：', ":"));
+            assert_eq!(deobfuscated(text).replace('：', ":"), text.replace('：', ":"));
         }
     }
 
     #[test]
     fn every_offset_finds_its_way_back() {
         let raw = "é c''url \u{200b}x | b\u{430}sh";
-        let folded = fold(raw, Disguises::ALL).unwrap();
+        let deobfuscated = deobfuscate(raw, Obfuscations::ALL).unwrap();
         let stands = |word: &str| {
-            let at = folded.text().find(word).unwrap();
-            raw.get(folded.raw_span(at..at + word.len())).unwrap()
+            let at = deobfuscated.text().find(word).unwrap();
+            raw.get(deobfuscated.raw_span(at..at + word.len())).unwrap()
         };
         assert_eq!(stands("curl"), "c''url");
         assert_eq!(stands("| bash"), "| b\u{430}sh");
         assert_eq!(stands("é"), "é");
-        assert_eq!(stands(folded.text()), raw);
+        assert_eq!(stands(deobfuscated.text()), raw);
     }
 
     /// Every character that is read as a letter, a space or nothing, where it disguises a word of the rules.
@@ -150,14 +151,14 @@ mod tests {
         let triggers: Vec<_> =
             triggers::TRIGGERS.iter().map(|(_, pattern)| crate::exact::compile(pattern).unwrap()).collect();
         let silent: Vec<_> = ('\u{80}'..=char::MAX)
-            .flat_map(disguises)
-            .filter(|text| fold(text, Disguises::ALL).is_some() && at_beginning(text).is_empty())
+            .flat_map(obfuscations)
+            .filter(|text| deobfuscate(text, Obfuscations::ALL).is_some() && at_beginning(text).is_empty())
             .filter(|text| !triggers.iter().any(|trigger| trigger.is_match(text)))
             .collect();
         assert!(silent.is_empty(), "{} texts: {silent:?}", silent.len());
     }
 
-    fn disguises(letter: char) -> Vec<String> {
+    fn obfuscations(letter: char) -> Vec<String> {
         let plain = match glyph(letter) {
             Glyph::Plain => return Vec::new(),
             Glyph::Invisible => String::new(),

@@ -13,7 +13,7 @@ pub(super) struct Layer {
 #[derive(Debug)]
 struct Edit {
     raw: Range<usize>,
-    folded: Range<usize>,
+    deobfuscated: Range<usize>,
 }
 
 impl Layer {
@@ -26,21 +26,21 @@ impl Layer {
         self.raw_start(span.start)..self.raw_end(span.end)
     }
 
-    fn raw_start(&self, folded: usize) -> usize {
-        let after = self.edits.partition_point(|edit| edit.folded.start <= folded);
+    fn raw_start(&self, deobfuscated: usize) -> usize {
+        let after = self.edits.partition_point(|edit| edit.deobfuscated.start <= deobfuscated);
         match after.checked_sub(1).and_then(|index| self.edits.get(index)) {
-            Some(edit) if folded < edit.folded.end => edit.raw.start,
-            Some(edit) => edit.raw.end + (folded - edit.folded.end),
-            None => folded,
+            Some(edit) if deobfuscated < edit.deobfuscated.end => edit.raw.start,
+            Some(edit) => edit.raw.end + (deobfuscated - edit.deobfuscated.end),
+            None => deobfuscated,
         }
     }
 
-    fn raw_end(&self, folded: usize) -> usize {
-        let after = self.edits.partition_point(|edit| edit.folded.start < folded);
+    fn raw_end(&self, deobfuscated: usize) -> usize {
+        let after = self.edits.partition_point(|edit| edit.deobfuscated.start < deobfuscated);
         match after.checked_sub(1).and_then(|index| self.edits.get(index)) {
-            Some(edit) if folded <= edit.folded.end => edit.raw.end,
-            Some(edit) => edit.raw.end + (folded - edit.folded.end),
-            None => folded,
+            Some(edit) if deobfuscated <= edit.deobfuscated.end => edit.raw.end,
+            Some(edit) => edit.raw.end + (deobfuscated - edit.deobfuscated.end),
+            None => deobfuscated,
         }
     }
 }
@@ -69,7 +69,7 @@ impl<'t> Editor<'t> {
         let start = self.out.len();
         self.out.push_str(plain);
         self.copied = raw.end;
-        self.edits.push(Edit { raw, folded: start..self.out.len() });
+        self.edits.push(Edit { raw, deobfuscated: start..self.out.len() });
     }
 
     /// Returns the changed text; `None` if nothing was replaced.

@@ -20,7 +20,7 @@ fn unmask_token(editor: &mut Editor<'_>, text: &str, range: Range<usize>) {
     if token.chars().all(|letter| glyph(letter) == Glyph::Plain) {
         return;
     }
-    let look_alikes_count = look_alikes_are_a_disguise(token);
+    let look_alikes_count = look_alikes_are_an_obfuscation(token);
     let mut after_sign = false;
     for (at, letter) in token.char_indices() {
         let raw = start + at..start + at + letter.len_utf8();
@@ -44,9 +44,9 @@ fn unmask_token(editor: &mut Editor<'_>, text: &str, range: Range<usize>) {
     }
 }
 
-/// Look-alikes are a disguise beside ASCII, in a word that also holds ASCII letters, or if all of a word is made of them and
+/// Look-alikes are an obfuscation beside ASCII, in a word that also holds ASCII letters, or if all of a word is made of them and
 /// spells one of the rules. A letter that looks like nothing in ASCII makes it an honest word.
-fn look_alikes_are_a_disguise(word: &str) -> bool {
+fn look_alikes_are_an_obfuscation(word: &str) -> bool {
     let (mut is_beside, mut has_ascii, mut is_whole, mut spelled) = (false, false, true, String::new());
     // Whether the letter before was a look-alike, and how much quoting stands behind it.
     let (mut before, mut quotes) = (None, 0);

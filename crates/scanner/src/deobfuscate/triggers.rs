@@ -1,11 +1,11 @@
-//! What the prefilter looks for on behalf of the folded view.
+//! What the prefilter looks for on behalf of the deobfuscated view.
 
-use super::disguise::Disguise::{self, Comments, Letters, Quoting};
+use super::obfuscation::Obfuscation::{self, Comments, Letters, Quoting};
 
-/// Byte patterns without which the folded view cannot differ in a way that matters. Written as in the table of rules.
+/// Byte patterns without which the deobfuscated view cannot differ in a way that matters. Written as in the table of rules.
 ///
 /// They are selective on purpose: most real skills hold some non-ASCII text, and nearly all hold quotes and backslashes.
-pub(crate) const TRIGGERS: &[(Disguise, &str)] = &[
+pub(crate) const TRIGGERS: &[(Obfuscation, &str)] = &[
     // Full-width and mathematical letters.
     (Letters, r"\xEF\xBC[\xA1-\xBA]|\xEF\xBD[\x81-\x9A]|\xF0\x9D[\x90-\x9F]"),
     // Other forms of letters, digits and signs; those signs that stand in honest texts only between visible ASCII.
@@ -33,7 +33,7 @@ pub(crate) const TRIGGERS: &[(Disguise, &str)] = &[
     (Letters, r"{other-space}[ \t]*[!-~]"),
     // Comments behind visible ASCII on the line, or where a command goes on.
     (Comments, r"[!-~][ \t]*<!--|[|\\]\s*<!--"),
-    // Idle quoting inside a word of `quoting::WORDS`, at its first place.
+    // No-op quoting inside a word of `quoting::WORDS`, at its first place.
     (
         Quoting,
         r"\b(?:b{idle}a|ba{idle}s|bas{idle}[eh]|base{idle}6|base6{idle}4|c{idle}u|cu{idle}r|cur{idle}l|w{idle}g|wg{idle}e|wge{idle}t|e{idle}[vn]|ev{idle}a|eva{idle}l|en{idle}v|s{idle}[ho]|so{idle}c|soc{idle}a|soca{idle}t|[zkd]{idle}[sa]|[zk]s{idle}h|da{idle}s|das{idle}h|p{idle}[yehr]|pr{idle}i|pri{idle}n|prin{idle}t|print{idle}e|printe{idle}n|printen{idle}v|t{idle}c|tc{idle}p|u{idle}d|ud{idle}p|py{idle}t|pyt{idle}h|pyth{idle}o|pytho{idle}n|python{idle}3|pe{idle}r|per{idle}l|ph{idle}p|r{idle}u|ru{idle}b|rub{idle}y|n{idle}[co]|nc{idle}a|nca{idle}t|no{idle}d|nod{idle}e|i{idle}[ew]|ie{idle}x|iw{idle}r|x{idle}m|xm{idle}r|xmr{idle}i|xmri{idle}g)",

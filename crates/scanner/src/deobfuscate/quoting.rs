@@ -1,4 +1,4 @@
-//! Idle shell quoting: `c''url`, `cu\rl`, `ba$@sh` and `${IFS}` mean `curl`, `bash` and a space to a shell.
+//! No-op shell quoting: `c''url`, `cu\rl`, `ba$@sh` and `${IFS}` mean `curl`, `bash` and a space to a shell.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use arrayvec::ArrayString;
 use super::layer::{Editor, Layer};
 use super::token::{is_in_token, is_quote, tokens};
 
-/// The words whose disguise is worth taking off: those that the rules look for as commands.
+/// The words whose obfuscation is worth taking off: those that the rules look for as commands.
 pub(super) const WORDS: &[&str] = &[
     "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
     "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig", "printenv", "tcp", "udp",
@@ -15,17 +15,17 @@ pub(super) const WORDS: &[&str] = &[
 /// As many bytes as the longest of them has.
 const MAX_WORD_BYTES: usize = 8;
 
-/// A longer token is no disguised word.
+/// A longer token is no obfuscated word.
 const MAX_TOKEN_BYTES: usize = 256;
 
-/// A part of a token that is disguised by quoting.
+/// A part of a token that is obfuscated by quoting.
 struct Quoted {
     range: Range<usize>,
     /// How it reads.
     plain: &'static str,
 }
 
-/// Takes off the idle quoting that hides a word of the rules; `None` where there is none.
+/// Takes off the no-op quoting that hides a word of the rules; `None` where there is none.
 pub(super) fn unquote(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     for Range { start: mut at, end } in tokens(text, can_be_idle) {
@@ -37,7 +37,7 @@ pub(super) fn unquote(text: &str) -> Option<Layer> {
     editor.finish()
 }
 
-/// Whether a byte can be idle quoting between these two: around a word it is honest. A variable can be a space.
+/// Whether a byte can be no-op quoting between these two: around a word it is honest. A variable can be a space.
 fn can_be_idle(before: u8, byte: u8, after: u8) -> bool {
     let is_within = |byte| is_in_token(byte) | (byte == b'\n') | (byte == b'\r');
     (byte == b'$') | (is_quote(byte) & is_within(before) & is_within(after))
@@ -48,7 +48,7 @@ pub(super) fn is_word(word: &str) -> bool {
     WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Finds the first idle quoting in a token; `None` if there is none worth taking off.
+/// Finds the first no-op quoting in a token; `None` if there is none worth taking off.
 fn first_quoted(token: &str) -> Option<Quoted> {
     let separator = field_separator(token);
     let end = separator.as_ref().map_or(token.len(), |range| range.start);
