@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use stockade_files::{FileOptions, Gap, TextFile};
 use stockade_policy::SkillTools;
 use stockade_sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
 use stockade_scanner::{Scanner, Severity};
@@ -15,8 +16,6 @@ use thiserror::Error;
 
 use stockade_text::{Node, TextPosition};
 
-use crate::files::{FileOptions, Gap};
-use crate::read_text::TextFile;
 use crate::skill::{
     Bundle, Findings, PromptRefused, Reading, SkillFinding, SkillSource, Surface, Surfaces, check_tools,
     one_line, prompt, read_bundle, tools_of,
@@ -142,7 +141,7 @@ pub fn admit(
     let bundle = match *source {
         SkillSource::Text { name, text } => Bundle {
             name: name.to_owned(),
-            main: TextFile { text: text.to_owned(), as_stored: true },
+            main: TextFile::stored(text),
             folder: None,
             others: Default::default(),
         },

@@ -61,14 +61,11 @@ pub mod config;
 pub mod container;
 #[cfg(feature = "exec")]
 pub mod exec;
-mod files;
 #[cfg(all(feature = "audit", feature = "config"))]
 mod guard;
-mod in_order;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
 mod paths;
-mod read_text;
 #[cfg(feature = "config")]
 mod rule_store;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -82,7 +79,6 @@ mod syntax;
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
 #[cfg(feature = "config")]
 pub use agent_commands::AgentCommands;
-pub use files::{Coverage, FileOptions, Gap, Source};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{
     Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,
@@ -92,7 +88,6 @@ pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
 pub use limit_store::{Eviction, RedisOptions, RedisStore};
 pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath, Resolver};
-pub use read_text::{TextFile, read_text};
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -111,6 +106,7 @@ pub use stockade_audit as audit;
 pub use stockade_eval as eval;
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::egress;
+pub use stockade_files::{Coverage, FileOptions, Gap, Source, TextFile, read_text};
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;

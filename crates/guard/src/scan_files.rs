@@ -6,12 +6,11 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use stockade_files::{FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, read_files};
 use stockade_scanner::{ScanOptions, ScanReport, Scanner};
 
 use clean_texts::CleanTexts;
 
-use crate::files::{FileOptions, Gap, Nature, Reader, Readings, Source, Stop, Walk};
-use crate::in_order::in_order;
 use crate::syntax::syntax_of;
 
 /// What was found in one file.
@@ -51,14 +50,9 @@ pub fn scan_files<R: Send>(
     look: impl Fn(FileScan<'_>) -> R + Sync,
     take: impl FnMut(R) -> ControlFlow<()> + Send,
 ) {
-    let stops = Walk::new(sources, options);
-    let new_reader = || Reader::new(options);
     let clean = CleanTexts::new();
-    let scan_stop = |reader: &mut Reader, stop: Stop| {
-        let (bytes, gap) = reader.read(stop.what, &stop.path);
-        look_at(&stop.path, bytes, gap, scanner, &clean, &ScanOptions::default(), &look)
-    };
-    in_order(options.threads, stops, new_reader, scan_stop, take);
+    let scan_file = |file: FileBytes<'_>| look_at(file, scanner, &clean, &ScanOptions::default(), &look);
+    read_files(sources, options, scan_file, take);
 }
 
 /// Scans bytes as a file of this name that holds them would be scanned, however they are encoded. Nothing is opened, and
@@ -70,21 +64,20 @@ pub fn scan_bytes<R>(
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
-    look_at(path, bytes, None, scanner, &CleanTexts::forgotten(), options, look)
+    look_at(FileBytes::whole(path, bytes), scanner, &CleanTexts::forgotten(), options, look)
 }
 
 /// Scans what was read of one file.
 fn look_at<R>(
-    path: &Path,
-    bytes: &[u8],
-    gap: Option<Gap>,
+    file: FileBytes<'_>,
     scanner: &Scanner,
     clean: &CleanTexts,
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
-    let readings = Readings::of(bytes);
-    let gap = gap.or((readings.nature == Nature::Binary).then_some(Gap::Binary));
+    let FileBytes { path, bytes, gap, .. } = file;
+    let readings = TextReadings::of(bytes);
+    let gap = gap.or((readings.nature == FileNature::Binary).then_some(Gap::Binary));
     let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
         .into_iter()
         .flatten()

@@ -5,7 +5,8 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// Readers and tables that decide nothing, which every crate above may name; and what each of them may name itself.
-const GROUND_FLOOR: &[(&str, &[&str])] = &[("shell", &["text", "names"]), ("names", &[]), ("text", &[])];
+const GROUND_FLOOR: &[(&str, &[&str])] =
+    &[("shell", &["text", "names"]), ("names", &[]), ("text", &[]), ("files", &[])];
 
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
 const LAYERS: &[&str] =
@@ -61,7 +62,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → guard → layers → ground floor (shell, names, text), so that \
+        "`{own}` depends on `{name}`: arrows go cli → guard → layers → ground floor (shell, names, text, files), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

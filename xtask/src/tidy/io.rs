@@ -10,7 +10,7 @@ use super::tree::{File, Tree, numbered};
 /// The lint that stands guard.
 const LINT: &str = "clippy::disallowed_methods";
 
-/// Layers that decide from their arguments alone, and the ground floor.
+/// Layers that decide from their arguments alone, and the ground floor but for `files`, which reads and decides nothing.
 const PURE: &[&str] = &["scanner", "sanitize", "policy", "limits", "eval", "skill", "names", "shell", "text"];
 
 /// Packages that do I/O themselves, where the lint does not see it.
@@ -20,14 +20,13 @@ const IMPURE_PACKAGES: &[&str] =
 /// The files that do I/O, and what they do. A name that ends in `/` is a folder.
 const IO_FILES: &[(&str, &str)] = &[
     ("crates/audit/src/", "keeps the audit trail in a file"),
+    ("crates/files/src/", "opens and reads folders of strangers, on several threads; it is there for that"),
     ("crates/guard/src/config/files.rs", "asks when the files of a configuration were changed"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
-    ("crates/guard/src/files/", "walks folders and reads the files in them"),
-    ("crates/guard/src/in_order.rs", "spreads work over threads"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/guard/src/rule_store.rs", "keeps the rules that a user has added in a file"),
     ("crates/guard/src/paths/", "resolves paths on the disk and opens what was granted"),

@@ -96,6 +96,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("audit", "audit_verify")],
     },
     Parser {
+        reads: "files of any encoding, and of none",
+        path: "crates/files/src/text_readings.rs",
+        targets: &[("files", "text_readings")],
+    },
+    Parser {
         reads: "configuration files",
         path: "crates/guard/src/config.rs",
         targets: &[("guard", "configuration")],

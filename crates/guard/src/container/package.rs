@@ -1,20 +1,22 @@
 //! Whether a folder holds what its manifest says, all of it and nothing else.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use stockade_files::{
+    EntryKind, FileOptions, FileReader, FolderEntry, Gap, OpenFolder, OpenedPath, Source, open_path,
+    read_text,
+};
 use stockade_scanner::{ScanOptions, Scanner, Severity};
 use thiserror::Error;
 
 use super::{
     Address, ContainerManifest, MANIFEST, ManifestErrors, ManifestHash, SignatureError, parse_manifest,
 };
-use crate::files::{FileOptions, Folder, FolderEntry, Gap, Named, Reader, Source, What, open_named};
-use crate::read_text::read_text;
 use crate::scan_files::scan_bytes;
 use crate::skill::{Findings, Reading, SkillFinding};
 
@@ -100,12 +102,12 @@ pub fn check_package(
     options: &PackageOptions,
 ) -> Result<PackageReport, PackageError> {
     let unreadable = |path: &Path, gap| PackageError::Unreadable { path: path.to_owned(), gap };
-    let top = match open_named(folder).map_err(|error| unreadable(folder, Gap::Unreadable(error)))? {
-        Named::Folder(top) => top,
-        Named::File(_) => {
+    let top = match open_path(folder).map_err(|error| unreadable(folder, Gap::Unreadable(error)))? {
+        OpenedPath::Folder(top) => top,
+        OpenedPath::File(_) => {
             return Err(unreadable(folder, Gap::Unreadable(io::ErrorKind::NotADirectory.into())));
         }
-        Named::Special => return Err(unreadable(folder, Gap::Special)),
+        OpenedPath::Special => return Err(unreadable(folder, Gap::Special)),
     };
     let path = folder.join(MANIFEST);
     let file_options = FileOptions { max_file_bytes: 1 << 20, ..FileOptions::default() };
@@ -142,7 +144,7 @@ struct Check<'c> {
     listed: HashMap<&'c str, &'c str>,
     /// The folders that they lie in.
     folders: HashSet<&'c str>,
-    reader: Reader,
+    reader: FileReader,
     bytes_left: usize,
     problems: Vec<PackageProblem>,
     findings: Findings,
@@ -151,13 +153,12 @@ struct Check<'c> {
 
 impl<'c> Check<'c> {
     fn new(manifest: &'c ContainerManifest, scanner: &'c Scanner, options: &PackageOptions) -> Self {
-        let file_options = FileOptions { max_file_bytes: options.max_bytes, ..FileOptions::default() };
         Self {
             scanner,
             options: *options,
             listed: manifest.files().iter().map(|file| (&*file.path, &*file.sha256)).collect(),
             folders: manifest.files().iter().flat_map(|file| folders_above(&file.path)).collect(),
-            reader: Reader::new(&file_options),
+            reader: FileReader::new(options.max_bytes),
             bytes_left: options.max_bytes,
             problems: Vec::new(),
             findings: Findings::default(),
@@ -166,7 +167,7 @@ impl<'c> Check<'c> {
     }
 
     /// Looks at every entry of the folder, and of those below it in which something is listed.
-    fn folder(&mut self, top: Folder) {
+    fn folder(&mut self, top: OpenFolder) {
         let mut waiting = vec![(String::new(), top)];
         while let Some((place, folder)) = waiting.pop() {
             let entries = match folder.entries(self.options.max_entries + 1) {
@@ -191,7 +192,12 @@ impl<'c> Check<'c> {
     }
 
     /// Looks at one entry, and returns it if it is a folder to look at.
-    fn entry(&mut self, place: &str, folder: &Folder, entry: FolderEntry) -> Option<(String, Folder)> {
+    fn entry(
+        &mut self,
+        place: &str,
+        folder: &OpenFolder,
+        entry: FolderEntry,
+    ) -> Option<(String, OpenFolder)> {
         let Ok(name) = entry.name.to_str() else {
             let name = entry.name.to_string_lossy();
             self.wrong(
@@ -203,16 +209,16 @@ impl<'c> Check<'c> {
         };
         let path = format!("{place}{name}");
         match entry.kind {
-            FileType::Directory => return self.enter(path, folder, name),
-            FileType::RegularFile if path == MANIFEST => {}
-            FileType::RegularFile => self.file(path, folder, entry),
-            FileType::Symlink => self.wrong(path, "it is a link".into(), "put the file itself there"),
+            EntryKind::Folder => return self.enter(path, folder, &entry.name),
+            EntryKind::File if path == MANIFEST => {}
+            EntryKind::File => self.file(path, folder, entry),
+            EntryKind::Link => self.wrong(path, "it is a link".into(), "put the file itself there"),
             _ => self.wrong(path, "it is a pipe, socket or device".into(), "put a file there, or remove it"),
         }
         None
     }
 
-    fn enter(&mut self, path: String, folder: &Folder, name: &str) -> Option<(String, Folder)> {
+    fn enter(&mut self, path: String, folder: &OpenFolder, name: &CStr) -> Option<(String, OpenFolder)> {
         if !self.folders.contains(&*path) {
             self.wrong(path, "the manifest lists nothing in this folder".into(), UNLISTED);
             return None;
@@ -226,12 +232,12 @@ impl<'c> Check<'c> {
         }
     }
 
-    fn file(&mut self, path: String, folder: &Folder, entry: FolderEntry) {
+    fn file(&mut self, path: String, folder: &OpenFolder, entry: FolderEntry) {
         let Some(listed) = self.listed.remove(&*path) else {
             self.wrong(path, "the manifest does not list it".into(), UNLISTED);
             return;
         };
-        let (bytes, gap) = self.reader.read(What::Entry(folder.clone(), entry), Path::new(&path));
+        let (bytes, gap) = self.reader.read_entry(folder, entry, Path::new(&path));
         if let Some(gap) = gap {
             let message = gap.to_string();
             self.wrong(path, message, "let it be read, or make the package smaller");

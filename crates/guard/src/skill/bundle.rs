@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use stockade_files::{
+    Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, folders_with, open_path, read_text,
+};
 use stockade_scanner::{Scanner, Syntax};
 
 use super::finding::{Reading, SkillFinding, kept};
-use crate::files::{Coverage, FileOptions, Gap, Named, Source, folders_with, open_named};
-use crate::read_text::{TextFile, read_text};
 use crate::scan_files::{FileScan, scan_files};
 use crate::syntax::syntax_of;
 
@@ -98,10 +99,10 @@ pub(crate) fn read_bundle(
     options: &FileOptions,
 ) -> Result<Bundle, (PathBuf, Gap)> {
     let fail = |path: &Path, error| (path.to_owned(), Gap::Unreadable(error));
-    let is_folder = match open_named(path).map_err(|error| fail(path, error))? {
-        Named::Folder(_) => true,
-        Named::File(_) => false,
-        Named::Special => return Err((path.to_owned(), Gap::Special)),
+    let is_folder = match open_path(path).map_err(|error| fail(path, error))? {
+        OpenedPath::Folder(_) => true,
+        OpenedPath::File(_) => false,
+        OpenedPath::Special => return Err((path.to_owned(), Gap::Special)),
     };
     if !is_folder {
         let main =
@@ -109,7 +110,7 @@ pub(crate) fn read_bundle(
         let folder = path.parent().map(Path::to_owned).filter(|folder| !folder.as_os_str().is_empty());
         return Ok(Bundle { name: shown(path), main, folder, others: Others::default() });
     }
-    let found = MAIN_FILES.iter().map(|name| path.join(name)).find(|file| open_named(file.as_path()).is_ok());
+    let found = MAIN_FILES.iter().map(|name| path.join(name)).find(|file| open_path(file).is_ok());
     let file = found.ok_or_else(|| {
         let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no SKILL.md in the folder");
         fail(path, missing)

@@ -5,30 +5,32 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
-
-use super::folder::{Entry, Folder, Named, open_named};
-use super::link::leads_outside;
-use super::{FileOptions, Gap};
+use crate::folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
+use crate::gap::Gap;
+use crate::link::leads_outside;
+use crate::source::FileOptions;
 
 /// What was found below a folder, in the order of the names.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) folders: Vec<PathBuf>,
-    /// Where nobody could look.
-    pub(crate) gaps: Vec<(PathBuf, Gap)>,
+#[non_exhaustive]
+pub struct FoundFolders {
+    /// The folders, or the file that was looked at itself.
+    pub folders: Vec<PathBuf>,
+    /// Where nobody could look, so that there may be more.
+    pub gaps: Vec<(PathBuf, Gap)>,
 }
 
 /// Looks for folders that have a file of one of these names. What lies in such a folder is a part of it and not looked
 /// into. Links to folders are not followed; whatever has the name counts, also a link. A file stands for itself.
-pub(crate) fn folders_with(names: &[&str], below: &Path, options: &FileOptions) -> Found {
-    let mut search = Search { names, options, budget: options.max_entries, found: Found::default() };
-    match open_named(below) {
-        Ok(Named::Folder(folder)) => {
+#[must_use]
+pub fn folders_with(names: &[&str], below: &Path, options: &FileOptions) -> FoundFolders {
+    let mut search = Search { names, options, budget: options.max_entries, found: FoundFolders::default() };
+    match open_path(below) {
+        Ok(OpenedPath::Folder(folder)) => {
             let _: ControlFlow<()> = search.folder(&folder, below, 0);
         }
-        Ok(Named::File(_)) => search.found.folders.push(below.to_owned()),
-        Ok(Named::Special) => search.gap(below, Gap::Special),
+        Ok(OpenedPath::File(_)) => search.found.folders.push(below.to_owned()),
+        Ok(OpenedPath::Special) => search.gap(below, Gap::Special),
         Err(error) => search.gap(below, Gap::Unreadable(error)),
     }
     search.found
@@ -39,11 +41,11 @@ struct Search<'s> {
     options: &'s FileOptions,
     /// How many more entries may be looked at.
     budget: usize,
-    found: Found,
+    found: FoundFolders,
 }
 
 impl Search<'_> {
-    fn folder(&mut self, folder: &Folder, path: &Path, depth: usize) -> ControlFlow<()> {
+    fn folder(&mut self, folder: &OpenFolder, path: &Path, depth: usize) -> ControlFlow<()> {
         let entries = match folder.entries(self.budget.saturating_add(1)) {
             Ok(entries) => entries,
             Err(error) => {
@@ -64,17 +66,23 @@ impl Search<'_> {
         entries.iter().try_for_each(|entry| self.entry(folder, path, entry, depth))
     }
 
-    fn entry(&mut self, folder: &Folder, path: &Path, entry: &Entry, depth: usize) -> ControlFlow<()> {
+    fn entry(
+        &mut self,
+        folder: &OpenFolder,
+        path: &Path,
+        entry: &FolderEntry,
+        depth: usize,
+    ) -> ControlFlow<()> {
         let path = path.join(OsStr::from_bytes(entry.name.to_bytes()));
         match entry.kind {
-            FileType::Directory if depth >= self.options.max_depth => {
+            EntryKind::Folder if depth >= self.options.max_depth => {
                 self.gap(&path, Gap::TooDeep { max_depth: self.options.max_depth });
             }
-            FileType::Directory => match folder.enter(&entry.name) {
+            EntryKind::Folder => match folder.enter(&entry.name) {
                 Ok(inner) => return self.folder(&inner, &path, depth + 1),
                 Err(error) => self.gap(&path, Gap::Unreadable(error)),
             },
-            FileType::Symlink => match folder.link_target(&entry.name) {
+            EntryKind::Link => match folder.link_target(&entry.name) {
                 Ok(target) => {
                     let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
                     if leads_outside(&target, depth) {
@@ -90,8 +98,8 @@ impl Search<'_> {
 
     /// More gaps than anybody reads are not kept: a single one says that the answer is not whole.
     fn gap(&mut self, path: &Path, gap: Gap) {
-        const MOST: usize = 1000;
-        if self.found.gaps.len() < MOST {
+        const MAX_GAPS: usize = 1000;
+        if self.found.gaps.len() < MAX_GAPS {
             self.found.gaps.push((path.to_owned(), gap));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// Whether a link may lead out of the scanned folder. The link stands `depth` folders below it.
+/// Whether a link may lead out of the folder that is walked. The link stands `depth` folders below it.
 ///
 /// Links are not followed, so this only has to be right about the folder as a whole. The walk enters real folders
 /// only, so leading `..`s count exactly. The names after them either are real, and then inside, or are links that

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::vec;
 
-use rustix::fs::FileType;
-
-use super::folder::{Entry, Folder, Named, open_named};
-use super::link::leads_outside;
-use super::{FileOptions, Gap, Source};
+use crate::folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
+use crate::gap::Gap;
+use crate::link::leads_outside;
+use crate::source::{FileOptions, Source};
 
 /// The walk. It holds one open folder for each level it is down, and the names not yet visited there.
 ///
@@ -27,26 +26,26 @@ pub(crate) struct Walk<'s> {
 
 #[derive(Debug)]
 struct Level {
-    folder: Folder,
+    folder: OpenFolder,
     path: PathBuf,
-    entries: vec::IntoIter<Entry>,
+    entries: vec::IntoIter<FolderEntry>,
 }
 
 /// One stop of the walk.
 #[derive(Debug)]
 pub(crate) struct Stop {
     pub(crate) path: PathBuf,
-    pub(crate) what: What,
+    pub(crate) what: ToRead,
 }
 
 /// What to do at a stop.
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum ToRead {
     /// Open this name and read it.
-    Entry(Folder, Entry),
+    Entry(OpenFolder, FolderEntry),
     /// Read this open file.
     Open(OwnedFd),
-    /// Read standard input.
+    /// Read standard input to its end.
     Stdin,
     /// Nothing can be read here.
     Gap(Gap),
@@ -60,19 +59,19 @@ impl<'s> Walk<'s> {
     /// Takes the next source.
     fn start(&mut self, source: &Source) -> Option<Stop> {
         let path = match source {
-            Source::Stdin { name } => return Some(Stop { path: name.clone(), what: What::Stdin }),
+            Source::Stdin { name } => return Some(Stop { path: name.clone(), what: ToRead::Stdin }),
             Source::Path(path) => path.clone(),
         };
-        match open_named(&path) {
-            Ok(Named::File(file)) => Some(Stop { path, what: What::Open(file) }),
-            Ok(Named::Folder(folder)) => self.descend(folder, path),
-            Ok(Named::Special) => Some(Stop::gap(path, Gap::Special)),
+        match open_path(&path) {
+            Ok(OpenedPath::File(file)) => Some(Stop { path, what: ToRead::Open(file) }),
+            Ok(OpenedPath::Folder(folder)) => self.descend(folder, path),
+            Ok(OpenedPath::Special) => Some(Stop::gap(path, Gap::Special)),
             Err(error) => Some(Stop::gap(path, Gap::Unreadable(error))),
         }
     }
 
     /// Makes `folder` the current one, unless that fails or is more than the walk may hold.
-    fn descend(&mut self, folder: Folder, path: PathBuf) -> Option<Stop> {
+    fn descend(&mut self, folder: OpenFolder, path: PathBuf) -> Option<Stop> {
         let entries = match folder.entries(self.budget.saturating_add(1)) {
             Ok(entries) => entries,
             Err(error) => return Some(Stop::gap(path, Gap::Unreadable(error))),
@@ -88,19 +87,17 @@ impl<'s> Walk<'s> {
     }
 
     /// Visits one entry of the current folder.
-    fn visit(&mut self, folder: Folder, path: PathBuf, entry: Entry) -> Option<Stop> {
+    fn visit(&mut self, folder: OpenFolder, path: PathBuf, entry: FolderEntry) -> Option<Stop> {
         match entry.kind {
             // An entry of unknown kind is opened like a file: what it is shows then.
-            FileType::RegularFile | FileType::Unknown => {
-                Some(Stop { path, what: What::Entry(folder, entry) })
-            }
-            FileType::Directory => self.visit_folder(&folder, path, &entry),
-            FileType::Symlink => self.visit_link(&folder, path, &entry),
-            _ => Some(Stop::gap(path, Gap::Special)),
+            EntryKind::File | EntryKind::Unknown => Some(Stop { path, what: ToRead::Entry(folder, entry) }),
+            EntryKind::Folder => self.visit_folder(&folder, path, &entry),
+            EntryKind::Link => self.visit_link(&folder, path, &entry),
+            EntryKind::Special => Some(Stop::gap(path, Gap::Special)),
         }
     }
 
-    fn visit_folder(&mut self, folder: &Folder, path: PathBuf, entry: &Entry) -> Option<Stop> {
+    fn visit_folder(&mut self, folder: &OpenFolder, path: PathBuf, entry: &FolderEntry) -> Option<Stop> {
         if self.levels.len() > self.options.max_depth {
             return Some(Stop::gap(path, Gap::TooDeep { max_depth: self.options.max_depth }));
         }
@@ -111,7 +108,7 @@ impl<'s> Walk<'s> {
     }
 
     /// A link inside the folder needs no stop: what it leads to is visited under its own name.
-    fn visit_link(&self, folder: &Folder, path: PathBuf, entry: &Entry) -> Option<Stop> {
+    fn visit_link(&self, folder: &OpenFolder, path: PathBuf, entry: &FolderEntry) -> Option<Stop> {
         let target = match folder.link_target(&entry.name) {
             Ok(target) => PathBuf::from(OsStr::from_bytes(target.as_bytes())),
             Err(error) => return Some(Stop::gap(path, Gap::Unreadable(error))),
@@ -152,12 +149,12 @@ impl Iterator for Walk<'_> {
 
 impl Stop {
     fn gap(path: PathBuf, gap: Gap) -> Self {
-        Self { path, what: What::Gap(gap) }
+        Self { path, what: ToRead::Gap(gap) }
     }
 }
 
 /// Joins them in one piece of memory: `Path::join` takes two.
-fn join(folder: &Path, entry: &Entry) -> PathBuf {
+fn join(folder: &Path, entry: &FolderEntry) -> PathBuf {
     let name = OsStr::from_bytes(entry.name.as_bytes());
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
     path.push(folder);

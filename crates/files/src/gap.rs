@@ -1,57 +1,10 @@
-//! Files from strangers: what to read, how much of it, and what could not be read.
+//! What could not be read, and why.
 
 use std::fmt;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use rustix::io::Errno;
-
-mod find;
-mod folder;
-mod link;
-mod read;
-mod text;
-mod walk;
-
-pub(crate) use find::folders_with;
-#[cfg(feature = "container")]
-pub(crate) use folder::{Entry as FolderEntry, Folder};
-pub(crate) use folder::{Named, open_named};
-pub(crate) use read::Reader;
-pub(crate) use text::{Nature, Readings};
-pub(crate) use walk::{Stop, Walk, What};
-
-/// Something to scan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// A file, or a folder with everything in it.
-    Path(PathBuf),
-    /// Standard input, read to its end.
-    Stdin {
-        /// What to call it in reports. The ending tells how to read it, as that of a file does.
-        name: PathBuf,
-    },
-}
-
-/// Limits on what is read. Each one that is hit becomes a [`Gap`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileOptions {
-    /// Bytes of one file. More of it is not read.
-    pub max_file_bytes: usize,
-    /// Files, links and other entries of all folders together.
-    pub max_entries: usize,
-    /// Folders within folders.
-    pub max_depth: usize,
-    /// Threads that read and scan. `None` takes one for each processor.
-    pub threads: Option<NonZeroUsize>,
-}
-
-impl Default for FileOptions {
-    fn default() -> Self {
-        Self { max_file_bytes: 16 << 20, max_entries: 1_000_000, max_depth: 100, threads: None }
-    }
-}
 
 /// What was not scanned, and why.
 #[derive(Debug)]
@@ -70,17 +23,17 @@ pub enum Gap {
         /// What the link says.
         target: PathBuf,
     },
-    /// More bytes than [`FileOptions::max_file_bytes`]: only the beginning was scanned.
+    /// More bytes than [`FileOptions::max_file_bytes`](crate::FileOptions::max_file_bytes): only the beginning was scanned.
     TooLarge {
         /// The limit.
         max_file_bytes: usize,
     },
-    /// A folder deeper than [`FileOptions::max_depth`].
+    /// A folder deeper than [`FileOptions::max_depth`](crate::FileOptions::max_depth).
     TooDeep {
         /// The limit.
         max_depth: usize,
     },
-    /// More entries than [`FileOptions::max_entries`]: the walk stopped here.
+    /// More entries than [`FileOptions::max_entries`](crate::FileOptions::max_entries): the walk stopped here.
     TooMany {
         /// The limit.
         max_entries: usize,

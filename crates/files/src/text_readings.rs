@@ -11,26 +11,29 @@ const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A file as text.
 #[derive(Debug)]
-pub(crate) struct Readings<'b> {
+#[non_exhaustive]
+pub struct TextReadings<'b> {
     /// The best reading.
-    pub(crate) text: Cow<'b, str>,
+    pub text: Cow<'b, str>,
     /// Another reading that is as likely, where a file says that it is UTF-16: a shell would not listen to that.
-    pub(crate) other: Option<String>,
+    pub other: Option<String>,
     /// What the file seems to be.
-    pub(crate) nature: Nature,
+    pub nature: FileNature,
 }
 
 /// What a file seems to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nature {
+pub enum FileNature {
+    /// Text, with at most a few bytes that are none.
     Text,
-    /// At least a tenth of it is no text.
+    /// Binary data: at least a tenth of it is no text.
     Binary,
 }
 
-impl<'b> Readings<'b> {
+impl<'b> TextReadings<'b> {
     /// Reads a whole file. The text has at most three times as many bytes.
-    pub(crate) fn of(bytes: &'b [u8]) -> Self {
+    #[must_use]
+    pub fn of(bytes: &'b [u8]) -> Self {
         match bytes {
             [0xFF, 0xFE, rest @ ..] => Self::utf16(bytes, rest, u16::from_le_bytes),
             [0xFE, 0xFF, rest @ ..] => Self::utf16(bytes, rest, u16::from_be_bytes),
@@ -49,23 +52,23 @@ impl<'b> Readings<'b> {
             .filter(|c| *c != '\0')
             .collect();
         let (other, _) = text_of(bytes);
-        Self { text: text.into(), other: Some(other.into_owned()), nature: Nature::Text }
+        Self { text: text.into(), other: Some(other.into_owned()), nature: FileNature::Text }
     }
 }
 
 /// Reads bytes as UTF-8. Nothing is copied where all of it is text.
-fn text_of(bytes: &[u8]) -> (Cow<'_, str>, Nature) {
+fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
     if memchr::memchr(0, bytes).is_none()
         && let Ok(text) = simdutf8::basic::from_utf8(bytes)
     {
-        return (Cow::Borrowed(text), Nature::Text);
+        return (Cow::Borrowed(text), FileNature::Text);
     }
     // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
     let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let (text, strange) = lossy(&kept);
     let nuls = bytes.len() - kept.len();
     let binary = (nuls + strange).saturating_mul(10) > bytes.len();
-    (Cow::Owned(text), if binary { Nature::Binary } else { Nature::Text })
+    (Cow::Owned(text), if binary { FileNature::Binary } else { FileNature::Text })
 }
 
 /// Returns the text, with one replacement character for each run of bytes that is none, and how many bytes are no text.
@@ -90,7 +93,7 @@ const fn is_strange(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Nature, Readings};
+    use super::{FileNature, TextReadings};
     use proptest::prelude::*;
     use std::borrow::Cow;
 
@@ -99,9 +102,9 @@ mod tests {
     #[test]
     fn plain_text_is_borrowed() {
         for text in ["", "abc\n", "žluťoučký\r\n", "\u{1b}[1m"] {
-            let readings = Readings::of(text.as_bytes());
+            let readings = TextReadings::of(text.as_bytes());
             assert!(matches!(readings.text, Cow::Borrowed(t) if t == text));
-            assert_eq!(readings.nature, Nature::Text);
+            assert_eq!(readings.nature, FileNature::Text);
         }
     }
 
@@ -120,34 +123,34 @@ mod tests {
             ("control characters before", [&[0x01; 9_999], LINE.as_bytes()].concat()),
         ];
         for (what, bytes) in cases {
-            assert!(Readings::of(&bytes).text.contains(LINE), "{what}");
+            assert!(TextReadings::of(&bytes).text.contains(LINE), "{what}");
         }
     }
 
     #[test]
     fn a_false_mark_for_utf16_hides_nothing() {
         let bytes = [b"\xFF\xFE", LINE.as_bytes()].concat();
-        assert!(Readings::of(&bytes).other.is_some_and(|text| text.contains(LINE)));
+        assert!(TextReadings::of(&bytes).other.is_some_and(|text| text.contains(LINE)));
     }
 
     #[test]
     fn natures() {
-        let cases: [(&str, &[u8], Nature); 5] = [
-            ("Latin-1", b"d\xE9j\xE0 vu, une fois de plus", Nature::Text),
-            ("one NUL", b"one NUL byte\0 in a text", Nature::Text),
-            ("PNG", b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\x01\0", Nature::Binary),
-            ("ELF", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0", Nature::Binary),
-            ("zip", b"PK\x03\x04\x14\0\x08\0\x08\0name.txt", Nature::Binary),
+        let cases: [(&str, &[u8], FileNature); 5] = [
+            ("Latin-1", b"d\xE9j\xE0 vu, une fois de plus", FileNature::Text),
+            ("one NUL", b"one NUL byte\0 in a text", FileNature::Text),
+            ("PNG", b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\x01\0", FileNature::Binary),
+            ("ELF", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0", FileNature::Binary),
+            ("zip", b"PK\x03\x04\x14\0\x08\0\x08\0name.txt", FileNature::Binary),
         ];
         for (what, bytes, nature) in cases {
-            assert_eq!(Readings::of(bytes).nature, nature, "{what}");
+            assert_eq!(TextReadings::of(bytes).nature, nature, "{what}");
         }
     }
 
     proptest! {
         #[test]
         fn text_is_bounded_and_has_no_nul(bytes: Vec<u8>) {
-            let readings = Readings::of(&bytes);
+            let readings = TextReadings::of(&bytes);
             for text in [Some(&*readings.text), readings.other.as_deref()].into_iter().flatten() {
                 prop_assert!(text.len() <= 3 * bytes.len());
                 prop_assert!(!text.contains('\0'));
@@ -157,7 +160,7 @@ mod tests {
         #[test]
         fn a_line_between_any_bytes_is_found(before: Vec<u8>, after: Vec<u8>) {
             let bytes = [&before, b"\n".as_slice(), LINE.as_bytes(), b"\n", &after].concat();
-            let readings = Readings::of(&bytes);
+            let readings = TextReadings::of(&bytes);
             let found = [Some(&*readings.text), readings.other.as_deref()].into_iter().flatten();
             prop_assert!(found.into_iter().any(|text| text.contains(LINE)));
         }

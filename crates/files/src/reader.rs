@@ -8,9 +8,9 @@ use std::path::Path;
 use rustix::buffer::spare_capacity;
 use rustix::fs::FileType;
 
-use super::folder::kind_and_size_of;
-use super::walk::What;
-use super::{FileOptions, Gap};
+use crate::folder::{FolderEntry, OpenFolder, kind_and_size_of};
+use crate::gap::Gap;
+use crate::walk::ToRead;
 
 /// How much room is made at a time, so that a small file takes one read.
 const ROOM: usize = 64 << 10;
@@ -23,18 +23,30 @@ const GIT_PACK: &[u8] = b"PACK";
 
 /// Reads files one after another. Each thread has its own.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub struct FileReader {
     buffer: Vec<u8>,
     max_file_bytes: usize,
 }
 
-impl Reader {
-    pub(crate) fn new(options: &FileOptions) -> Self {
-        Self { buffer: Vec::new(), max_file_bytes: options.max_file_bytes }
+impl FileReader {
+    /// Reads so many bytes of each file, and no more.
+    #[must_use]
+    pub const fn new(max_file_bytes: usize) -> Self {
+        Self { buffer: Vec::new(), max_file_bytes }
+    }
+
+    /// Reads the file that an entry of a folder names, never through a link. `path` is what to call it.
+    pub fn read_entry(
+        &mut self,
+        folder: &OpenFolder,
+        entry: FolderEntry,
+        path: &Path,
+    ) -> (&[u8], Option<Gap>) {
+        self.read(ToRead::Entry(folder.clone(), entry), path)
     }
 
     /// Returns what could be read, and what could not.
-    pub(crate) fn read(&mut self, what: What, path: &Path) -> (&[u8], Option<Gap>) {
+    pub(crate) fn read(&mut self, what: ToRead, path: &Path) -> (&[u8], Option<Gap>) {
         self.buffer.clear();
         let gap = match self.fill(what) {
             Err(gap) => Some(gap),
@@ -44,12 +56,12 @@ impl Reader {
         (&self.buffer, gap)
     }
 
-    fn fill(&mut self, what: What) -> Result<(), Gap> {
+    fn fill(&mut self, what: ToRead) -> Result<(), Gap> {
         match what {
-            What::Gap(gap) => return Err(gap),
-            What::Stdin => self.fill_from(io::stdin(), None),
-            What::Open(file) => self.fill_from(file, None),
-            What::Entry(folder, entry) => {
+            ToRead::Gap(gap) => return Err(gap),
+            ToRead::Stdin => self.fill_from(io::stdin(), None),
+            ToRead::Open(file) => self.fill_from(file, None),
+            ToRead::Entry(folder, entry) => {
                 let file = folder.open(&entry.name).map_err(Gap::Unreadable)?;
                 // Whatever the folder said before, only what is open now counts.
                 let (kind, size) = kind_and_size_of(&file).map_err(Gap::Unreadable)?;

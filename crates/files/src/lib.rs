@@ -1,0 +1,66 @@
+//! Opens, walks and reads folders of strangers, and says what could not be read.
+//!
+//! A folder that somebody else filled may hold links that lead out of it, pipes that never end, files of any size and folders
+//! of any depth; and while it is read, somebody may put a link where a file was. So:
+//!
+//! - every name is opened from the open folder that it is in, never through a link, and what is open is asked what it is;
+//! - pipes, sockets and devices are not opened;
+//! - bytes, entries and depth are bounded;
+//! - whatever could not be looked at is a [`Gap`] that the caller sees. No name is left out: hidden files, ignored files and
+//!   `.git` are visited as all others.
+//!
+//! [`read_files()`] walks what it is given and calls back once for every file, in a fixed order, whatever the number of threads.
+//! [`TextReadings`] makes text of any bytes, so that nothing in a file is a way to keep somebody from reading it.
+//! [`folders_with`] finds the folders that have a file of a certain name, and [`OpenFolder`] is one folder, held open.
+//!
+//! It reads, and decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
+//! images or other compressed data. Systems other than Unix are not served.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use stockade_files::{FileOptions, Source, read_files};
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("a.txt"), "four")?;
+//! std::os::unix::fs::symlink("/etc/passwd", folder.path().join("b.txt"))?;
+//!
+//! let mut seen = Vec::new();
+//! read_files(
+//!     &[Source::Path(folder.path().into())],
+//!     &FileOptions::default(),
+//!     |file| (file.bytes.len(), file.gap.map(|gap| gap.name())), // on any thread
+//!     |one| {
+//!         seen.push(one); // in order
+//!         ControlFlow::Continue(())
+//!     },
+//! );
+//! assert_eq!(seen, [(4, None), (0, Some("linkOutside"))]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod find;
+mod folder;
+mod gap;
+mod in_order;
+mod link;
+mod read_files;
+mod reader;
+mod source;
+mod text_file;
+mod text_readings;
+mod walk;
+
+pub use find::{FoundFolders, folders_with};
+pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
+pub use gap::{Coverage, Gap};
+pub use read_files::{FileBytes, read_files};
+pub use reader::FileReader;
+pub use source::{FileOptions, Source};
+pub use text_file::{TextFile, read_text};
+pub use text_readings::{FileNature, TextReadings};
+
+/// The README's examples are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
