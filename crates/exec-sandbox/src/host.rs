@@ -1,6 +1,6 @@
 //! What this machine is like, as a value: `probe` fills it, and tests write it by hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,9 @@ pub struct HostFacts {
     pub user: u32,
     /// The group.
     pub group: u32,
+    /// The capabilities of the program that starts the sandbox, by their names in capabilities(7). A command in a
+    /// sandbox gets none of them.
+    pub capabilities: BTreeSet<String>,
     /// The variables of the program that starts the sandbox.
     pub environment: BTreeMap<OsString, OsString>,
     /// What the kernel offers.

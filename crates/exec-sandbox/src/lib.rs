@@ -38,6 +38,8 @@ struct Readme;
 mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
 mod cgroup;
 #[cfg(feature = "container")]
 pub mod container;

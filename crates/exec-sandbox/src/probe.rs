@@ -21,6 +21,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     let mut facts = HostFacts {
         user: rustix::process::geteuid().as_raw(),
         group: rustix::process::getegid().as_raw(),
+        capabilities: crate::capabilities::held(),
         environment,
         kernel: kernel(),
         ..HostFacts::default()

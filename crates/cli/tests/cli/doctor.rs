@@ -61,6 +61,21 @@ fn what_it_says_of_sandboxes_comes_from_inside() {
     assert_eq!(status("capabilities"), Some("ok".into()));
 }
 
+/// What it says of its own rights is what the kernel says of a process that is started like it.
+#[test]
+fn what_it_holds_itself_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = stockade(&["doctor", "--format", "json"], folder.path());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    let found = checks.find(|check| check["what"] == "own capabilities").unwrap()["found"].as_str().unwrap();
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let permitted = status.lines().find_map(|line| line.strip_prefix("CapPrm:")).unwrap();
+    let count = u64::from_str_radix(permitted.trim(), 16).unwrap().count_ones() as usize;
+    assert_eq!(found.matches("CAP_").count(), count, "{found}");
+    assert_eq!(found == "this program holds none", count == 0, "{found}");
+}
+
 /// What doctor says to add to the settings of a harness is added, and then asked as the harness would ask it.
 #[test]
 fn the_hook_that_it_advises_blocks_what_is_denied_and_nothing_else() {

@@ -42,7 +42,7 @@ pub(crate) fn find() -> Option<PathBuf> {
         let mut command = Command::new(program);
         command.args(["--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--", "/bin/true"]);
         let streams = command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        streams.status().is_ok_and(|status| status.success())
+        spawn::without_capabilities(streams).status().is_ok_and(|status| status.success())
     };
     let find = || PROGRAMS.iter().map(PathBuf::from).find(|path| path.is_file() && works(path));
     if rustix::process::geteuid().is_root() { None } else { FOUND.get_or_init(find).clone() }

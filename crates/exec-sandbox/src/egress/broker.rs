@@ -23,6 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::host_list::HostList;
+use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
 pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
@@ -239,7 +240,10 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
     thread
         .spawn(move || {
             let _counted = counted;
-            work();
+            // Fails closed: the socket is dropped with the work, and whoever connects is refused.
+            if keep_only(KEPT_BY_BROKER).is_ok() {
+                work();
+            }
         })
         .map(drop)
 }

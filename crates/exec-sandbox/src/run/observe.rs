@@ -18,6 +18,7 @@ use std::thread::JoinHandle;
 use rustix::event::{PollFd, PollFlags};
 
 use super::supervise::wait;
+use crate::capabilities::{KEPT_BY_OBSERVER, keep_only};
 use crate::explain::asked::{Ask, Asked};
 use crate::plan::Plan;
 use crate::seccomp::{Architecture, observe};
@@ -94,6 +95,10 @@ struct Sight {
 impl Sight {
     fn look_on(self) -> Asked {
         let mut asked = Asked::default();
+        // Whoever is shown a call and does not answer lets it wait for ever; so this end is closed instead.
+        if keep_only(KEPT_BY_OBSERVER).is_err() {
+            return asked;
+        }
         if !self.is_ready(self.from.as_fd()) {
             return asked;
         }

@@ -10,7 +10,7 @@ use super::command;
 use super::forget;
 use super::init::{Failure, ended, enforce_landlock};
 use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
-use super::raw::{self, ALL_SIGNALS, Errno, KernelLimit, Result, Side};
+use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, Result, Side};
 use super::remove::ScratchDir;
 
 /// Keeps a process from starting any more.
@@ -37,8 +37,17 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
     match unsafe { raw::fork() } {
         Ok(Side::Child) => command::run(launch, go, reports),
         Ok(Side::Parent { pid, .. }) => {
+            let is_walled = launch.landlock.is_some();
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { forget::forget() };
+            // What it ends is of the same user, but where there is no sandbox at all: there a command keeps all rights, and
+            // may have become somebody else.
+            let kept = if is_walled { CapabilityMask::NONE } else { CapabilityMask::END_OTHERS };
+            if raw::drop_held_capabilities(kept).is_err() {
+                end_all();
+                remove(doomed);
+                raw::exit(1);
+            }
             watch(pid, reports, doomed)
         }
         Err(errno) => {

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use rustix::thread::CpuSet;
 
 use super::argv_mailbox::ArgvAddress;
-use super::raw::{self, ALL_SIGNALS, Errno, KernelLimit, MountAttributes, Result, Side};
+use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
 use crate::seccomp::Instruction;
@@ -249,6 +249,10 @@ pub(crate) fn with_user_namespace<T>(
     let side = unsafe { raw::clone_process(libc::CLONE_NEWUSER as u64) };
     if let Ok(Side::Child) = side {
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
+        // In its own namespace it holds everything, and has no use for any of it.
+        if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
+            raw::exit(1);
+        }
         // It may have died before the line above.
         while raw::is_child_of(parent) {
             // Every signal but SIGKILL is blocked, so this never ends by itself.
@@ -272,4 +276,18 @@ pub(crate) fn copy_tree(tree: &Tree) -> Result<OwnedFd> {
     let copy = raw::open_tree(source.as_raw_fd(), c"")?;
     raw::mount_setattr(copy.as_raw_fd(), &tree.attributes, true)?;
     Ok(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_a_user_namespace_open_holds_nothing_else() {
+        let Ok((held, ended)) = with_user_namespace(|pid| Ok(raw::held_by(pid))) else {
+            return;
+        };
+        assert_eq!(held, [0; 4]);
+        drop(ended);
+    }
 }

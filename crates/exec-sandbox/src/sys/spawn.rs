@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use super::launch::Observed;
-use super::raw;
+use super::raw::{self, CapabilityMask};
 
 /// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Returns its number.
 /// Where somebody looks on, that must be another thread: the program cannot start before it was seen.
@@ -30,6 +30,8 @@ pub(crate) fn spawn<const N: usize>(
             return Err(error(libc::ESRCH));
         }
         raw::set_signal_mask(0).map_err(error)?;
+        // A user may have capabilities without being root, and a program inherits what is ambient.
+        raw::drop_held_capabilities(CapabilityMask::NONE).map_err(error)?;
         if let Some(observed) = &observed {
             raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(error)?;
             observed.begin().map_err(error)?;
@@ -40,4 +42,11 @@ pub(crate) fn spawn<const N: usize>(
     unsafe { command.pre_exec(prepare) };
     let child = command.spawn()?;
     i32::try_from(child.id()).map_err(io::Error::other)
+}
+
+/// Has a program that is started by itself begin without capabilities.
+pub(crate) fn without_capabilities(command: &mut Command) -> &mut Command {
+    let prepare = || raw::drop_held_capabilities(CapabilityMask::NONE).map_err(io::Error::from_raw_os_error);
+    // SAFETY: as above.
+    unsafe { command.pre_exec(prepare) }
 }

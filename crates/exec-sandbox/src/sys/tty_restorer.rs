@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::termios::{OptionalActions, Termios, tcgetpgrp, tcsetattr};
 
-use super::raw::{self, ALL_SIGNALS, Side};
+use super::raw::{self, ALL_SIGNALS, CapabilityMask, Side};
 
 /// The process. It is gone when this is dropped, and has done nothing then.
 pub(crate) struct TtyRestorer {
@@ -47,10 +47,32 @@ impl Drop for TtyRestorer {
 /// it back, it has its own settings.
 fn guard(terminal: BorrowedFd<'_>, settings: &Termios, end: RawFd) -> ! {
     raw::close_all_but(terminal.as_raw_fd(), end);
+    // To set a terminal that is open takes no rights.
+    if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
+        raw::exit(1);
+    }
     if raw::read_byte(end).is_none()
         && tcgetpgrp(terminal).is_ok_and(|group| group == rustix::process::getpgrp())
     {
         tcsetattr(terminal, OptionalActions::Now, settings).ok();
     }
     raw::exit(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd as _;
+
+    use rustix::pty::{OpenptFlags, openpt};
+    use rustix::termios::tcgetattr;
+
+    use super::*;
+    use crate::sys::raw::held_by;
+
+    #[test]
+    fn it_holds_nothing_while_it_waits() {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let restorer = TtyRestorer::new(terminal.as_fd(), &tcgetattr(&terminal).unwrap()).unwrap();
+        assert_eq!(held_by(restorer.pid), [0; 4]);
+    }
 }

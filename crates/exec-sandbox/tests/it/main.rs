@@ -7,7 +7,10 @@ mod asked;
 mod attacks;
 mod auto_traits;
 #[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
 mod escapes;
+mod helpers;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ pub(crate) fn machine() -> HostFacts {
         (PathBuf::from(path), Entry::Link { to: Some(to.into()), resolved: Some(real.into()) })
     };
     HostFacts {
+        capabilities: [].into(),
         entries: [
             folder("/usr"),
             link("/bin", "usr/bin", "/usr/bin"),

@@ -13,8 +13,17 @@ use std::process::{Command, Stdio};
 const NOBODY: u32 = 65534;
 
 /// What makes sandboxes, in all ways.
-const TESTS: &[&str] =
-    &["asked::", "attacks::", "escapes::", "limits::", "names::", "pool::", "providers::", "terminals::"];
+const TESTS: &[&str] = &[
+    "asked::",
+    "attacks::",
+    "capabilities::",
+    "escapes::",
+    "limits::",
+    "names::",
+    "pool::",
+    "providers::",
+    "terminals::",
+];
 
 #[test]
 fn an_ordinary_user_is_kept_in_as_well() {

@@ -34,6 +34,7 @@ pub(super) fn look() -> io::Result<Vec<Finding>> {
     let some_work = [&native, &landlock, &bubblewrap].iter().any(|tried| tried.is_ok());
     let mut findings = vec![namespaces(&native, some_work), bwrap(&bubblewrap), walls(&workspace, &landlock)];
     findings.extend(inside(&native));
+    findings.push(held(&workspace));
     findings.push(groups(&attempt(&workspace, Backend::Auto, Some(Property::TotalMemory))));
     Ok(findings)
 }
@@ -152,6 +153,22 @@ fn inside(tried: &Result<Outcome, String>) -> Vec<Finding> {
             format!("a command in the sandbox says `CapEff: {caps}`, `NoNewPrivs: {gains}`"),
         ),
     ]
+}
+
+/// What this program holds, of which a command gets nothing.
+fn held(workspace: &Path) -> Finding {
+    const WHAT: &str = "own capabilities";
+    let held = probe(&SandboxSpec::new(workspace, ["true"])).capabilities;
+    if held.is_empty() {
+        return Finding::ok(WHAT, "this program holds none");
+    }
+    let names: Vec<String> = held.into_iter().collect();
+    let found = format!(
+        "this program holds {}: {}; a command in a sandbox gets none of them, nor do the helpers beside it but for the few that they need",
+        names.len(),
+        names.join(" ")
+    );
+    Finding::ok(WHAT, found)
 }
 
 fn groups(tried: &Result<Outcome, String>) -> Finding {

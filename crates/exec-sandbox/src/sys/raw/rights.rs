@@ -29,11 +29,55 @@ pub(crate) fn prctl(option: c_int, argument: c_ulong) -> Result {
     done(unsafe { libc::syscall(libc::SYS_prctl, option, argument, 0, 0, 0) })
 }
 
-/// Gives up every capability, also those that a program could bring.
+/// Capabilities as bits of one number, as capabilities(7) counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CapabilityMask(u64);
+
+impl CapabilityMask {
+    pub(crate) const NONE: Self = Self(0);
+    /// To end processes of other users, and to lower their limits: CAP_KILL and CAP_SYS_RESOURCE.
+    pub(crate) const END_OTHERS: Self = Self(1 << 5 | 1 << 24);
+    /// To lower the bounding set: CAP_SETPCAP.
+    const LOWER_BOUND: Self = Self(1 << 8);
+
+    const fn of(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// The third version of the sets: two words each, see capset(2).
+const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
+
+/// What a thread may use now, and what it may let itself use.
+struct HeldCapabilities {
+    effective: CapabilityMask,
+    permitted: CapabilityMask,
+    inheritable: CapabilityMask,
+}
+
+/// Gives up every capability, also those that a program could bring, and locks all of it.
 pub(crate) fn drop_capabilities() -> Result {
-    // Root is a user like any other, and all of this is locked: SECBIT_NOROOT, NO_SETUID_FIXUP, no KEEP_CAPS, NO_CAP_AMBIENT_RAISE.
+    // Root is a user like any other: SECBIT_NOROOT, NO_SETUID_FIXUP, no KEEP_CAPS, NO_CAP_AMBIENT_RAISE, each with its lock.
     const SECURE_BITS: c_ulong = 0b1110_1111;
-    const VERSION_3: u32 = 0x2008_0522;
+    empty_bounding_set()?;
+    prctl(libc::PR_SET_SECUREBITS, SECURE_BITS)?;
+    set_capabilities(CapabilityMask::NONE)
+}
+
+/// Gives up what this process holds but for these, in a process that never runs another program with rights of its own.
+/// An ordinary user cannot lower the bounding set, but nothing comes out of that without such a program.
+pub(crate) fn drop_held_capabilities(kept: CapabilityMask) -> Result {
+    let held = held_capabilities()?;
+    if held.permitted == CapabilityMask::NONE && held.inheritable == CapabilityMask::NONE {
+        return Ok(());
+    }
+    if held.effective.of(CapabilityMask::LOWER_BOUND) != CapabilityMask::NONE {
+        empty_bounding_set()?;
+    }
+    set_capabilities(kept.of(held.permitted))
+}
+
+fn empty_bounding_set() -> Result {
     for capability in 0..64 {
         match prctl(libc::PR_CAPBSET_DROP, capability) {
             // The kernel knows no capability of this number, nor any higher.
@@ -41,19 +85,39 @@ pub(crate) fn drop_capabilities() -> Result {
             result => result?,
         }
     }
-    prctl(libc::PR_SET_SECUREBITS, SECURE_BITS)?;
-    let (header, none) = ([VERSION_3, 0u32], [0u32; 6]);
+    Ok(())
+}
+
+/// Sets what is permitted and effective; nothing is inheritable. What is not both permitted and inheritable leaves the ambient
+/// set by itself, see capabilities(7).
+fn set_capabilities(kept: CapabilityMask) -> Result {
+    let header = [CAPABILITY_VERSION_3, 0u32];
+    let (low, high) = (kept.0 as u32, (kept.0 >> 32) as u32);
+    let sets = [low, low, 0, high, high, 0];
     // SAFETY: the header and the sets are laid out as version 3 wants them.
-    done(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const none) })
+    done(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const sets) })
+}
+
+fn held_capabilities() -> Result<HeldCapabilities> {
+    let (header, mut sets) = ([CAPABILITY_VERSION_3, 0u32], [0u32; 6]);
+    // SAFETY: the header and the sets are laid out as version 3 wants them.
+    done(unsafe { libc::syscall(libc::SYS_capget, &raw const header, &raw mut sets) })?;
+    // The lower words of all three sets come before the upper ones.
+    let [effective, permitted, inheritable, effective_high, permitted_high, inheritable_high] =
+        sets.map(u64::from);
+    let set = |low: u64, high: u64| CapabilityMask(low | high << 32);
+    Ok(HeldCapabilities {
+        effective: set(effective, effective_high),
+        permitted: set(permitted, permitted_high),
+        inheritable: set(inheritable, inheritable_high),
+    })
 }
 
 /// Whether this process has a capability that it can give up.
 pub(crate) fn has_capabilities() -> bool {
-    const VERSION_3: u32 = 0x2008_0522;
-    let (header, mut sets) = ([VERSION_3, 0u32], [0u32; 6]);
-    // SAFETY: the header and the sets are laid out as version 3 wants them.
-    let read = done(unsafe { libc::syscall(libc::SYS_capget, &raw const header, &raw mut sets) });
-    read.is_err() || sets.iter().any(|set| *set != 0)
+    held_capabilities().map_or(true, |held| {
+        [held.effective, held.permitted, held.inheritable].iter().any(|set| *set != CapabilityMask::NONE)
+    })
 }
 
 /// A program, as the kernel takes it.
@@ -75,4 +139,25 @@ pub(crate) fn install_filter(program: &[Instruction]) -> Result {
     let program = Program::new(program);
     // SAFETY: the program is as long as it says and lives until the call has returned; the kernel keeps a copy.
     done(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, 0, &raw const program) })
+}
+
+/// What a process holds that gives up everything in a moment: inheritable, permitted, effective, ambient.
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "reads what a process holds")]
+pub(crate) fn held_by(pid: i32) -> [u64; 4] {
+    let read = || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"].map(|name| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            u64::from_str_radix(line.trim(), 16).unwrap()
+        })
+    };
+    let began = std::time::Instant::now();
+    loop {
+        let held = read();
+        if held == [0; 4] || began.elapsed() > std::time::Duration::from_secs(10) {
+            return held;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
 }

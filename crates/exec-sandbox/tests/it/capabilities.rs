@@ -1,0 +1,216 @@
+//! Nothing that is started to make a sandbox, or to look after it, holds a right that it does not need. What each process and
+//! thread holds is read back from the kernel while it is at work.
+
+#![expect(clippy::disallowed_methods, reason = "reads what processes hold, and starts threads")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use stockade_exec_sandbox::{Backend, Explain, Limit, SandboxSpec, Streams, Unavailable, plan, probe, run};
+
+use crate::live::{Live, each, read};
+
+/// The four sets that can do something, or be handed on; and the one that bounds what a program could bring, which only
+/// root can lower.
+const SETS: &[&str] = &["CapInh", "CapPrm", "CapEff", "CapAmb"];
+const BOUND: &str = "CapBnd";
+
+/// CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, to look into a command of another user.
+const OBSERVER: u64 = 1 << 19 | 1 << 2;
+
+/// CAP_CHOWN, CAP_DAC_OVERRIDE and CAP_FOWNER, to write records.
+#[cfg(feature = "egress")]
+const BROKER: u64 = 1 | 1 << 1 | 1 << 3;
+
+/// CAP_KILL and CAP_SYS_RESOURCE, to end a command that ran without a sandbox.
+const END_OTHERS: u64 = 1 << 5 | 1 << 24;
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// What a process or a thread may do by a set, as `/proc` says it.
+fn set(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+}
+
+/// Holds a status to these capabilities and no others.
+fn holds_at_most(status: &str, allowed: u64, whose: &str) {
+    for name in SETS {
+        assert_eq!(set(status, name) & !allowed, 0, "{whose} has too much in {name}: {status}");
+    }
+    if is_root() {
+        assert_eq!(set(status, BOUND), 0, "{whose} is not bound: {status}");
+    }
+}
+
+/// A word that no other process of this machine has among its arguments.
+fn mark() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("60.{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Waits for `sleep` with this mark.
+fn find(mark: &str) -> i32 {
+    let wanted = format!("sleep\0{mark}\0");
+    let began = Instant::now();
+    loop {
+        let numbers = fs::read_dir("/proc").unwrap().flatten();
+        let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let found = numbers.find(|pid| read(Path::new(&format!("/proc/{pid}/cmdline"))) == wanted);
+        if let Some(pid) = found {
+            return pid;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "the command does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The command and all above it that this program has started for it, the command first.
+fn started_for(command: i32) -> Vec<String> {
+    let (own, mut next) = (std::process::id(), u32::try_from(command).unwrap());
+    let mut found = Vec::new();
+    while next != own && next > 1 {
+        let status = read(Path::new(&format!("/proc/{next}/status")));
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
+        next = parent.trim().parse().unwrap();
+        found.push(status);
+    }
+    assert_eq!(next, own, "not started by this program: {found:?}");
+    found
+}
+
+/// Runs `sleep`, looks at something as soon as it runs, and ends it.
+fn while_it_sleeps(live: &Live, change: impl FnOnce(&mut SandboxSpec), look: impl FnOnce(i32)) {
+    let mark = mark();
+    let mut spec = SandboxSpec::new(live.workspace(), ["sleep", mark.as_str()]);
+    spec.limits.wall_time = Limit::AtMost(Duration::from_secs(40));
+    change(&mut spec);
+    std::thread::scope(|scope| {
+        let planned = plan(&spec, &probe(&spec)).unwrap();
+        let runs = scope.spawn(move || run(&planned, Streams::default()));
+        let command = find(&mark);
+        look(command);
+        let command = rustix::process::Pid::from_raw(command).unwrap();
+        rustix::process::kill_process(command, rustix::process::Signal::KILL).unwrap();
+        runs.join().unwrap().unwrap();
+    });
+}
+
+/// A first process gives up what it holds beside the command that it has just started.
+fn look_again_until(mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() && began.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn no_process_of_a_sandbox_holds_anything() {
+    for backend in each() {
+        let live = Live::bare();
+        while_it_sleeps(
+            &live,
+            |spec| spec.backend = backend,
+            |command| {
+                let is_free = |status: &String| SETS.iter().all(|name| set(status, name) == 0);
+                look_again_until(|| started_for(command).iter().all(is_free));
+                let all = started_for(command);
+                assert!(all.len() >= 2, "{backend:?} {all:?}");
+                for status in all {
+                    holds_at_most(&status, 0, &format!("{backend:?}"));
+                }
+            },
+        );
+    }
+}
+
+#[test]
+fn a_command_without_a_sandbox_keeps_its_rights_and_what_ends_it_does_not() {
+    let live = Live::bare();
+    let own = read(Path::new("/proc/self/status"));
+    let nothing = |spec: &mut SandboxSpec| {
+        spec.backend = Backend::Auto;
+        spec.unavailable = Unavailable::Warn;
+    };
+    let mut spec = SandboxSpec::new(live.workspace(), ["sleep"]);
+    nothing(&mut spec);
+    let mark = mark();
+    spec.command.push(mark.clone().into());
+    spec.limits.wall_time = Limit::AtMost(Duration::from_secs(40));
+    // A machine that can make none.
+    let mut facts = probe(&spec);
+    facts.kernel = stockade_exec_sandbox::Kernel::default();
+    facts.bubblewrap = None;
+    std::thread::scope(|scope| {
+        let planned = plan(&spec, &facts).unwrap();
+        assert_eq!(planned.provider, stockade_exec_sandbox::Provider::Nothing);
+        let runs = scope.spawn(move || run(&planned, Streams::default()));
+        let command = find(&mark);
+        let is_free = |status: &String| set(status, "CapEff") & !END_OTHERS == 0;
+        look_again_until(|| started_for(command).iter().skip(1).all(is_free));
+        let mut all = started_for(command).into_iter();
+        assert_eq!(set(&all.next().unwrap(), "CapEff"), set(&own, "CapEff"));
+        for status in all {
+            holds_at_most(&status, END_OTHERS, "what looks after a command without a sandbox");
+        }
+        let command = rustix::process::Pid::from_raw(command).unwrap();
+        rustix::process::kill_process(command, rustix::process::Signal::KILL).unwrap();
+        runs.join().unwrap().unwrap();
+    });
+}
+
+/// The statuses of threads of this program by their name.
+fn threads(name: &str) -> Vec<String> {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten().map(|task| task.path());
+    let named = tasks.filter(|task: &PathBuf| read(&task.join("comm")).trim_end() == name);
+    // One may end while it is looked at.
+    named.map(|task| read(&task.join("status"))).filter(|status| status.contains(BOUND)).collect()
+}
+
+#[test]
+fn a_thread_that_looks_on_can_look_and_do_nothing_else() {
+    for backend in each() {
+        let live = Live::bare();
+        let look_on = |spec: &mut SandboxSpec| {
+            spec.backend = backend;
+            spec.explain = Explain::Asked;
+        };
+        while_it_sleeps(&live, look_on, |_| {
+            let all = threads("looks on");
+            assert!(!all.is_empty());
+            for status in all {
+                holds_at_most(&status, OBSERVER, "what looks on");
+            }
+        });
+    }
+}
+
+#[cfg(feature = "egress")]
+#[test]
+fn the_threads_of_a_broker_write_records_and_nothing_else() {
+    use stockade_exec_sandbox::egress::{Broker, BrokerOptions, HostList};
+
+    let Some(live) = Live::new() else { return };
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let notes = std::sync::Arc::clone(&seen);
+    // The witness runs in the thread that reads what the command sent.
+    let broker = Broker::start(HostList::default(), BrokerOptions::default(), move |_| {
+        notes.lock().unwrap().push(read(Path::new("/proc/thread-self/status")));
+        Ok(())
+    })
+    .unwrap();
+    let script = "import socket; s = socket.create_connection(('127.0.0.1', 3128)); \
+                  s.sendall(b'CONNECT host.example:443 HTTP/1.1\\r\\nHost: host.example:443\\r\\n\\r\\n'); \
+                  print(s.recv(4096)[:12].decode())";
+    let outcome = live.run(&["python3", "-c", script], |spec| spec.network = broker.network()).unwrap();
+    assert_eq!(String::from_utf8_lossy(&outcome.output.stdout).trim(), "HTTP/1.1 403", "{outcome:?}");
+    let seen = seen.lock().unwrap().clone();
+    assert!(!seen.is_empty());
+    for status in seen.into_iter().chain(threads("broker")) {
+        holds_at_most(&status, BROKER, "the broker");
+    }
+}

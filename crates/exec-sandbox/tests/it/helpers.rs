@@ -1,0 +1,132 @@
+//! The inventory of all processes and threads that this crate starts: a new one must be added here, together with a test that
+//! reads back what it holds.
+
+#![expect(clippy::disallowed_methods, reason = "reads the sources of this crate")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What starts a process or a thread, as it is written.
+const STARTS: &[&str] =
+    &["clone_process(", "raw::fork()", "Command::new(", "thread::Builder::new()", "thread::spawn("];
+
+/// A place that starts helpers: how many, which, what they keep, and the test that reads that back.
+struct Row {
+    file: &'static str,
+    starts: usize,
+    helpers: &'static str,
+    keeps: &'static str,
+    test: &'static str,
+}
+
+const HELPERS: &[Row] = &[
+    Row {
+        file: "sys/launch.rs",
+        starts: 2,
+        helpers: "the first process of a sandbox; what holds a user namespace open for a moment",
+        keeps: "nothing",
+        test: "what_holds_a_user_namespace_open_holds_nothing_else",
+    },
+    Row {
+        file: "sys/init.rs",
+        starts: 1,
+        helpers: "the command",
+        keeps: "nothing",
+        test: "no_process_of_a_sandbox_holds_anything",
+    },
+    Row {
+        file: "sys/landlock_init.rs",
+        starts: 1,
+        helpers: "the command behind Landlock, or without a sandbox; what started it stays and ends it",
+        keeps: "nothing; without a sandbox, the command all and what ends it CAP_KILL and CAP_SYS_RESOURCE",
+        test: "a_command_without_a_sandbox_keeps_its_rights_and_what_ends_it_does_not",
+    },
+    Row {
+        file: "sys/tty_restorer.rs",
+        starts: 1,
+        helpers: "what puts a terminal back",
+        keeps: "nothing",
+        test: "it_holds_nothing_while_it_waits",
+    },
+    Row {
+        file: "bwrap/start.rs",
+        starts: 2,
+        helpers: "bubblewrap, once to try it and once for each command; root starts none",
+        keeps: "nothing",
+        test: "no_process_of_a_sandbox_holds_anything",
+    },
+    Row {
+        file: "run/observe.rs",
+        starts: 1,
+        helpers: "the thread that looks at what a command asks for",
+        keeps: "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH",
+        test: "a_thread_that_looks_on_can_look_and_do_nothing_else",
+    },
+    Row {
+        file: "egress/broker.rs",
+        starts: 1,
+        helpers: "the threads of the egress broker",
+        keeps: "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER",
+        test: "the_threads_of_a_broker_write_records_and_nothing_else",
+    },
+    Row {
+        file: "egress/broker/client.rs",
+        starts: 1,
+        helpers: "the thread for the other direction of a connection, started by one of the above",
+        keeps: "as above",
+        test: "the_threads_of_a_broker_write_records_and_nothing_else",
+    },
+    Row {
+        file: "run/pool.rs",
+        starts: 1,
+        helpers: "the thread that makes sandboxes beforehand",
+        keeps: "all: it is what starts the first processes",
+        test: "none_of_the_attacks_works_in_one",
+    },
+];
+
+/// All sources below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+    entries.flat_map(below).collect()
+}
+
+/// How often a source starts something, before its tests.
+fn starts(text: &str) -> usize {
+    let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let code = product.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let defined = |line: &str| line.contains("fn clone_process(");
+    code.filter(|line| !defined(line))
+        .map(|line| STARTS.iter().filter(|start| line.contains(**start)).count())
+        .sum()
+}
+
+#[test]
+fn every_helper_is_in_the_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = [sources(&root.join("src")), sources(&root.join("tests"))].concat();
+    let texts: Vec<(PathBuf, String)> = all
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            (path, text)
+        })
+        .collect();
+    for (path, text) in &texts {
+        let Ok(file) = path.strip_prefix(root.join("src")) else { continue };
+        // Tests in a file of their own.
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        let row = HELPERS.iter().find(|row| Path::new(row.file) == file);
+        let expected = row.map_or(0, |row| row.starts);
+        assert_eq!(starts(text), expected, "{} starts something that has no row", file.display());
+    }
+    for row in HELPERS {
+        assert!(root.join("src").join(row.file).is_file(), "{} is gone", row.file);
+        assert!(!row.helpers.is_empty() && !row.keeps.is_empty());
+        let test = format!("fn {}()", row.test);
+        assert!(texts.iter().any(|(_, text)| text.contains(&test)), "{} is no test", row.test);
+    }
+}
