@@ -1,5 +1,6 @@
 //! Rule files for commands: what they may hold, and how they are refused.
 
+use allocation_counter::measure;
 use stockade_policy::commands::rules::{
     CommandPattern, CommandRuleFile, CommandRuleFormat, CustomRules, Example, Guards, Redirects, lint_rules,
 };
@@ -136,6 +137,10 @@ fn a_file_is_refused_where_it_is_wrong() {
             "line 3, column 16: `unanalysable` cannot be `allow`: what is not understood is not allowed; choose sandbox, ask or deny",
         ),
         (
+            &rule.replace("\"y\"", &format!("\"{{{}}}\"", ",".repeat(64))),
+            "line 4, column 16: rule `a`: alternatives in the braces of a word: 64 is the most",
+        ),
+        (
             "version = 1\n[[override]]\nfloor = \"x\"\nbecause = \"y\"",
             "line 1, column 1: rule `x`: only the admin layer can switch a built-in hazard off",
         ),
@@ -170,6 +175,30 @@ fn expressions_are_bounded_together() {
         "line 32, column 9: rule `r7`: with it, the expressions of the rules take more than 64 MiB: repeat no large class so \
          often, as `\\w{1,40}` does, or use `prefix`"
     );
+}
+
+#[test]
+fn reading_a_file_is_linear() {
+    let lines: &[&dyn Fn(usize) -> String] = &[
+        &|n| {
+            format!("[[rule]]\nid = \"r{n}\"\nprefix = [\"x{n}\"]\ndecision = \"ask\"\nmatch = [\"x{n}\"]\n")
+        },
+        &|n| format!("[[rule]]\nid = \"r{n}\"\nregex = \"x{n}\"\ndecision = \"deny\"\n"),
+        &|n| format!("[[test]]\ncommand = \"rm -rf /{n}\"\nexpect = \"sandbox\"\n"),
+        &|n| format!("[[override]]\nfloor = \"x{n}\"\nbecause = \"x\"\n"),
+    ];
+    for line in lines {
+        let cost = |count: usize| {
+            let text: String =
+                std::iter::once("version = 1\n".to_owned()).chain((0..count).map(line)).collect();
+            let parse =
+                || drop(CommandRuleFile::parse(&text, CommandRuleFormat::Toml, Layer::Admin).unwrap());
+            parse();
+            measure(parse).count_total
+        };
+        let (short, long) = (cost(100), cost(400));
+        assert!(long <= short * 5, "{}: {short} allocations, then {long} for four times the text", line(0));
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod decision_properties;
 mod paths;
 mod properties;
 mod replay;
+#[cfg(feature = "rule-files")]
+mod rule_file_properties;
 mod seeds;
 mod shell_linear;
 mod shell_properties;

@@ -10,7 +10,7 @@ use super::expressions;
 use super::matcher::{Compiled, Match, Mismatch};
 use super::program::base;
 use super::rule::{CommandPattern, CommandRule, Example};
-use super::token::{Token, alternatives};
+use super::token::{MAX_BRACE_ALTERNATIVES, Token, alternatives};
 use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::rules::layer::RuleLayer;
 use stockade_shell::{Arg, ReadOptions, Run, Script};
@@ -65,6 +65,12 @@ pub enum CommandRuleProblem {
     /// A word can never be a word of a command.
     #[error("word {position} is empty or has a control character: no command matches it")]
     Word {
+        /// Which word, from 1.
+        position: usize,
+    },
+    /// The braces of a word make too many words.
+    #[error("alternatives in the braces of a word: {MAX_BRACE_ALTERNATIVES} is the most")]
+    Alternatives {
         /// Which word, from 1.
         position: usize,
     },
@@ -242,6 +248,9 @@ fn words(words: &[Vec<String>]) -> Result {
         let is_bad = |text: &String| text.trim().is_empty() || text.chars().any(char::is_control);
         if word.is_empty() || word.iter().any(is_bad) {
             return Err(CommandRuleProblem::Word { position });
+        }
+        if word.iter().any(|text| alternatives(text).len() > MAX_BRACE_ALTERNATIVES) {
+            return Err(CommandRuleProblem::Alternatives { position });
         }
     }
     Ok(())

@@ -179,7 +179,9 @@ impl RulePositions {
             CommandRuleProblem::Id | CommandRuleProblem::DuplicateId => Some(self.id),
             CommandRuleProblem::Silent { number, .. } => nth(&self.matches, number),
             CommandRuleProblem::Fires { number, .. } => nth(&self.not_matches, number),
-            CommandRuleProblem::Word { position } => nth(&self.words, position),
+            CommandRuleProblem::Word { position } | CommandRuleProblem::Alternatives { position } => {
+                nth(&self.words, position)
+            }
             CommandRuleProblem::TooBroad { .. }
             | CommandRuleProblem::AnyProgram
             | CommandRuleProblem::Expression { .. }

@@ -135,9 +135,13 @@ pub(crate) fn escape(word: &str) -> String {
     })
 }
 
-/// Returns the alternatives of a word with braces: `{build,test}*` is `build*` and `test*`. One level, as many as fit.
+/// The most alternatives that the braces of a word may make. A rule with more is refused: one that denies would be silent
+/// on those that are left out.
+pub(super) const MAX_BRACE_ALTERNATIVES: usize = 64;
+
+/// Returns the alternatives of a word with braces: `{build,test}*` is `build*` and `test*`. One level; where there are too
+/// many, one more than there may be.
 pub(super) fn alternatives(word: &str) -> Vec<String> {
-    const MAX_ALTERNATIVES: usize = 64;
     let split = || {
         let (before, rest) = word.split_once('{')?;
         let (inside, after) = rest.split_once('}')?;
@@ -149,7 +153,7 @@ pub(super) fn alternatives(word: &str) -> Vec<String> {
             let heads = inside.split(',');
             heads
                 .flat_map(|head| tails.iter().map(move |tail| format!("{before}{head}{tail}")))
-                .take(MAX_ALTERNATIVES)
+                .take(MAX_BRACE_ALTERNATIVES + 1)
                 .collect()
         }
         None => vec![word.to_owned()],
