@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_policy::paths::Trouble;
+use stockade_policy::paths::ResolveError;
 use stockade_policy::{
     Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Verdict,
     Violation, Workspace,
@@ -132,7 +132,9 @@ impl PathGuard {
                         return Authorization::Pending(Box::new(pending));
                     }
                     // Nothing was found that could be opened, so nothing is allowed.
-                    (_, _) => return Authorization::Denied(guard.refuse(access, path, Trouble::Unreadable)),
+                    (_, _) => {
+                        return Authorization::Denied(guard.refuse(access, path, ResolveError::Unreadable));
+                    }
                 };
             if let Opened::As(granted) = granted::open(place, access, &facts) {
                 return Authorization::Granted(granted);
@@ -174,12 +176,12 @@ impl PathGuard {
         match self.sandbox.locate(path) {
             Some(located) => self.disk.find(&located),
             // It is refused whatever is there, so nothing is looked at.
-            None => Found::trouble(Trouble::Unreadable),
+            None => Found::unresolvable(ResolveError::Unreadable),
         }
     }
 
     fn refuse_changed(&mut self, tool: &str, access: Access, path: &Path) -> Authorization {
-        Authorization::Denied(self.sandbox.guard_for(tool).refuse(access, path, Trouble::Changed))
+        Authorization::Denied(self.sandbox.guard_for(tool).refuse(access, path, ResolveError::Changed))
     }
 }
 

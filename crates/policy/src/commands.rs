@@ -15,7 +15,7 @@ pub mod validator;
 mod variables;
 
 pub use audit::{AuditEntry, AuditPart};
-pub use decision::explain::{Consideration, Considered};
+pub use decision::explain::{ConsideredRule, RuleOutcome};
 pub use decision::part::{Action, Cause, Part};
 pub use decision::suggest::Suggestion;
 pub use patterns::CommandPatternError;

@@ -11,8 +11,8 @@ mod presets;
 pub(crate) mod rules;
 
 pub use config::{AbsolutePaths, HardLinks, Jail, PathPolicy, PathPolicyPatch, Preset};
-pub use facts::{OtherNames, ResolvedPath, Target, Trouble};
+pub use facts::{OtherNames, ResolveError, ResolvedPath, Target};
 pub use globs::{GlobError, GlobErrorKind};
 pub use jail::Case;
-pub use lexical::{Malformed, TraversalError, safe_join};
+pub use lexical::{InvalidPath, TraversalError, safe_join};
 pub use presets::STANDARD_FORBIDDEN_GLOBS;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::span::Span;
 use crate::tree::RedirectOperator;
 
@@ -261,9 +261,9 @@ pub struct Substitution {
 /// The ways to write a substitution: these are all that shells have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubstitutionForm {
-    /// The modern form, `$(…)`.
+    /// The form in which substitutions nest, `$(…)`.
     Dollar,
-    /// The old form, `` `…` ``.
+    /// The old form, `` `…` ``, in which backslashes are read twice.
     Backtick,
     /// A file that stands for a command: `<(…)` and `>(…)`.
     Process,
@@ -290,7 +290,7 @@ pub enum HazardKind {
     /// The text that a shell runs is not known before it runs.
     UnknownText,
     /// The text that a shell runs was not read.
-    UnreadText(Obstacle),
+    UnreadText(ReadErrorKind),
     /// The options of a wrapper are not all known: what it runs may begin elsewhere.
     UnknownOption,
     /// The name is that of a function or an alias that may or may not be defined.

@@ -7,20 +7,20 @@
 //! Bidirectional controls are the attack that "Trojan Source" describes (CVE-2021-42574); the invisible characters are the
 //! default ignorable ones of UAX #44 and the spaces of its general category Zs.
 
-use crate::refusal::{Obstacle, Unanalysable};
+use crate::read_error::{ReadError, ReadErrorKind};
 use crate::span::Span;
 
 /// Returns the first character that is refused wherever it stands, quoted or not.
 ///
 /// Tab and line feed are the only control characters that pass.
 #[must_use]
-pub fn refused_character(text: &str) -> Option<Unanalysable> {
+pub fn refused_character(text: &str) -> Option<ReadError> {
     if is_plain(text) {
         return None;
     }
     text.char_indices().find_map(|(at, character)| {
         let reason = refused_everywhere(character)?;
-        Some(Unanalysable::new(reason, Span::new(at, at + character.len_utf8())))
+        Some(ReadError::new(reason, Span::new(at, at + character.len_utf8())))
     })
 }
 
@@ -42,11 +42,11 @@ const fn is_plain_byte(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b' '..=b'~')
 }
 
-fn refused_everywhere(character: char) -> Option<Obstacle> {
+fn refused_everywhere(character: char) -> Option<ReadErrorKind> {
     match character {
         '\t' | '\n' => None,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}' => Some(Obstacle::ControlCharacter),
-        _ => in_table(EVERYWHERE, character).then_some(Obstacle::DeceptiveCharacter),
+        '\0'..='\x1f' | '\x7f'..='\u{9f}' => Some(ReadErrorKind::ControlCharacter),
+        _ => in_table(EVERYWHERE, character).then_some(ReadErrorKind::DeceptiveCharacter),
     }
 }
 
@@ -95,17 +95,16 @@ mod tests {
     #[test]
     fn controls_and_deceptive_characters_are_refused_with_their_place() {
         let rows = [
-            ("ls\0", Some((Obstacle::ControlCharacter, 2, 3))),
-            ("ls\r\nid", Some((Obstacle::ControlCharacter, 2, 3))),
-            ("a\u{85}b", Some((Obstacle::ControlCharacter, 1, 3))),
-            ("echo 'a\u{202e}b'", Some((Obstacle::DeceptiveCharacter, 7, 10))),
-            ("echo a\u{e0041}", Some((Obstacle::DeceptiveCharacter, 6, 10))),
+            ("ls\0", Some((ReadErrorKind::ControlCharacter, 2, 3))),
+            ("ls\r\nid", Some((ReadErrorKind::ControlCharacter, 2, 3))),
+            ("a\u{85}b", Some((ReadErrorKind::ControlCharacter, 1, 3))),
+            ("echo 'a\u{202e}b'", Some((ReadErrorKind::DeceptiveCharacter, 7, 10))),
+            ("echo a\u{e0041}", Some((ReadErrorKind::DeceptiveCharacter, 6, 10))),
             ("echo\ta\nb", None),
             ("echo '\u{2705}\u{fe0f}'", None),
         ];
         for (text, expected) in rows {
-            let found =
-                refused_character(text).map(|refusal| (refusal.reason, refusal.span.start, refusal.span.end));
+            let found = refused_character(text).map(|error| (error.kind, error.span.start, error.span.end));
             assert_eq!(found, expected, "{text:?}");
         }
     }

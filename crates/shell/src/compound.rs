@@ -4,7 +4,7 @@ use crate::expansion::is_name;
 use crate::grammar::Keyword;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Command, Compound, ExpansionKind, Item, Join, Kind, List, Word};
 use crate::word::WordContext;
 
@@ -39,7 +39,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 Some(Keyword::Coproc) => self.coproc()?,
                 // Where it is no reserved word any more, `time` is a program.
                 Some(Keyword::Time) => return Ok(None),
-                Some(_) => return Err(self.refuse_here(Obstacle::Syntax)),
+                Some(_) => return Err(self.refuse_here(ReadErrorKind::Syntax)),
                 None => return self.refuse_zsh_keyword().map(|()| None),
             },
         };
@@ -56,7 +56,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if matches!(word, "foreach" | "repeat" | "end")
             || rest.contains("\\\n") && word.starts_with(['f', 'r']) && word.contains('\\')
         {
-            return Err(self.refuse_here(Obstacle::ZshSyntax));
+            return Err(self.refuse_here(ReadErrorKind::ZshSyntax));
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.text.at = ahead.at + "always".len();
                 self.skip_blanks();
                 if self.keyword() != Some(Keyword::OpenBrace) {
-                    return Err(self.refuse(Obstacle::ZshSyntax, start));
+                    return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
                 }
                 return Ok(Kind::Clauses(vec![list, self.braces()?]));
             }
@@ -103,24 +103,24 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(list)
     }
 
-    fn refuse_unclosed(&mut self, start: usize) -> super::refusal::Unanalysable {
+    fn refuse_unclosed(&mut self, start: usize) -> super::read_error::ReadError {
         if self.text.is_at_end() {
-            self.refuse(Obstacle::UnterminatedCommand, start)
+            self.refuse(ReadErrorKind::UnterminatedCommand, start)
         } else {
-            self.refuse_here(Obstacle::Syntax)
+            self.refuse_here(ReadErrorKind::Syntax)
         }
     }
 
     fn arithmetic_command(&mut self) -> Read<Kind<'t>> {
         if self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         let start = self.text.at;
         self.text.eat(b'(');
         self.text.eat(b'(');
         match self.arithmetic(start)? {
             ExpansionKind::Arithmetic { inside, .. } => Ok(Kind::Arithmetic(inside)),
-            _ => Err(self.refuse(Obstacle::AmbiguousArithmetic, start)),
+            _ => Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start)),
         }
     }
 
@@ -202,7 +202,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         let name = self.name();
         if !is_name(&name) {
-            return Err(self.refuse(Obstacle::Syntax, start));
+            return Err(self.refuse(ReadErrorKind::Syntax, start));
         }
         self.skip_blanks();
         if self.shell() == Shell::Zsh && self.text.peek() == b'(' {
@@ -257,7 +257,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn counted_loop(&mut self) -> Read<Kind<'t>> {
         let Kind::Arithmetic(arithmetic) = self.arithmetic_command()? else {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         };
         self.skip_blanks();
         self.text.eat(b';');
@@ -292,7 +292,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 return Ok(Kind::Case { words, arms });
             }
             if self.text.is_at_end() {
-                return Err(self.refuse(Obstacle::UnterminatedCommand, start));
+                return Err(self.refuse(ReadErrorKind::UnterminatedCommand, start));
             }
             self.case_patterns(&mut words)?;
             arms.push(self.list()?);
@@ -338,14 +338,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn function_keyword(&mut self) -> Read<Kind<'t>> {
         if self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         self.eat_keyword(Keyword::Function);
         self.skip_blanks();
         let word = self.word(WordContext::Argument)?;
         let name = word.as_ref().and_then(Word::bare).cloned();
         if name.is_none() || word.is_some_and(|word| word.marks != super::tree::Marks::default()) {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         self.skip_blanks();
         if self.text.peek() == b'(' && self.text.peek_second() == b')' {
@@ -367,14 +367,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.skip_line_ends()?;
         match self.compound()? {
             Some(body) => Ok(Command::Compound(Box::new(body))),
-            None if self.text.is_at_end() => Err(self.refuse_here(Obstacle::UnterminatedCommand)),
-            None => Err(self.refuse_here(Obstacle::Syntax)),
+            None if self.text.is_at_end() => Err(self.refuse_here(ReadErrorKind::UnterminatedCommand)),
+            None => Err(self.refuse_here(ReadErrorKind::Syntax)),
         }
     }
 
     fn coproc(&mut self) -> Read<Kind<'t>> {
         if self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         self.eat_keyword(Keyword::Coproc);
         self.skip_blanks();
@@ -391,7 +391,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             Some(compound) => Ok(Kind::Coproc(Command::Compound(Box::new(compound)))),
             // bash writes a substitution anew before it runs it, and then the name that it gives such a coprocess is taken for
             // the program.
-            None if !self.state.is_outermost_compound() => Err(self.refuse_here(Obstacle::Dialect)),
+            None if !self.state.is_outermost_compound() => Err(self.refuse_here(ReadErrorKind::Dialect)),
             None => Ok(Kind::Coproc(self.simple()?)),
         }
     }

@@ -55,7 +55,7 @@ fn substitutions<'t>(
             let context = Context { heredocs: &heredocs, ..context };
             walk.pieces(&pieces, context);
         }
-        Err(refusal) => walk.hazard(HazardKind::UnreadText(refusal.reason), span),
+        Err(error) => walk.hazard(HazardKind::UnreadText(error.kind), span),
     }
 }
 

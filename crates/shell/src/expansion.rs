@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::ansi;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Action, Expansion, ExpansionKind, Piece};
 use crate::word::{Builder, Quotes};
 
@@ -23,14 +23,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
             b'(' => self.dollar_parenthesis(start)?,
             b'{' => self.braced(start, quotes)?,
             // dash prints `$[1+1]`, bash counts it.
-            b'[' if self.shell() == Shell::Sh => return Err(self.refuse_here(Obstacle::Dialect)),
+            b'[' if self.shell() == Shell::Sh => return Err(self.refuse_here(ReadErrorKind::Dialect)),
             b'[' => self.bracket_arithmetic(start)?,
             // Inside double quotes `$'` is a dollar and a quote, so a quoted text could be taken for commands.
             b'\'' if quotes == Quotes::None => return self.ansi_quoted(start, builder),
             b'"' if quotes == Quotes::None => return self.translated(start, builder),
             byte if is_parameter_start(byte) => self.plain_parameter(),
             b'=' | b'~' | b'^' | b'+' if self.shell() == Shell::Zsh => {
-                return Err(self.refuse_here(Obstacle::ZshSyntax));
+                return Err(self.refuse_here(ReadErrorKind::ZshSyntax));
             }
             _ => {
                 let dollar = Cow::Borrowed("$");
@@ -80,7 +80,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads `$'…'`.
     fn ansi_quoted(&mut self, start: usize, builder: &mut Builder<'t>) -> Read<()> {
         if self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         self.text.at += 1;
         let inside = self.text.at;
@@ -92,14 +92,15 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.text.skip_character();
                 }
                 // NUL stands for the end of the text here, and never in an admitted one.
-                0 => return Err(self.refuse(Obstacle::UnterminatedQuote, start)),
+                0 => return Err(self.refuse(ReadErrorKind::UnterminatedQuote, start)),
                 _ => self.text.at += 1,
             }
         }
         let decoded = match self.text.slice(inside, self.text.at) {
             plain if !plain.contains('\\') => self.cow(inside, self.text.at),
             escaped => Cow::Owned(
-                ansi::decode(escaped, self.shell()).ok_or_else(|| self.refuse(Obstacle::AnsiQuote, start))?,
+                ansi::decode(escaped, self.shell())
+                    .ok_or_else(|| self.refuse(ReadErrorKind::AnsiQuote, start))?,
             ),
         };
         self.text.at += 1;
@@ -110,7 +111,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads `$"…"`, which only bash knows. A translation may replace its text.
     fn translated(&mut self, start: usize, builder: &mut Builder<'t>) -> Read<()> {
         if self.shell() == Shell::Sh {
-            return Err(self.refuse(Obstacle::Dialect, start));
+            return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
         // zsh has no translations: it keeps the dollar before an ordinary quoted text.
         if self.shell() == Shell::Zsh {
@@ -150,10 +151,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.process_substitution(&mut inside)?;
                     continue;
                 }
-                b'\n' => return Err(self.refuse_here(Obstacle::Syntax)),
+                b'\n' => return Err(self.refuse_here(ReadErrorKind::Syntax)),
                 b'\\' => self.text.at += 1,
                 0 if self.text.rest().is_empty() => {
-                    return Err(self.refuse(Obstacle::UnterminatedCommand, start));
+                    return Err(self.refuse(ReadErrorKind::UnterminatedCommand, start));
                 }
                 _ => {}
             }

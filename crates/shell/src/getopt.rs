@@ -15,7 +15,7 @@
 //! assert!(options.has("-s"));
 //! assert_eq!(options.values[0].1.known(), Some("out.html"));
 //! assert_eq!(options.rest, [3]);
-//! # Ok::<(), stockade_shell::Unanalysable>(())
+//! # Ok::<(), stockade_shell::ReadError>(())
 //! ```
 
 mod table;

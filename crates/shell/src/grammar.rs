@@ -3,7 +3,7 @@
 use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Command, Item, Join, List, Pipeline, Prefix};
 
 impl<'t> Parser<'t, '_, '_, '_> {
@@ -46,8 +46,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Returns a refusal for a place where a command should stand.
-    pub(crate) fn refuse_missing_command(&mut self) -> super::refusal::Unanalysable {
-        let reason = if self.text.is_at_end() { Obstacle::UnterminatedCommand } else { Obstacle::Syntax };
+    pub(crate) fn refuse_missing_command(&mut self) -> super::read_error::ReadError {
+        let reason =
+            if self.text.is_at_end() { ReadErrorKind::UnterminatedCommand } else { ReadErrorKind::Syntax };
         self.refuse_here(reason)
     }
 
@@ -89,7 +90,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 return Ok(Join::Sequence);
             }
             // After a compound command a closing word may follow directly: `fi fi` does not, `) done` does not.
-            _ => return Err(self.refuse_here(Obstacle::Syntax)),
+            _ => return Err(self.refuse_here(ReadErrorKind::Syntax)),
         };
         self.text.peek();
         self.text.at += 1;
@@ -114,7 +115,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 (b'|', b'|') => break,
                 (b'|', b'&') => {
                     if self.shell() == Shell::Sh {
-                        return Err(self.refuse_here(Obstacle::Dialect));
+                        return Err(self.refuse_here(ReadErrorKind::Dialect));
                     }
                     self.text.eat(b'|');
                     self.text.eat(b'&');
@@ -131,7 +132,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 return Err(self.refuse_missing_command());
             }
             if self.shell() != Shell::Bash && self.keyword() == Some(Keyword::Time) {
-                return Err(self.refuse_here(Obstacle::Dialect));
+                return Err(self.refuse_here(ReadErrorKind::Dialect));
             }
         }
         Ok(pipeline)
@@ -147,10 +148,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.text.eat(b'!');
                     // `!(` is a pattern where extended globs are on.
                     if self.text.peek() == b'(' {
-                        return Err(self.refuse_here(Obstacle::Dialect));
+                        return Err(self.refuse_here(ReadErrorKind::Dialect));
                     }
                     if self.shell() != Shell::Bash && !prefixes.is_empty() {
-                        return Err(self.refuse_here(Obstacle::Dialect));
+                        return Err(self.refuse_here(ReadErrorKind::Dialect));
                     }
                     prefixes.push(Prefix::Not);
                 }
@@ -159,7 +160,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     let is_first =
                         self.text.slice(0, self.text.at).trim().is_empty() && self.state.is_outermost();
                     if self.shell() == Shell::Sh || (self.shell() == Shell::Zsh && !is_first) {
-                        return Err(self.refuse_here(Obstacle::Dialect));
+                        return Err(self.refuse_here(ReadErrorKind::Dialect));
                     }
                     self.eat_keyword(Keyword::Time);
                     prefixes.push(Prefix::Time);
@@ -168,7 +169,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 _ => return Ok(prefixes),
             }
             if prefixes.len() > MAX_PREFIXES {
-                return Err(self.refuse_here(Obstacle::TooDeep));
+                return Err(self.refuse_here(ReadErrorKind::TooDeep));
             }
         }
     }

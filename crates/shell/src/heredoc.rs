@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::one_or_many::OneOrMany;
 use crate::parser::{Nested, Parser, PendingHeredoc, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Heredoc, Piece, Word};
 use crate::word::{Builder, Quotes, WordContext};
 
@@ -21,7 +21,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     pub(crate) fn announce_heredoc(&mut self, strips_tabs: bool) -> Read<(Word<'t>, usize)> {
         let start = self.text.at;
         let Some(word) = self.word(WordContext::Argument)? else {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         };
         let mut delimiter = String::new();
         let mut quoted = false;
@@ -32,12 +32,12 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
                     quoted = true;
                     delimiter.push_str(text);
                 }
-                Piece::Expansion(_) => return Err(self.refuse(Obstacle::HeredocDelimiter, start)),
+                Piece::Expansion(_) => return Err(self.refuse(ReadErrorKind::HeredocDelimiter, start)),
             }
         }
         // In a delimiter a `$` or a `\` stands for itself in some shells and not in others.
         if delimiter.contains(['\n', '$', '`', '\\']) || self.text.slice(start, self.text.at).contains("$'") {
-            return Err(self.refuse(Obstacle::HeredocDelimiter, start));
+            return Err(self.refuse(ReadErrorKind::HeredocDelimiter, start));
         }
         let index = self.state.heredocs.len();
         self.state.heredocs.push(Heredoc::default());
@@ -53,11 +53,11 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
             return Ok(());
         }
         if self.outer_pending > 0 {
-            return Err(self.refuse(Obstacle::LineEndBeforeHeredoc, end));
+            return Err(self.refuse(ReadErrorKind::LineEndBeforeHeredoc, end));
         }
         for heredoc in std::mem::take(&mut self.pending) {
             if has_bare_line_end(self.text.slice(heredoc.after, end)) {
-                return Err(self.refuse(Obstacle::LineEndBeforeHeredoc, heredoc.after));
+                return Err(self.refuse(ReadErrorKind::LineEndBeforeHeredoc, heredoc.after));
             }
             self.heredoc_body(&heredoc)?;
         }
@@ -68,7 +68,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     pub(crate) fn no_heredoc_is_pending(&self, outer: usize) -> Read<()> {
         match self.pending.get(outer) {
             None => Ok(()),
-            Some(heredoc) => Err(self.refuse(Obstacle::UnterminatedHeredoc, heredoc.after)),
+            Some(heredoc) => Err(self.refuse(ReadErrorKind::UnterminatedHeredoc, heredoc.after)),
         }
     }
 
@@ -77,7 +77,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         let end = loop {
             let line_start = self.text.at;
             if self.text.rest().is_empty() {
-                return Err(self.refuse(Obstacle::UnterminatedHeredoc, start));
+                return Err(self.refuse(ReadErrorKind::UnterminatedHeredoc, start));
             }
             if self.is_last_line(heredoc)? {
                 break line_start;
@@ -109,7 +109,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         let is_last = stripped == heredoc.delimiter;
         // zsh removes the tabs of each line before it joins them, or does not.
         if is_last && heredoc.strips_tabs && matches!(line, Cow::Owned(_)) {
-            return Err(self.refuse(Obstacle::Dialect, start));
+            return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
         Ok(is_last)
     }
@@ -135,7 +135,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         // Shells remove escaped line ends from the whole body first: also within the quotes of a substitution, and
         // before they remove tabs.
         if !heredoc.quoted && text.contains("\\\n") && (heredoc.strips_tabs || text.contains('\'')) {
-            return Err(self.refuse(Obstacle::Dialect, start));
+            return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
         let strips = heredoc.strips_tabs && text.split('\n').any(|line| line.starts_with('\t'));
         if heredoc.quoted {

@@ -26,7 +26,7 @@ mod one_or_many;
 mod options;
 mod parser;
 mod payload;
-mod refusal;
+mod read_error;
 mod render;
 mod runs;
 mod script;
@@ -45,7 +45,7 @@ pub use actions::{
 };
 pub use admission::refused_character;
 pub use options::{ReadOptions, Shell};
-pub use refusal::{Obstacle, Unanalysable};
+pub use read_error::{ReadError, ReadErrorKind};
 pub use render::quote;
 pub use script::Script;
 pub use span::Span;

@@ -18,13 +18,13 @@ use std::borrow::Cow;
 use crate::admission;
 use crate::one_or_many::OneOrMany;
 use crate::options::{ReadOptions, Shell};
-use crate::refusal::{Obstacle, Unanalysable};
+use crate::read_error::{ReadError, ReadErrorKind};
 use crate::span::Span;
 use crate::text::{Origin, Text};
 use crate::tree::{Heredoc, List, Piece};
 
 /// The result of reading a part of a text.
-pub(crate) type Read<T> = Result<T, Unanalysable>;
+pub(crate) type Read<T> = Result<T, ReadError>;
 
 /// What was read from a text.
 #[derive(Debug, Clone)]
@@ -45,12 +45,12 @@ pub(crate) fn parse<'t>(
 ) -> Read<Parsed<'t>> {
     let whole = Text::new(text, origin).span(0, text.len());
     if text.len() > options.max_bytes {
-        return Err(Unanalysable::new(Obstacle::TooLong, whole));
+        return Err(ReadError::new(ReadErrorKind::TooLong, whole));
     }
     let is_plain = admission::is_plain(text);
-    if !is_plain && let Some(refusal) = not_admitted(text, admission) {
-        let span = Text::new(text, origin).span(refusal.span.start, refusal.span.end);
-        return Err(Unanalysable::new(refusal.reason, span));
+    if !is_plain && let Some(error) = not_admitted(text, admission) {
+        let span = Text::new(text, origin).span(error.span.start, error.span.end);
+        return Err(ReadError::new(error.kind, span));
     }
     let mut state = State {
         options,
@@ -68,9 +68,9 @@ pub(crate) fn parse<'t>(
 }
 
 /// Returns the first character that keeps a text from being read. A NUL, which ends texts here, always does.
-fn not_admitted(text: &str, admission: Admission) -> Option<Unanalysable> {
+fn not_admitted(text: &str, admission: Admission) -> Option<ReadError> {
     if let Some(nul) = text.bytes().position(|byte| byte == 0) {
-        return Some(Unanalysable::new(Obstacle::ControlCharacter, Span::new(nul, nul + 1)));
+        return Some(ReadError::new(ReadErrorKind::ControlCharacter, Span::new(nul, nul + 1)));
     }
     match admission {
         Admission::Checked => admission::refused_character(text),
@@ -168,7 +168,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     pub(crate) fn whole(&mut self) -> Read<List<'t>> {
         let list = self.list()?;
         if !self.text.is_at_end() {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         self.no_heredoc_is_pending(0)?;
         Ok(list)
@@ -202,7 +202,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     /// Reads something one level deeper.
     pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.state.depth >= self.state.options.max_depth {
-            return Err(self.refuse(Obstacle::TooDeep, self.text.at));
+            return Err(self.refuse(ReadErrorKind::TooDeep, self.text.at));
         }
         self.state.depth += 1;
         let result = read(self);
@@ -227,22 +227,22 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
         self.state.options.shell
     }
 
-    /// Returns a refusal of what was read since `start`.
-    pub(crate) fn refuse(&self, reason: Obstacle, start: usize) -> Unanalysable {
-        Unanalysable::new(reason, self.text.span(start, self.text.at.max(start)))
+    /// Returns the error for what was read since `start`.
+    pub(crate) fn refuse(&self, kind: ReadErrorKind, start: usize) -> ReadError {
+        ReadError::new(kind, self.text.span(start, self.text.at.max(start)))
     }
 
-    /// Returns a refusal of the next character.
-    pub(crate) fn refuse_here(&self, reason: Obstacle) -> Unanalysable {
+    /// Returns the error for the next character.
+    pub(crate) fn refuse_here(&self, kind: ReadErrorKind) -> ReadError {
         let width = self.text.rest().chars().next().map_or(0, char::len_utf8);
-        Unanalysable::new(reason, self.text.span(self.text.at, self.text.at + width))
+        ReadError::new(kind, self.text.span(self.text.at, self.text.at + width))
     }
 
     /// Counts one more word or expansion.
     pub(crate) fn count_one_more_word(&mut self) -> Read<()> {
         self.state.words += 1;
         if self.state.words > self.state.options.max_words {
-            return Err(self.refuse_here(Obstacle::TooManyWords));
+            return Err(self.refuse_here(ReadErrorKind::TooManyWords));
         }
         Ok(())
     }
@@ -251,7 +251,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     pub(crate) fn count_one_more(&mut self) -> Read<()> {
         self.state.commands += 1;
         if self.state.commands > self.state.options.max_commands {
-            return Err(self.refuse_here(Obstacle::TooManyCommands));
+            return Err(self.refuse_here(ReadErrorKind::TooManyCommands));
         }
         Ok(())
     }

@@ -363,7 +363,7 @@ impl<'t, 'o> Walk<'t, 'o> {
                 };
                 self.list(&parsed.list, context);
             }
-            Err(refusal) => self.hazard(HazardKind::UnreadText(refusal.reason), span),
+            Err(error) => self.hazard(HazardKind::UnreadText(error.kind), span),
         }
     }
 }

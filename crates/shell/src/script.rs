@@ -3,7 +3,7 @@
 use crate::actions::Actions;
 use crate::options::ReadOptions;
 use crate::parser::{self, Admission, Parsed};
-use crate::refusal::Unanalysable;
+use crate::read_error::ReadError;
 use crate::render;
 use crate::runs;
 use crate::text::Origin;
@@ -21,7 +21,7 @@ impl<'t> Script<'t> {
     ///
     /// # Errors
     /// When the text is not certain to be read by every shell as it is read here. It must not be run then.
-    pub fn read(text: &'t str, options: &ReadOptions) -> Result<Self, Unanalysable> {
+    pub fn read(text: &'t str, options: &ReadOptions) -> Result<Self, ReadError> {
         let parsed = parser::parse(text, Some(text), Origin::Part(0), options, Admission::Checked)?;
         Ok(Self { parsed, options: options.clone() })
     }
@@ -33,7 +33,7 @@ impl<'t> Script<'t> {
     ///
     /// # Errors
     /// When the text is not certain to be read by every shell as it is read here.
-    pub fn read_despite_appearance(text: &'t str, options: &ReadOptions) -> Result<Self, Unanalysable> {
+    pub fn read_despite_appearance(text: &'t str, options: &ReadOptions) -> Result<Self, ReadError> {
         let parsed = parser::parse(text, Some(text), Origin::Part(0), options, Admission::AsTheShell)?;
         Ok(Self { parsed, options: options.clone() })
     }

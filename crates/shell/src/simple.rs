@@ -6,7 +6,7 @@ use crate::expansion::{expansions, is_name};
 use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{
     Assigned, AssignedValue, Command, Compound, Kind, Marks, Piece, RedirectOperator, Redirected, Simple,
     Word,
@@ -63,7 +63,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.refuse_only_zsh(&word, may_assign, start)?;
         }
         if self.shell() == Shell::Zsh && may_assign && self.text.slice(start, start + 1) == "{" {
-            return Err(self.refuse(Obstacle::ZshSyntax, start));
+            return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
         }
         // `declare x=(a b)` and its like take an array where any other command takes a word.
         let declares = command.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
@@ -92,7 +92,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let redirects = matches!(self.text.peek(), b'<' | b'>') || self.redirects_both();
         let names = name.is_some_and(is_name) && redirects;
         // None of them is common enough to be worth reading: a refusal is the safe answer for all.
-        if sets || names || copies { Err(self.refuse(Obstacle::ZshSyntax, start)) } else { Ok(()) }
+        if sets || names || copies { Err(self.refuse(ReadErrorKind::ZshSyntax, start)) } else { Ok(()) }
     }
 
     /// Whether `&>` stands here.
@@ -114,7 +114,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             .and_then(|text| text.strip_suffix('='))
             .map(|name| name.strip_suffix('+').unwrap_or(name));
         if !name.is_some_and(is_name) {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         let start = self.text.at;
         for element in self.array()? {
@@ -141,7 +141,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             let blank =
                 self.text.slice(inside, self.text.at).contains([' ', '\t', '\n', ';', '&', '|', '<', '>']);
             if blank && subscript.is_empty() || !matches!(self.text.raw(0), b'=' | b'+') {
-                return Err(self.refuse(Obstacle::AssignmentName, start));
+                return Err(self.refuse(ReadErrorKind::AssignmentName, start));
             }
         }
         let appends = self.text.raw(0) == b'+';
@@ -149,7 +149,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.text.at += 1;
         }
         if self.text.raw(0) != b'=' {
-            return Err(self.refuse(Obstacle::AssignmentName, start));
+            return Err(self.refuse(ReadErrorKind::AssignmentName, start));
         }
         self.text.at += 1;
         let value = self.assigned_value()?;
@@ -168,7 +168,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let rest = rest.get(length..).unwrap_or_default();
         if is_broken_assignment(rest) {
-            return Err(self.refuse(Obstacle::AssignmentName, self.text.at));
+            return Err(self.refuse(ReadErrorKind::AssignmentName, self.text.at));
         }
         let is_assigned = rest.starts_with('=') || rest.starts_with("+=") || rest.starts_with('[');
         Ok(is_assigned.then_some(self.text.at + length))
@@ -181,13 +181,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let word = self.word(WordContext::Argument)?;
         if self.text.peek() == b'(' {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         let span = self.text.span(start, self.text.at);
         let empty = || Word { span, marks: Marks::default(), pieces: OneOrMany::None };
         let word = word.unwrap_or_else(empty);
         if self.shell() == Shell::Zsh && self.text.slice(start, self.text.at).contains(":=") {
-            return Err(self.refuse(Obstacle::ZshEquals, start));
+            return Err(self.refuse(ReadErrorKind::ZshEquals, start));
         }
         Ok(AssignedValue::Word(word))
     }
@@ -196,7 +196,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(crate) fn array(&mut self) -> Read<Vec<Word<'t>>> {
         let start = self.text.at;
         if self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         self.text.eat(b'(');
         let mut elements = Vec::new();
@@ -207,7 +207,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 return if self.is_word_end() {
                     Ok(elements)
                 } else {
-                    Err(self.refuse_here(Obstacle::Syntax))
+                    Err(self.refuse_here(ReadErrorKind::Syntax))
                 };
             }
             let element = self.text.at;
@@ -217,17 +217,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     if !self.state.is_outermost()
                         && has_escaped_operator(self.text.slice(element, self.text.at)) =>
                 {
-                    return Err(self.refuse(Obstacle::Dialect, element));
+                    return Err(self.refuse(ReadErrorKind::Dialect, element));
                 }
                 // bash looks for the end of a subscript beyond the word, and beyond the array.
                 Some(_) if is_open_subscript(self.text.slice(element, self.text.at)) => {
-                    return Err(self.refuse(Obstacle::AssignmentName, element));
+                    return Err(self.refuse(ReadErrorKind::AssignmentName, element));
                 }
                 Some(word) => elements.push(word),
                 None if self.text.is_at_end() => {
-                    return Err(self.refuse(Obstacle::UnterminatedCommand, start));
+                    return Err(self.refuse(ReadErrorKind::UnterminatedCommand, start));
                 }
-                None => return Err(self.refuse_here(Obstacle::Syntax)),
+                None => return Err(self.refuse_here(ReadErrorKind::Syntax)),
             }
         }
     }
@@ -255,10 +255,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let is_long = descriptor.as_ref().is_some_and(|name| name.len() > 1 && !name.starts_with('{'));
         // dash too knows only descriptors of one digit.
         if self.shell() == Shell::Sh && is_long {
-            return Err(self.refuse(Obstacle::Dialect, start));
+            return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
         if self.shell() == Shell::Zsh && (is_long || is_numeric_pattern(self.text.rest())) {
-            return Err(self.refuse(Obstacle::ZshSyntax, start));
+            return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
         }
         let Some(operator) = self.operator_of_redirect()? else {
             self.text.at = start;
@@ -267,7 +267,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.count_one_more()?;
         // dash takes the name in braces for a word.
         if self.shell() == Shell::Sh && descriptor.as_deref().is_some_and(|name| name.starts_with('{')) {
-            return Err(self.refuse(Obstacle::Dialect, start));
+            return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
         // `>&!` and `&>|` overwrite in zsh; elsewhere the mark would be the name of the file.
         let writes_both = matches!(
@@ -275,7 +275,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             RedirectOperator::DuplicateOutput | RedirectOperator::WriteBoth | RedirectOperator::AppendBoth
         );
         if self.shell() == Shell::Zsh && writes_both && matches!(self.text.peek(), b'!' | b'|') {
-            return Err(self.refuse(Obstacle::ZshSyntax, start));
+            return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
         }
         self.skip_blanks();
         let strips_tabs =
@@ -303,7 +303,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
         );
         if copies && self.text.peek() == b'-' && !ends {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         Ok(())
     }
@@ -327,7 +327,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 Ok(RedirectOperator::WriteBoth)
             }
             (RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput, _) if is_known => {
-                Err(self.refuse(Obstacle::Dialect, start))
+                Err(self.refuse(ReadErrorKind::Dialect, start))
             }
             _ => Ok(operator),
         }
@@ -364,7 +364,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         if self.text.eat(b'&') {
             if self.shell() == Shell::Sh {
-                return Err(self.refuse_here(Obstacle::Dialect));
+                return Err(self.refuse_here(ReadErrorKind::Dialect));
             }
             self.text.eat(b'>');
             return Ok(Some(if self.text.eat(b'>') {
@@ -375,7 +375,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let operator = if self.text.eat(b'<') { self.input_operator() } else { self.output_operator() };
         if operator == RedirectOperator::HereString && self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         Ok(Some(operator))
     }
@@ -425,7 +425,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.eat(b'(');
         self.skip_blanks();
         if name.is_none() || !self.text.eat(b')') {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         let body = self.function_body()?;
         let kind = Kind::Function { name, body };

@@ -3,7 +3,7 @@
 use crate::grammar::Keyword;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Kind, Operand, Role, Word};
 use crate::word::WordContext;
 
@@ -11,7 +11,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads `[[ … ]]`.
     pub(crate) fn test(&mut self) -> Read<Kind<'t>> {
         if self.shell() == Shell::Sh {
-            return Err(self.refuse_here(Obstacle::Dialect));
+            return Err(self.refuse_here(ReadErrorKind::Dialect));
         }
         self.eat_keyword(Keyword::OpenTest);
         let mut operands = Vec::new();
@@ -72,7 +72,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 let operator = self.test_word(WordContext::Argument)?;
                 let sides = operator.bare().and_then(|name| binary(name));
                 if sides.is_none() {
-                    return Err(self.refuse_here(Obstacle::Syntax));
+                    return Err(self.refuse_here(ReadErrorKind::Syntax));
                 }
                 sides
             }
@@ -90,7 +90,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn test_word(&mut self, context: WordContext) -> Read<Word<'t>> {
         if self.is_test_end() {
-            return Err(self.refuse_here(Obstacle::Syntax));
+            return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         match self.word(context)? {
             Some(word) => Ok(word),

@@ -8,7 +8,7 @@ use crate::admission::refused_unquoted;
 use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Admission, Parser, Read};
-use crate::refusal::{Obstacle, Unanalysable};
+use crate::read_error::{ReadError, ReadErrorKind};
 use crate::tree::{Expansion, Marks, Piece, Word};
 
 /// Collects the pieces of a word.
@@ -105,7 +105,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             b'`' => self.backticks(Quotes::None, builder)?,
             b'<' | b'>' if self.text.peek_second() == b'(' => self.process_substitution(builder)?,
             b'(' if self.is_zsh_process(builder) => {
-                return Err(self.refuse_here(Obstacle::ZshProcessSubstitution));
+                return Err(self.refuse_here(ReadErrorKind::ZshProcessSubstitution));
             }
             b'(' if self.is_group(context, builder) => self.word_group(builder)?,
             b'|' if context == WordContext::Regex => {
@@ -144,7 +144,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             None => Ok(()),
             Some((at, character)) => {
                 let span = self.text.span(start + at, start + at + character.len_utf8());
-                Err(Unanalysable::new(Obstacle::InvisibleCharacter, span))
+                Err(ReadError::new(ReadErrorKind::InvisibleCharacter, span))
             }
         }
     }
@@ -154,7 +154,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         self.text.at += 1;
         if self.text.rest().is_empty() {
-            return Err(self.refuse(Obstacle::TrailingBackslash, start));
+            return Err(self.refuse(ReadErrorKind::TrailingBackslash, start));
         }
         self.text.skip_character();
         builder.push(Piece::Quoted(self.cow(start + 1, self.text.at)));
@@ -174,7 +174,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at += 1;
         match memchr(b'\'', self.text.rest().as_bytes()) {
             Some(length) => self.text.at += length + 1,
-            None => return Err(self.refuse(Obstacle::UnterminatedQuote, start)),
+            None => return Err(self.refuse(ReadErrorKind::UnterminatedQuote, start)),
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     b'$' => parser.dollar(Quotes::Double, builder)?,
                     b'`' => parser.backticks(Quotes::Double, builder)?,
                     _ if parser.text.rest().is_empty() => {
-                        return Err(parser.refuse(Obstacle::UnterminatedQuote, start));
+                        return Err(parser.refuse(ReadErrorKind::UnterminatedQuote, start));
                     }
                     _ => {}
                 }
@@ -219,7 +219,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         self.text.at += 1;
         if self.text.rest().is_empty() {
-            return Err(self.refuse(Obstacle::UnterminatedQuote, start));
+            return Err(self.refuse(ReadErrorKind::UnterminatedQuote, start));
         }
         // In double quotes a backslash is only special before these (POSIX.1, XCU 2.2.3); before others it is a letter.
         let keeps_backslash = !protected.contains(&self.text.raw(0));
@@ -257,7 +257,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let expansions = self.parenthesised()?;
         let text = self.text.slice(start, self.text.at);
         if self.shell() == Shell::Zsh && !is_harmless_qualifier(text) {
-            return Err(self.refuse(Obstacle::ZshGlobQualifier, start));
+            return Err(self.refuse(ReadErrorKind::ZshGlobQualifier, start));
         }
         builder.push(Piece::Bare(self.cow(start, self.text.at)));
         for expansion in expansions {
@@ -286,7 +286,7 @@ fn refuse_equals(word: &Word<'_>) -> Read<()> {
     let Some(Piece::Bare(text)) = pieces.next() else { return Ok(()) };
     let starts = text.starts_with('=') && (pieces.next().is_some() || !matches!(&**text, "=" | "==" | "=~"));
     let in_braces = word.marks.has(Marks::BRACE) && (text.contains("{=") || text.contains(",="));
-    if starts || in_braces { Err(Unanalysable::new(Obstacle::ZshEquals, word.span)) } else { Ok(()) }
+    if starts || in_braces { Err(ReadError::new(ReadErrorKind::ZshEquals, word.span)) } else { Ok(()) }
 }
 
 /// zsh may end a group at a `}` in a word.
@@ -297,7 +297,7 @@ fn refuse_loose_brace(word: &Word<'_>) -> Read<()> {
         for byte in text.bytes() {
             depth += i32::from(byte == b'{') - i32::from(byte == b'}');
             if depth < 0 {
-                return Err(Unanalysable::new(Obstacle::ZshSyntax, word.span));
+                return Err(ReadError::new(ReadErrorKind::ZshSyntax, word.span));
             }
         }
     }

@@ -149,9 +149,7 @@ const PARSERS: &[Parser] = &[
 
 /// Parsers without a target of their own yet; their tests feed them random bytes, or a target feeds the parser below.
 /// A row whose file moved is a problem, as above.
-const WITHOUT_TARGET: &[(&str, &str)] = &[
-    ("requests of the server", "crates/cli/src/serve/wire.rs"),
-];
+const WITHOUT_TARGET: &[(&str, &str)] = &[("requests of the server", "crates/cli/src/serve/wire.rs")];
 
 /// Returns the parsers that nothing feeds.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::policy::commands::rules::{Lint, lint_rules};
-use stockade_guard::policy::commands::{Consideration, Considered, Part};
+use stockade_guard::policy::commands::{ConsideredRule, Part, RuleOutcome};
 use stockade_text::{escape, escape_path};
 
 use super::check_command::{Checked, HowArgs, command, decide, exit};
@@ -215,12 +215,12 @@ fn explain(
 }
 
 impl ExplainedRule {
-    fn of(one: Considered<'_>) -> Self {
+    fn of(one: ConsideredRule<'_>) -> Self {
         let (outcome, why) = match one.outcome {
-            Consideration::Decides => ("decides", None),
-            Consideration::Matches => ("matches", None),
-            Consideration::MayMatch(why) => ("may_match", Some(why)),
-            Consideration::No(why) => ("no", Some(why)),
+            RuleOutcome::Decides => ("decides", None),
+            RuleOutcome::Matches => ("matches", None),
+            RuleOutcome::MayMatch(why) => ("may_match", Some(why)),
+            RuleOutcome::No(why) => ("no", Some(why)),
             _ => ("unknown", None),
         };
         let (layer, decision) = (one.layer.name(), one.rule.effect.name());

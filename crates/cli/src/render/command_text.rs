@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::policy::commands::{Cause, Consideration, Considered, Part, Suggestion};
+use stockade_guard::policy::commands::{Cause, ConsideredRule, Part, RuleOutcome, Suggestion};
 use stockade_guard::policy::{CommandDecision, Effect};
 
 use stockade_text::escape;
@@ -37,7 +37,7 @@ pub(crate) fn decision(
 /// Returns the same, with the rules that were considered for each part.
 pub(crate) fn explanation<'p>(
     decision: &CommandDecision<'_, '_>,
-    considered: impl Fn(&Part<'_, '_>) -> Vec<Considered<'p>>,
+    considered: impl Fn(&Part<'_, '_>) -> Vec<ConsideredRule<'p>>,
     styles: Styles,
 ) -> String {
     let mut out = head(decision, styles);
@@ -96,16 +96,16 @@ fn push_part(out: &mut String, decision: &CommandDecision<'_, '_>, part: &Part<'
     }
 }
 
-fn push_considered(out: &mut String, one: &Considered<'_>, styles: Styles) {
+fn push_considered(out: &mut String, one: &ConsideredRule<'_>, styles: Styles) {
     let Styles { good, strong, reset, .. } = styles;
     let (mark, why) = match &one.outcome {
-        Consideration::Decides => (format!("{good}decides{reset}  "), String::new()),
-        Consideration::Matches => (
+        RuleOutcome::Decides => (format!("{good}decides{reset}  "), String::new()),
+        RuleOutcome::Matches => (
             "matches  ".to_owned(),
             ": a rule that is more specific, or of a higher layer, decides".to_owned(),
         ),
-        Consideration::MayMatch(why) => ("may match".to_owned(), format!(": {}", escape(why))),
-        Consideration::No(why) => ("no       ".to_owned(), format!(": {}", escape(why))),
+        RuleOutcome::MayMatch(why) => ("may match".to_owned(), format!(": {}", escape(why))),
+        RuleOutcome::No(why) => ("no       ".to_owned(), format!(": {}", escape(why))),
         _ => ("?        ".to_owned(), String::new()),
     };
     writeln!(

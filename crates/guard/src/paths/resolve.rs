@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
 use rustix::io::Errno;
-use stockade_policy::paths::{ResolvedPath, Target, Trouble};
+use stockade_policy::paths::{ResolveError, ResolvedPath, Target};
 use stockade_policy::{PathFacts, Workspace};
 
 use super::hard_links::HardLinks;
@@ -61,8 +61,8 @@ pub(super) struct Disk {
 }
 
 impl Found {
-    pub(super) fn trouble(trouble: Trouble) -> Self {
-        Self { facts: PathFacts::Unresolvable(trouble), place: None }
+    pub(super) fn unresolvable(error: ResolveError) -> Self {
+        Self { facts: PathFacts::Unresolvable(error), place: None }
     }
 }
 
@@ -82,7 +82,7 @@ impl Disk {
         };
         match short.map_or_else(|| Walk::new(self).run(located), Ok) {
             Ok(end) => self.found(end),
-            Err(trouble) => Found::trouble(trouble),
+            Err(error) => Found::unresolvable(error),
         }
     }
 
@@ -150,7 +150,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn run(mut self, path: &Path) -> Result<End, Trouble> {
+    fn run(mut self, path: &Path) -> Result<End, ResolveError> {
         self.push_ahead(path);
         while let Some(name) = self.ahead.pop() {
             if name == ".." {
@@ -160,11 +160,11 @@ impl<'d> Walk<'d> {
             }
             match statat(self.folder()?, &name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => return self.end_missing(name),
-                Err(errno) => return Err(trouble(errno)),
+                Err(errno) => return Err(resolve_error(errno)),
                 Ok(stat) if kind(&stat) == FileType::Symlink => self.follow(&name)?,
                 Ok(stat) if self.ahead.is_empty() => return self.end(name, Some(Identity(stat)), Vec::new()),
                 Ok(stat) if kind(&stat) == FileType::Directory => self.enter(&name)?,
-                Ok(_) => return Err(Trouble::NotAFolder),
+                Ok(_) => return Err(ResolveError::NotAFolder),
             }
         }
         self.end_in_folder()
@@ -184,21 +184,21 @@ impl<'d> Walk<'d> {
         self.ahead.extend(names);
     }
 
-    fn enter(&mut self, name: &OsStr) -> Result<(), Trouble> {
+    fn enter(&mut self, name: &OsStr) -> Result<(), ResolveError> {
         let below = self.open(None, name)?;
         self.real.push(name);
         self.folder = Some(below);
         Ok(())
     }
 
-    fn follow(&mut self, name: &OsStr) -> Result<(), Trouble> {
+    fn follow(&mut self, name: &OsStr) -> Result<(), ResolveError> {
         if self.through.len() == MOST_LINKS {
-            return Err(Trouble::Loop);
+            return Err(ResolveError::Loop);
         }
-        let target = readlinkat(self.folder()?, name, Vec::new()).map_err(trouble)?;
+        let target = readlinkat(self.folder()?, name, Vec::new()).map_err(resolve_error)?;
         let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
         if kernel::is_magic(self.folder()?, &target) {
-            return Err(Trouble::MagicLink);
+            return Err(ResolveError::MagicLink);
         }
         self.through.push(self.real.join(name));
         self.push_ahead(&target);
@@ -206,7 +206,7 @@ impl<'d> Walk<'d> {
     }
 
     /// The folder that the walk has come to.
-    fn folder(&mut self) -> Result<BorrowedFd<'_>, Trouble> {
+    fn folder(&mut self) -> Result<BorrowedFd<'_>, ResolveError> {
         if self.folder.is_none() {
             let mut folder = None;
             for component in self.real.clone().components() {
@@ -220,20 +220,20 @@ impl<'d> Walk<'d> {
     }
 
     /// Opens a folder in the given one, or in the one that the walk has come to.
-    fn open(&mut self, folder: Option<&OwnedFd>, name: &OsStr) -> Result<OwnedFd, Trouble> {
-        self.steps = self.steps.checked_sub(1).ok_or(Trouble::Loop)?;
+    fn open(&mut self, folder: Option<&OwnedFd>, name: &OsStr) -> Result<OwnedFd, ResolveError> {
+        self.steps = self.steps.checked_sub(1).ok_or(ResolveError::Loop)?;
         let folder = folder.or(self.folder.as_ref()).unwrap_or(&self.disk.root);
         match openat(folder, name, FOLDER, Mode::empty()) {
             Ok(below) => Ok(below),
             // It was a folder a moment ago.
-            Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => Err(Trouble::Changed),
-            Err(errno) => Err(trouble(errno)),
+            Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => Err(ResolveError::Changed),
+            Err(errno) => Err(resolve_error(errno)),
         }
     }
 
     /// The path ends in something that does not exist. What is ahead does not exist either; a step up takes a name
     /// away again.
-    fn end_missing(mut self, name: OsString) -> Result<End, Trouble> {
+    fn end_missing(mut self, name: OsString) -> Result<End, ResolveError> {
         let mut missing = vec![name];
         while let Some(name) = self.ahead.pop() {
             if name != ".." {
@@ -251,9 +251,9 @@ impl<'d> Walk<'d> {
     }
 
     /// The path ends in the folder that the walk has come to.
-    fn end_in_folder(mut self) -> Result<End, Trouble> {
-        let stat = statat(self.folder()?, ".", AtFlags::empty()).map_err(trouble)?;
-        let folder = self.folder()?.try_clone_to_owned().map_err(|_| Trouble::Unreadable)?;
+    fn end_in_folder(mut self) -> Result<End, ResolveError> {
+        let stat = statat(self.folder()?, ".", AtFlags::empty()).map_err(resolve_error)?;
+        let folder = self.folder()?.try_clone_to_owned().map_err(|_| ResolveError::Unreadable)?;
         let place = Place { folder, name: ".".into(), below: Vec::new(), identity: Some(Identity(stat)) };
         Ok(End { real: self.real, through: self.through, place })
     }
@@ -263,8 +263,8 @@ impl<'d> Walk<'d> {
         name: OsString,
         identity: Option<Identity>,
         below: Vec<OsString>,
-    ) -> Result<End, Trouble> {
-        let folder = self.folder()?.try_clone_to_owned().map_err(|_| Trouble::Unreadable)?;
+    ) -> Result<End, ResolveError> {
+        let folder = self.folder()?.try_clone_to_owned().map_err(|_| ResolveError::Unreadable)?;
         let mut real = self.real;
         real.push(&name);
         real.extend(&below);
@@ -276,11 +276,11 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-fn trouble(errno: Errno) -> Trouble {
+fn resolve_error(errno: Errno) -> ResolveError {
     match errno {
-        Errno::LOOP => Trouble::Loop,
-        Errno::NOTDIR => Trouble::NotAFolder,
-        Errno::INVAL | Errno::NOENT => Trouble::Changed,
-        _ => Trouble::Unreadable,
+        Errno::LOOP => ResolveError::Loop,
+        Errno::NOTDIR => ResolveError::NotAFolder,
+        Errno::INVAL | Errno::NOENT => ResolveError::Changed,
+        _ => ResolveError::Unreadable,
     }
 }

@@ -1,6 +1,6 @@
 //! Where a command goes: by what was decided, what the configuration says, and whether this machine can make a sandbox.
 
-use stockade_policy::commands::router::{Blocked, Fallback, Route, RouterConfig, route};
+use stockade_policy::commands::router::{BlockReason, Fallback, Route, RouterConfig, route};
 use stockade_policy::{CommandDecision, Effect};
 
 use crate::config::{Backend, OnUnavailable};
@@ -54,7 +54,7 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, backend: Backend, sandboxe
             Way::Runs(Unsandboxed)
         }
         (Route::Direct | Route::AskFirst(None), _) => Way::Asks(Unsandboxed),
-        (Route::Blocked(Blocked::NoSandbox), _) => Way::NoSandbox,
+        (Route::Blocked(BlockReason::NoSandbox), _) => Way::NoSandbox,
         _ => Way::Refused,
     }
 }

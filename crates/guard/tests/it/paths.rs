@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use stockade_guard::policy::paths::{HardLinks, PathPolicy, Preset, Trouble};
+use stockade_guard::policy::paths::{HardLinks, PathPolicy, Preset, ResolveError};
 use stockade_guard::policy::{Access, Answer, Caller, PathFacts, Reply, SandboxConfig};
 use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
 
@@ -116,7 +116,7 @@ fn links_are_seen_through() {
         ] {
             assert_eq!(word(&ask(&mut guard, Access::Read, path)), expected, "{path} {resolver:?}");
         }
-        assert_eq!(guard.facts(Path::new("one")), PathFacts::Unresolvable(Trouble::Loop));
+        assert_eq!(guard.facts(Path::new("one")), PathFacts::Unresolvable(ResolveError::Loop));
         assert_eq!(text(ask(&mut guard, Access::Read, "up")), "inside");
         let granted = ask(&mut guard, Access::Read, "folder/b.txt").granted().unwrap();
         assert_eq!(granted.path(), site.at("ws/src/b.txt"));
@@ -384,7 +384,7 @@ fn links_that_go_up_and_down_forever_end() {
     }
     for resolver in RESOLVERS {
         let guard = site.guard(&SandboxConfig::standard(), resolver);
-        assert_eq!(guard.facts(Path::new("c0")), PathFacts::Unresolvable(Trouble::Loop));
+        assert_eq!(guard.facts(Path::new("c0")), PathFacts::Unresolvable(ResolveError::Loop));
         let PathFacts::Resolved(resolved) = guard.facts(Path::new("detour")) else { panic!() };
         assert_eq!(resolved.real, site.at("ws/src/b.txt"));
     }

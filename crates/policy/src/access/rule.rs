@@ -4,7 +4,7 @@ use std::fmt;
 
 use stockade_text::Escaped;
 
-use crate::paths::facts::Trouble;
+use crate::paths::facts::ResolveError;
 
 /// What decided on a request for access.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum PolicyRule {
     /// Absolute paths are refused.
     AbsolutePaths,
     /// It cannot be told where the path leads.
-    Unresolvable(Trouble),
+    Unresolvable(ResolveError),
     /// The workspace is a jail, and the path lies outside.
     Jail,
     /// The jail: the file has further names, and none of them is in the workspace.
@@ -72,7 +72,7 @@ impl fmt::Display for PolicyRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AbsolutePaths => formatter.write_str("only paths relative to the workspace are taken"),
-            Self::Unresolvable(trouble) => trouble.fmt(formatter),
+            Self::Unresolvable(error) => error.fmt(formatter),
             Self::Jail => formatter.write_str("it lies outside the workspace, and the workspace is a jail"),
             Self::HardLink => formatter.write_str(
                 "the file has more names (hard links) than were found in the workspace, so it may lie outside as well",

@@ -12,7 +12,7 @@ use super::session::{Memory, Remembered};
 use super::violation::{Reason, Violation};
 use crate::paths::boundary::{Boundary, Hit};
 use crate::paths::config::{Answer, PathPolicyPatch};
-use crate::paths::facts::{Access, PathFacts, ResolvedPath, Trouble};
+use crate::paths::facts::{Access, PathFacts, ResolveError, ResolvedPath};
 use crate::paths::rules::Said;
 
 /// The decision on a request.
@@ -128,10 +128,10 @@ impl ToolGuard {
 
     /// Refuses a path for a reason that only the caller can know, like one that changed while it was being judged.
     #[must_use]
-    pub fn refuse(&self, access: Access, path: &Path, trouble: Trouble) -> Box<Violation> {
-        let facts = PathFacts::Unresolvable(trouble);
+    pub fn refuse(&self, access: Access, path: &Path, error: ResolveError) -> Box<Violation> {
+        let facts = PathFacts::Unresolvable(error);
         let request = AccessRequest::Path { access, path, facts: &facts };
-        self.violation(&request, PolicyRule::Unresolvable(trouble), Reason::denied(request.operation()))
+        self.violation(&request, PolicyRule::Unresolvable(error), Reason::denied(request.operation()))
     }
 
     /// Forgets every answer that was to hold for the run.
@@ -229,7 +229,7 @@ impl ToolGuard {
         let denied = Reason::denied(request.operation());
         let (reason, rule) = match hit {
             Hit::Absolute => (Reason::AbsolutePath, PolicyRule::AbsolutePaths),
-            Hit::Trouble(trouble) => (denied, PolicyRule::Unresolvable(trouble)),
+            Hit::Unresolvable(error) => (denied, PolicyRule::Unresolvable(error)),
             Hit::Outside => (Reason::Jail, PolicyRule::Jail),
             Hit::LinkedOutside => (Reason::Jail, PolicyRule::HardLink),
             Hit::LinkedSomewhere => (Reason::Jail, PolicyRule::HardLinkNotFound),

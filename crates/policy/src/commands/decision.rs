@@ -71,12 +71,16 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         let holds =
             |span: &&Span| span.start <= part.span.start && part.span.end <= span.end && **span != part.span;
         let around = self.substitutions.iter().filter(holds);
-        let mut via: Vec<(Span, String)> =
+        let mut outer: Vec<(Span, String)> =
             around.map(|span| (*span, self.opening(*span).to_owned())).collect();
-        via.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
-        via.dedup();
+        outer.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+        outer.dedup();
         let programs = part.run().map(|run| run.call_chain.as_slice()).unwrap_or_default();
-        via.into_iter().map(|(_, opening)| opening).chain(programs.iter().map(ToString::to_string)).collect()
+        outer
+            .into_iter()
+            .map(|(_, opening)| opening)
+            .chain(programs.iter().map(ToString::to_string))
+            .collect()
     }
 
     /// Returns how a substitution is written: `$(…)`.

@@ -78,13 +78,13 @@ pub enum Route<B> {
     /// A person is asked, and if they agree it runs there: in the sandbox, or directly where there is none.
     AskFirst(Option<B>),
     /// The command does not run, for this reason.
-    Blocked(Blocked),
+    Blocked(BlockReason),
 }
 
 /// Why a command does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Blocked {
+pub enum BlockReason {
     /// The decision on the command denies it.
     Denied,
     /// It needs a sandbox, and there is none.
@@ -176,15 +176,17 @@ pub fn route<B: Clone + PartialEq>(
     let wants_sandbox = need.is_some();
     let can = config.enabled || config.is_remote();
     let route = match (decision.effect, wants_sandbox, backend.filter(|_| can)) {
-        (Effect::Deny, ..) => Route::Blocked(Blocked::Denied),
+        (Effect::Deny, ..) => Route::Blocked(BlockReason::Denied),
         (Effect::Ask, true, Some(backend)) => Route::AskFirst(Some(backend)),
         (_, true, Some(backend)) => Route::Sandbox(backend),
-        (_, true, None) if can && config.fallback == Fallback::Block => Route::Blocked(Blocked::NoSandbox),
+        (_, true, None) if can && config.fallback == Fallback::Block => {
+            Route::Blocked(BlockReason::NoSandbox)
+        }
         (_, true, None) | (Effect::Ask, false, _) => Route::AskFirst(None),
         (_, false, _) => Route::Direct,
     };
     let route = match route {
-        Route::AskFirst(_) if config.prompter == Prompter::Absent => Route::Blocked(Blocked::NobodyToAsk),
+        Route::AskFirst(_) if config.prompter == Prompter::Absent => Route::Blocked(BlockReason::NobodyToAsk),
         route => route,
     };
     Routing { route, need }
@@ -254,7 +256,7 @@ impl fmt::Display for IsolationNeed {
     }
 }
 
-impl fmt::Display for Blocked {
+impl fmt::Display for BlockReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Denied => "it is denied",
@@ -295,14 +297,14 @@ mod tests {
             ("ls", &on, &native, Route::Direct),
             ("ls", &off, &[], Route::Direct),
             ("cargo test", &on, &native, Route::Sandbox(Kind::Native)),
-            ("cargo test", &on, &[], Route::Blocked(Blocked::NoSandbox)),
+            ("cargo test", &on, &[], Route::Blocked(BlockReason::NoSandbox)),
             ("cargo test", &lenient, &[], Route::AskFirst(None)),
-            ("cargo test", &alone, &[], Route::Blocked(Blocked::NobodyToAsk)),
+            ("cargo test", &alone, &[], Route::Blocked(BlockReason::NobodyToAsk)),
             ("cargo test", &off, &native, Route::AskFirst(None)),
             ("git push", &on, &native, Route::AskFirst(None)),
             ("npm install", &on, &native, Route::AskFirst(Some(Kind::Native))),
-            ("npm install", &on, &[], Route::Blocked(Blocked::NoSandbox)),
-            ("rm -rf /", &on, &native, Route::Blocked(Blocked::Denied)),
+            ("npm install", &on, &[], Route::Blocked(BlockReason::NoSandbox)),
+            ("rm -rf /", &on, &native, Route::Blocked(BlockReason::Denied)),
             ("ls $(npm test)", &on, &native, Route::Sandbox(Kind::Native)),
         ];
         for (text, config, available, expected) in rows {

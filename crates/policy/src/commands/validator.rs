@@ -7,7 +7,7 @@
 use std::fmt;
 
 use stockade_shell::{
-    Actions, HazardKind, Obstacle, ReadOptions, Script, Shell, Span, SubstitutionForm, Unanalysable,
+    Actions, HazardKind, ReadError, ReadErrorKind, ReadOptions, Script, Shell, Span, SubstitutionForm,
     refused_character,
 };
 
@@ -82,7 +82,7 @@ impl fmt::Display for Rejection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejectionKind {
-    /// A command substitution, `$(…)`.
+    /// A command substitution in the modern form, `$(…)`.
     CommandSubstitution,
     /// A command substitution in the old form, `` `…` ``.
     Backtick,
@@ -105,7 +105,7 @@ pub enum RejectionKind {
     /// A quote, a substitution or a command without its end.
     Unterminated,
     /// Something that was not read, with the reason.
-    Unreadable(Obstacle),
+    Unreadable(ReadErrorKind),
 }
 
 impl RejectionKind {
@@ -178,7 +178,7 @@ pub fn validate<'t>(text: &'t str, options: &ValidatorOptions) -> Validation<'t>
 fn check<'t>(text: &'t str, options: &ValidatorOptions) -> Result<Script<'t>, Rejection> {
     // A substitution is the better explanation, so it is looked for before characters that deceive.
     let script =
-        Script::read_despite_appearance(text, &options.read).map_err(|refusal| refused(text, refusal))?;
+        Script::read_despite_appearance(text, &options.read).map_err(|error| refused(text, error))?;
     let actions = script.actions();
     if let Some(first) = actions.substitutions.iter().min_by_key(|found| found.span) {
         let evaluated = first_hazard(&actions).filter(|_| options.checks == ValidatorChecks::All);
@@ -187,10 +187,10 @@ fn check<'t>(text: &'t str, options: &ValidatorOptions) -> Result<Script<'t>, Re
             _ => Rejection { kind: kind_of(first.form), span: first.span },
         });
     }
-    if let Some(refusal) = refused_character(text) {
-        return Err(refused(text, refusal));
+    if let Some(error) = refused_character(text) {
+        return Err(refused(text, error));
     }
-    let script = Script::read(text, &options.read).map_err(|refusal| refused(text, refusal))?;
+    let script = Script::read(text, &options.read).map_err(|error| refused(text, error))?;
     if options.checks == ValidatorChecks::All {
         if let Some(rejection) = first_hazard(&actions) {
             return Err(rejection);
@@ -230,8 +230,8 @@ fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> 
         "print" => shell == Shell::Zsh,
         _ => false,
     };
-    let through = |via: &str| {
-        matches!(via, "eval" | "trap" | "mapfile" | "readarray" | "complete" | "compgen" | "bind")
+    let evaluates_its_text = |program: &str| {
+        matches!(program, "eval" | "trap" | "mapfile" | "readarray" | "complete" | "compgen" | "bind")
     };
     actions.runs.iter().find_map(|run| {
         let name = run.program()?;
@@ -241,7 +241,7 @@ fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> 
                 .any(|arg| arg.known().is_some_and(|word| word.starts_with('-') && word.contains('P')))
         };
         let evaluated = evaluates(name) && run.argv.len() > 1 && (name == "eval" || prompts());
-        if evaluated || run.call_chain.iter().any(|via| through(via)) {
+        if evaluated || run.call_chain.iter().any(|program| evaluates_its_text(program)) {
             let kind =
                 if name == "print" { RejectionKind::ZshEvalFlag } else { RejectionKind::EvaluatedText };
             return Some(Rejection { kind, span: run.span });
@@ -250,29 +250,29 @@ fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> 
     })
 }
 
-/// Translates a refusal of the reader.
-fn refused(text: &str, refusal: Unanalysable) -> Rejection {
-    let kind = match refusal.reason {
-        Obstacle::UnterminatedQuote
-        | Obstacle::UnterminatedSubstitution
-        | Obstacle::UnterminatedExpansion
-        | Obstacle::UnterminatedHeredoc
-        | Obstacle::UnterminatedCommand
-        | Obstacle::TrailingBackslash => RejectionKind::Unterminated,
-        Obstacle::ControlCharacter | Obstacle::DeceptiveCharacter | Obstacle::InvisibleCharacter => {
-            RejectionKind::ControlCharacter
-        }
+/// Translates an error of the reader.
+fn refused(text: &str, error: ReadError) -> Rejection {
+    let kind = match error.kind {
+        ReadErrorKind::UnterminatedQuote
+        | ReadErrorKind::UnterminatedSubstitution
+        | ReadErrorKind::UnterminatedExpansion
+        | ReadErrorKind::UnterminatedHeredoc
+        | ReadErrorKind::UnterminatedCommand
+        | ReadErrorKind::TrailingBackslash => RejectionKind::Unterminated,
+        ReadErrorKind::ControlCharacter
+        | ReadErrorKind::DeceptiveCharacter
+        | ReadErrorKind::InvisibleCharacter => RejectionKind::ControlCharacter,
         // Where arithmetic does not end in `))`, shells read the same text as nested substitutions.
-        Obstacle::AmbiguousArithmetic
-        | Obstacle::ArithmeticSubstitution
-        | Obstacle::HeredocInSubstitution => RejectionKind::CommandSubstitution,
-        Obstacle::QuoteInBraces if text.contains("$(") => RejectionKind::CommandSubstitution,
-        Obstacle::QuoteInBraces if text.contains('`') => RejectionKind::Backtick,
-        Obstacle::ZshProcessSubstitution => RejectionKind::ZshProcessSubstitution,
-        Obstacle::ZshEquals => RejectionKind::ZshEquals,
-        Obstacle::ZshEvalFlag => RejectionKind::ZshEvalFlag,
-        Obstacle::ZshGlobQualifier => RejectionKind::ZshGlobExec,
+        ReadErrorKind::AmbiguousArithmetic
+        | ReadErrorKind::ArithmeticSubstitution
+        | ReadErrorKind::HeredocInSubstitution => RejectionKind::CommandSubstitution,
+        ReadErrorKind::QuoteInBraces if text.contains("$(") => RejectionKind::CommandSubstitution,
+        ReadErrorKind::QuoteInBraces if text.contains('`') => RejectionKind::Backtick,
+        ReadErrorKind::ZshProcessSubstitution => RejectionKind::ZshProcessSubstitution,
+        ReadErrorKind::ZshEquals => RejectionKind::ZshEquals,
+        ReadErrorKind::ZshEvalFlag => RejectionKind::ZshEvalFlag,
+        ReadErrorKind::ZshGlobQualifier => RejectionKind::ZshGlobExec,
         reason => RejectionKind::Unreadable(reason),
     };
-    Rejection { kind, span: refusal.span }
+    Rejection { kind, span: error.span }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::config::{AbsolutePaths, HardLinks, Jail, SandboxConfig};
-use super::facts::{OtherNames, PathFacts, ResolvedPath, Target, Trouble, names};
+use super::facts::{OtherNames, PathFacts, ResolveError, ResolvedPath, Target, names};
 use super::globs::{DenyGlobs, GlobError};
 use super::jail::Workspace;
 use super::lexical;
@@ -12,7 +12,7 @@ use super::lexical;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hit {
     Absolute,
-    Trouble(Trouble),
+    Unresolvable(ResolveError),
     Outside,
     LinkedOutside,
     LinkedSomewhere,
@@ -43,7 +43,7 @@ impl Boundary {
 
     /// The path that a request names, by text alone.
     pub(crate) fn locate(&self, path: &Path) -> Result<PathBuf, Hit> {
-        let malformed = |reason| Hit::Trouble(Trouble::Malformed(reason));
+        let malformed = |reason| Hit::Unresolvable(ResolveError::Invalid(reason));
         lexical::check(path).map_err(malformed)?;
         if self.absolute_paths == AbsolutePaths::Refused && path.is_absolute() {
             return Err(Hit::Absolute);
@@ -58,10 +58,10 @@ impl Boundary {
         let found = match facts {
             PathFacts::Resolved(found) => found,
             // Magic links live in /proc, which is no workspace: following one has left the jail already.
-            PathFacts::Unresolvable(Trouble::MagicLink) if self.jail == Jail::Confined => {
+            PathFacts::Unresolvable(ResolveError::MagicLink) if self.jail == Jail::Confined => {
                 return Err(Hit::Outside);
             }
-            PathFacts::Unresolvable(trouble) => return Err(Hit::Trouble(*trouble)),
+            PathFacts::Unresolvable(error) => return Err(Hit::Unresolvable(*error)),
         };
         if self.jail == Jail::Confined {
             // Before the globs: what lies outside is refused as outside, whatever its name is.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::lexical::Malformed;
+use super::lexical::InvalidPath;
 
 /// What a caller found out about a path on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum PathFacts {
     /// Where it really leads.
     Resolved(ResolvedPath),
     /// It cannot be told where it leads, so it is refused.
-    Unresolvable(Trouble),
+    Unresolvable(ResolveError),
 }
 
 /// Where a path really leads.
@@ -56,10 +56,10 @@ pub enum OtherNames {
 /// Why it cannot be told where a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum ResolveError {
     /// It is no path.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Invalid(#[from] InvalidPath),
     /// Its links go round in a circle, or there are too many of them.
     #[error("its links lead in a circle")]
     Loop,

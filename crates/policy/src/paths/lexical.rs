@@ -13,7 +13,7 @@ const NAME_MAX: usize = 255;
 /// Why a text is no path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
-pub enum Malformed {
+pub enum InvalidPath {
     /// A NUL byte, where the operating system would end the path and a text comparison would not.
     #[error("the path contains a NUL byte")]
     Nul,
@@ -26,16 +26,16 @@ pub enum Malformed {
 }
 
 /// Refuses what cannot be a path.
-pub(crate) fn check(path: &Path) -> Result<(), Malformed> {
+pub(crate) fn check(path: &Path) -> Result<(), InvalidPath> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.len() >= PATH_MAX {
-        return Err(Malformed::PathTooLong);
+        return Err(InvalidPath::PathTooLong);
     }
     if bytes.contains(&0) {
-        return Err(Malformed::Nul);
+        return Err(InvalidPath::Nul);
     }
     if bytes.split(|byte| *byte == b'/').any(|name| name.len() > NAME_MAX) {
-        return Err(Malformed::NameTooLong);
+        return Err(InvalidPath::NameTooLong);
     }
     Ok(())
 }
@@ -77,7 +77,7 @@ pub enum TraversalError {
     },
     /// They are no path.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Invalid(#[from] InvalidPath),
 }
 
 /// Joins segments below a base folder, by text, and refuses whatever does not stay below it: `..`, absolute
@@ -110,7 +110,7 @@ pub fn safe_join(base: &Path, segments: &[&str]) -> Result<PathBuf, TraversalErr
 /// How many layers of percent encoding are looked through. More is nothing that an honest name has.
 const DECODING_ROUNDS: usize = 8;
 
-fn join_below(base: &Path, segments: &[&str]) -> Result<Option<PathBuf>, Malformed> {
+fn join_below(base: &Path, segments: &[&str]) -> Result<Option<PathBuf>, InvalidPath> {
     let mut joined = base.to_owned();
     for segment in segments {
         check(Path::new(segment))?;
@@ -174,11 +174,11 @@ mod tests {
 
     #[test]
     fn what_is_no_path_is_refused() {
-        assert_eq!(check(Path::new("a\0b")), Err(Malformed::Nul));
+        assert_eq!(check(Path::new("a\0b")), Err(InvalidPath::Nul));
         assert_eq!(check(Path::new(&"x".repeat(255))), Ok(()));
-        assert_eq!(check(Path::new(&"x".repeat(256))), Err(Malformed::NameTooLong));
+        assert_eq!(check(Path::new(&"x".repeat(256))), Err(InvalidPath::NameTooLong));
         assert_eq!(check(Path::new(&"a/".repeat(2047))), Ok(()));
-        assert_eq!(check(Path::new(&"a/".repeat(2048))), Err(Malformed::PathTooLong));
+        assert_eq!(check(Path::new(&"a/".repeat(2048))), Err(InvalidPath::PathTooLong));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade_policy::commands::Consideration;
+use stockade_policy::commands::RuleOutcome;
 use stockade_policy::commands::rules::FloorOverride;
 use stockade_policy::commands::rules::{CommandPattern, CommandRuleProblem, Redirects, RegexScope};
 use stockade_policy::{
@@ -335,9 +335,9 @@ fn rules_are_considered_in_order() {
     let run = decision.parts[0].run().unwrap();
     let considered = policy.consider(&decision, run, &place());
     let found: Vec<(&str, bool)> =
-        considered.iter().map(|one| (one.rule.id.as_str(), one.outcome == Consideration::Decides)).collect();
+        considered.iter().map(|one| (one.rule.id.as_str(), one.outcome == RuleOutcome::Decides)).collect();
     assert_eq!(&found[..3], [("push", true), ("any", false), ("pull", false)]);
-    assert!(matches!(&considered[2].outcome, Consideration::No(why) if why == "word 2 is `push`"));
+    assert!(matches!(&considered[2].outcome, RuleOutcome::No(why) if why == "word 2 is `push`"));
 }
 
 #[test]

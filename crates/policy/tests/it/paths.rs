@@ -1,7 +1,7 @@
 //! Paths against the fixed part of a sandbox: one table for every trick that a path can play.
 
 use stockade_policy::access::PolicyRule;
-use stockade_policy::paths::{Case, Malformed, OtherNames, PathPolicy, ResolvedPath, Target, Trouble};
+use stockade_policy::paths::{Case, InvalidPath, OtherNames, PathPolicy, ResolveError, ResolvedPath, Target};
 use stockade_policy::{Access, PathFacts, Sandbox, SandboxConfig, Verdict, Workspace};
 
 use crate::support::{decide, linked, plain, really, sandbox, word};
@@ -109,8 +109,8 @@ fn a_path_is_what_it_really_is() {
         (".env", really("/base/ws/harmless"), "forbidden-glob"),
         ("alias", through, "forbidden-glob"),
         ("x", special, "jail"),
-        ("x", PathFacts::Unresolvable(Trouble::Loop), "read-denied"),
-        ("x", PathFacts::Unresolvable(Trouble::MagicLink), "jail"),
+        ("x", PathFacts::Unresolvable(ResolveError::Loop), "read-denied"),
+        ("x", PathFacts::Unresolvable(ResolveError::MagicLink), "jail"),
         ("x", inside(&["/base/ws/y"]), "allow"),
         ("x", inside(&["/base/ws/.env"]), "forbidden-glob"),
         ("x", inside(&["/base/outside/y"]), "jail"),
@@ -128,16 +128,16 @@ fn what_is_no_path_says_so() {
     let mut sandbox = sandbox(&SandboxConfig::default());
     let guard = sandbox.guard_for("t");
     for (path, expected) in [
-        ("a\0b".to_owned(), Malformed::Nul),
-        ("x".repeat(256), Malformed::NameTooLong),
-        ("a/".repeat(2100), Malformed::PathTooLong),
+        ("a\0b".to_owned(), InvalidPath::Nul),
+        ("x".repeat(256), InvalidPath::NameTooLong),
+        ("a/".repeat(2100), InvalidPath::PathTooLong),
         // Too long only once the workspace stands before it.
-        ("a/".repeat(2045), Malformed::PathTooLong),
+        ("a/".repeat(2045), InvalidPath::PathTooLong),
     ] {
         let Verdict::Denied(violation) = decide(guard, Access::Read, &path, &plain("x")) else {
             panic!("{path}")
         };
-        assert_eq!(violation.rule, PolicyRule::Unresolvable(Trouble::Malformed(expected)));
+        assert_eq!(violation.rule, PolicyRule::Unresolvable(ResolveError::Invalid(expected)));
     }
 }
 

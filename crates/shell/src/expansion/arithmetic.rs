@@ -3,7 +3,7 @@
 use super::substitution::is_one_pipeline;
 use super::{expansions, is_name_start};
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Expansion, ExpansionKind};
 use crate::word::{Builder, Quotes};
 
@@ -13,13 +13,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let mut inside = Builder::default();
         let names = self.evaluated(&mut inside, b'(', b')', start)?;
         if !self.text.eat(b')') {
-            return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
+            return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
         }
         // bash counts every parenthesis, also in `${x:-(}`, and takes what does not add up for nested subshells.
         let written = self.text.slice(start, self.text.at);
         let count = |parenthesis: u8| written.bytes().filter(|byte| *byte == parenthesis).count();
         if count(b'(') != count(b')') {
-            return Err(self.refuse(Obstacle::AmbiguousArithmetic, start));
+            return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
         }
         Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
     }
@@ -55,21 +55,23 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     continue;
                 }
                 // Where a subscript holds a parenthesis, bash may read no assignment at all.
-                b'(' | b')' if close == b']' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                b'(' | b')' if close == b']' => {
+                    return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic));
+                }
                 b'\'' if close == b']' => self.skip_plain_key()?,
-                b'\'' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                b'\'' => return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic)),
                 // zsh takes what does not add up for nested subshells.
                 b'[' if close == b')' => brackets += 1,
                 b']' if close == b')' => {
                     brackets = brackets
                         .checked_sub(1)
-                        .ok_or_else(|| self.refuse_here(Obstacle::AmbiguousArithmetic))?;
+                        .ok_or_else(|| self.refuse_here(ReadErrorKind::AmbiguousArithmetic))?;
                 }
-                b')' if depth == 0 => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                b')' if depth == 0 => return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic)),
                 // zsh may then take it for no arithmetic at all.
-                b'\\' if close == b')' => return Err(self.refuse_here(Obstacle::AmbiguousArithmetic)),
+                b'\\' if close == b')' => return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic)),
                 b'\\' => self.text.at += 1,
-                0 => return Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
+                0 => return Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start)),
                 byte => names |= is_name_start(byte),
             }
             self.text.skip_character();
@@ -102,7 +104,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             || is_counted_otherwise
             || !inside.iter().all(is_plain)
         {
-            return Err(self.refuse(Obstacle::ArithmeticSubstitution, start));
+            return Err(self.refuse(ReadErrorKind::ArithmeticSubstitution, start));
         }
         for expansion in inside {
             builder.expansion(expansion);
@@ -116,7 +118,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.skip_single_quotes()?;
         self.text.at -= 1;
         if self.text.slice(start + 1, self.text.at).contains(['$', '`', '[', ']', '"', '\\', '}', '\n']) {
-            return Err(self.refuse(Obstacle::QuoteInBraces, start));
+            return Err(self.refuse(ReadErrorKind::QuoteInBraces, start));
         }
         Ok(())
     }

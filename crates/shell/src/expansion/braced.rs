@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{expansions, is_name_start, is_parameter_start};
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Action, ExpansionKind};
 use crate::word::{Builder, Quotes};
 
@@ -59,8 +59,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.text.at += 1;
                 Ok((self.cow(self.text.at - 1, self.text.at), action))
             }
-            _ if self.text.rest().is_empty() => Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
-            _ => Err(self.refuse_here(Obstacle::BadExpansion)),
+            _ if self.text.rest().is_empty() => Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start)),
+            _ => Err(self.refuse_here(ReadErrorKind::BadExpansion)),
         }
     }
 
@@ -87,8 +87,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 _ => action,
             }),
             b'}' | b'-' | b'=' | b'?' | b'+' | b'#' | b'%' | b'/' | b'^' | b',' | b'*' | b'~' => Ok(action),
-            _ if !self.text.rest().contains('}') => Err(self.refuse(Obstacle::UnterminatedExpansion, start)),
-            _ => Err(self.refuse_here(Obstacle::BadExpansion)),
+            _ if !self.text.rest().contains('}') => {
+                Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start))
+            }
+            _ => Err(self.refuse_here(ReadErrorKind::BadExpansion)),
         }
     }
 
@@ -97,7 +99,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         loop {
             match self.text.peek() {
                 b'}' => break,
-                b'\'' if quotes == Quotes::Double => return Err(self.refuse_here(Obstacle::QuoteInBraces)),
+                b'\'' if quotes == Quotes::Double => {
+                    return Err(self.refuse_here(ReadErrorKind::QuoteInBraces));
+                }
                 b'\'' => self.skip_single_quotes()?,
                 b'"' => self.double_quoted(inside)?,
                 b'$' => self.dollar(quotes, inside)?,
@@ -107,19 +111,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 }
                 // bash also replaces these within quotes in some of the operators.
                 b'<' | b'>' if self.text.peek_second() == b'(' => {
-                    return Err(self.refuse_here(Obstacle::Dialect));
+                    return Err(self.refuse_here(ReadErrorKind::Dialect));
                 }
                 // `${x:-=(a)}` and `${x:-*(e:a:)}` run `a`.
                 b'(' if self.shell() == Shell::Zsh && quotes == Quotes::None => {
-                    return Err(self.refuse_here(Obstacle::ZshSyntax));
+                    return Err(self.refuse_here(ReadErrorKind::ZshSyntax));
                 }
-                b'{' if self.shell() == Shell::Zsh => return Err(self.refuse_here(Obstacle::ZshSyntax)),
+                b'{' if self.shell() == Shell::Zsh => return Err(self.refuse_here(ReadErrorKind::ZshSyntax)),
                 b'\\' => {
                     self.text.at += 1;
                     self.text.skip_character();
                 }
                 0 if self.text.rest().is_empty() => {
-                    return Err(self.refuse(Obstacle::UnterminatedExpansion, start));
+                    return Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start));
                 }
                 _ => self.text.skip_character(),
             }
@@ -137,7 +141,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.text.at += flags.len() + 2;
                 Ok(())
             }
-            _ => Err(self.refuse(Obstacle::ZshEvalFlag, start)),
+            _ => Err(self.refuse(ReadErrorKind::ZshEvalFlag, start)),
         }
     }
 }

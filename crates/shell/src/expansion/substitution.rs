@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::parser::{Nested, Parser, Read};
-use crate::refusal::Obstacle;
+use crate::read_error::ReadErrorKind;
 use crate::tree::{Command, Expansion, ExpansionKind, List};
 use crate::word::{Builder, Quotes};
 
@@ -26,14 +26,15 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let list = self.deeper(Self::list)?;
         if !self.text.eat(b')') {
             let unterminated = self.text.is_at_end();
-            let reason = if unterminated { Obstacle::UnterminatedSubstitution } else { Obstacle::Syntax };
+            let reason =
+                if unterminated { ReadErrorKind::UnterminatedSubstitution } else { ReadErrorKind::Syntax };
             return Err(if unterminated { self.refuse(reason, start) } else { self.refuse_here(reason) });
         }
         self.no_heredoc_is_pending(self.outer_pending)?;
         self.outer_pending = outer;
         // bash 5.2 prints such a substitution again before it runs it, and loses separators doing so.
         if self.state.heredocs.len() > heredocs && !is_one_command(&list) {
-            return Err(self.refuse(Obstacle::HeredocInSubstitution, start));
+            return Err(self.refuse(ReadErrorKind::HeredocInSubstitution, start));
         }
         Ok(list)
     }
@@ -62,7 +63,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.text.at += 1;
                     self.text.skip_character();
                 }
-                0 => return Err(self.refuse(Obstacle::UnterminatedSubstitution, start)),
+                0 => return Err(self.refuse(ReadErrorKind::UnterminatedSubstitution, start)),
                 _ => self.text.at += 1,
             }
         }
@@ -74,7 +75,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let joins_quoted = written.contains("\\\n") && written.contains('\'');
         let braces_quoted = quotes == Quotes::Double && written.contains('"') && written.contains('{');
         if joins_quoted || braces_quoted {
-            return Err(self.refuse(Obstacle::QuoteInBackticks, start));
+            return Err(self.refuse(ReadErrorKind::QuoteInBackticks, start));
         }
         let list = match without_escapes(written, quotes) {
             Cow::Borrowed(_) => self.commands_in(Nested::Part(inside, end))?,

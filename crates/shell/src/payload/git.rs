@@ -164,14 +164,16 @@ fn foreach<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, context: Conte
 }
 
 fn subcommand<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, at: usize, context: Context<'_, 't>) {
-    let Some((_, spec, held)) = SUBCOMMANDS.iter().find(|(names, ..)| names.contains(&name)) else { return };
+    let Some((_, spec, exec_options)) = SUBCOMMANDS.iter().find(|(names, ..)| names.contains(&name)) else {
+        return;
+    };
     let options = getopt::parse(&run.argv, at + 1, spec, OptionOrder::Anywhere);
-    let is_held = |option: &str| {
-        held.iter().any(|known| {
+    let is_executed = |option: &str| {
+        exec_options.iter().any(|known| {
             *known == option || (option.len() > 3 && option.starts_with("--") && known.starts_with(option))
         })
     };
-    for (_, value) in options.values.iter().filter(|(option, _)| is_held(option)) {
+    for (_, value) in options.values.iter().filter(|(option, _)| is_executed(option)) {
         text(walk, value, run.span, context);
     }
 }

@@ -200,7 +200,7 @@ fn what_cannot_be_followed_is_a_hazard() {
         ("alias ls=x; ls", Shadowed),
         ("echo ${x@P}", PromptText),
         ("test -v 'a[$(x)]'", EvaluatedText),
-        ("sh -c 'echo \"'", UnreadText(stockade_shell::Obstacle::UnterminatedQuote)),
+        ("sh -c 'echo \"'", UnreadText(stockade_shell::ReadErrorKind::UnterminatedQuote)),
     ];
     for (text, kind) in rows {
         let script = read(text, Shell::Bash).unwrap();

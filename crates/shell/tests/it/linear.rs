@@ -1,6 +1,6 @@
 //! Work is proportional to the text, whatever is in it.
 
-use stockade_shell::{HazardKind, Obstacle, ReadOptions, Script};
+use stockade_shell::{HazardKind, ReadErrorKind, ReadOptions, Script};
 
 use crate::repeated::REPEATED;
 
@@ -44,10 +44,10 @@ fn no_text_has_more_commands_than_the_limit() {
     ] {
         let reason = |count: usize| {
             let text = format!("{start}{}{end}", repeated.repeat(count));
-            Script::read(&text, &options).err().map(|refusal| refusal.reason)
+            Script::read(&text, &options).err().map(|error| error.kind)
         };
         assert_eq!(reason(5), None, "{repeated}");
-        assert_eq!(reason(11), Some(Obstacle::TooManyCommands), "{repeated}");
+        assert_eq!(reason(11), Some(ReadErrorKind::TooManyCommands), "{repeated}");
     }
 }
 
@@ -57,9 +57,10 @@ fn no_text_has_more_words_than_the_limit() {
     for (repeated, words) in
         [("a ", 1), ("'' ", 1), ("env ", 1), ("a;", 1), ("> f ", 1), ("$x ", 2), ("$(b c) ", 4)]
     {
-        let reason = |count: usize| Script::read(&repeated.repeat(count), &options).err().map(|no| no.reason);
-        assert_eq!(reason(10 / words), None, "{repeated}");
-        assert_eq!(reason(10 / words + 1), Some(Obstacle::TooManyWords), "{repeated}");
+        let kind =
+            |count: usize| Script::read(&repeated.repeat(count), &options).err().map(|error| error.kind);
+        assert_eq!(kind(10 / words), None, "{repeated}");
+        assert_eq!(kind(10 / words + 1), Some(ReadErrorKind::TooManyWords), "{repeated}");
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn reading_is_bounded(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for shell in SHELLS {
         match Script::read(&text, &ReadOptions::for_shell(shell)) {
-            Err(refusal) => assert_inside(refusal.span, &text),
+            Err(error) => assert_inside(error.span, &text),
             Ok(script) => {
                 assert!(
                     script.steps() <= 4 * text.len() + 4,
@@ -84,8 +84,7 @@ pub(crate) fn canonical_text_runs_the_same(data: &[u8]) {
         let options = ReadOptions::for_shell(shell);
         let Ok(script) = Script::read(&text, &options) else { continue };
         let Some(rendered) = script.rendered() else { continue };
-        let again =
-            Script::read(&rendered, &options).unwrap_or_else(|refusal| panic!("{rendered:?}: {refusal}"));
+        let again = Script::read(&rendered, &options).unwrap_or_else(|error| panic!("{rendered:?}: {error}"));
         assert_eq!(again.rendered().as_deref(), Some(rendered.as_str()), "from {text:?}");
         let (before, after) = (script.actions(), again.actions());
         let argvs = |runs: &[Run<'_>]| -> Vec<Vec<String>> {

@@ -254,10 +254,7 @@ fn spans_point_to_what_was_read() {
         assert_eq!(run.span.of(text), expected);
     }
     assert_eq!(actions.redirects[0].span.of(text), ">f");
-    let refusal =
+    let error =
         stockade_shell::Script::read("ls; echo 'a", &stockade_shell::ReadOptions::default()).unwrap_err();
-    assert_eq!(
-        (refusal.span.start, refusal.to_string().as_str()),
-        (9, "a quote is not closed (bytes 9 to 10)")
-    );
+    assert_eq!((error.span.start, error.to_string().as_str()), (9, "a quote is not closed (bytes 9 to 10)"));
 }

@@ -1,13 +1,13 @@
 //! Texts that are refused: what shells read differently, and what no shell reads.
 
-use stockade_shell::Obstacle::{self, *};
+use stockade_shell::ReadErrorKind::{self, *};
 use stockade_shell::{ReadOptions, Script, Shell};
 
 use crate::support::read;
 
 #[test]
 fn what_is_not_certain_is_refused() {
-    let rows: &[(&str, Obstacle)] = &[
+    let rows: &[(&str, ReadErrorKind)] = &[
         // Not what a person sees.
         ("a\r#; rm", ControlCharacter),
         ("cat a \\\r\n./x", ControlCharacter),
@@ -124,7 +124,7 @@ fn what_only_bash_knows_is_refused_for_sh() {
 
 #[test]
 fn what_only_zsh_does_is_refused_for_zsh() {
-    let rows: &[(&str, Obstacle)] = &[
+    let rows: &[(&str, ReadErrorKind)] = &[
         ("cat =(a)", ZshProcessSubstitution),
         ("=(a)", ZshProcessSubstitution),
         ("=ls", ZshEquals),
@@ -162,7 +162,7 @@ fn what_only_zsh_does_is_refused_for_zsh() {
 
 #[test]
 fn limits_are_refusals() {
-    let read = |text: &str| Script::read(text, &ReadOptions::default()).err().map(|refusal| refusal.reason);
+    let read = |text: &str| Script::read(text, &ReadOptions::default()).err().map(|error| error.kind);
     assert_eq!(read(&"a".repeat(64 * 1024)), None);
     assert_eq!(read(&"a".repeat(64 * 1024 + 1)), Some(TooLong));
     let openings = [

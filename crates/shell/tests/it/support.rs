@@ -1,10 +1,10 @@
 //! Short forms for the tests of the shell reader.
 
-use stockade_shell::{InvocationKind, Obstacle, ReadOptions, Run, Script, Shell};
+use stockade_shell::{InvocationKind, ReadErrorKind, ReadOptions, Run, Script, Shell};
 
 /// Reads a text for a shell, or says why not.
-pub(crate) fn read(text: &str, shell: Shell) -> Result<Script<'_>, Obstacle> {
-    Script::read(text, &ReadOptions::for_shell(shell)).map_err(|refusal| refusal.reason)
+pub(crate) fn read(text: &str, shell: Shell) -> Result<Script<'_>, ReadErrorKind> {
+    Script::read(text, &ReadOptions::for_shell(shell)).map_err(|error| error.kind)
 }
 
 /// Everything that bash runs, each as one line: `rm -rf …` where the rest is not certain.

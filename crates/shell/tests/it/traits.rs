@@ -1,6 +1,6 @@
 //! What users rely on without saying so.
 
-use stockade_shell::{Actions, ReadOptions, Script, Unanalysable};
+use stockade_shell::{Actions, ReadError, ReadOptions, Script};
 
 #[test]
 fn types_can_be_shared_between_threads() {
@@ -8,5 +8,5 @@ fn types_can_be_shared_between_threads() {
     is_shared::<Script<'_>>();
     is_shared::<Actions<'_>>();
     is_shared::<ReadOptions>();
-    is_shared::<Unanalysable>();
+    is_shared::<ReadError>();
 }

@@ -142,8 +142,8 @@ impl Parameters for Parse {
                 // What it would run is a reason to refuse it, so it is listed as far as it can be read.
                 let despite = Script::read_despite_appearance(&self.command, &options).ok();
                 let reason = Obstructed {
-                    code: refused.reason.code(),
-                    message: refused.reason.message(),
+                    code: refused.kind.code(),
+                    message: refused.kind.message(),
                     span: refused.span.into(),
                 };
                 let parsed = despite.map(|script| Parsed::of(&script.actions())).unwrap_or_default();

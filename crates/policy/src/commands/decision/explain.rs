@@ -11,19 +11,19 @@ use stockade_shell::Run;
 /// A rule that was considered for a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Considered<'p> {
+pub struct ConsideredRule<'p> {
     /// The rule that was looked at.
     pub rule: &'p CommandRule,
     /// Who wrote the rule.
     pub layer: Layer,
     /// Whether it matches, and why not.
-    pub outcome: Consideration,
+    pub outcome: RuleOutcome,
 }
 
 /// What came of considering a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Consideration {
+pub enum RuleOutcome {
     /// It matches and decides.
     Decides,
     /// It matches, and another rule decides: one that is more specific, or one of a higher layer.
@@ -43,24 +43,24 @@ impl CommandPolicy {
         decision: &CommandDecision<'_, '_>,
         run: &Run<'_>,
         context: &CommandContext,
-    ) -> Vec<Considered<'p>> {
+    ) -> Vec<ConsideredRule<'p>> {
         let runs = decision.parts.iter().filter_map(|part| part.run());
         let moves = runs.into_iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
         let context = PartContext { context, moves };
         let winner = self.set.ask(run, &context).winner;
         let outcome = |matched: Match<'_>, decides: bool| match matched {
-            Match::Yes if decides => Consideration::Decides,
-            Match::Yes => Consideration::Matches,
-            Match::Maybe(reason) => Consideration::MayMatch(reason.to_string()),
-            Match::No(reason) => Consideration::No(reason.to_string()),
+            Match::Yes if decides => RuleOutcome::Decides,
+            Match::Yes => RuleOutcome::Matches,
+            Match::Maybe(reason) => RuleOutcome::MayMatch(reason.to_string()),
+            Match::No(reason) => RuleOutcome::No(reason.to_string()),
         };
-        let mut considered: Vec<Considered<'p>> = self
+        let mut considered: Vec<ConsideredRule<'p>> = self
             .set
             .candidates(run)
             .filter(|rule| {
                 !matches!(rule.matches(run, &context), Match::No(Mismatch::Program(_) | Mismatch::Expression))
             })
-            .map(|rule| Considered {
+            .map(|rule| ConsideredRule {
                 rule: &rule.rule,
                 layer: rule.layer,
                 outcome: outcome(
@@ -74,7 +74,7 @@ impl CommandPolicy {
     }
 }
 
-impl Consideration {
+impl RuleOutcome {
     const fn rank(&self) -> u8 {
         match self {
             Self::Decides => 0,

@@ -12,8 +12,8 @@ use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{Redirects, RegexScope};
 use crate::commands::variables;
 use stockade_shell::{
-    Actions, Assignment, AssignmentScope, InvocationKind, Obstacle, ReadOptions, Redirect, Run, Script, Span,
-    Unanalysable,
+    Actions, Assignment, AssignmentScope, InvocationKind, ReadError, ReadErrorKind, ReadOptions, Redirect,
+    Run, Script, Span,
 };
 
 /// Decides on a text.
@@ -23,17 +23,17 @@ pub(super) fn decide<'t, 'p>(
     options: &ReadOptions,
     context: &CommandContext,
 ) -> CommandDecision<'t, 'p> {
-    let (script, refusal) = match Script::read(text, options) {
+    let (script, error) = match Script::read(text, options) {
         Ok(script) => (Some(script), None),
         // What deceives a person may still be read, as a reason to deny.
-        Err(refusal) if refusal.reason.is_appearance() => {
-            (Script::read_despite_appearance(text, options).ok(), Some(refusal))
+        Err(error) if error.kind.is_appearance() => {
+            (Script::read_despite_appearance(text, options).ok(), Some(error))
         }
-        Err(refusal) => (None, Some(refusal)),
+        Err(error) => (None, Some(error)),
     };
     let mut judge = Judge { policy, context, parts: Vec::new(), granted: Vec::new() };
-    if let Some(refusal) = refusal {
-        judge.refused(text, refusal);
+    if let Some(error) = error {
+        judge.refused(text, error);
     }
     // Before anything may return: an expression over the whole text holds for a text that nobody can read, too.
     judge.raw(text);
@@ -48,7 +48,7 @@ pub(super) fn decide<'t, 'p>(
         judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
     }
     // A text that was only read as a reason to deny has no canonical spelling to run.
-    let script = refusal.is_none().then_some(script);
+    let script = error.is_none().then_some(script);
     CommandDecision::new(text, judge.parts, script, Some(actions))
 }
 
@@ -72,15 +72,15 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         self.parts.push(Part { action: Action::Whole, span, effect, cause });
     }
 
-    fn refused(&mut self, text: &str, refusal: Unanalysable) {
-        let effect = match refusal.reason {
+    fn refused(&mut self, text: &str, error: ReadError) {
+        let effect = match error.kind {
             // The shell refuses a single line without its end before anything of it runs.
-            Obstacle::UnterminatedQuote | Obstacle::TrailingBackslash if !text.contains('\n') => {
+            ReadErrorKind::UnterminatedQuote | ReadErrorKind::TrailingBackslash if !text.contains('\n') => {
                 self.policy.defaults.unanalysable.min(Effect::Sandbox)
             }
             _ => self.unanalysable(),
         };
-        self.whole(refusal.span, effect, Cause::NotRead(refusal.reason));
+        self.whole(error.span, effect, Cause::NotRead(error.kind));
     }
 
     fn unanalysable(&self) -> Effect {
@@ -283,7 +283,7 @@ fn owner<'g, 'p>(grants: &'g [Grant<'p>], span: Span) -> Option<&'g Grant<'p>> {
 fn runs_through(inner: &Run<'_>, outer: &Run<'_>) -> bool {
     let Some(name) = outer.program() else { return false };
     let through = inner.call_chain.get(outer.call_chain.len());
-    through.is_some_and(|via| *via == base(name))
+    through.is_some_and(|program| *program == base(name))
         && inner.call_chain.starts_with(&outer.call_chain)
         && trusted(name) == base(name)
 }

@@ -7,7 +7,7 @@ use stockade_text::Escaped;
 use crate::commands::hazards;
 use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::rule::CommandRule;
-use stockade_shell::{Assignment, HazardKind, Obstacle, Redirect, Run, Span};
+use stockade_shell::{Assignment, HazardKind, ReadErrorKind, Redirect, Run, Span};
 
 /// One thing that a command does.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ pub enum Cause<'p> {
     /// Something may do more than the text shows.
     Uncertain(HazardKind),
     /// The text was not read.
-    NotRead(Obstacle),
+    NotRead(ReadErrorKind),
     /// There is nothing to run.
     Nothing,
 }

@@ -406,7 +406,7 @@ fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, Stri
         return if found == Ok(true) { Ok(text) } else { Err("the expression is not found".to_owned()) };
     }
     let script = Script::read(&text, &ReadOptions::default())
-        .map_err(|refusal| format!("it cannot be read: {refusal}"))?;
+        .map_err(|error| format!("it cannot be read: {error}"))?;
     let actions = script.actions();
     let folder = || Some("/workspace".into());
     let context = CommandContext { cwd: folder(), workspace: folder() };
@@ -414,7 +414,7 @@ fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, Stri
     let mut nearest = None;
     for run in &actions.runs {
         match rule.matches(run, &context) {
-            Match::Yes => return Ok(shown(run)),
+            Match::Yes => return Ok(describe(run)),
             Match::Maybe(reason) | Match::No(reason) => {
                 let is_nearer = !matches!(reason, Mismatch::Program(_));
                 if nearest.is_none() || is_nearer {
@@ -426,7 +426,7 @@ fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, Stri
     Err(nearest.unwrap_or_else(|| "it runs nothing".to_owned()))
 }
 
-fn shown(run: &Run<'_>) -> String {
+fn describe(run: &Run<'_>) -> String {
     run.argv.iter().map(Arg::to_string).collect::<Vec<_>>().join(" ")
 }
 

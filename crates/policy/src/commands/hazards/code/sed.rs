@@ -9,7 +9,7 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
         id: "stream-editor",
         floor: Ask,
         programs: &["sed", "gsed"],
-        fires: |command| scripts(command).any(|script| does(script) == Some(Does::Runs)),
+        fires: |command| scripts(command).any(|script| effect(script) == Some(SedEffect::Runs)),
         reason: "makes sed run a command",
         fix: "use sed only to change text, and add --sandbox",
         matches: &[
@@ -34,7 +34,7 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
         id: "stream-editor-writes",
         floor: Ask,
         programs: &["sed", "gsed"],
-        fires: |command| scripts(command).any(|script| does(script) == Some(Does::Writes)),
+        fires: |command| scripts(command).any(|script| effect(script) == Some(SedEffect::Writes)),
         reason: "makes sed write a file that is named in its script",
         fix: "redirect the output of sed instead",
         matches: &[
@@ -56,30 +56,30 @@ fn scripts<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
 
 /// What a script of sed does beside changing text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Does {
+enum SedEffect {
     Runs,
     Writes,
 }
 
 /// Reads a script of sed as far as needed to tell its commands from its texts.
-fn does(script: &str) -> Option<Does> {
+fn effect(script: &str) -> Option<SedEffect> {
     let mut rest = script;
     while !rest.is_empty() {
         rest = after_address(rest);
         let letter = rest.chars().next()?;
         let after = rest.get(letter.len_utf8()..).unwrap_or_default();
         match letter {
-            'e' => return Some(Does::Runs),
-            'w' | 'W' => return Some(Does::Writes),
+            'e' => return Some(SedEffect::Runs),
+            'w' | 'W' => return Some(SedEffect::Writes),
             's' => {
                 let after = after_delimited(after, 2)?;
                 let end = after.find([';', '\n', '}', ' ']).unwrap_or(after.len());
                 let flags = after.get(..end).unwrap_or_default();
                 if flags.contains('e') {
-                    return Some(Does::Runs);
+                    return Some(SedEffect::Runs);
                 }
                 if flags.contains('w') {
-                    return Some(Does::Writes);
+                    return Some(SedEffect::Writes);
                 }
                 rest = after.get(end..).unwrap_or_default();
             }

@@ -6,23 +6,23 @@ use crate::span::Span;
 ///
 /// It can never lead to permission: what is not understood is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} (bytes {} to {})", span.start, span.end)]
+#[error("{kind} (bytes {} to {})", span.start, span.end)]
 #[non_exhaustive]
-pub struct Unanalysable {
+pub struct ReadError {
     /// What the reader met.
-    pub reason: Obstacle,
+    pub kind: ReadErrorKind,
     /// Where it met it.
     pub span: Span,
 }
 
-impl Unanalysable {
-    /// Returns a refusal of the bytes in `span`.
-    pub(crate) const fn new(reason: Obstacle, span: Span) -> Self {
-        Self { reason, span }
+impl ReadError {
+    /// Returns the error for the bytes in `span`.
+    pub(crate) const fn new(kind: ReadErrorKind, span: Span) -> Self {
+        Self { kind, span }
     }
 }
 
-impl Obstacle {
+impl ReadErrorKind {
     /// Returns whether the text deceives whoever looks at it, while a shell could read it.
     #[must_use]
     pub const fn is_appearance(self) -> bool {
@@ -36,9 +36,9 @@ macro_rules! reasons {
         /// What the reader met that it does not read.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Obstacle { $($(#[$doc])* $name,)* }
+        pub enum ReadErrorKind { $($(#[$doc])* $name,)* }
 
-        impl Obstacle {
+        impl ReadErrorKind {
             /// Every reason there is.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
@@ -121,7 +121,7 @@ reasons! {
     ZshSyntax = "zsh_syntax", "a form that only zsh has";
 }
 
-impl std::fmt::Display for Obstacle {
+impl std::fmt::Display for ReadErrorKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.message())
     }
