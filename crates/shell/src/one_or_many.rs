@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 /// Where there are two, there are likely to be more.
 const MANY: usize = 4;
 
-/// Elements in order.
+/// Elements in order, of which the first needs no memory of its own.
 #[derive(Clone, Default)]
 pub(crate) enum OneOrMany<T> {
     #[default]

@@ -25,15 +25,15 @@ pub(crate) struct Item<'t> {
 pub(crate) enum Join {
     /// `;`, a line end, or nothing more.
     Sequence,
-    /// `&`
+    /// `&`: what stands before it runs in the background.
     Background,
-    /// `&&`
+    /// `&&`: the next runs where this one succeeds.
     And,
-    /// `||`
+    /// `||`: the next runs where this one fails.
     Or,
 }
 
-/// Commands joined by `|`.
+/// Commands joined by `|`, or a single one.
 #[derive(Debug, Clone)]
 pub(crate) struct Pipeline<'t> {
     /// `!` or `time`, which stand before the first command.
@@ -46,9 +46,9 @@ pub(crate) struct Pipeline<'t> {
 /// A reserved word before a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefix {
-    /// `!`
+    /// `!`, which turns success and failure round.
     Not,
-    /// `time`
+    /// `time`, which measures the whole pipeline.
     Time,
 }
 
@@ -78,29 +78,29 @@ pub(crate) struct Compound<'t> {
 /// The kinds of compound commands.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind<'t> {
-    /// `( … )`
+    /// `( … )`: a list in a process of its own.
     Subshell(List<'t>),
-    /// `{ …; }`
+    /// `{ …; }`: a list in the shell itself.
     Group(List<'t>),
     /// `if`, `while`, `until`, `always`: the parts in order, each of which may or may not run.
     Clauses(Vec<List<'t>>),
-    /// `for` and `select`
+    /// `for` and `select`: a list for each word.
     For { name: Cow<'t, str>, words: Vec<Word<'t>>, body: List<'t> },
-    /// `for ((…))`
+    /// `for ((…))`: a list as often as arithmetic says.
     Counted { arithmetic: Vec<Expansion<'t>>, body: List<'t> },
-    /// `case`
+    /// `case`: lists that are chosen by patterns.
     Case { words: Vec<Word<'t>>, arms: Vec<List<'t>> },
-    /// `(( … ))`
+    /// `(( … ))`: arithmetic as a command.
     Arithmetic(Vec<Expansion<'t>>),
-    /// `[[ … ]]`
+    /// `[[ … ]]`: a condition with a grammar of its own.
     Test(Vec<Operand<'t>>),
-    /// `name() …`
+    /// `name() …`: a command that is kept for later.
     Function { name: Option<Cow<'t, str>>, body: Command<'t> },
-    /// `coproc …`
+    /// `coproc …`: a command that runs beside the shell, joined to it by pipes.
     Coproc(Command<'t>),
 }
 
-/// A word of `[[ … ]]`.
+/// A word that `[[ … ]]` compares or evaluates.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand<'t> {
     pub(crate) word: Word<'t>,
@@ -116,7 +116,7 @@ pub(crate) enum Role {
     Evaluated,
 }
 
-/// `name=value`
+/// An assignment as it is written: `name=value`.
 #[derive(Debug, Clone)]
 pub(crate) struct Assigned<'t> {
     pub(crate) span: Span,
@@ -161,7 +161,7 @@ pub enum RedirectOperator {
     Clobber,
     /// Opens a file for both: `<>`.
     ReadWrite,
-    /// `&>`, or `>&` before a word that is not a number
+    /// Output and errors to a file: `&>`, or `>&` before a word that is not a number.
     WriteBoth,
     /// Output and errors at the end of a file: `&>>`.
     AppendBoth,
@@ -227,7 +227,7 @@ impl<'t> Word<'t> {
 /// A part of a word.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece<'t> {
-    /// Text outside quotes.
+    /// Text outside quotes, in which globs, braces and tildes count.
     Bare(Cow<'t, str>),
     /// Text that quotes or a backslash protect.
     Quoted(Cow<'t, str>),
@@ -240,9 +240,9 @@ pub(crate) enum Piece<'t> {
 pub(crate) struct Marks(u8);
 
 impl Marks {
-    /// `*`, `?` or `[`
+    /// `*`, `?` or `[`, which make it a pattern for names of files.
     pub(crate) const GLOB: u8 = 1;
-    /// `{`
+    /// `{`, which may begin a brace expansion.
     pub(crate) const BRACE: u8 = 2;
     /// A `~` at the start, or after `=` or `:`.
     pub(crate) const TILDE: u8 = 4;
@@ -273,13 +273,13 @@ pub(crate) struct Expansion<'t> {
 pub(crate) enum ExpansionKind<'t> {
     /// `$name` and `${…}`, with the expansions inside.
     Parameter { name: Cow<'t, str>, action: Action, inside: Vec<Expansion<'t>> },
-    /// `$(…)`
+    /// `$(…)`: the output of commands.
     Command(List<'t>),
-    /// `` `…` ``
+    /// `` `…` ``: the same in the old form.
     Backtick(List<'t>),
-    /// `<(…)` and `>(…)`
+    /// `<(…)` and `>(…)`: a file that is a pipe to commands.
     Process(List<'t>),
-    /// `$((…))` and `$[…]`
+    /// `$((…))` and `$[…]`: the value of arithmetic.
     Arithmetic { evaluates_names: bool, inside: Vec<Expansion<'t>> },
 }
 

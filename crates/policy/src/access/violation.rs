@@ -28,7 +28,7 @@ pub enum Reason {
     CommandDenied,
 }
 
-/// A refusal.
+/// A request that was refused: what decided against it, and what would permit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]

@@ -26,7 +26,7 @@ pub struct CommandPatternError {
     pub message: String,
 }
 
-/// Compiled patterns.
+/// A list of patterns, compiled to look for all of them at once.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandPatterns {
     texts: Vec<String>,

@@ -104,7 +104,7 @@ pub enum Answer {
     Deny,
 }
 
-/// A ready-made configuration.
+/// A ready-made configuration of the sandbox of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Preset {

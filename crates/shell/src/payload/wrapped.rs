@@ -140,9 +140,9 @@ fn follow_again<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, run: &Run<'t>, 
 /// What a program takes for the name of a variable, before an `=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// Anything: `env a+b=c`.
+    /// Anything is a name: `env a+b=c` sets `a+b`.
     Any,
-    /// Anything but a path: `sudo` runs `/a=b`.
+    /// Anything but a path is a name: `sudo /a=b` runs a program.
     NoPath,
 }
 

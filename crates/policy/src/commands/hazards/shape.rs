@@ -3,7 +3,7 @@
 use super::Floor;
 use super::command::Command;
 
-/// One dangerous shape.
+/// A form of a command that is dangerous, and the commands that must and must not have it.
 pub(super) struct Shape {
     pub(super) id: &'static str,
     pub(super) floor: Floor,

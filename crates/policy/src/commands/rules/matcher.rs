@@ -47,11 +47,11 @@ pub(crate) struct Specificity {
 /// Whether a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Match<'r> {
-    /// Whatever happens when it runs.
+    /// It matches, whatever happens when the command runs.
     Yes,
-    /// It depends on what happens when it runs.
+    /// It may match, depending on what happens when the command runs.
     Maybe(Mismatch<'r>),
-    /// It does not.
+    /// It cannot match, and this is the first reason.
     No(Mismatch<'r>),
 }
 

@@ -33,7 +33,7 @@ enum Kind {
     Option { letters: Option<u128> },
     /// Any word of this shape.
     Pattern(Token),
-    /// This word.
+    /// The very word of the rule, as an argument.
     Word,
 }
 

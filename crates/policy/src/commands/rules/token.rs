@@ -3,9 +3,9 @@
 /// Whether a word of a command fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// This word.
+    /// Only the very same word.
     Literal(String),
-    /// A word of this shape.
+    /// Every word of this shape.
     Glob(Vec<GlobPart>),
 }
 

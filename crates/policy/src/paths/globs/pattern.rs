@@ -12,7 +12,7 @@ const MAX_BRACE_DEPTH: usize = 16;
 pub(super) enum Token {
     /// A character that stands for itself.
     Literal(char),
-    /// `?`: one character.
+    /// `?`: one character, whichever it is.
     One,
     /// `*`: any characters of one name.
     Star,
@@ -22,7 +22,7 @@ pub(super) enum Token {
     Deep,
     /// `**/`: any folders, or none.
     DeepSlash,
-    /// `{…,…}`: one of these.
+    /// `{…,…}`: one of these alternatives.
     Choice(Vec<Vec<Token>>),
 }
 
