@@ -17,8 +17,8 @@ use thiserror::Error;
 use stockade_text::{Node, TextPosition};
 
 use crate::skill::{
-    Bundle, Findings, PromptRefused, Reading, SkillFinding, SkillSource, Surface, Surfaces, check_tools,
-    one_line, prompt, read_bundle, tools_of,
+    Bundle, Findings, Others, PromptRefused, Reading, SkillFinding, SkillSource, Surface, Surfaces,
+    check_tools, one_line, prompt, read_bundle, tools_of,
 };
 
 /// How skills are let in.
@@ -250,7 +250,7 @@ struct Door<'d> {
 
 impl Door<'_> {
     fn judge(mut self, bundle: Bundle) -> Admission {
-        let Bundle { name: path, main, folder, others } = bundle;
+        let Bundle { name: path, main, folder, mut others } = bundle;
         let start = FilePosition { path: &path, at: TextPosition::START };
         if !main.as_stored {
             let message = "the file is no plain UTF-8: other programs may read another text";
@@ -261,21 +261,15 @@ impl Door<'_> {
             let position = FilePosition { path: name, at: TextPosition::START };
             self.problems.add("not-read", position, gap, "take it out, or let it be read");
         }
-        self.findings.extend(others.findings, others.cut);
+        self.findings.extend(std::mem::take(&mut others.findings), others.cut);
 
         let text = unix_lines(&main.text);
         let split = split_head(&text);
         let (mut manifest, head) = read_head(&split, &path, &check_tools, &mut self.problems);
         self.values(&manifest, head.as_ref(), &path);
         let cleaned = self.body(split.body, &path, split.lines_before);
-        let surfaces = self.surfaces(
-            head.as_ref(),
-            split.body,
-            &cleaned.body,
-            &path,
-            split.lines_before,
-            &others.scripts,
-        );
+        let surfaces =
+            self.surfaces(head.as_ref(), split.body, &cleaned.body, &path, split.lines_before, &others);
         self.name_and_use(&mut manifest, &cleaned.body, folder.as_deref(), &path);
         if self.findings.cut() {
             let message = "there is more to find than is listed";
@@ -370,7 +364,7 @@ impl Door<'_> {
         cleaned: &str,
         path: &str,
         lines_before: usize,
-        scripts: &[(String, String)],
+        others: &Others,
     ) -> Vec<Surface> {
         let mut surfaces =
             Surfaces { scanner: self.scanner, findings: &mut self.findings, list: Vec::new(), commands: 0 };
@@ -379,9 +373,9 @@ impl Door<'_> {
         }
         surfaces.of_text(body, path, lines_before, &mut self.problems);
         surfaces.of_text(cleaned, path, lines_before, &mut self.problems);
-        for (name, first_line) in scripts {
-            surfaces.script(name, first_line);
-        }
+        // The list has an end, and what is obeyed without being called must not be pushed out of it by many programs.
+        others.obeyed.iter().for_each(|(name, row)| surfaces.obeyed(name, row));
+        others.scripts.iter().for_each(|(name, first_line)| surfaces.script(name, first_line));
         surfaces.list
     }
 

@@ -13,7 +13,7 @@ pub use prompt::PromptRefused;
 pub use surface::Surface;
 pub use tools::{check_tools, read_manifest};
 
-pub(crate) use bundle::{Bundle, read_bundle};
+pub(crate) use bundle::{Bundle, Others, read_bundle};
 pub(crate) use finding::Findings;
 pub(crate) use prompt::{one_line, prompt};
 pub(crate) use surface::Surfaces;

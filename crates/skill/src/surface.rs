@@ -29,6 +29,10 @@ pub enum SurfaceKind {
     ToolList,
     /// A program among the files of the skill.
     Script,
+    /// A file that some program of the host obeys because of its name: settings of an editor, hooks of git.
+    StartsPrograms,
+    /// A file that agents take as instructions because of its name, beside the skill itself.
+    InstructsAgents,
 }
 
 impl SurfaceKind {
@@ -42,6 +46,8 @@ impl SurfaceKind {
             Self::Dispatch => "dispatch",
             Self::ToolList => "tool list",
             Self::Script => "script",
+            Self::StartsPrograms => "file that starts programs",
+            Self::InstructsAgents => "agent instructions",
         }
     }
 }

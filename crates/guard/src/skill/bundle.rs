@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use stockade_files::{
     Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, folders_with, open_path, read_text,
 };
+use stockade_names::{Name, Root, hits};
 use stockade_scanner::{Scanner, Syntax};
 
 use super::finding::{Reading, SkillFinding, kept};
@@ -61,6 +62,8 @@ pub(crate) struct Others {
     pub(crate) cut: bool,
     /// Programs, with their first lines.
     pub(crate) scripts: Vec<(String, String)>,
+    /// Files that some program or agent obeys because of their names, and the rows that say so.
+    pub(crate) obeyed: Vec<(String, &'static Name)>,
     /// What could not be looked at.
     pub(crate) gaps: Vec<(String, Gap)>,
 }
@@ -71,6 +74,7 @@ struct Seen {
     findings: Vec<SkillFinding>,
     cut: bool,
     script: Option<String>,
+    obeyed: Option<&'static Name>,
     gap: Option<Gap>,
 }
 
@@ -140,7 +144,8 @@ fn scan_others(folder: &Path, main: &Path, scanner: &Scanner, options: &FileOpti
 }
 
 fn see(folder: &Path, file: FileScan<'_>) -> Seen {
-    let name = shown(file.path.strip_prefix(folder).unwrap_or(file.path));
+    let below = file.path.strip_prefix(folder).unwrap_or(file.path);
+    let name = shown(below);
     let findings = file.report.findings.iter().map(|found| kept(found, &name, 0, Reading::Written)).collect();
     let first_line = file.text.lines().next().unwrap_or_default();
     let ending = file.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -149,7 +154,14 @@ fn see(folder: &Path, file: FileScan<'_>) -> Seen {
         || syntax_of(file.path, file.text) == Syntax::Shell;
     let script = runs.then(|| first_line.chars().take(200).collect());
     let cut = file.report.truncated;
-    Seen { name, findings, cut, script, gap: file.gap }
+    Seen { name, findings, cut, script, obeyed: obeyed(below), gap: file.gap }
+}
+
+/// Returns the row of a file that a program or an agent obeys. What starts programs comes first.
+fn obeyed(path: &Path) -> Option<&'static Name> {
+    let parts = path.components().map(|part| part.as_os_str().to_string_lossy());
+    let rows = hits(Root::Folder, parts).into_iter().map(|hit| hit.name);
+    rows.filter(|name| name.is_obeyed()).min_by_key(|name| name.kind)
 }
 
 impl Others {
@@ -166,6 +178,9 @@ impl Others {
         }
         if let Some(first_line) = seen.script.filter(|_| self.scripts.len() < MAX_KEPT) {
             self.scripts.push((seen.name.clone(), first_line));
+        }
+        if let Some(row) = seen.obeyed.filter(|_| self.obeyed.len() < MAX_KEPT) {
+            self.obeyed.push((seen.name.clone(), row));
         }
         if let Some(gap) = seen.gap.filter(|gap| gap.coverage() == Coverage::Incomplete)
             && self.gaps.len() < MAX_KEPT

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
+use stockade_names::{Kind, Name};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{CommandContext, CommandPolicy, Effect};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
@@ -77,6 +78,15 @@ impl Surfaces<'_> {
     /// Notes a program among the files.
     pub(crate) fn script(&mut self, path: &str, first_line: &str) {
         self.push(SurfaceKind::Script, first_line, path, 1, None);
+    }
+
+    /// Notes a file that is obeyed because of its name.
+    pub(crate) fn obeyed(&mut self, path: &str, row: &Name) {
+        let kind = match row.kind {
+            Kind::InstructsAgents => SurfaceKind::InstructsAgents,
+            _ => SurfaceKind::StartsPrograms,
+        };
+        self.push(kind, &format!("{}: {}", row.tool, row.why), path, 1, None);
     }
 
     /// Scans a command as code and asks the built-in rules about it.

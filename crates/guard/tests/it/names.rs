@@ -9,7 +9,10 @@ use stockade_exec_sandbox::{HostFacts, SandboxSpec, Treatment, plan, probe};
 use stockade_guard::policy::commands::hazards::{Floor, all_hazards};
 use stockade_guard::policy::shell::{ReadOptions, Script};
 use stockade_guard::policy::{Access, Caller, SandboxConfig};
-use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{
+    AdmitOptions, Authorization, PathGuard, PathRequest, Resolver, SkillSource, SurfaceKind, admit,
+};
 use stockade_names::{Kind, Name, Read, Scope, Tools, View, Write, names};
 
 /// Every path of the table, with a letter where it has a star.
@@ -76,12 +79,9 @@ fn spec(workspace: &Path) -> SandboxSpec {
     SandboxSpec::new(workspace, ["true"])
 }
 
-/// Lays out a file under every name, two folders below the top, and asks what a sandbox would do about it.
-#[test]
-fn a_sandbox_does_what_the_table_says() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let mut laid_out: Vec<(&Name, PathBuf)> = Vec::new();
+/// Lays out a file under every name that may stand in a folder, two folders below the top.
+fn lay_out(root: &Path) -> Vec<(&'static Name, PathBuf)> {
+    let mut laid_out = Vec::new();
     for (at, (name, path)) in paths().enumerate() {
         let below = match name.scope {
             Scope::Anywhere => format!("{at}/sub/{path}"),
@@ -92,6 +92,14 @@ fn a_sandbox_does_what_the_table_says() {
         fs::write(root.join(&below), "x").unwrap();
         laid_out.push((name, below.into()));
     }
+    laid_out
+}
+
+#[test]
+fn a_sandbox_does_what_the_table_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let laid_out = lay_out(&root);
     let facts = probe(&spec(&root));
     for (name, path) in laid_out {
         let treated = facts.protected.iter().find(|entry| entry.path == path).map(|entry| entry.treatment);
@@ -105,6 +113,29 @@ fn a_sandbox_does_what_the_table_says() {
             _ => {}
         }
     }
+}
+
+#[test]
+fn admission_lists_what_the_table_says_is_obeyed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("SKILL.md"), "---\nname: x\ndescription: Helps.\n---\nRead notes.md.\n")
+        .unwrap();
+    fs::write(folder.path().join("notes.md"), "Nothing.\n").unwrap();
+    let laid_out = lay_out(folder.path());
+    let skill =
+        admit(&SkillSource::Path(folder.path()), Scanner::builtin(), &AdmitOptions::default()).unwrap();
+    let listed: Vec<&Path> = skill
+        .report()
+        .surfaces
+        .iter()
+        .filter(|surface| matches!(surface.kind, SurfaceKind::StartsPrograms | SurfaceKind::InstructsAgents))
+        .map(|surface| Path::new(&surface.path))
+        .collect();
+    // A path may have several rows: `.aws` holds secrets, and `credential_process` in it starts programs.
+    for (name, path) in laid_out.iter().filter(|(name, _)| name.is_obeyed()) {
+        assert!(listed.contains(&path.as_path()), "{}: {path:?}", name.id);
+    }
+    assert!(!listed.contains(&Path::new("notes.md")), "{listed:?}");
 }
 
 #[test]
