@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Backend, Pool, SandboxSpec, bwrap_arguments, plan, probe};
+use stockade_exec_sandbox::{Pool, SandboxBackend, SandboxSpec, bwrap_arguments, plan, probe};
 
 mod support;
 use support::{TRUE, command, native, planned, pooled, same_mounts, streams, wish};
@@ -41,7 +41,7 @@ fn main() {
     }
     let peers = std::env::var("STOCKADE_PEERS").unwrap_or_default();
     let peers: Vec<(&str, Vec<OsString>)> = peers.lines().filter_map(peer).collect();
-    let with_bubblewrap = SandboxSpec { backend: Backend::Bwrap, ..spec.clone() };
+    let with_bubblewrap = SandboxSpec { backend: SandboxBackend::Bwrap, ..spec.clone() };
     let with_bubblewrap = plan(&with_bubblewrap, &probe(&with_bubblewrap)).ok();
     let (documented, same) = (bwrap_arguments(&by_default), same_mounts(&by_default));
     let mut runners: Vec<Runner<'_>> = vec![

@@ -19,8 +19,8 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_exec_sandbox::{
-    Access, Caches, Entry, Environment, Home, HostFacts, Kernel, Network, Plan, Provider, Refusal,
-    SandboxSpec, Unavailable, bwrap_arguments, plan,
+    Caches, Entry, Environment, HomeView, HostFacts, Kernel, MountAccess, Network, OnUnavailable, Plan,
+    Provider, Refusal, SandboxSpec, bwrap_arguments, plan,
 };
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
@@ -191,7 +191,7 @@ fn sandbox(options: &Value) -> SandboxSpec {
     spec.spill = text("temp_dir").filter(|path| !path.as_os_str().is_empty());
     spec.shared = paths(&options["shared_paths"]);
     spec.read_only = paths(&options["read_only_paths"]);
-    spec.home = if options["secure_credential_home"] == true { Home::Private } else { Home::Tools };
+    spec.home = if options["secure_credential_home"] == true { HomeView::Private } else { HomeView::Tools };
     spec.network = match options["network"]["broker_socket"].as_str() {
         Some(socket) => Network::Broker { socket: socket.into() },
         None => Network::Open,
@@ -299,7 +299,7 @@ fn detection_row(row: &Value) -> Result<(), String> {
         ..HostFacts::default()
     };
     let strict = plan(&spec, &facts);
-    spec.unavailable = Unavailable::Warn;
+    spec.on_unavailable = OnUnavailable::Warn;
     let lax = plan(&spec, &facts).map_err(|refusal| refusal.to_string())?;
     match (row["provider"].as_str(), strict) {
         (Some(wanted), Ok(plan)) if plan.provider.name() == wanted && lax.provider == plan.provider => Ok(()),
@@ -331,7 +331,7 @@ fn os_sandbox(file: &Value, score: &mut Score) {
 fn root_row(row: &Value) -> Result<(), String> {
     let folder = row["workdir"].as_str().unwrap_or_default().replace("$HOME", "/home/u");
     let mut spec = SandboxSpec::new(&folder, ["true"]);
-    spec.workspace_access = Access::ReadWrite;
+    spec.workspace_access = MountAccess::ReadWrite;
     let entries = [(folder.into(), Entry::Folder)].into();
     let facts =
         HostFacts { entries, home: "/home/u".into(), user: 1000, kernel: KERNEL, ..HostFacts::default() };

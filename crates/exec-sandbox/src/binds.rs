@@ -2,11 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use stockade_names::{Scope, View, names};
+use stockade_names::{SandboxView, Scope, names};
 
 use crate::host::{Entry, HostFacts};
-use crate::refusal::{Refusal, Rule, What};
-use crate::spec::Access;
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::MountAccess;
 
 /// Folders of the system that are never shared: nor what is below them, nor what is above.
 const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/root", "/boot"];
@@ -16,7 +16,7 @@ const ROOTS_HOME: &str = "/root";
 
 /// Where credentials are kept below the home: what the table of names withholds.
 fn credentials() -> impl Iterator<Item = &'static str> {
-    let withheld = names().filter(|name| name.scope == Scope::Home && name.view == View::Withheld);
+    let withheld = names().filter(|name| name.scope == Scope::Home && name.view == SandboxView::Withheld);
     withheld.flat_map(|name| name.paths).copied()
 }
 
@@ -27,10 +27,10 @@ const SHARED_BY_ALL: &[&str] = &["/tmp", "/var/tmp", "/home", "/opt", "/srv", "/
 const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
 /// Returns the path if it may be let in with this access; nothing if it is missing.
-pub(crate) fn check(path: &Path, access: Access, facts: &HostFacts) -> Result<Option<PathBuf>, Refusal> {
-    let refuse = |rule: Rule, fix: &str| Refusal::new(what(path, access), rule, fix);
+pub(crate) fn check(path: &Path, access: MountAccess, facts: &HostFacts) -> Result<Option<PathBuf>, Refusal> {
+    let refuse = |rule: SandboxRule, fix: &str| Refusal::new(what(path, access), rule, fix);
     if !is_plain(path) {
-        return Err(refuse(Rule::PlainPath, "name the path in full, from the root, without `..`"));
+        return Err(refuse(SandboxRule::PlainPath, "name the path in full, from the root, without `..`"));
     }
     if let Some((rule, fix)) = forbidden(path, access, facts) {
         return Err(refuse(rule, &fix));
@@ -41,30 +41,32 @@ pub(crate) fn check(path: &Path, access: Access, facts: &HostFacts) -> Result<Op
             let fix = format!("name {} itself", real.display());
             Err(match forbidden(real, access, facts) {
                 Some((rule, fix)) => refuse(rule, &fix),
-                None => refuse(Rule::NoLinks, &fix),
+                None => refuse(SandboxRule::NoLinks, &fix),
             })
         }
         Some(Entry::Link { resolved: None, .. }) => {
-            Err(refuse(Rule::NoLinks, "the link leads nowhere; remove it"))
+            Err(refuse(SandboxRule::NoLinks, "the link leads nowhere; remove it"))
         }
         Some(Entry::Folder | Entry::File) => Ok(Some(path.to_path_buf())),
-        Some(Entry::Socket | Entry::Other) => Err(refuse(Rule::Exists, "name a folder or a plain file")),
+        Some(Entry::Socket | Entry::Other) => {
+            Err(refuse(SandboxRule::Exists, "name a folder or a plain file"))
+        }
     }
 }
 
 /// Returns the path if it may be let in and is a folder.
-pub(crate) fn check_folder(path: &Path, access: Access, facts: &HostFacts) -> Result<PathBuf, Refusal> {
+pub(crate) fn check_folder(path: &Path, access: MountAccess, facts: &HostFacts) -> Result<PathBuf, Refusal> {
     let found = check(path, access, facts)?.filter(|path| facts.entry(path) == Some(&Entry::Folder));
     found.ok_or_else(|| {
         let fix = format!("create the folder: mkdir -p {}", path.display());
-        Refusal::new(what(path, access), Rule::Exists, fix)
+        Refusal::new(what(path, access), SandboxRule::Exists, fix)
     })
 }
 
-fn what(path: &Path, access: Access) -> What {
+fn what(path: &Path, access: MountAccess) -> What {
     match access {
-        Access::ReadOnly => What::Read(path.to_path_buf()),
-        Access::ReadWrite => What::Write(path.to_path_buf()),
+        MountAccess::ReadOnly => What::Read(path.to_path_buf()),
+        MountAccess::ReadWrite => What::Write(path.to_path_buf()),
     }
 }
 
@@ -77,37 +79,44 @@ pub(crate) fn is_plain(path: &Path) -> bool {
 }
 
 /// The rule that stands against a path, if there is one, and what to do instead.
-pub(crate) fn forbidden(path: &Path, access: Access, facts: &HostFacts) -> Option<(Rule, String)> {
+pub(crate) fn forbidden(
+    path: &Path,
+    access: MountAccess,
+    facts: &HostFacts,
+) -> Option<(SandboxRule, String)> {
     let home = facts.home.as_path();
     let overlaps = |folder: &Path| path.starts_with(folder) || folder.starts_with(path);
     if path == Path::new("/") {
-        return Some((Rule::WholeMachine, "name the folder of one project".to_owned()));
+        return Some((SandboxRule::WholeMachine, "name the folder of one project".to_owned()));
     }
     if home.starts_with(path) || (path == Path::new(ROOTS_HOME) && is_of_root(facts)) {
         let fix = format!("name the folder of one project below it, such as {}/project", home.display());
-        return Some((Rule::WholeHome, fix));
+        return Some((SandboxRule::WholeHome, fix));
     }
     let at_roots_home = path.starts_with(ROOTS_HOME) && is_of_root(facts);
     if let Some(folder) = SYSTEM.iter().find(|folder| overlaps(Path::new(folder)))
         && !at_roots_home
     {
-        return Some((Rule::SystemFolder(folder), "copy what is needed to a folder of its own".to_owned()));
+        return Some((
+            SandboxRule::SystemFolder(folder),
+            "copy what is needed to a folder of its own".to_owned(),
+        ));
     }
     let holds_credentials = |folder: &&str| {
         overlaps(&home.join(folder)) || (at_roots_home && overlaps(&Path::new(ROOTS_HOME).join(folder)))
     };
     if let Some(folder) = credentials().find(holds_credentials) {
         let fix = "name a folder that holds no credentials; the settings of git are visible anyway";
-        return Some((Rule::CredentialFolder(folder), fix.to_owned()));
+        return Some((SandboxRule::CredentialFolder(folder), fix.to_owned()));
     }
-    if access == Access::ReadOnly {
+    if access == MountAccess::ReadOnly {
         return None;
     }
     let shared = SHARED_BY_ALL.iter().find(|folder| Path::new(folder).starts_with(path));
     let programs = PROGRAMS.iter().find(|folder| overlaps(Path::new(folder)));
     let folder = shared.or(programs)?;
     Some((
-        Rule::NeverWritable(folder),
+        SandboxRule::NeverWritable(folder),
         format!("make a folder of its own, such as {folder}/work, or copy it"),
     ))
 }
@@ -136,26 +145,28 @@ mod tests {
         ];
         for folder in EVER {
             let path = Path::new("/home/u").join(folder);
-            let refused = check(&path, Access::ReadOnly, &facts()).map_err(|refusal| refusal.rule);
-            assert_eq!(refused, Err(Rule::CredentialFolder(folder)));
+            let refused = check(&path, MountAccess::ReadOnly, &facts()).map_err(|refusal| refusal.rule);
+            assert_eq!(refused, Err(SandboxRule::CredentialFolder(folder)));
         }
     }
 
     #[test]
     fn root_has_projects_at_home() {
         let facts = HostFacts { home: "/root".into(), user: 0, ..HostFacts::default() };
-        let rule =
-            |path: &str| check(Path::new(path), Access::ReadWrite, &facts).map_err(|refusal| refusal.rule);
+        let rule = |path: &str| {
+            check(Path::new(path), MountAccess::ReadWrite, &facts).map_err(|refusal| refusal.rule)
+        };
         assert_eq!(rule("/root/project"), Ok(None));
-        assert_eq!(rule("/root"), Err(Rule::WholeHome));
-        assert_eq!(rule("/"), Err(Rule::WholeMachine));
-        assert_eq!(rule("/root/.ssh/x"), Err(Rule::CredentialFolder(".ssh")));
+        assert_eq!(rule("/root"), Err(SandboxRule::WholeHome));
+        assert_eq!(rule("/"), Err(SandboxRule::WholeMachine));
+        assert_eq!(rule("/root/.ssh/x"), Err(SandboxRule::CredentialFolder(".ssh")));
         let facts = HostFacts { home: "/srv/ci".into(), user: 0, ..HostFacts::default() };
-        let rule =
-            |path: &str| check(Path::new(path), Access::ReadWrite, &facts).map_err(|refusal| refusal.rule);
+        let rule = |path: &str| {
+            check(Path::new(path), MountAccess::ReadWrite, &facts).map_err(|refusal| refusal.rule)
+        };
         assert_eq!(rule("/root/project"), Ok(None));
-        assert_eq!(rule("/root"), Err(Rule::WholeHome));
-        assert_eq!(rule("/root/.aws"), Err(Rule::CredentialFolder(".aws")));
+        assert_eq!(rule("/root"), Err(SandboxRule::WholeHome));
+        assert_eq!(rule("/root/.aws"), Err(SandboxRule::CredentialFolder(".aws")));
     }
 
     #[test]
@@ -183,7 +194,7 @@ mod tests {
             "",
             "/a\0b",
         ] {
-            for access in [Access::ReadOnly, Access::ReadWrite] {
+            for access in [MountAccess::ReadOnly, MountAccess::ReadWrite] {
                 assert!(check(Path::new(path), access, &facts()).is_err(), "{path} {access:?}");
             }
         }
@@ -192,8 +203,8 @@ mod tests {
     #[test]
     fn readable_and_not_writable() {
         for path in ["/tmp", "/usr", "/usr/share/x", "/var/tmp", "/opt", "/srv", "/lib64"] {
-            assert_eq!(check(Path::new(path), Access::ReadOnly, &facts()), Ok(None), "{path}");
-            assert!(check(Path::new(path), Access::ReadWrite, &facts()).is_err(), "{path}");
+            assert_eq!(check(Path::new(path), MountAccess::ReadOnly, &facts()), Ok(None), "{path}");
+            assert!(check(Path::new(path), MountAccess::ReadWrite, &facts()).is_err(), "{path}");
         }
     }
 
@@ -202,7 +213,7 @@ mod tests {
         for path in
             ["/etcetera", "/home/u/.sshx", "/home/u/work", "/tmp/x", "/opt/data", "/running", "/srv/x/etc"]
         {
-            assert_eq!(check(Path::new(path), Access::ReadWrite, &facts()), Ok(None), "{path}");
+            assert_eq!(check(Path::new(path), MountAccess::ReadWrite, &facts()), Ok(None), "{path}");
         }
     }
 
@@ -212,8 +223,8 @@ mod tests {
         let link = |to: &str| Entry::Link { to: None, resolved: Some(to.into()) };
         facts.entries.insert("/srv/a".into(), link("/etc"));
         facts.entries.insert("/srv/b".into(), link("/srv/c"));
-        let rule = |path: &str| check(Path::new(path), Access::ReadOnly, &facts).unwrap_err().rule;
-        assert_eq!(rule("/srv/a"), Rule::SystemFolder("/etc"));
-        assert_eq!(rule("/srv/b"), Rule::NoLinks);
+        let rule = |path: &str| check(Path::new(path), MountAccess::ReadOnly, &facts).unwrap_err().rule;
+        assert_eq!(rule("/srv/a"), SandboxRule::SystemFolder("/etc"));
+        assert_eq!(rule("/srv/b"), SandboxRule::NoLinks);
     }
 }

@@ -6,9 +6,9 @@ pub(crate) mod start;
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::mounts::{Mount, MountKind, Shape};
+use crate::mounts::{Mount, MountKind, MountPoint};
 use crate::plan::Plan;
-use crate::spec::{Access, Network};
+use crate::spec::{MountAccess, Network};
 
 /// Returns the arguments that make bubblewrap run a plan: mounts in their order, then what is not shared, then the
 /// command. No value of a variable is among them: arguments are visible to everybody on the machine, so variables are
@@ -49,7 +49,7 @@ fn mount_arguments(mount: &Mount) -> Vec<OsString> {
     let target: OsString = mount.target.clone().into();
     match &mount.kind {
         MountKind::Bind { source, access, .. } => {
-            let option = if *access == Access::ReadWrite { "--bind" } else { "--ro-bind" };
+            let option = if *access == MountAccess::ReadWrite { "--bind" } else { "--ro-bind" };
             vec![option.into(), source.into(), target]
         }
         MountKind::Link { to } => vec!["--symlink".into(), to.into(), target],
@@ -58,8 +58,8 @@ fn mount_arguments(mount: &Mount) -> Vec<OsString> {
         MountKind::Scratch { size } => {
             vec!["--size".into(), size.to_string().into(), "--tmpfs".into(), target]
         }
-        MountKind::Hidden { shape: Shape::Folder } => vec!["--tmpfs".into(), target],
-        MountKind::Hidden { shape: Shape::File } => {
+        MountKind::Hidden { point: MountPoint::Folder } => vec!["--tmpfs".into(), target],
+        MountKind::Hidden { point: MountPoint::File } => {
             vec!["--ro-bind".into(), Path::new("/dev/null").into(), target]
         }
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::enforcement::{Enforcement, Property};
-use crate::limits::{Limits, Priority};
+use crate::limits::{Priority, ResourceLimits};
 
 const MOUNTED: &str = "/sys/fs/cgroup";
 
@@ -33,9 +33,9 @@ type Settings = Vec<(&'static str, u64)>;
 struct Controller {
     name: &'static str,
     /// What is written for limits in each version; nothing if there are none.
-    settings: fn(&Limits) -> [Settings; 2],
+    settings: fn(&ResourceLimits) -> [Settings; 2],
     /// What is written as well where the kernel has it.
-    more: fn(&Limits) -> [Settings; 2],
+    more: fn(&ResourceLimits) -> [Settings; 2],
     properties: &'static [Property],
 }
 
@@ -112,12 +112,12 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Makes what may be made here.
-    pub(crate) fn make(limits: &Limits, number: u32) -> Self {
+    pub(crate) fn make(limits: &ResourceLimits, number: u32) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Self::make_in(Path::new(MOUNTED), &own, limits, &format!("{NAME}{}-{number}", std::process::id()))
     }
 
-    fn make_in(mounted: &Path, own: &str, limits: &Limits, name: &str) -> Self {
+    fn make_in(mounted: &Path, own: &str, limits: &ResourceLimits, name: &str) -> Self {
         let mut groups = Self::default();
         for controller in CONTROLLERS {
             let parents = parents(mounted, own, controller.name);
@@ -151,7 +151,7 @@ impl Groups {
         version: Version,
         path: PathBuf,
         settings: &Settings,
-        limits: &Limits,
+        limits: &ResourceLimits,
     ) -> Option<Made> {
         let write = |(file, value): &(&str, u64)| fs::write(path.join(file), value.to_string());
         if settings.iter().try_for_each(write).is_err() {
@@ -303,8 +303,12 @@ mod tests {
         mounted
     }
 
-    fn limits() -> Limits {
-        Limits { memory: Limit::AtMost(4096), processes: Limit::AtMost(7), ..Limits::default() }
+    fn limits() -> ResourceLimits {
+        ResourceLimits {
+            memory: Limit::AtMost(4096),
+            processes: Limit::AtMost(7),
+            ..ResourceLimits::default()
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::host::HostFacts;
-use crate::refusal::{Refusal, Rule, What};
+use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Caches, Environment, Network};
 
 /// Names that are handed on. A name that ends in `*` stands for all that begin so.
@@ -96,7 +96,7 @@ pub(crate) fn environment(
         None => Ok(variables.into_iter().collect()),
         Some((name, _)) => Err(Refusal::new(
             What::Variable(name.to_string_lossy().into_owned()),
-            Rule::PlainVariable,
+            SandboxRule::PlainVariable,
             "leave the variable out, or give it a plain name and value",
         )),
     }
@@ -170,7 +170,7 @@ mod tests {
             let wish = Environment { set: vec![(name.into(), value.into())], ..Environment::default() };
             let result =
                 environment(&wish, &Network::None, &HostFacts::default(), Path::new("/ws"), Path::new("/ws"));
-            assert_eq!(result.unwrap_err().rule, Rule::PlainVariable, "{name:?}={value:?}");
+            assert_eq!(result.unwrap_err().rule, SandboxRule::PlainVariable, "{name:?}={value:?}");
         }
     }
 }

@@ -85,7 +85,7 @@ pub struct ProtectedEntry {
     /// What it is.
     pub kind: Entry,
     /// What is done about it.
-    pub treatment: Treatment,
+    pub mode: ProtectionMode,
 }
 
 /// A file in the workspace that a command may change, and that other programs or agents obey.
@@ -115,7 +115,7 @@ pub struct Stamp {
 
 /// What is done about something that has a protected name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
+pub enum ProtectionMode {
     /// It can be read and not changed.
     ReadOnly,
     /// It is a mount of its own, so that it cannot be moved away; what is in it may change.

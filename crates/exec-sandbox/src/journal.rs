@@ -17,7 +17,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::Quarantined;
-use crate::host::{Entry, ProtectedEntry, Treatment};
+use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::sweep::{moment, sweep};
 
 /// At the end of every file: one without it was not written to its end, so nothing had been started.
@@ -142,7 +142,7 @@ fn entry(kind: &[u8], below: &[u8], to: &[u8]) -> Option<ProtectedEntry> {
         _ => return None,
     };
     // What is done about it while a command runs is of no more interest.
-    Some(ProtectedEntry { path: path(below), kind, treatment: Treatment::ReadOnly })
+    Some(ProtectedEntry { path: path(below), kind, mode: ProtectionMode::ReadOnly })
 }
 
 fn path(bytes: &[u8]) -> PathBuf {
@@ -159,7 +159,7 @@ mod tests {
         let entry = |(path, kind): (&str, Entry)| ProtectedEntry {
             path: path.into(),
             kind,
-            treatment: Treatment::ReadOnly,
+            mode: ProtectionMode::ReadOnly,
         };
         rows.map(entry).into()
     }

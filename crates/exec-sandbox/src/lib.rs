@@ -41,6 +41,7 @@ mod bwrap;
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod cgroup;
+mod choices;
 #[cfg(feature = "container")]
 pub mod container;
 #[cfg(feature = "egress")]
@@ -77,29 +78,28 @@ mod sys;
 mod workspace;
 
 pub use bwrap::bwrap_arguments;
+pub use choices::{HomeView, OnUnavailable, SandboxBackend};
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
-pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, Searched, Stamp, Treatment, Watched};
-pub use limits::{Limit, Limits, Priority};
+pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
+pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]
 pub use listener_handoff::HandedListeners;
 pub use listener_handoff::{ListenerHandoff, PROXY_ADDRESS};
-pub use mounts::{Mount, MountKind, Owner, Shape, mount_table};
+pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
 pub use outcome::{Changed, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
 pub use protect::name_table;
 pub use provider::Provider;
-pub use refusal::{Refusal, Rule, What};
+pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use run::{
     Input, Pool, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run, run_prepared,
 };
 pub use seccomp::{Architecture, Closed, Instruction, filter};
-pub use spec::{
-    Access, Backend, Caches, Environment, Explain, Home, Network, Protection, SandboxSpec, Spawn, Unavailable,
-};
+pub use spec::{Caches, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// Something that was found under a protected name after a command, and where it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]

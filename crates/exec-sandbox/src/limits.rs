@@ -7,7 +7,7 @@ const GIB: u64 = 1 << 30;
 
 /// What a command, with all that it starts, may use up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// From start to end.
     pub wall_time: Limit<Duration>,
     /// Time of processors that one process may take.
@@ -30,7 +30,7 @@ pub struct Limits {
     pub priority: Priority,
 }
 
-impl Default for Limits {
+impl Default for ResourceLimits {
     fn default() -> Self {
         Self {
             wall_time: Limit::Unlimited,

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use stockade_names::{Read, Scope, names};
 
 use crate::binds::{check, check_folder};
-use crate::host::{Entry, HostFacts, Treatment};
-use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Home, Network, Protection, SandboxSpec};
+use crate::choices::HomeView;
+use crate::host::{Entry, HostFacts, ProtectionMode};
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::{MountAccess, Network, Protection, SandboxSpec};
 
 /// Something that is put into the view of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +30,9 @@ pub enum MountKind {
         /// Its path on this machine, without links.
         source: PathBuf,
         /// What may be done with it.
-        access: Access,
-        /// Whether it is a folder.
-        shape: Shape,
+        access: MountAccess,
+        /// Whether that is a folder.
+        point: MountPoint,
         /// Whose it is.
         owner: Owner,
     },
@@ -52,16 +53,16 @@ pub enum MountKind {
     /// Nothing, in place of a file or folder that is there.
     Hidden {
         /// Whether that is a folder.
-        shape: Shape,
+        point: MountPoint,
     },
 }
 
-/// Whether something is a folder.
+/// What something is mounted on: only a folder can stand in for a folder, and only a file for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// It is.
+pub enum MountPoint {
+    /// A folder, with all that is below it.
     Folder,
-    /// It is a file, or something like a file.
+    /// A file, or something like a file, such as a socket.
     File,
 }
 
@@ -100,15 +101,15 @@ pub(crate) const SYSTEM: &[(&str, &str)] = &[
 ];
 
 /// Paths below the home that are visible where they exist, when, and why.
-pub(crate) const AT_HOME: &[(&str, Home, Access, &str)] = &[
-    (".gitconfig", Home::Private, Access::ReadOnly, "who a commit is by"),
-    (".config/git", Home::Private, Access::ReadOnly, "settings of git"),
-    (".nvm", Home::Tools, Access::ReadOnly, "programs of the user"),
-    (".local/bin", Home::Tools, Access::ReadOnly, "programs of the user"),
-    (".local/lib", Home::Tools, Access::ReadOnly, "programs of the user"),
-    (".cargo/bin", Home::Tools, Access::ReadOnly, "programs of the user"),
-    (".cargo/registry", Home::Tools, Access::ReadOnly, "libraries that were fetched before"),
-    (".rustup", Home::Tools, Access::ReadOnly, "programs of the user"),
+pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
+    (".gitconfig", HomeView::Private, MountAccess::ReadOnly, "who a commit is by"),
+    (".config/git", HomeView::Private, MountAccess::ReadOnly, "settings of git"),
+    (".nvm", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
+    (".local/bin", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
+    (".local/lib", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
+    (".cargo/bin", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
+    (".cargo/registry", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
+    (".rustup", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
 ];
 
 /// Returns what the command of `spec` sees, in the order in which it is mounted.
@@ -126,10 +127,10 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.extend(home(spec, facts));
     mounts.extend(spill(spec, facts)?);
     let workspace = check_folder(&spec.workspace, spec.workspace_access, facts)?;
-    mounts.push(user(workspace, spec.workspace_access, Shape::Folder, "the workspace"));
+    mounts.push(user(workspace, spec.workspace_access, MountPoint::Folder, "the workspace"));
     for shared in &spec.shared {
-        let shared = check_folder(shared, Access::ReadWrite, facts)?;
-        mounts.push(user(shared, Access::ReadWrite, Shape::Folder, "shared with other commands"));
+        let shared = check_folder(shared, MountAccess::ReadWrite, facts)?;
+        mounts.push(user(shared, MountAccess::ReadWrite, MountPoint::Folder, "shared with other commands"));
     }
     mounts.extend(at_home(spec, facts));
     mounts.extend(inner);
@@ -160,7 +161,7 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     table.push(row("the workspace", "write, or read", "the workspace"));
     table.push(row("shared folders", "write", "shared with other commands"));
     for (path, home, _, why) in AT_HOME {
-        let when = if *home == Home::Tools { ", if tools are to be seen" } else { "" };
+        let when = if *home == HomeView::Tools { ", if tools are to be seen" } else { "" };
         table.push(row(&format!("`~/{path}`{when}"), "read", *why));
     }
     for path in secrets_at_home() {
@@ -179,13 +180,13 @@ impl Mount {
     }
 }
 
-fn user(path: PathBuf, access: Access, shape: Shape, reason: &'static str) -> Mount {
-    let kind = MountKind::Bind { source: path.clone(), access, shape, owner: Owner::User };
+fn user(path: PathBuf, access: MountAccess, point: MountPoint, reason: &'static str) -> Mount {
+    let kind = MountKind::Bind { source: path.clone(), access, point, owner: Owner::User };
     Mount { target: path, kind, reason }
 }
 
-fn shape_of(path: &Path, facts: &HostFacts) -> Shape {
-    if facts.entry(path) == Some(&Entry::Folder) { Shape::Folder } else { Shape::File }
+fn mount_point_of(path: &Path, facts: &HostFacts) -> MountPoint {
+    if facts.entry(path) == Some(&Entry::Folder) { MountPoint::Folder } else { MountPoint::File }
 }
 
 /// A path of the system. A link into what is visible anyway stays a link; of any other, what it leads to is shown.
@@ -198,9 +199,9 @@ fn system(&(path, reason): &(&str, &'static str), facts: &HostFacts) -> Option<M
         }
         _ => facts.resolved(target)?,
     };
-    let shape = shape_of(source, facts);
+    let point = mount_point_of(source, facts);
     let kind =
-        MountKind::Bind { source: source.into(), access: Access::ReadOnly, shape, owner: Owner::System };
+        MountKind::Bind { source: source.into(), access: MountAccess::ReadOnly, point, owner: Owner::System };
     Some(Mount::new(target, kind, reason))
 }
 
@@ -209,7 +210,7 @@ fn system(&(path, reason): &(&str, &'static str), facts: &HostFacts) -> Option<M
 fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<Mount>), Refusal> {
     let mut paths = Vec::new();
     for path in &spec.read_only {
-        if let Some(found) = check(path, Access::ReadOnly, facts)?
+        if let Some(found) = check(path, MountAccess::ReadOnly, facts)?
             && !paths.contains(&found)
         {
             paths.push(found);
@@ -218,8 +219,8 @@ fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<M
     // What is around something else comes before it.
     paths.sort_by_key(|path| path.components().count());
     let mounts = paths.into_iter().map(|path| {
-        let shape = shape_of(&path, facts);
-        user(path, Access::ReadOnly, shape, "named as readable")
+        let point = mount_point_of(&path, facts);
+        user(path, MountAccess::ReadOnly, point, "named as readable")
     });
     let around = |mount: &Mount| {
         let writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
@@ -241,12 +242,12 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     if home(spec, facts).is_none() {
         return Vec::new();
     }
-    let wanted = AT_HOME.iter().filter(|row| row.1 == Home::Private || spec.home == Home::Tools);
+    let wanted = AT_HOME.iter().filter(|row| row.1 == HomeView::Private || spec.home == HomeView::Tools);
     let shown = wanted.filter_map(|(below, _, access, reason)| {
         let path = facts.home.join(below);
         let plain = matches!(facts.entry(&path), Some(Entry::Folder | Entry::File));
-        let shape = shape_of(&path, facts);
-        plain.then(|| user(path, *access, shape, reason))
+        let point = mount_point_of(&path, facts);
+        plain.then(|| user(path, *access, point, reason))
     });
     let mut mounts: Vec<Mount> = shown.collect();
     let secrets = secrets_at_home().map(|below| facts.home.join(below));
@@ -254,8 +255,8 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     let hidden: Vec<Mount> = there
         .filter(|path| mounts.iter().any(|mount| path.starts_with(&mount.target)))
         .map(|path| {
-            let shape = shape_of(&path, facts);
-            Mount::new(path, MountKind::Hidden { shape }, "holds secrets, or leads out")
+            let point = mount_point_of(&path, facts);
+            Mount::new(path, MountKind::Hidden { point }, "holds secrets, or leads out")
         })
         .collect();
     mounts.extend(hidden);
@@ -274,8 +275,8 @@ fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal
     let Some(spill) = spec.spill.as_deref().filter(|spill| *spill != Path::new("/tmp")) else {
         return Ok(None);
     };
-    let spill = check_folder(spill, Access::ReadWrite, facts)?;
-    Ok(Some(user(spill, Access::ReadWrite, Shape::Folder, "output that is too long to hand over")))
+    let spill = check_folder(spill, MountAccess::ReadWrite, facts)?;
+    Ok(Some(user(spill, MountAccess::ReadWrite, MountPoint::Folder, "output that is too long to hand over")))
 }
 
 fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
@@ -285,11 +286,13 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     let rows = facts.protected.iter().filter(|entry| !matches!(entry.kind, Entry::Link { .. }));
     let mounts = rows.map(|entry| {
         let path = spec.workspace.join(&entry.path);
-        let shape = if entry.kind == Entry::Folder { Shape::Folder } else { Shape::File };
-        match entry.treatment {
-            Treatment::ReadOnly => user(path, Access::ReadOnly, shape, "other programs obey it"),
-            Treatment::Pin => user(path, spec.workspace_access, shape, "not to be moved away"),
-            Treatment::Hide => Mount::new(path, MountKind::Hidden { shape }, "holds secrets, or leads out"),
+        let point = if entry.kind == Entry::Folder { MountPoint::Folder } else { MountPoint::File };
+        match entry.mode {
+            ProtectionMode::ReadOnly => user(path, MountAccess::ReadOnly, point, "other programs obey it"),
+            ProtectionMode::Pin => user(path, spec.workspace_access, point, "not to be moved away"),
+            ProtectionMode::Hide => {
+                Mount::new(path, MountKind::Hidden { point }, "holds secrets, or leads out")
+            }
         }
     });
     mounts.collect()
@@ -299,7 +302,7 @@ fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusa
     let Network::Broker { socket } = &spec.network else { return Ok(None) };
     if !crate::binds::is_plain(socket) || facts.entry(socket) != Some(&Entry::Socket) {
         let fix = "start the broker, and name its socket in full and without links";
-        return Err(Refusal::new(What::Write(socket.clone()), Rule::Exists, fix));
+        return Err(Refusal::new(What::Write(socket.clone()), SandboxRule::Exists, fix));
     }
-    Ok(Some(user(socket.clone(), Access::ReadWrite, Shape::File, "the broker, the only way out")))
+    Ok(Some(user(socket.clone(), MountAccess::ReadWrite, MountPoint::File, "the broker, the only way out")))
 }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{HostFacts, ProtectedEntry, Watched};
-use crate::limits::Limits;
+use crate::limits::ResourceLimits;
 use crate::mounts::{Mount, MountKind, mounts};
 use crate::provider::{Provider, choose};
-use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Explain, Network, Protection, SandboxSpec, Spawn};
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// What will be run, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Plan {
     /// How it is found out what it was refused.
     pub explain: Explain,
     /// What it may use up.
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     /// Whether names that appear in the workspace are taken away again.
     pub protection: Protection,
     /// What had a protected name before.
@@ -58,11 +58,11 @@ pub struct Plan {
 
 impl Plan {
     /// Returns what the command may do with the workspace.
-    pub fn workspace_access(&self) -> Access {
+    pub fn workspace_access(&self) -> MountAccess {
         let is_workspace = |mount: &&Mount| mount.target == self.workspace;
         match self.mounts.iter().find(is_workspace).map(|mount| &mount.kind) {
             Some(MountKind::Bind { access, .. }) => *access,
-            _ => Access::ReadOnly,
+            _ => MountAccess::ReadOnly,
         }
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn command(words: &[OsString]) -> Result<(OsString, Vec<OsString>), R
         Some((program, arguments)) if !program.is_empty() && words.iter().all(plain) => {
             Ok((program.clone(), arguments.to_vec()))
         }
-        _ => Err(Refusal::new(What::Command, Rule::PlainCommand, "name a program after `--`")),
+        _ => Err(Refusal::new(What::Command, SandboxRule::PlainCommand, "name a program after `--`")),
     }
 }
 
@@ -134,7 +134,11 @@ fn check_cwd(cwd: &Path, mounts: &[Mount]) -> Result<(), Refusal> {
     if visible && crate::binds::is_plain(cwd) {
         return Ok(());
     }
-    Err(Refusal::new(What::Cwd(cwd.to_path_buf()), Rule::VisibleCwd, "start in the workspace or below it"))
+    Err(Refusal::new(
+        What::Cwd(cwd.to_path_buf()),
+        SandboxRule::VisibleCwd,
+        "start in the workspace or below it",
+    ))
 }
 
 pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) -> Result<(), Refusal> {
@@ -151,7 +155,7 @@ pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) ->
     let refusal = cannot_enforce(*property);
     // Whoever promises less says why.
     let gap = enforcement.gaps.iter().find(|gap| gap.property == *property);
-    Err(gap.map_or(refusal.clone(), |gap| Refusal { rule: Rule::CannotEnforce(gap.why), ..refusal }))
+    Err(gap.map_or(refusal.clone(), |gap| Refusal { rule: SandboxRule::CannotEnforce(gap.why), ..refusal }))
 }
 
 pub(crate) fn cannot_enforce(property: Property) -> Refusal {
@@ -177,7 +181,7 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
         }
     };
-    Refusal::new(What::Property(property), Rule::CannotEnforce(why), fix)
+    Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix)
 }
 
 impl fmt::Display for Plan {
@@ -206,7 +210,7 @@ impl fmt::Display for Plan {
 
 impl fmt::Display for Mount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let access = |access: &Access| if *access == Access::ReadWrite { "rw" } else { "ro" };
+        let access = |access: &MountAccess| if *access == MountAccess::ReadWrite { "rw" } else { "ro" };
         match &self.kind {
             MountKind::Bind { source, access: may, .. } if *source == self.target => {
                 write!(f, "{} {:?}", access(may), self.target)

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
+use crate::choices::SandboxBackend;
 use crate::host::{Entry, HostFacts, Kernel};
 use crate::mounts::{AT_HOME, SYSTEM, secrets_at_home};
 use crate::seccomp::Architecture;
-use crate::spec::{Backend, Network, SandboxSpec};
+use crate::spec::{Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
 
 /// Returns what a plan for `spec` needs to know about this machine.
@@ -29,7 +30,9 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     places(spec, &home).for_each(|path| look(&path, &mut facts));
     facts.home = home;
     // A bubblewrap is tried by running it, which is not done for nothing.
-    if spec.backend == Backend::Bwrap || (spec.backend == Backend::Auto && !facts.kernel.namespaces) {
+    if spec.backend == SandboxBackend::Bwrap
+        || (spec.backend == SandboxBackend::Auto && !facts.kernel.namespaces)
+    {
         facts.bubblewrap = crate::bwrap::start::find();
     }
     let found = crate::workspace::look(&spec.workspace);

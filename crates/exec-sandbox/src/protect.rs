@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use stockade_names::{Beginnings, Name, Scope, View, Write, names};
+use stockade_names::{Beginnings, Name, SandboxView, Scope, Write, names};
 
 /// What a sandbox does about the files of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Answer {
 /// Returns what is done about the files of a row in a workspace, if anything.
 pub(crate) fn answer(name: &Name) -> Option<Answer> {
     match name.write {
-        _ if name.view == View::Masked => Some(Answer::Hide),
+        _ if name.view == SandboxView::Masked => Some(Answer::Hide),
         Write::Protect | Write::Refuse if name.is_obeyed() => Some(Answer::Protect),
         Write::Report if name.is_obeyed() => Some(Answer::Report),
         _ => None,

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
 use crate::plan::require;
-use crate::refusal::{Refusal, Rule, What};
-use crate::spec::{Access, Backend, Network, Protection, SandboxSpec, Spawn, Unavailable};
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::{MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// What makes the sandbox of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
         }
     }
     let has_proxy = matches!(spec.network, Network::Proxy(_));
-    if spec.unavailable == Unavailable::Warn && spec.spawn == Spawn::Free && !has_proxy {
+    if spec.on_unavailable == OnUnavailable::Warn && spec.spawn == Spawn::Free && !has_proxy {
         let promise = promise(&Provider::Nothing, spec, facts);
         // What was required beside the usual is required still.
         let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
@@ -67,35 +68,37 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
 /// What this machine has of what was asked for, best first.
 fn candidates(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Provider> {
     let backend = spec.backend;
-    let wanted = |one: Backend| backend == Backend::Auto || backend == one;
-    let native = (facts.kernel.namespaces && wanted(Backend::Native)).then_some(Provider::Native);
+    let wanted = |one: SandboxBackend| backend == SandboxBackend::Auto || backend == one;
+    let native = (facts.kernel.namespaces && wanted(SandboxBackend::Native)).then_some(Provider::Native);
     // The last filter lets one start pass, and bubblewrap would be the one that starts.
-    let program = facts.bubblewrap.clone().filter(|_| wanted(Backend::Bwrap) && spec.spawn == Spawn::Free);
+    let program =
+        facts.bubblewrap.clone().filter(|_| wanted(SandboxBackend::Bwrap) && spec.spawn == Spawn::Free);
     let bwrap = program.map(|program| Provider::Bwrap { program });
-    let landlock = facts.kernel.landlock >= USABLE && facts.kernel.seccomp && wanted(Backend::Landlock);
+    let landlock =
+        facts.kernel.landlock >= USABLE && facts.kernel.seccomp && wanted(SandboxBackend::Landlock);
     native.into_iter().chain(bwrap).chain(landlock.then_some(Provider::Landlock)).collect()
 }
 
-fn unavailable(backend: Backend) -> Refusal {
+fn unavailable(backend: SandboxBackend) -> Refusal {
     let (why, fix) = match backend {
-        Backend::Auto => (
+        SandboxBackend::Auto => (
             "user namespaces cannot be made here, bubblewrap does not work, and the kernel has no Landlock",
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns",
         ),
-        Backend::Native => (
+        SandboxBackend::Native => (
             "user namespaces cannot be made here",
             "permit them: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or choose another backend",
         ),
-        Backend::Bwrap => (
+        SandboxBackend::Bwrap => (
             "there is no bubblewrap that works for this user",
             "install bubblewrap and start it as an ordinary user, or choose another backend",
         ),
-        Backend::Landlock => (
+        SandboxBackend::Landlock => (
             "this kernel has no Landlock that is new enough",
             "use Linux 5.19 or later, or choose another backend",
         ),
     };
-    Refusal::new(What::Property(Property::Files), Rule::CannotEnforce(why), fix)
+    Refusal::new(What::Property(Property::Files), SandboxRule::CannotEnforce(why), fix)
 }
 
 /// What a provider enforces on such a machine.
@@ -156,8 +159,8 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
     let property = Property::ProtectedNames;
     match (spec.protection, spec.workspace_access) {
         (Protection::Off, _) => promise.gap(property, "switched off"),
-        (_, Access::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
-        (Protection::Names, Access::ReadWrite) => {
+        (_, MountAccess::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
+        (Protection::Names, MountAccess::ReadWrite) => {
             promise.enforce(property, "existing ones cannot be changed, new ones are taken away at the end");
             if facts.searched == Searched::InPart {
                 promise.gap(property, "the workspace is too large to look for such names in all of it");
@@ -194,7 +197,7 @@ fn landlock(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
     promise.enforce(Property::SystemCalls, "a filter of system calls");
     promise.gap(Property::SecondWall, "Landlock is the first wall here, and stands alone");
     match (spec.protection, spec.workspace_access) {
-        (Protection::Names, Access::ReadOnly) => {
+        (Protection::Names, MountAccess::ReadOnly) => {
             promise.enforce(Property::ProtectedNames, "the workspace cannot be changed");
         }
         _ => promise.gap(

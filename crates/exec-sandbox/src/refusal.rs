@@ -12,13 +12,13 @@ pub struct Refusal {
     /// What was asked for.
     pub what: What,
     /// The rule that stands against it.
-    pub rule: Rule,
+    pub rule: SandboxRule,
     /// The narrowest change that would be accepted.
     pub fix: String,
 }
 
 impl Refusal {
-    pub(crate) fn new(what: What, rule: Rule, fix: impl Into<String>) -> Self {
+    pub(crate) fn new(what: What, rule: SandboxRule, fix: impl Into<String>) -> Self {
         Self { what, rule, fix: fix.into() }
     }
 }
@@ -44,7 +44,7 @@ pub enum What {
 /// A rule that refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum SandboxRule {
     /// Paths are absolute and plain: no `..`, no byte 0.
     PlainPath,
     /// The path does not exist, or is not of the kind that is needed.
@@ -71,7 +71,7 @@ pub enum Rule {
     CannotEnforce(&'static str),
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for SandboxRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PlainPath => f.write_str("a path must be absolute, without `..` and without byte 0"),

@@ -22,6 +22,7 @@ use std::time::Instant;
 
 use crate::Quarantined;
 use crate::cgroup::Groups;
+use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::explain;
 use crate::host::{HostFacts, Searched};
@@ -30,7 +31,7 @@ use crate::outcome::{End, Outcome};
 use crate::plan::{Plan, cannot_enforce, plan};
 use crate::provider::Provider;
 use crate::refusal::Refusal;
-use crate::spec::{Access, Backend, Explain, Protection, SandboxSpec, Unavailable};
+use crate::spec::{Explain, MountAccess, Protection, SandboxSpec};
 use crate::sweep::{Swept, sweep};
 use begin::{Running, begin};
 use observe::Observer;
@@ -152,7 +153,7 @@ pub fn run_prepared(
     if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
         return Ok((first, result?));
     }
-    if spec.backend == Backend::Native && spec.unavailable == Unavailable::Refuse {
+    if spec.backend == SandboxBackend::Native && spec.on_unavailable != OnUnavailable::Warn {
         return Ok((first, result?));
     }
     facts.kernel.namespaces = false;
@@ -247,7 +248,8 @@ struct Sweeping {
 impl Sweeping {
     /// Sweeps after those that were killed before, and writes down what there is to sweep after this one.
     fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
-        let is_wanted = plan.protection == Protection::Names && plan.workspace_access() == Access::ReadWrite;
+        let is_wanted =
+            plan.protection == Protection::Names && plan.workspace_access() == MountAccess::ReadWrite;
         let state = crate::state::folder(&plan.mounts);
         let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
         let write = |state: &PathBuf| Journal::write(state, &plan.workspace, &plan.protected).ok();

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::choices::{HomeView, OnUnavailable, SandboxBackend};
 use crate::enforcement::Property;
-use crate::limits::Limits;
+use crate::limits::ResourceLimits;
 use crate::listener_handoff::ListenerHandoff;
 
 /// A command, and what it may see and use.
@@ -19,7 +20,7 @@ pub struct SandboxSpec {
     /// The folder that the command works in.
     pub workspace: PathBuf,
     /// Whether the command may change the workspace.
-    pub workspace_access: Access,
+    pub workspace_access: MountAccess,
     /// Where the command starts; the workspace if nothing is said.
     pub cwd: Option<PathBuf>,
     /// Folders that the command shares with others and may change, such as that of a graph run. They must exist.
@@ -31,11 +32,11 @@ pub struct SandboxSpec {
     /// What the command may reach over the network.
     pub network: Network,
     /// What the command sees of the tools' own folders at home.
-    pub home: Home,
+    pub home: HomeView,
     /// Variables of the command.
     pub environment: Environment,
     /// What the command may use up.
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     /// What becomes of files in the workspace that other programs obey.
     pub protection: Protection,
     /// Whether the command may start others.
@@ -45,9 +46,9 @@ pub struct SandboxSpec {
     /// What must really be enforced; without it nothing is started.
     pub require: BTreeSet<Property>,
     /// What makes the sandbox.
-    pub backend: Backend,
+    pub backend: SandboxBackend,
     /// What to do where no sandbox can be made.
-    pub unavailable: Unavailable,
+    pub on_unavailable: OnUnavailable,
 }
 
 impl SandboxSpec {
@@ -59,28 +60,28 @@ impl SandboxSpec {
         Self {
             command: command.into_iter().map(Into::into).collect(),
             workspace: workspace.into(),
-            workspace_access: Access::ReadWrite,
+            workspace_access: MountAccess::ReadWrite,
             cwd: None,
             shared: Vec::new(),
             spill: None,
             read_only: Vec::new(),
             network: Network::None,
-            home: Home::Private,
+            home: HomeView::Private,
             environment: Environment::default(),
-            limits: Limits::default(),
+            limits: ResourceLimits::default(),
             protection: Protection::default(),
             spawn: Spawn::Free,
             explain: Explain::default(),
             require: Property::required_by_default(),
-            backend: Backend::Auto,
-            unavailable: Unavailable::Refuse,
+            backend: SandboxBackend::Auto,
+            on_unavailable: OnUnavailable::Refuse,
         }
     }
 }
 
 /// What may be done with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
+pub enum MountAccess {
     /// Reading, and starting programs.
     ReadOnly,
     /// Changing as well.
@@ -104,20 +105,6 @@ pub enum Network {
     Open,
 }
 
-/// What makes a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Backend {
-    /// The first of those below that works on this machine and enforces what is required.
-    #[default]
-    Auto,
-    /// The launcher of this crate: namespaces, a filter of system calls, and Landlock.
-    Native,
-    /// Bubblewrap, with our filter of system calls and limits.
-    Bwrap,
-    /// Landlock and a filter of system calls, where namespaces are forbidden. It enforces less, and says what.
-    Landlock,
-}
-
 /// Whether a command may start others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spawn {
@@ -137,25 +124,6 @@ pub enum Explain {
     /// By what it asked the kernel for as well. Each such call waits until it was looked at, which takes time; what is
     /// refused is the same. Debuggers that filter system calls with a listener of their own do not work within.
     Asked,
-}
-
-/// What to do where no sandbox can be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Unavailable {
-    /// Nothing is run.
-    #[default]
-    Refuse,
-    /// The command runs like any other program, and the enforcement says that nothing holds.
-    Warn,
-}
-
-/// What the command sees of the folders that tools keep at home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Home {
-    /// The settings of git; otherwise an empty folder that goes away with the command.
-    Private,
-    /// The caches and programs of tools as well, without what holds credentials.
-    Tools,
 }
 
 /// Variables of the command. What is not named stays outside.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::mounts::{Mount, MountKind};
-use crate::spec::Access;
+use crate::spec::MountAccess;
 
 /// Returns the folder; nothing if there is no home, or if the command can write there: it would say itself what is to be
 /// taken away, and from where.
@@ -21,7 +21,7 @@ pub(crate) fn folder(mounts: &[Mount]) -> Option<PathBuf> {
 
 fn writable(mount: &Mount) -> Option<&Path> {
     match &mount.kind {
-        MountKind::Bind { source, access: Access::ReadWrite, .. } => Some(source),
+        MountKind::Bind { source, access: MountAccess::ReadWrite, .. } => Some(source),
         _ => None,
     }
 }
@@ -29,7 +29,7 @@ fn writable(mount: &Mount) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mounts::{Owner, Shape};
+    use crate::mounts::{MountPoint, Owner};
 
     #[test]
     fn a_command_has_no_say_in_it() {
@@ -37,8 +37,8 @@ mod tests {
             target: path.into(),
             kind: MountKind::Bind {
                 source: path.into(),
-                access: Access::ReadWrite,
-                shape: Shape::Folder,
+                access: MountAccess::ReadWrite,
+                point: MountPoint::Folder,
                 owner: Owner::User,
             },
             reason: "the workspace",

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, open, openat2, renameat};
 
 use crate::Quarantined;
-use crate::host::{Entry, ProtectedEntry, Searched, Treatment, Watched};
+use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::outcome::Changed;
 use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
 use crate::workspace::{Found, look};
@@ -104,7 +104,7 @@ impl Quarantine<'_> {
     /// Secrets and sockets that are new are the command's own. In a repository that is new, hooks that git brings and plain
     /// settings are fine.
     fn is_harmful(&self, entry: &ProtectedEntry, before: &[ProtectedEntry]) -> bool {
-        if entry.treatment == Treatment::Hide {
+        if entry.mode == ProtectionMode::Hide {
             return false;
         }
         if let Some(harmless) = self.is_of_the_system(entry) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use stockade_names::{Name, fits, fold};
 
-use crate::host::{Entry, ProtectedEntry, Searched, Stamp, Treatment, Watched};
+use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
 use crate::probe::kind;
 use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
 
@@ -73,7 +73,7 @@ impl Search<'_> {
     }
 
     /// Remembers a path if it exists. Links are remembered as such and never followed.
-    fn note(&mut self, path: PathBuf, treatment: Treatment) -> Option<&Entry> {
+    fn note(&mut self, path: PathBuf, mode: ProtectionMode) -> Option<&Entry> {
         let full = self.workspace.join(&path);
         let data = fs::symlink_metadata(&full).ok()?;
         let kind = if data.is_symlink() {
@@ -81,7 +81,7 @@ impl Search<'_> {
         } else {
             kind(&data)
         };
-        self.found.protected.push(ProtectedEntry { path, kind, treatment });
+        self.found.protected.push(ProtectedEntry { path, kind, mode });
         self.found.protected.last().map(|entry| &entry.kind)
     }
 
@@ -126,7 +126,7 @@ impl Search<'_> {
         } else if name == "HEAD" && !kind.is_dir() && self.is_bare(below) {
             self.parts(below);
         } else if kind.is_socket() {
-            self.note(path, Treatment::Hide);
+            self.note(path, ProtectionMode::Hide);
         } else if self.named(&path, &name, kind)
             && kind.is_dir()
             && depth + 1 < DEPTH
@@ -155,8 +155,8 @@ impl Search<'_> {
 
     fn answer(&mut self, name: &'static Name, path: PathBuf) {
         match answer(name) {
-            Some(Answer::Protect) => drop(self.note(path, Treatment::ReadOnly)),
-            Some(Answer::Hide) => drop(self.note(path, Treatment::Hide)),
+            Some(Answer::Protect) => drop(self.note(path, ProtectionMode::ReadOnly)),
+            Some(Answer::Hide) => drop(self.note(path, ProtectionMode::Hide)),
             Some(Answer::Report) => self.watch(name, path, 0),
             None => {}
         }
@@ -220,9 +220,9 @@ impl Search<'_> {
     /// A repository can be committed to, but not moved away, and what runs programs in it stays as it is. Where it is a
     /// file, that says where the repository is.
     fn repository(&mut self, path: &Path) {
-        let treatment =
-            if self.workspace.join(path).is_file() { Treatment::ReadOnly } else { Treatment::Pin };
-        let path = match self.note(path.to_path_buf(), treatment) {
+        let mode =
+            if self.workspace.join(path).is_file() { ProtectionMode::ReadOnly } else { ProtectionMode::Pin };
+        let path = match self.note(path.to_path_buf(), mode) {
             Some(Entry::Folder) => Some(path.to_path_buf()),
             // The link itself is watched; what it leads to can only be written where that lies in the workspace as well.
             Some(Entry::Link { .. }) => self.led_to(path),
@@ -277,7 +277,7 @@ impl Search<'_> {
         let Ok(entries) = fs::read_dir(self.workspace.join(path)) else { return };
         for entry in entries.flatten().take(NAMES) {
             for name in ["commondir", "config.worktree"] {
-                self.note(path.join(entry.file_name()).join(name), Treatment::ReadOnly);
+                self.note(path.join(entry.file_name()).join(name), ProtectionMode::ReadOnly);
             }
         }
     }

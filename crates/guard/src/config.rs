@@ -42,7 +42,7 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
 
-pub use agent::{AgentConfig, AuditConfig, Backend, ExecConfig, HomeView, Maker, OnUnavailable};
+pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use files::ConfigFiles;
 pub use keys::ConfigKey;
@@ -50,6 +50,8 @@ pub use layer::{ConfigLayer, ConfigOrigin};
 pub use rules::ConfigRule;
 pub use schema::config_schema;
 pub use sources::ConfigSources;
+// What the settings of `ExecConfig` are, also where nothing is compiled that runs commands.
+pub use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
 
 use error::Problem;
 use keys::KEYS;

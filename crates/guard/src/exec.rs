@@ -10,10 +10,10 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Access, Backend, Caches, Changed, Denial, End, Enforcement, EnforcementGap, Entry, Environment, Explain,
-    Home, HostFacts, Kernel, Limit, Limits, ListenerHandoff, Mount, Network, Outcome, Output, PROXY_ADDRESS,
-    Plan, Priority, Property, Protection, Provider, Quarantined, Refusal, ResourceUsage, Rule, SandboxSpec,
-    Spawn, Unavailable, What, bwrap_arguments, mount_table, plan,
+    Caches, Changed, Denial, End, Enforcement, EnforcementGap, Entry, Environment, Explain, HomeView,
+    HostFacts, Kernel, Limit, ListenerHandoff, Mount, MountAccess, Network, OnUnavailable, Outcome, Output,
+    PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal, ResourceLimits,
+    ResourceUsage, SandboxBackend, SandboxRule, SandboxSpec, Spawn, What, bwrap_arguments, mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{

@@ -12,7 +12,7 @@ mod shells;
 mod tasks;
 mod traces;
 
-use crate::name::{Kind, Name, Read, Scope, Tools, View, Write};
+use crate::name::{Kind, Name, Read, SandboxView, Scope, Tools, Write};
 
 /// Rows about tools of one family.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ const STARTS: Name = Name {
     write: Write::Protect,
     read: Read::Free,
     tools: Tools::Configured,
-    view: View::Shown,
+    view: SandboxView::Shown,
     why: "",
     matches: &[],
     clean: &[],

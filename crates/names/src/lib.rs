@@ -30,7 +30,7 @@ mod pattern;
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
 pub use lookup::{Beginning, Beginnings, Hit, Root, hits, treatment};
-pub use name::{Kind, Name, Read, Scope, Tools, Treatment, View, Write};
+pub use name::{Kind, Name, Read, SandboxView, Scope, Tools, Treatment, Write};
 pub use pattern::fits;
 
 /// The README's example is run as a test.

@@ -23,7 +23,7 @@ pub struct Name {
     /// What the file tools of an agent may do there.
     pub tools: Tools,
     /// What a sandboxed command sees of it.
-    pub view: View,
+    pub view: SandboxView,
     /// What happens because such a file is there.
     pub why: &'static str,
     /// Paths that are meant, from where the scope begins.
@@ -121,7 +121,7 @@ pub enum Tools {
 
 /// What a sandboxed command sees of a file, from mildest to strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum View {
+pub enum SandboxView {
     /// The file, where the folder around it is visible.
     #[default]
     Shown,
@@ -141,7 +141,7 @@ pub struct Treatment {
     /// What the file tools of an agent may do there.
     pub tools: Tools,
     /// What a sandboxed command sees of it.
-    pub view: View,
+    pub view: SandboxView,
 }
 
 impl Treatment {

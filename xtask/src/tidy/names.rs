@@ -13,7 +13,7 @@ const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
 const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
 
 /// Types that two crates name alike. None is added; a row that holds no longer is taken out.
-const DOUBLES_TO_RENAME: &[&str] = &["Access", "Backend", "Rule", "Treatment"];
+const DOUBLES_TO_RENAME: &[&str] = &[];
 
 /// Crates whose public names still use a private word. A crate without such names has no row.
 const WORDS_TO_RENAME: &[&str] = &[];

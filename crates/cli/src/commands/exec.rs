@@ -15,16 +15,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind};
 use stockade_guard::exec::{
-    End, Input, Property, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
+    End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend, Signals, Stream,
+    Streams, Terminal, TerminalSize,
 };
 use stockade_guard::{NotRun, PreparedRun, RunRecord, RunReport};
 use stockade_text::escape_lines;
 use units::{duration, memory, size};
 
-use crate::args::{Format, HELP};
+use crate::args::{Format, HELP, choice};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,8 +81,8 @@ pub(crate) struct ExecArgs {
     allow_host: Vec<String>,
 
     /// What the command sees of your home
-    #[arg(long, value_name = "WHAT", default_value = "tools")]
-    home: Tools,
+    #[arg(long, value_name = "WHAT", default_value = "tools", value_parser = homes())]
+    home: HomeView,
 
     /// A variable to hand on, NAME, or to set, NAME=VALUE
     #[arg(long, value_name = "NAME[=VALUE]")]
@@ -120,12 +121,12 @@ pub(crate) struct ExecArgs {
     require: Vec<Property>,
 
     /// What makes the sandbox; auto takes the first that works and enforces what is required
-    #[arg(long, value_name = "WHAT", default_value = "auto")]
-    backend: Maker,
+    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = backends())]
+    backend: SandboxBackend,
 
     /// What to do where no sandbox can be made; warn runs the command without one
-    #[arg(long, value_name = "WHAT", default_value = "refuse")]
-    on_unavailable: WithoutOne,
+    #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = without_sandbox())]
+    on_unavailable: OnUnavailable,
 
     /// Let the command have threads, and start nothing else
     #[arg(long)]
@@ -175,38 +176,20 @@ enum Reach {
     Open,
 }
 
-/// What a command sees of the home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Tools {
-    /// Settings of git, and programs that are installed there, without credentials
-    Tools,
-    /// Settings of git
-    Private,
+fn homes() -> impl TypedValueParser<Value = HomeView> {
+    choice(HomeView::ALL, HomeView::name, HomeView::meaning)
 }
 
-/// What makes a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Maker {
-    /// The first that works and enforces what is required
-    Auto,
-    /// This program: namespaces, a filter of system calls, Landlock
-    Native,
-    /// Bubblewrap, with our filter and limits; not for root
-    Bwrap,
-    /// Landlock and a filter of system calls, where namespaces are forbidden
-    Landlock,
+fn backends() -> impl TypedValueParser<Value = SandboxBackend> {
+    choice(SandboxBackend::ALL, SandboxBackend::name, SandboxBackend::meaning)
 }
 
-/// What to do where no sandbox can be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum WithoutOne {
-    /// Run nothing
-    Refuse,
-    /// Run the command without a sandbox, and say so
-    Warn,
+/// Whoever types the command has been asked already, so that `ask` is not among the words.
+fn without_sandbox() -> impl TypedValueParser<Value = OnUnavailable> {
+    choice(&[OnUnavailable::Refuse, OnUnavailable::Warn], OnUnavailable::name, OnUnavailable::meaning)
 }
 
-fn properties() -> impl clap::builder::TypedValueParser<Value = Property> {
+fn properties() -> impl TypedValueParser<Value = Property> {
     let find = |name: String| Property::all().find(|property| property.name() == name);
     PossibleValuesParser::new(Property::all().map(Property::name))
         .try_map(move |name| find(name).ok_or("there is no such property"))

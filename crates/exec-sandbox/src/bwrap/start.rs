@@ -24,9 +24,9 @@ use crate::limits::Priority;
 use crate::mounts::MountKind;
 use crate::native::{Handed, OwnTerminal, closed, limits, steps};
 use crate::plan::Plan;
-use crate::refusal::{Refusal, Rule, What};
+use crate::refusal::{Refusal, SandboxRule, What};
 use crate::seccomp::{Architecture, Instruction, filter};
-use crate::spec::Access;
+use crate::spec::MountAccess;
 use crate::sys::launch::Observed;
 use crate::sys::{raw, spawn};
 
@@ -109,7 +109,7 @@ pub(crate) fn start(
 /// change the workspace meanwhile, and no part of such a path may be a link.
 fn mount_points(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     let writable = plan.mounts.iter().filter_map(|mount| match &mount.kind {
-        MountKind::Bind { access: Access::ReadWrite, .. } => Some(mount.target.as_path()),
+        MountKind::Bind { access: MountAccess::ReadWrite, .. } => Some(mount.target.as_path()),
         _ => None,
     });
     let writable: Vec<&Path> = writable.collect();
@@ -143,7 +143,7 @@ fn not_a_file(streams: [RawFd; 3]) -> io::Result<()> {
     }
     let why = "a file as a standard stream could be opened again with other rights";
     let fix = "use a pipe, such as `cat FILE | stockade exec …`, or choose the native backend";
-    let refusal = Refusal::new(What::Command, Rule::CannotEnforce(why), fix);
+    let refusal = Refusal::new(What::Command, SandboxRule::CannotEnforce(why), fix);
     Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
 }
 
@@ -161,13 +161,13 @@ fn taking_its_terminal(plan: &Plan, handed: &Handed) -> io::Result<Vec<OsString>
     }
     let why = "with bubblewrap, a terminal of its own needs /usr/bin/setsid";
     let fix = "install util-linux, or choose the native backend";
-    let refusal = Refusal::new(What::Command, Rule::CannotEnforce(why), fix);
+    let refusal = Refusal::new(What::Command, SandboxRule::CannotEnforce(why), fix);
     Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
 }
 
 fn refused(path: &Path, why: &'static str) -> io::Error {
     let fix = "choose the native backend, which follows no links";
-    let refusal = Refusal::new(What::Write(path.to_path_buf()), Rule::CannotEnforce(why), fix);
+    let refusal = Refusal::new(What::Write(path.to_path_buf()), SandboxRule::CannotEnforce(why), fix);
     io::Error::new(io::ErrorKind::PermissionDenied, refusal)
 }
 

@@ -8,7 +8,7 @@ use crate::host::HostFacts;
 use crate::mounts::{Mount, MountKind, Owner};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::spec::Access;
+use crate::spec::MountAccess;
 
 /// What a command wants to do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +49,10 @@ impl<'p> Judge<'p> {
         // Without a view of its own, a command sees everything and opens what is named.
         let is_walled = self.plan.provider == Provider::Landlock;
         match mount.map(|mount| (&mount.kind, mount)) {
-            Some((MountKind::Bind { access: Access::ReadWrite, .. } | MountKind::Link { .. }, _)) => None,
-            Some((MountKind::Bind { access: Access::ReadOnly, .. }, mount)) => {
+            Some((MountKind::Bind { access: MountAccess::ReadWrite, .. } | MountKind::Link { .. }, _)) => {
+                None
+            }
+            Some((MountKind::Bind { access: MountAccess::ReadOnly, .. }, mount)) => {
                 (wanted == Use::Change).then(|| self.read_only(path, mount))
             }
             Some((MountKind::Hidden { .. }, mount)) => Some(never(path, mount.reason)),
@@ -90,7 +92,7 @@ impl<'p> Judge<'p> {
         let home = self.plan.environment.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home)).unwrap_or_default();
         let facts = HostFacts { home, user: 1000, ..HostFacts::default() };
-        let access = if wanted == Use::Change { Access::ReadWrite } else { Access::ReadOnly };
+        let access = if wanted == Use::Change { MountAccess::ReadWrite } else { MountAccess::ReadOnly };
         // What may be changed is a folder; one at the root would be a folder itself.
         let around = path.parent().filter(|around| wanted == Use::Change && around.parent().is_some());
         let rule = forbidden(path, access, &facts).or_else(|| forbidden(around?, access, &facts));

@@ -8,9 +8,9 @@ use std::os::fd::RawFd;
 use std::path::Path;
 
 use super::{Handed, c_string};
-use crate::mounts::{MountKind, Shape};
+use crate::mounts::{MountKind, MountPoint};
 use crate::plan::Plan;
-use crate::spec::Access;
+use crate::spec::MountAccess;
 use crate::sys::launch::Landlock;
 
 // Rights, from linux/landlock.h.
@@ -38,9 +38,9 @@ pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>
     let mut rules = vec![(c"/".to_owned(), EXECUTE | READ_FILE | READ_DIR)];
     for mount in &plan.mounts {
         let allowed = match &mount.kind {
-            MountKind::Bind { access: Access::ReadWrite, shape: Shape::Folder, .. }
+            MountKind::Bind { access: MountAccess::ReadWrite, point: MountPoint::Folder, .. }
             | MountKind::Scratch { .. } => all,
-            MountKind::Bind { access: Access::ReadWrite, shape: Shape::File, .. } => of_files,
+            MountKind::Bind { access: MountAccess::ReadWrite, point: MountPoint::File, .. } => of_files,
             MountKind::Processes => handled & (WRITE_FILE | TRUNCATE),
             MountKind::Devices => handled & (WRITE_FILE | IOCTL_DEV),
             MountKind::Bind { .. } | MountKind::Link { .. } | MountKind::Hidden { .. } => continue,
@@ -85,12 +85,12 @@ pub(super) fn rules_in_place(plan: &Plan, handed: &Handed) -> io::Result<Option<
     let read = EXECUTE | READ_FILE;
     let mut rules = Vec::new();
     for mount in &plan.mounts {
-        let MountKind::Bind { source, access, shape, .. } = &mount.kind else { continue };
-        let allowed = match (access, shape) {
-            (Access::ReadOnly, Shape::Folder) => read | READ_DIR,
-            (Access::ReadOnly, Shape::File) => read,
-            (Access::ReadWrite, Shape::Folder) => all,
-            (Access::ReadWrite, Shape::File) => all & (read | WRITE_FILE | TRUNCATE),
+        let MountKind::Bind { source, access, point, .. } = &mount.kind else { continue };
+        let allowed = match (access, point) {
+            (MountAccess::ReadOnly, MountPoint::Folder) => read | READ_DIR,
+            (MountAccess::ReadOnly, MountPoint::File) => read,
+            (MountAccess::ReadWrite, MountPoint::Folder) => all,
+            (MountAccess::ReadWrite, MountPoint::File) => all & (read | WRITE_FILE | TRUNCATE),
         };
         rules.push((c_string(source.as_os_str())?, allowed));
     }

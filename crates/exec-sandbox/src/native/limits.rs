@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::limits::Limits;
+use crate::limits::ResourceLimits;
 use crate::sys::raw::{KernelLimit, hard_limit};
 
 /// Between SIGXCPU, which a command can catch, and SIGKILL, which it cannot.
 const GRACE_SECONDS: u64 = 1;
 
 /// Returns the limits of each process. Where a control group bounds memory, one process needs no bound of its own.
-pub(crate) fn limits(limits: &Limits, grouped: bool) -> Vec<KernelLimit> {
+pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit> {
     let memory = if grouped { None } else { limits.memory.bound() };
     let rows = [
         // Not 0: where the machine hands cores to a program of its own, that runs all the same, as root. 1 stops both.
@@ -48,7 +48,7 @@ fn cpu_seconds(time: Duration) -> u64 {
 }
 
 /// Whether a process that used so many seconds of a processor has come to the limit at which the kernel kills.
-pub(crate) fn reaches_hard_cpu_limit(limits: &Limits, seconds: u64) -> bool {
+pub(crate) fn reaches_hard_cpu_limit(limits: &ResourceLimits, seconds: u64) -> bool {
     limits.cpu_time.bound().is_some_and(|time| seconds >= cpu_time(time).hard)
 }
 
@@ -60,7 +60,7 @@ fn at_most_inherited(resource: c_uint, limit: u64) -> KernelLimit {
 
 /// Returns the processors to run on, if they are bounded: so many of those that this program may use. The next command
 /// gets the next ones, or all commands would wait for the first.
-pub(crate) fn processors(limits: &Limits) -> io::Result<Option<CpuSet>> {
+pub(crate) fn processors(limits: &ResourceLimits) -> io::Result<Option<CpuSet>> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let Some(most) = limits.processors.bound() else { return Ok(None) };
     let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn only_the_limit_that_was_set_is_reached() {
-        let limits = |cpu_time| Limits { cpu_time, ..Limits::default() };
+        let limits = |cpu_time| ResourceLimits { cpu_time, ..ResourceLimits::default() };
         let bounded = limits(Limit::AtMost(Duration::from_secs(3)));
         let rows = [(0, false), (3, false), (4, true), (5, true)];
         for (seconds, reached) in rows {

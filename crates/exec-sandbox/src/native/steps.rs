@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use super::identity::{Ids, OwnerMaps};
 use super::{below_root, c_string};
-use crate::mounts::{Mount, MountKind, Owner, Shape};
+use crate::mounts::{Mount, MountKind, MountPoint, Owner};
 use crate::plan::Plan;
-use crate::spec::Access;
+use crate::spec::MountAccess;
 use crate::sys::launch::{Ended, Step, Tree, copy_tree};
 use crate::sys::raw::MountAttributes;
 
@@ -116,9 +116,9 @@ impl Room<'_> {
     fn add(&mut self, mount: &Mount) -> io::Result<()> {
         let target = mount.target.as_path();
         match &mount.kind {
-            MountKind::Bind { source, access, shape, .. } => {
-                self.place_for(target, *shape)?;
-                let read_only = if *access == Access::ReadOnly { MountAttributes::READ_ONLY } else { 0 };
+            MountKind::Bind { source, access, point, .. } => {
+                self.mount_point(target, *point)?;
+                let read_only = if *access == MountAccess::ReadOnly { MountAttributes::READ_ONLY } else { 0 };
                 self.bring(source, target, MountAttributes::NOSUID | MountAttributes::NODEV | read_only)?;
                 self.covered.push(target.to_path_buf());
             }
@@ -130,8 +130,10 @@ impl Room<'_> {
             MountKind::Processes => self.processes(target)?,
             MountKind::Devices => self.devices(target)?,
             MountKind::Scratch { size } => self.scratch(target, *size, 0)?,
-            MountKind::Hidden { shape: Shape::File } => self.step(Step::HideFile(below_root(target)?)),
-            MountKind::Hidden { shape: Shape::Folder } => self.step(Step::HideFolder(below_root(target)?)),
+            MountKind::Hidden { point: MountPoint::File } => self.step(Step::HideFile(below_root(target)?)),
+            MountKind::Hidden { point: MountPoint::Folder } => {
+                self.step(Step::HideFolder(below_root(target)?));
+            }
         }
         Ok(())
     }
@@ -150,7 +152,7 @@ impl Room<'_> {
     }
 
     fn scratch(&mut self, target: &Path, size: u64, more: u64) -> io::Result<()> {
-        self.place_for(target, Shape::Folder)?;
+        self.mount_point(target, MountPoint::Folder)?;
         let mode = if target == Path::new("/tmp") || more != 0 { c"1777" } else { c"0755" };
         let size = c_string(size.to_string().as_ref())?;
         let (path, attributes) =
@@ -162,7 +164,7 @@ impl Room<'_> {
     }
 
     fn processes(&mut self, target: &Path) -> io::Result<()> {
-        self.place_for(target, Shape::Folder)?;
+        self.mount_point(target, MountPoint::Folder)?;
         self.step(Step::Processes(below_root(target)?));
         for name in FROZEN {
             self.step(Step::Freeze(below_root(&target.join(name))?));
@@ -179,7 +181,7 @@ impl Room<'_> {
     fn devices(&mut self, target: &Path) -> io::Result<()> {
         for name in DEVICES {
             let path = target.join(name);
-            self.place_for(&path, Shape::File)?;
+            self.mount_point(&path, MountPoint::File)?;
             self.bring(
                 &Path::new("/dev").join(name),
                 &path,
@@ -189,7 +191,7 @@ impl Room<'_> {
         if let Some(terminal) = self.terminal {
             // Programs ask under which name their terminal is found.
             let path = target.join("console");
-            self.place_for(&path, Shape::File)?;
+            self.mount_point(&path, MountPoint::File)?;
             self.bring(
                 terminal,
                 &path,
@@ -200,20 +202,20 @@ impl Room<'_> {
             let (path, to) = (below_root(&target.join(name))?, c_string(to.as_ref())?);
             self.step(Step::Link { path, to });
         }
-        self.place_for(&target.join("pts"), Shape::Folder)?;
+        self.mount_point(&target.join("pts"), MountPoint::Folder)?;
         self.step(Step::Terminals(below_root(&target.join("pts"))?));
         self.scratch(&target.join("shm"), SHARED_MEMORY, MountAttributes::NOEXEC)
     }
 
     /// Makes what is to be mounted on, unless it was brought from the machine.
-    fn place_for(&mut self, target: &Path, shape: Shape) -> io::Result<()> {
+    fn mount_point(&mut self, target: &Path, point: MountPoint) -> io::Result<()> {
         if self.covered.iter().any(|covered| target.starts_with(covered)) {
             return Ok(());
         }
         self.parents(target)?;
-        match shape {
-            Shape::Folder => self.folder(target),
-            Shape::File => {
+        match point {
+            MountPoint::Folder => self.folder(target),
+            MountPoint::File => {
                 self.step(Step::File(below_root(target)?));
                 Ok(())
             }

@@ -8,10 +8,10 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
-use crate::mounts::{Mount, MountKind, Owner, Shape};
+use crate::mounts::{Mount, MountKind, MountPoint, Owner};
 use crate::native::c_string;
 use crate::plan::Plan;
-use crate::spec::Access;
+use crate::spec::MountAccess;
 use crate::sweep::moment;
 use crate::sys::raw::open_path;
 use crate::sys::remove::ScratchDir;
@@ -70,8 +70,8 @@ impl Private {
         plan.environment.sort();
         let kind = MountKind::Bind {
             source: self.path.clone(),
-            access: Access::ReadWrite,
-            shape: Shape::Folder,
+            access: MountAccess::ReadWrite,
+            point: MountPoint::Folder,
             owner: Owner::User,
         };
         let (target, reason) = (self.path.clone(), "private home and temporary files");

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use stockade_exec_sandbox::{
-    Backend, Denial, End, Explain, Network, Outcome, Streams, Treatment, plan, probe, run,
+    Denial, End, Explain, Network, Outcome, ProtectionMode, SandboxBackend, Streams, plan, probe, run,
 };
 
 use crate::live::{Live, each};
 
-fn asked(live: &Live, backend: Backend, command: &[&str]) -> Outcome {
+fn asked(live: &Live, backend: SandboxBackend, command: &[&str]) -> Outcome {
     let look_on = |spec: &mut stockade_exec_sandbox::SandboxSpec| {
         spec.backend = backend;
         spec.explain = Explain::Asked;
@@ -106,7 +106,7 @@ fn sockets_and_machines_are_named() {
     ];
     for backend in each() {
         // There, no socket can be made in the first place: the filter refuses that, and shows nothing of what it refuses.
-        if backend == Backend::Landlock {
+        if backend == SandboxBackend::Landlock {
             continue;
         }
         let live = Live::bare();
@@ -134,10 +134,10 @@ fn sockets_and_machines_are_named() {
 fn names_that_are_protected_say_so() {
     let Some(live) = Live::new() else { return };
     fs::create_dir(live.workspace().join(".vscode")).unwrap();
-    let outcome = asked(&live, Backend::Native, &["sh", "-c", "touch .vscode/tasks.json 2>/dev/null"]);
+    let outcome = asked(&live, SandboxBackend::Native, &["sh", "-c", "touch .vscode/tasks.json 2>/dev/null"]);
     let found = about(&outcome, &live.workspace().join(".vscode/tasks.json"));
     assert!(matches!(found, Some(Denial::Never(_, why)) if why == "other programs obey it"), "{outcome:?}");
-    assert_eq!(Treatment::ReadOnly, plan(&spec(&live), &probe(&spec(&live))).unwrap().protected[0].treatment);
+    assert_eq!(ProtectionMode::ReadOnly, plan(&spec(&live), &probe(&spec(&live))).unwrap().protected[0].mode);
 }
 
 fn spec(live: &Live) -> stockade_exec_sandbox::SandboxSpec {

@@ -10,7 +10,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use stockade_exec_sandbox::{Backend, Input, Outcome, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::{Input, Outcome, SandboxBackend, SandboxSpec, Streams, plan, probe, run};
 
 use crate::live::{BACKENDS, Live, each, read};
 
@@ -185,7 +185,7 @@ fn none_of_these_works_in_any() {
     for backend in each() {
         let (live, who) = (Live::bare(), format!("{backend:?}"));
         let bait = Bait::lay(&live, &who);
-        let script = bait.script(backend == Backend::Native);
+        let script = bait.script(backend == SandboxBackend::Native);
         let outcome = live.run(&["python3", "-c", &script], |spec| spec.backend = backend).unwrap();
         bait.untouched(&outcome, &who);
     }

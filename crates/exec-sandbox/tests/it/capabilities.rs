@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Backend, Explain, Limit, SandboxSpec, Streams, Unavailable, plan, probe, run};
+use stockade_exec_sandbox::{
+    Explain, Limit, OnUnavailable, SandboxBackend, SandboxSpec, Streams, plan, probe, run,
+};
 
 use crate::live::{Live, each, read};
 
@@ -133,8 +135,8 @@ fn a_command_without_a_sandbox_keeps_its_rights_and_what_ends_it_does_not() {
     let live = Live::bare();
     let own = read(Path::new("/proc/self/status"));
     let nothing = |spec: &mut SandboxSpec| {
-        spec.backend = Backend::Auto;
-        spec.unavailable = Unavailable::Warn;
+        spec.backend = SandboxBackend::Auto;
+        spec.on_unavailable = OnUnavailable::Warn;
     };
     let mut spec = SandboxSpec::new(live.workspace(), ["sleep"]);
     nothing(&mut spec);

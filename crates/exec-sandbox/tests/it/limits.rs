@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use stockade_exec_sandbox::{
-    Backend, Denial, End, Limit, Property, RunError, SandboxSpec, Signals, Spawn, Stream, Streams, plan,
-    probe, run,
+    Denial, End, Limit, Property, RunError, SandboxBackend, SandboxSpec, Signals, Spawn, Stream, Streams,
+    plan, probe, run,
 };
 
 use crate::live::Live;
@@ -233,7 +233,7 @@ attempt('program', lambda: subprocess.run(['/bin/true']))
 attempt('spawn', lambda: os.posix_spawn('/bin/true', ['true'], {}))
 attempt('exec', lambda: os.execv('/bin/true', ['true']))
 ";
-    for backend in [Backend::Native, Backend::Landlock] {
+    for backend in [SandboxBackend::Native, SandboxBackend::Landlock] {
         let outcome = live.run(&["python3", "-c", script], |spec| {
             (spec.backend, spec.spawn) = (backend, Spawn::Threads);
             spec.require.insert(Property::NoSpawn);
@@ -246,7 +246,8 @@ attempt('exec', lambda: os.execv('/bin/true', ['true']))
         let expected = "thread\nfork refused\nprogram refused\nspawn refused\nexec refused\n";
         assert_eq!((said.as_str(), outcome.end), (expected, End::Exited(0)), "{backend:?} {outcome:?}");
     }
-    let refused = live.run(&["true"], |spec| (spec.backend, spec.spawn) = (Backend::Bwrap, Spawn::Threads));
+    let refused =
+        live.run(&["true"], |spec| (spec.backend, spec.spawn) = (SandboxBackend::Bwrap, Spawn::Threads));
     assert!(matches!(refused, Err(RunError::Refused(_))));
 }
 

@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
-use stockade_exec_sandbox::{Backend, End, HandedListeners, Network, PROXY_ADDRESS, Property};
+use stockade_exec_sandbox::{End, HandedListeners, Network, PROXY_ADDRESS, Property, SandboxBackend};
 
 use super::live::Live;
 
@@ -59,11 +59,11 @@ fn nothing_else_leads_out_and_nothing_of_it_is_held_inside() {
 
 #[test]
 fn who_cannot_open_one_refuses() {
-    for backend in [Backend::Bwrap, Backend::Landlock] {
+    for backend in [SandboxBackend::Bwrap, SandboxBackend::Landlock] {
         let (handoff, _listeners) = HandedListeners::new().unwrap();
         let refused = Live::bare().run(&["touch", "ran"], |spec| {
             (spec.backend, spec.network) = (backend, Network::Proxy(handoff));
-            spec.unavailable = stockade_exec_sandbox::Unavailable::Warn;
+            spec.on_unavailable = stockade_exec_sandbox::OnUnavailable::Warn;
         });
         assert!(refused.is_err(), "{backend:?}");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    Backend, End, Outcome, ResourceUsage, RunError, SandboxSpec, Streams, plan, probe, run,
+    End, Outcome, ResourceUsage, RunError, SandboxBackend, SandboxSpec, Streams, plan, probe, run,
 };
 use tempfile::TempDir;
 
@@ -71,13 +71,14 @@ impl Live {
 }
 
 /// All that can make a sandbox.
-pub(crate) const BACKENDS: &[Backend] = &[Backend::Native, Backend::Bwrap, Backend::Landlock];
+pub(crate) const BACKENDS: &[SandboxBackend] =
+    &[SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock];
 
 /// What of it works here. Bubblewrap is not for root; `users` runs the same tests again as somebody else.
-pub(crate) fn each() -> impl Iterator<Item = Backend> {
+pub(crate) fn each() -> impl Iterator<Item = SandboxBackend> {
     let live = Live::bare();
     BACKENDS.iter().copied().filter(move |backend| {
-        if *backend == Backend::Bwrap && rustix::process::geteuid().is_root() {
+        if *backend == SandboxBackend::Bwrap && rustix::process::geteuid().is_root() {
             return false;
         }
         match live.run(&["true"], |spec| spec.backend = *backend) {

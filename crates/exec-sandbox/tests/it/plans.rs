@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Entry, HostFacts, Kernel, MountKind, Network, Property, ProtectedEntry, Rule, SandboxSpec, Searched,
-    Treatment, What, bwrap_arguments, plan,
+    Entry, HostFacts, Kernel, MountKind, Network, Property, ProtectedEntry, ProtectionMode, SandboxRule,
+    SandboxSpec, Searched, What, bwrap_arguments, plan,
 };
 
 pub(crate) fn machine() -> HostFacts {
@@ -38,13 +38,13 @@ pub(crate) fn machine() -> HostFacts {
         bubblewrap: None,
         watched: Vec::new(),
         protected: vec![
-            ProtectedEntry { path: ".git".into(), kind: Entry::Folder, treatment: Treatment::Pin },
-            ProtectedEntry { path: ".git/config".into(), kind: Entry::File, treatment: Treatment::ReadOnly },
-            ProtectedEntry { path: ".env".into(), kind: Entry::File, treatment: Treatment::Hide },
+            ProtectedEntry { path: ".git".into(), kind: Entry::Folder, mode: ProtectionMode::Pin },
+            ProtectedEntry { path: ".git/config".into(), kind: Entry::File, mode: ProtectionMode::ReadOnly },
+            ProtectedEntry { path: ".env".into(), kind: Entry::File, mode: ProtectionMode::Hide },
             ProtectedEntry {
                 path: ".idea".into(),
                 kind: Entry::Link { to: Some("/home/u".into()), resolved: None },
-                treatment: Treatment::ReadOnly,
+                mode: ProtectionMode::ReadOnly,
             },
         ],
         searched: Searched::Fully,
@@ -120,7 +120,7 @@ fn a_broker_is_the_only_way_out() {
     ];
     assert_eq!(words[at..], expected);
     spec.network = Network::Broker { socket: "/run/other.sock".into() };
-    assert_eq!(plan(&spec, &machine()).unwrap_err().rule, Rule::Exists);
+    assert_eq!(plan(&spec, &machine()).unwrap_err().rule, SandboxRule::Exists);
 }
 
 #[test]
@@ -173,10 +173,10 @@ fn refused_with_the_way_out() {
     }
     let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
     spec.cwd = Some("/var/lib".into());
-    assert_eq!(plan(&spec, &machine()).unwrap_err().rule, Rule::VisibleCwd);
+    assert_eq!(plan(&spec, &machine()).unwrap_err().rule, SandboxRule::VisibleCwd);
     assert_eq!(
         plan(&SandboxSpec::new("/home/u/work", [""]), &machine()).unwrap_err().rule,
-        Rule::PlainCommand
+        SandboxRule::PlainCommand
     );
 }
 

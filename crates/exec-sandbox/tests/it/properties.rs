@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Access, Entry, HostFacts, Kernel, MountKind, SandboxSpec, bwrap_arguments, plan,
+    Entry, HostFacts, Kernel, MountAccess, MountKind, SandboxSpec, bwrap_arguments, plan,
 };
 
 /// Takes lines of bytes apart: a letter that says what the rest is, and the rest.
@@ -57,7 +57,7 @@ fn nothing_of_the_system_is_let_in(mounts: &[(&PathBuf, &MountKind)]) {
         assert!(!secret, "{source:?}");
         let machine =
             ["/etc", "/usr", "/run", "/tmp"].iter().any(|folder| Path::new(folder).starts_with(source));
-        assert!(*access == Access::ReadOnly || !machine, "{source:?} is writable");
+        assert!(*access == MountAccess::ReadOnly || !machine, "{source:?} is writable");
     }
 }
 

@@ -9,18 +9,18 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    Backend, End, Explain, Limit, Network, Outcome, Priority, Property, Provider, Rule, SandboxSpec, Streams,
-    Unavailable, plan, plan_and_run, probe, run,
+    End, Explain, Limit, Network, OnUnavailable, Outcome, Priority, Property, Provider, SandboxBackend,
+    SandboxRule, SandboxSpec, Streams, plan, plan_and_run, probe, run,
 };
 
 use crate::live::{BACKENDS, Live, SPENDER, each, read, spent};
 
 /// A workspace, if the machine has this backend.
-fn live(backend: Backend) -> Option<Live> {
+fn live(backend: SandboxBackend) -> Option<Live> {
     each().any(|one| one == backend).then(Live::bare)
 }
 
-fn python(live: &Live, backend: Backend, script: &str) -> Outcome {
+fn python(live: &Live, backend: SandboxBackend, script: &str) -> Outcome {
     live.run(&["python3", "-c", script], |spec| spec.backend = backend).unwrap()
 }
 
@@ -81,7 +81,7 @@ const STUBBORN: &str = "import signal\nsignal.signal(signal.SIGXCPU, lambda *_: 
 fn time_of_processors_runs_out_with_each() {
     for backend in each() {
         // Bubblewrap says only that it was killed.
-        let killed = if backend == Backend::Bwrap { End::Exited(137) } else { End::OutOfCpuTime };
+        let killed = if backend == SandboxBackend::Bwrap { End::Exited(137) } else { End::OutOfCpuTime };
         for (script, end) in [(BURNER, End::OutOfCpuTime), (STUBBORN, killed)] {
             let live = Live::bare();
             let outcome = live
@@ -99,7 +99,7 @@ fn time_of_processors_runs_out_with_each() {
 
 #[test]
 fn what_is_killed_with_time_left_was_only_killed() {
-    for backend in each().filter(|backend| *backend != Backend::Bwrap) {
+    for backend in each().filter(|backend| *backend != SandboxBackend::Bwrap) {
         let live = Live::bare();
         // What the command waited for took its time too, but the limit is one of each process.
         let script = "for i in 1 2 3; do python3 -c 'import time\nwhile time.process_time() < 0.9: pass'; done; kill -9 $$";
@@ -122,7 +122,7 @@ fn time_of_processors_runs_out_without_any_sandbox() {
         let mut spec = SandboxSpec::new(live.workspace(), ["python3", "-c", script]);
         let mut facts = probe(&spec);
         (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::Kernel::default(), None);
-        spec.unavailable = Unavailable::Warn;
+        spec.on_unavailable = OnUnavailable::Warn;
         spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1));
         spec.limits.priority = Priority::Normal;
         let planned = plan(&spec, &facts).unwrap();
@@ -137,7 +137,7 @@ fn each_says_what_was_used_up() {
         let live = Live::bare();
         let outcome = live.run(&["sh", "-c", SPENDER], |spec| spec.backend = backend).unwrap();
         // Bubblewrap ends without a look at what it started; what it used up itself would be another figure.
-        if backend == Backend::Bwrap {
+        if backend == SandboxBackend::Bwrap {
             assert_eq!((outcome.usage.cpu_time, outcome.usage.peak_memory), (None, None));
         } else {
             spent(outcome.usage, &format!("{backend:?}"));
@@ -279,10 +279,10 @@ fn a_killed_launcher_leaves_nothing_with_any() {
 
 #[test]
 fn a_folder_of_its_own_is_gone_with_the_command() {
-    let Some(live) = live(Backend::Landlock) else { return };
+    let Some(live) = live(SandboxBackend::Landlock) else { return };
     let script = "mkdir -p \"$HOME/a/b\" && touch \"$HOME/a/b/c\" && chmod 0 \"$HOME/a/b\" \"$HOME/a\" \"$HOME\"; \
                   dirname \"$HOME\"; kill -9 $$";
-    let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = Backend::Landlock).unwrap();
+    let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = SandboxBackend::Landlock).unwrap();
     let folder = String::from_utf8(outcome.output.stdout).unwrap();
     assert!(folder.contains("/stockade-"), "{folder}");
     assert!(!std::path::Path::new(folder.trim_end()).exists(), "{folder}");
@@ -290,9 +290,9 @@ fn a_folder_of_its_own_is_gone_with_the_command() {
 
 #[test]
 fn bubblewrap_follows_no_link_of_the_workspace() {
-    let Some(live) = live(Backend::Bwrap) else { return };
+    let Some(live) = live(SandboxBackend::Bwrap) else { return };
     fs::create_dir_all(live.workspace().join(".vscode")).unwrap();
-    let spec = SandboxSpec { backend: Backend::Bwrap, ..SandboxSpec::new(live.workspace(), ["true"]) };
+    let spec = SandboxSpec { backend: SandboxBackend::Bwrap, ..SandboxSpec::new(live.workspace(), ["true"]) };
     let planned = plan(&spec, &probe(&spec)).unwrap();
     // Between the plan and its execution, somebody lays a link.
     fs::remove_dir(live.workspace().join(".vscode")).unwrap();
@@ -303,12 +303,12 @@ fn bubblewrap_follows_no_link_of_the_workspace() {
 
 #[test]
 fn no_value_is_seen_among_the_arguments_of_bubblewrap() {
-    let Some(live) = live(Backend::Bwrap) else { return };
+    let Some(live) = live(SandboxBackend::Bwrap) else { return };
     let script =
         "cat /proc/[0-9]*/cmdline | tr '\\0' ' '; tr '\\0' ' ' < /proc/1/environ; echo \"$TOKEN\" | rev";
     let outcome = live
         .run(&["sh", "-c", script], |spec| {
-            spec.backend = Backend::Bwrap;
+            spec.backend = SandboxBackend::Bwrap;
             spec.environment.set.push(("TOKEN".into(), "s3cret".into()));
         })
         .unwrap();
@@ -318,20 +318,20 @@ fn no_value_is_seen_among_the_arguments_of_bubblewrap() {
 
 #[test]
 fn landlock_says_what_it_does_not_do() {
-    let Some(live) = live(Backend::Landlock) else { return };
-    let outcome = live.run(&["true"], |spec| spec.backend = Backend::Landlock).unwrap();
+    let Some(live) = live(SandboxBackend::Landlock) else { return };
+    let outcome = live.run(&["true"], |spec| spec.backend = SandboxBackend::Landlock).unwrap();
     for property in [Property::Files, Property::Processes, Property::SecondWall, Property::ProtectedNames] {
         assert!(outcome.enforcement.gaps.iter().any(|gap| gap.property == property), "{property:?}");
     }
     let refused = live.run(&["touch", "ran"], |spec| {
-        spec.backend = Backend::Landlock;
+        spec.backend = SandboxBackend::Landlock;
         spec.require.insert(Property::ProtectedNames);
     });
     assert!(refused.is_err() && !live.workspace().join("ran").exists());
     let socket = live.outside().join("broker");
     let broker = UnixListener::bind(&socket).unwrap();
     let refused = live.run(&["touch", "ran"], |spec| {
-        spec.backend = Backend::Landlock;
+        spec.backend = SandboxBackend::Landlock;
         spec.network = Network::Broker { socket };
     });
     assert!(refused.unwrap_err().to_string().contains("one socket and no other"));
@@ -344,8 +344,8 @@ fn without_any_sandbox_only_who_chose_it_runs() {
     let mut spec = SandboxSpec::new(live.workspace(), ["touch", "ran"]);
     let mut facts = probe(&spec);
     (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::Kernel::default(), None);
-    assert!(matches!(plan(&spec, &facts).unwrap_err().rule, Rule::CannotEnforce(_)));
-    spec.unavailable = Unavailable::Warn;
+    assert!(matches!(plan(&spec, &facts).unwrap_err().rule, SandboxRule::CannotEnforce(_)));
+    spec.on_unavailable = OnUnavailable::Warn;
     let planned = plan(&spec, &facts).unwrap();
     assert_eq!(planned.provider, Provider::Nothing);
     let outcome = run(&planned, Streams::default()).unwrap();

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    Backend, End, Limit, Outcome, SandboxSpec, Streams, Terminal, TerminalSize, plan, probe, run,
+    End, Limit, Outcome, SandboxBackend, SandboxSpec, Streams, Terminal, TerminalSize, plan, probe, run,
 };
 
 use crate::live::{BACKENDS, Live, each};
@@ -13,7 +13,7 @@ const SIZE: TerminalSize = TerminalSize { rows: 30, columns: 100 };
 
 fn at_a_terminal(
     live: &Live,
-    backend: Backend,
+    backend: SandboxBackend,
     script: &str,
     change: impl FnOnce(&mut SandboxSpec),
 ) -> Outcome {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
+use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::store::AgentLimits;
@@ -42,9 +43,9 @@ pub struct AgentConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecConfig {
     /// Where they run.
-    pub backend: Backend,
+    pub isolation: Isolation,
     /// What makes the sandbox.
-    pub maker: Maker,
+    pub backend: SandboxBackend,
     /// What they see of the home.
     pub home: HomeView,
     /// What they may read besides their workspace.
@@ -79,47 +80,11 @@ impl ExecConfig {
 
 /// Where commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backend {
-    /// In a sandbox.
+pub enum Isolation {
+    /// In a sandbox, and this becomes of them where none can be made.
     Sandbox(OnUnavailable),
     /// Wherever the program that embeds the guard runs them, with all of its rights.
     Direct,
-}
-
-/// What makes a sandbox.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Maker {
-    /// The first that works.
-    #[default]
-    Auto,
-    /// This program.
-    Native,
-    /// Bubblewrap.
-    Bubblewrap,
-    /// Landlock, where namespaces are forbidden.
-    Landlock,
-}
-
-/// What commands see of the home. Credentials are never among it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum HomeView {
-    /// Settings of git, and the caches and programs of tools.
-    Tools,
-    /// Settings of git.
-    #[default]
-    Private,
-}
-
-/// What becomes of a command where no sandbox can be made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnUnavailable {
-    /// It is refused.
-    #[default]
-    Refuse,
-    /// A person is asked about this one run.
-    Ask,
-    /// It runs without one, and its decision and its outcome say so.
-    Warn,
 }
 
 /// What holds for the audit trail.
@@ -327,10 +292,9 @@ impl Files {
 impl ExecSandbox {
     fn read(self, permission: &Permission) -> ExecConfig {
         let must = permission.enable_node_permissions;
-        let on_unavailable = match self.on_unavailable.as_str() {
-            "warn" if !must => OnUnavailable::Warn,
-            "ask" if !must => OnUnavailable::Ask,
-            _ => OnUnavailable::Refuse,
+        let on_unavailable = match must {
+            true => OnUnavailable::Refuse,
+            false => OnUnavailable::from_name(&self.on_unavailable).unwrap_or_default(),
         };
         let mut read_only = self.read_only_allow_paths;
         let mut hosts = Vec::new();
@@ -339,17 +303,12 @@ impl ExecSandbox {
             hosts.clone_from(&permission.allowed_net_hosts);
         }
         ExecConfig {
-            backend: match self.enabled == "never" && !must {
-                true => Backend::Direct,
-                false => Backend::Sandbox(on_unavailable),
+            isolation: match self.enabled == "never" && !must {
+                true => Isolation::Direct,
+                false => Isolation::Sandbox(on_unavailable),
             },
-            maker: match self.backend.as_str() {
-                "native" => Maker::Native,
-                "bwrap" => Maker::Bubblewrap,
-                "landlock" => Maker::Landlock,
-                _ => Maker::Auto,
-            },
-            home: if self.home == "tools" { HomeView::Tools } else { HomeView::Private },
+            backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
+            home: HomeView::from_name(&self.home).unwrap_or_default(),
             read_only,
             network: self.network == "open" && !must,
             hosts,
@@ -373,8 +332,8 @@ impl Default for AgentConfig {
             commands: CommandDefaults { unmatched: Effect::Deny, unanalysable: Effect::Deny },
             rules: Vec::new(),
             exec: ExecConfig {
-                backend: Backend::Sandbox(OnUnavailable::Refuse),
-                maker: Maker::default(),
+                isolation: Isolation::Sandbox(OnUnavailable::Refuse),
+                backend: SandboxBackend::default(),
                 home: HomeView::default(),
                 read_only: Vec::new(),
                 network: false,

@@ -3,6 +3,8 @@
 //! The rows are the only place where a default is written. The types that a guard is built from are filled from them, and
 //! so are `CONFIG.md`, the schema and `stockade config explain`.
 
+use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
+
 use super::kind::Kind;
 use super::narrow::Narrows;
 
@@ -75,13 +77,13 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.execSandbox.enabled", Word(&["never", "always"]), "\"always\"", Stricter,
             "Whether commands run in a sandbox. With `never`, what a rule allows is left to whoever embeds the guard, who runs it \
              with all rights of the program, and a person is asked about everything else."),
-        key("agents.<id>.skills.execSandbox.onUnavailable", Word(&["warn", "ask", "refuse"]), "\"refuse\"", Stricter,
+        key("agents.<id>.skills.execSandbox.onUnavailable", Word(OnUnavailable::NAMES), "\"refuse\"", Stricter,
             "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
              and its decision and outcome say so."),
-        key("agents.<id>.skills.execSandbox.backend", Word(&["auto", "native", "bwrap", "landlock"]), "\"auto\"", Never,
+        key("agents.<id>.skills.execSandbox.backend", Word(SandboxBackend::NAMES), "\"auto\"", Never,
             "What makes the sandbox: `native` needs nothing installed, `bwrap` is bubblewrap, `landlock` works where namespaces \
              are forbidden, and `auto` takes the first that works."),
-        key("agents.<id>.skills.execSandbox.home", Word(&["tools", "private"]), "\"private\"", Stricter,
+        key("agents.<id>.skills.execSandbox.home", Word(HomeView::NAMES), "\"private\"", Stricter,
             "What commands see of the home: with `private`, settings of git; with `tools`, caches and programs that are installed \
              there as well. Credentials are never among it."),
         key("agents.<id>.skills.execSandbox.readOnlyAllowPaths", Paths, "[]", IntersectPaths,

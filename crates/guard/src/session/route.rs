@@ -3,7 +3,8 @@
 use stockade_policy::commands::router::{BlockReason, Fallback, Route, RouterConfig, route};
 use stockade_policy::{CommandDecision, Effect};
 
-use crate::config::{Backend, OnUnavailable};
+use crate::config::{ExecConfig, Isolation};
+use crate::exec::{OnUnavailable, SandboxBackend};
 
 /// Where a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,23 +35,20 @@ pub(super) enum Way {
     Refused,
 }
 
-/// The sandbox of this machine. Which backend makes it is decided where it is started.
-#[derive(Debug, Clone, PartialEq)]
-struct LocalSandbox;
-
 /// Returns where a command goes. Without a sandbox it runs only where the configuration says so by name, or a person does.
-pub(super) fn way(decision: &CommandDecision<'_, '_>, backend: Backend, sandboxes: Sandboxes) -> Way {
+pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandboxes: Sandboxes) -> Way {
     use RunPlace::{Sandbox, Unsandboxed};
-    let there: &[LocalSandbox] = if sandboxes == Sandboxes::Some { &[LocalSandbox] } else { &[] };
-    match (route(decision, &config(backend), there).route, backend) {
+    // The backend that is asked for stands for whatever `auto` turns out to be when the sandbox is made.
+    let there: &[SandboxBackend] = if sandboxes == Sandboxes::Some { &[exec.backend] } else { &[] };
+    match (route(decision, &config(exec), there).route, exec.isolation) {
         (Route::Sandbox(_), _) => Way::Runs(Sandbox),
         (Route::AskFirst(Some(_)), _) => Way::Asks(Sandbox),
-        (Route::Direct, Backend::Direct) => Way::Runs(Unsandboxed),
+        (Route::Direct, Isolation::Direct) => Way::Runs(Unsandboxed),
         // What is simply allowed needs no sandbox, and gets one all the same: `always` means every command.
-        (Route::Direct, Backend::Sandbox(_)) if sandboxes == Sandboxes::Some => Way::Runs(Sandbox),
-        (Route::Direct, Backend::Sandbox(OnUnavailable::Refuse)) => Way::NoSandbox,
-        (Route::Direct, Backend::Sandbox(OnUnavailable::Warn)) => Way::Runs(Unsandboxed),
-        (Route::AskFirst(None), Backend::Sandbox(OnUnavailable::Warn)) if decision.effect < Effect::Ask => {
+        (Route::Direct, Isolation::Sandbox(_)) if sandboxes == Sandboxes::Some => Way::Runs(Sandbox),
+        (Route::Direct, Isolation::Sandbox(OnUnavailable::Refuse)) => Way::NoSandbox,
+        (Route::Direct, Isolation::Sandbox(OnUnavailable::Warn)) => Way::Runs(Unsandboxed),
+        (Route::AskFirst(None), Isolation::Sandbox(OnUnavailable::Warn)) if decision.effect < Effect::Ask => {
             Way::Runs(Unsandboxed)
         }
         (Route::Direct | Route::AskFirst(None), _) => Way::Asks(Unsandboxed),
@@ -60,16 +58,16 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, backend: Backend, sandboxe
 }
 
 /// The same in the words of the router. No program is exempt from the sandbox by its name.
-fn config(backend: Backend) -> RouterConfig<LocalSandbox> {
+fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
     RouterConfig {
-        enabled: matches!(backend, Backend::Sandbox(_)),
+        enabled: matches!(exec.isolation, Isolation::Sandbox(_)),
         always: Vec::new(),
         never: Vec::new(),
-        fallback: match backend {
-            Backend::Sandbox(OnUnavailable::Refuse) => Fallback::Block,
-            Backend::Sandbox(OnUnavailable::Ask | OnUnavailable::Warn) | Backend::Direct => Fallback::Ask,
+        fallback: match exec.isolation {
+            Isolation::Sandbox(OnUnavailable::Refuse) => Fallback::Block,
+            Isolation::Sandbox(OnUnavailable::Ask | OnUnavailable::Warn) | Isolation::Direct => Fallback::Ask,
         },
-        backends: vec![LocalSandbox],
+        backends: vec![exec.backend],
         ..RouterConfig::default()
     }
 }
@@ -78,11 +76,12 @@ fn config(backend: Backend) -> RouterConfig<LocalSandbox> {
 mod tests {
     use super::*;
     use crate::agent_commands::AgentCommands;
+    use crate::config::AgentConfig;
 
-    const NEVER: Backend = Backend::Direct;
-    const REFUSE: Backend = Backend::Sandbox(OnUnavailable::Refuse);
-    const ASK: Backend = Backend::Sandbox(OnUnavailable::Ask);
-    const WARN: Backend = Backend::Sandbox(OnUnavailable::Warn);
+    const NEVER: Isolation = Isolation::Direct;
+    const REFUSE: Isolation = Isolation::Sandbox(OnUnavailable::Refuse);
+    const ASK: Isolation = Isolation::Sandbox(OnUnavailable::Ask);
+    const WARN: Isolation = Isolation::Sandbox(OnUnavailable::Warn);
 
     /// Every effect, every configuration, with and without a sandbox.
     #[test]
@@ -112,8 +111,11 @@ mod tests {
         let commands = AgentCommands::from(stockade_policy::CommandPolicy::builtin());
         for (text, wanted) in rows {
             let decision = commands.decide(text, &Default::default(), &Default::default());
-            for ((backend, sandboxes), wanted) in columns.into_iter().zip(wanted) {
-                assert_eq!(way(&decision, backend, sandboxes), wanted, "{text} {backend:?} {sandboxes:?}");
+            for ((isolation, sandboxes), wanted) in columns.into_iter().zip(wanted) {
+                for backend in SandboxBackend::ALL.iter().copied() {
+                    let exec = ExecConfig { isolation, backend, ..AgentConfig::default().exec };
+                    assert_eq!(way(&decision, &exec, sandboxes), wanted, "{text} {exec:?} {sandboxes:?}");
+                }
             }
         }
     }

@@ -6,8 +6,8 @@ use super::route::{RunPlace, Sandboxes, Way, way};
 use super::start::{Found, command, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::audit::EventKind;
-use crate::config::{Backend, OnUnavailable};
-use crate::exec::{Refusal, Streams, Unavailable};
+use crate::config::Isolation;
+use crate::exec::{OnUnavailable, Refusal, Streams};
 use crate::runner::RunReport;
 
 /// What came of a command.
@@ -71,9 +71,9 @@ impl Session {
         let Some(judged) = judged.filter(|judged| judged.effect < Effect::Deny) else {
             return Ok(RunAnswer::Refused(decision));
         };
-        match self.guard.config().exec.backend {
-            Backend::Direct => self.unsandboxed(&judged, decision, streams),
-            Backend::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
+        match self.guard.config().exec.isolation {
+            Isolation::Direct => self.unsandboxed(&judged, decision, streams),
+            Isolation::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
         }
     }
 
@@ -97,15 +97,15 @@ impl Session {
             let reason = "the rules have changed since somebody was asked".to_owned();
             return self.refuse(&text, DecisionRule::RulesChanged, reason, None);
         }
-        if self.guard.config().exec.backend == Backend::Direct {
+        if self.guard.config().exec.isolation == Isolation::Direct {
             let reason = format!("a person was asked, and said yes; {NEVER}");
             return Ok(RunAnswer::Unsandboxed(self.answered(Effect::Allow, &text, reason)?));
         }
-        let unavailable = match place {
-            RunPlace::Sandbox => Unavailable::Refuse,
-            RunPlace::Unsandboxed => Unavailable::Warn,
+        let on_unavailable = match place {
+            RunPlace::Sandbox => OnUnavailable::Refuse,
+            RunPlace::Unsandboxed => OnUnavailable::Warn,
         };
-        let prepared = self.prepare(command(&judged), unavailable)?;
+        let prepared = self.prepare(command(&judged), on_unavailable)?;
         match (look(&prepared), place) {
             (Found::Sandbox, _) | (Found::Nothing(_), RunPlace::Unsandboxed) => {
                 self.start(&text, decision, prepared, streams)
@@ -123,7 +123,7 @@ impl Session {
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
         let text = judged.text;
-        match way(judged, Backend::Direct, Sandboxes::None) {
+        match way(judged, &self.guard.config().exec, Sandboxes::None) {
             Way::Runs(_) => {
                 let reason = format!("{NEVER}: it runs with all rights of whoever runs it");
                 let rule = DecisionRule::SandboxDisabled;
@@ -149,18 +149,14 @@ impl Session {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
         // What somebody has agreed to by name needs no second look when it turns out at the last moment.
-        let unavailable = match on_unavailable {
-            OnUnavailable::Refuse | OnUnavailable::Ask => Unavailable::Refuse,
-            OnUnavailable::Warn => Unavailable::Warn,
-        };
-        let prepared = self.prepare(command(judged), unavailable)?;
+        let prepared = self.prepare(command(judged), on_unavailable)?;
         let (sandboxes, refusal) = match look(&prepared) {
             Found::Sandbox => (Sandboxes::Some, None),
             Found::Nothing(refusal) => (Sandboxes::None, Some(refusal)),
             Found::Refused(refusal) => return self.not_to_be_had(text, &refusal),
         };
         let why = refusal.as_ref().map(ToString::to_string).unwrap_or_default();
-        match (way(judged, Backend::Sandbox(on_unavailable), sandboxes), refusal) {
+        match (way(judged, &self.guard.config().exec, sandboxes), refusal) {
             (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, prepared, streams),
             (Way::Runs(RunPlace::Unsandboxed), _) => {
                 let reason = format!("{why}; `{RULE}` is `warn`, so it runs without a sandbox");

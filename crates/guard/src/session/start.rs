@@ -5,11 +5,9 @@ use stockade_policy::CommandDecision;
 use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind};
-use crate::config::{ExecConfig, HomeView, Maker};
+use crate::config::ExecConfig;
 use crate::egress::BrokerOptions;
-use crate::exec::{
-    Backend, Home, Limit, Limits, Network, Refusal, RunError, SandboxSpec, Streams, Unavailable,
-};
+use crate::exec::{Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxSpec, Streams};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
 /// What this machine can make of a request.
@@ -27,7 +25,7 @@ impl Session {
     pub(super) fn prepare(
         &self,
         command: Vec<String>,
-        unavailable: Unavailable,
+        on_unavailable: OnUnavailable,
     ) -> Result<PreparedRun, GuardError> {
         let egress = self
             .guard
@@ -35,7 +33,7 @@ impl Session {
             .map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
-        PreparedRun::new(self.spec(command, unavailable), egress, record).map_err(GuardError::Broker)
+        PreparedRun::new(self.spec(command, on_unavailable), egress, record).map_err(GuardError::Broker)
     }
 
     /// Runs a command that is ready.
@@ -65,30 +63,22 @@ impl Session {
         }
     }
 
-    fn spec(&self, command: Vec<String>, unavailable: Unavailable) -> SandboxSpec {
+    fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable) -> SandboxSpec {
         let exec = &self.guard.config().exec;
-        let ExecConfig { maker, home, read_only, network, memory, processes, .. } = exec;
+        let ExecConfig { backend, home, read_only, network, memory, processes, .. } = exec;
         SandboxSpec {
-            unavailable,
-            backend: match maker {
-                Maker::Auto => Backend::Auto,
-                Maker::Native => Backend::Native,
-                Maker::Bubblewrap => Backend::Bwrap,
-                Maker::Landlock => Backend::Landlock,
-            },
-            home: match home {
-                HomeView::Tools => Home::Tools,
-                HomeView::Private => Home::Private,
-            },
+            on_unavailable,
+            backend: *backend,
+            home: *home,
             network: if *network { Network::Open } else { Network::None },
             read_only: read_only.clone(),
             shared: self.shared.clone(),
-            limits: Limits {
+            limits: ResourceLimits {
                 wall_time: limit(self.bounds.timeout(exec)),
                 memory: limit(*memory),
                 processes: limit(*processes),
                 output: Limit::AtMost(self.bounds.output(exec)),
-                ..Limits::default()
+                ..ResourceLimits::default()
             },
             ..SandboxSpec::new(self.guard.workspace(), command)
         }
@@ -97,9 +87,9 @@ impl Session {
 
 /// Looks whether this machine can make a sandbox, or what else stands against it.
 pub(super) fn look(prepared: &PreparedRun) -> Found {
-    let planned = |unavailable| prepared.plan_with(|spec| spec.unavailable = unavailable);
-    let Err(refusal) = planned(Unavailable::Refuse) else { return Found::Sandbox };
-    match planned(Unavailable::Warn) {
+    let planned = |on_unavailable| prepared.plan_with(|spec| spec.on_unavailable = on_unavailable);
+    let Err(refusal) = planned(OnUnavailable::Refuse) else { return Found::Sandbox };
+    match planned(OnUnavailable::Warn) {
         Ok(_) => Found::Nothing(refusal),
         Err(_) => Found::Refused(refusal),
     }

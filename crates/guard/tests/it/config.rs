@@ -7,7 +7,8 @@ use std::path::Path;
 
 use serde_json::json;
 use stockade_guard::config::{
-    Backend, Config, ConfigError, ConfigLayer, ConfigSources, HomeView, Maker, OnUnavailable, config_schema,
+    Config, ConfigError, ConfigLayer, ConfigSources, HomeView, Isolation, OnUnavailable, SandboxBackend,
+    config_schema,
 };
 use stockade_guard::policy::{Answer, Layer};
 
@@ -94,7 +95,7 @@ fn a_project_only_narrows() {
     let agent = config.agent("bot");
     assert_eq!((agent.tools.profile.as_str(), agent.max_steps), ("coding", 150));
     assert_eq!((agent.tools.allow, agent.tools.deny), (vec![], vec!["exec".to_owned()]));
-    assert_eq!(agent.exec.backend, Backend::Sandbox(OnUnavailable::Refuse));
+    assert_eq!(agent.exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
     assert_eq!(agent.exec.read_only, [Path::new("/opt/x")]);
     assert!(!agent.exec.network && agent.exec.timeout.is_some());
     assert_eq!(agent.files.write.default, Answer::Deny);
@@ -240,7 +241,7 @@ fn node_permissions_make_the_sandbox_a_must() {
                 agents: {bot: {skills: {execSandbox: {enabled: never, network: open}}}}\n";
     let config = Site::new(&[("home/config.yaml", text)]).load().unwrap();
     let exec = config.agent("bot").exec;
-    assert_eq!(exec.backend, Backend::Sandbox(OnUnavailable::Refuse));
+    assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
     assert_eq!(
         (exec.network, exec.hosts, exec.read_only),
         (false, vec!["a.example".to_owned()], vec!["/data".into()])
@@ -251,11 +252,11 @@ fn node_permissions_make_the_sandbox_a_must() {
 fn a_project_may_hide_the_home_and_has_no_say_in_what_makes_the_sandbox() {
     let wishes = "[agents.\"*\".skills.execSandbox]\nhome = \"tools\"\nbackend = \"landlock\"\n";
     let exec = Site::new(&[("home/config.toml", wishes)]).load().unwrap().agent("bot").exec;
-    assert_eq!((exec.home, exec.maker), (HomeView::Tools, Maker::Landlock));
+    assert_eq!((exec.home, exec.backend), (HomeView::Tools, SandboxBackend::Landlock));
     let project = "[agents.\"*\".skills.execSandbox]\nhome = \"private\"\nbackend = \"native\"\n";
     let both = Site::new(&[("home/config.toml", wishes), ("work/.stockade/config.toml", project)]);
     let exec = both.load().unwrap().agent("bot").exec;
-    assert_eq!((exec.home, exec.maker), (HomeView::Private, Maker::Landlock));
+    assert_eq!((exec.home, exec.backend), (HomeView::Private, SandboxBackend::Landlock));
 }
 
 const RULES: &str = "agents.bot.commands.rules";

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use stockade_exec_sandbox::{HostFacts, SandboxSpec, Treatment, plan, probe};
+use stockade_exec_sandbox::{HostFacts, ProtectionMode, SandboxSpec, plan, probe};
 use stockade_guard::policy::commands::hazards::{Floor, all_hazards};
 use stockade_guard::policy::shell::{ReadOptions, Script};
 use stockade_guard::policy::{Access, Caller, SandboxConfig};
@@ -13,7 +13,7 @@ use stockade_guard::scanner::Scanner;
 use stockade_guard::{
     AdmitOptions, Authorization, PathGuard, PathRequest, Resolver, SkillSource, SurfaceKind, admit,
 };
-use stockade_names::{Kind, Name, Read, Scope, Tools, View, Write, names};
+use stockade_names::{Kind, Name, Read, SandboxView, Scope, Tools, Write, names};
 
 /// Every path of the table, with a letter where it has a star.
 fn paths() -> impl Iterator<Item = (&'static Name, String)> {
@@ -102,12 +102,14 @@ fn a_sandbox_does_what_the_table_says() {
     let laid_out = lay_out(&root);
     let facts = probe(&spec(&root));
     for (name, path) in laid_out {
-        let treated = facts.protected.iter().find(|entry| entry.path == path).map(|entry| entry.treatment);
+        let mode = facts.protected.iter().find(|entry| entry.path == path).map(|entry| entry.mode);
         let is_reported = facts.watched.iter().any(|watched| watched.path == path);
         match (name.view, name.write) {
-            (View::Masked, _) => assert_eq!(treated, Some(Treatment::Hide), "{}: {path:?}", name.id),
+            (SandboxView::Masked, _) => {
+                assert_eq!(mode, Some(ProtectionMode::Hide), "{}: {path:?}", name.id);
+            }
             (_, Write::Protect | Write::Refuse) if name.is_obeyed() => {
-                assert_eq!(treated, Some(Treatment::ReadOnly), "{}: {path:?}", name.id);
+                assert_eq!(mode, Some(ProtectionMode::ReadOnly), "{}: {path:?}", name.id);
             }
             (_, Write::Report) if name.is_obeyed() => assert!(is_reported, "{}: {path:?}", name.id),
             _ => {}
@@ -141,7 +143,7 @@ fn admission_lists_what_the_table_says_is_obeyed() {
 #[test]
 fn a_sandbox_never_shares_what_the_table_withholds() {
     let facts = HostFacts { home: "/home/u".into(), user: 1000, ..HostFacts::default() };
-    for (name, path) in paths().filter(|(name, _)| name.view == View::Withheld) {
+    for (name, path) in paths().filter(|(name, _)| name.view == SandboxView::Withheld) {
         assert_eq!(name.scope, Scope::Home, "{}", name.id);
         let spec = SandboxSpec { read_only: vec![facts.home.join(&path)], ..spec(Path::new("/srv/work")) };
         let refusal = plan(&spec, &facts).unwrap_err();

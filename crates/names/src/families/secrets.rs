@@ -1,7 +1,7 @@
 //! Files that hold secrets, and who may not read them.
 
 use super::SECRET;
-use crate::name::{Kind, Name, Read, Scope, Tools, View, Write};
+use crate::name::{Kind, Name, Read, SandboxView, Scope, Tools, Write};
 
 /// Keys that somebody logs in with: no command has any business reading them.
 const KEY: Name = Name { kind: Kind::GrantsAccess, read: Read::Refuse, ..SECRET };
@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Name] = &[
         tool: "dotenv",
         paths: &[".env", ".env.*"],
         but: &[".env.example", ".env.sample", ".env.template", ".env.dist"],
-        view: View::Masked,
+        view: SandboxView::Masked,
         why: "Passwords and tokens for the program of the project.",
         matches: &[".env", "a/b/.ENV.local", ".env.production"],
         clean: &["env", "a.env", ".environment"],
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Name] = &[
             ".git-credentials",
             ".vault-token",
         ],
-        view: View::Masked,
+        view: SandboxView::Masked,
         why: "A program in the workspace that needs one has its own.",
         matches: &["id_rsa", "x/.netrc", ".pgpass"],
         clean: &["netrc.md"],
@@ -294,7 +294,7 @@ pub(super) const ROWS: &[Name] = &[
             ".local/share/keyrings",
             ".local/share/claude",
         ],
-        view: View::Withheld,
+        view: SandboxView::Withheld,
         why: "Credentials are kept there, in one file or another.",
         matches: &[".ssh", ".config/gh/hosts.yml", ".local/share/keyrings/x"],
         clean: &["project", "config"],

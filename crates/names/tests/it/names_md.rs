@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::{env, fs};
 
-use stockade_names::{FAMILIES, Name, Read, Scope, Tools, View, Write};
+use stockade_names::{FAMILIES, Name, Read, SandboxView, Scope, Tools, Write};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/NAMES.md");
 
@@ -77,9 +77,9 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
             Tools::Forbidden => Some("file tools never open it"),
         },
         match row.view {
-            View::Shown => None,
-            View::Masked => Some("empty in a sandbox"),
-            View::Withheld => Some("never shared with a sandbox, nor what is around it"),
+            SandboxView::Shown => None,
+            SandboxView::Masked => Some("empty in a sandbox"),
+            SandboxView::Withheld => Some("never shared with a sandbox, nor what is around it"),
         },
     ]
 }

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 use stockade_guard::exec::{
-    Backend, End, Input, Limit, Outcome, Property, RunError, SandboxSpec, Stream, Streams, probe, run_spec,
+    End, Input, Limit, Outcome, Property, RunError, SandboxBackend, SandboxSpec, Stream, Streams, probe,
+    run_spec,
 };
 
 use super::Finding;
@@ -28,24 +29,24 @@ const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 pub(super) fn look() -> io::Result<Vec<Finding>> {
     let folder = tempfile::Builder::new().prefix("stockade-doctor-").tempdir()?;
     let workspace = fs::canonicalize(folder.path())?;
-    let native = attempt(&workspace, Backend::Native, None);
-    let landlock = attempt(&workspace, Backend::Landlock, None);
-    let bubblewrap = attempt(&workspace, Backend::Bwrap, None);
+    let native = attempt(&workspace, SandboxBackend::Native, None);
+    let landlock = attempt(&workspace, SandboxBackend::Landlock, None);
+    let bubblewrap = attempt(&workspace, SandboxBackend::Bwrap, None);
     let some_work = [&native, &landlock, &bubblewrap].iter().any(|tried| tried.is_ok());
     let mut findings = vec![namespaces(&native, some_work), bwrap(&bubblewrap), walls(&workspace, &landlock)];
     findings.extend(inside(&native));
     findings.push(held(&workspace));
-    findings.push(groups(&attempt(&workspace, Backend::Auto, Some(Property::TotalMemory))));
+    findings.push(groups(&attempt(&workspace, SandboxBackend::Auto, Some(Property::TotalMemory))));
     Ok(findings)
 }
 
 /// Runs a command in a sandbox and returns how it ended, or why not.
-fn attempt(workspace: &Path, backend: Backend, require: Option<Property>) -> Result<Outcome, String> {
+fn attempt(workspace: &Path, backend: SandboxBackend, require: Option<Property>) -> Result<Outcome, String> {
     let mut spec = SandboxSpec::new(workspace, ["/bin/sh", "-c", ASKED]);
     spec.backend = backend;
     spec.limits.wall_time = Limit::AtMost(PATIENCE);
     spec.require.extend(require);
-    if backend == Backend::Landlock {
+    if backend == SandboxBackend::Landlock {
         // It enforces less by its nature. What is asked here is whether it works at all.
         spec.require.clear();
     }

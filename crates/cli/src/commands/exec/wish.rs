@@ -5,11 +5,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{
-    Access, Backend, Explain, Home, Limit, Limits, Network, SandboxSpec, Spawn, Unavailable,
-};
+use stockade_guard::exec::{Explain, Limit, MountAccess, Network, ResourceLimits, SandboxSpec, Spawn};
 
-use super::{ExecArgs, Maker, Reach, Tools, WithoutOne};
+use super::{ExecArgs, Reach};
 
 /// Returns the wish, or why a folder cannot be found.
 pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
@@ -20,20 +18,12 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     };
     let mut spec = SandboxSpec::new(workspace, args.command.iter().cloned());
     if args.read_only {
-        spec.workspace_access = Access::ReadOnly;
+        spec.workspace_access = MountAccess::ReadOnly;
     }
     (spec.read_only, spec.shared) = (all("--ro", &args.ro)?, all("--rw", &args.rw)?);
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
-    spec.home = if args.home == Tools::Private { Home::Private } else { Home::Tools };
-    spec.backend = match args.backend {
-        Maker::Auto => Backend::Auto,
-        Maker::Native => Backend::Native,
-        Maker::Bwrap => Backend::Bwrap,
-        Maker::Landlock => Backend::Landlock,
-    };
-    spec.unavailable =
-        if args.on_unavailable == WithoutOne::Warn { Unavailable::Warn } else { Unavailable::Refuse };
+    (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Words };
     spec.require.extend(args.require.iter().copied());
@@ -80,7 +70,7 @@ fn split(variable: &OsString) -> Option<(OsString, OsString)> {
     Some((OsString::from_vec(name.to_vec()), OsString::from_vec(value.to_vec())))
 }
 
-fn limit(limits: &mut Limits, args: &ExecArgs) {
+fn limit(limits: &mut ResourceLimits, args: &ExecArgs) {
     fn set<T: Copy>(limit: &mut Limit<T>, given: Option<T>) {
         *limit = given.map_or(*limit, Limit::AtMost);
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::exec::{
-    Backend, Enforcement, Plan, Property, Provider, Refusal, What, bwrap_arguments, plan,
+    Enforcement, Plan, Property, Provider, Refusal, SandboxBackend, What, bwrap_arguments, plan,
 };
 
 use super::{Json, Lane, Parameters};
@@ -115,26 +115,19 @@ impl Parameters for PlanSandbox {
     }
 }
 
-/// The backends that plans are made for.
-const BACKENDS: &[(&str, Backend)] = &[
-    ("auto", Backend::Auto),
-    ("native", Backend::Native),
-    ("bwrap", Backend::Bwrap),
-    ("landlock", Backend::Landlock),
-];
-
-/// Those of other systems.
+/// Backends of other systems, which clients may name.
 const NOT_HERE: &[&str] = &["seatbelt", "docker", "podman"];
 
-fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<Backend, Fault> {
-    let Some(wish) = wish else { return Ok(if has_bwrap { Backend::Bwrap } else { Backend::Auto }) };
-    match BACKENDS.iter().find(|(name, _)| *name == wish) {
-        Some((_, backend)) => Ok(*backend),
+fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault> {
+    let usual = if has_bwrap { SandboxBackend::Bwrap } else { SandboxBackend::Auto };
+    let Some(wish) = wish else { return Ok(usual) };
+    match SandboxBackend::from_name(wish) {
+        Some(backend) => Ok(backend),
         None if NOT_HERE.contains(&wish) => Err(Fault::new(
             fault::NO_SANDBOX,
             format!("no plan is made for `{wish}`; there are native, bwrap and landlock"),
         )),
-        None => Err(Fault::unknown("backend", wish, BACKENDS.iter().map(|(name, _)| *name))),
+        None => Err(Fault::unknown("backend", wish, SandboxBackend::NAMES.iter().copied())),
     }
 }
 

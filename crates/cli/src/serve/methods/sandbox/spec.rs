@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::exec::{Access, Home, Limit, Limits, Network, SandboxSpec};
+use stockade_guard::exec::{HomeView, Limit, MountAccess, Network, ResourceLimits, SandboxSpec};
 
 use crate::serve::fault::Fault;
 
@@ -109,7 +109,7 @@ impl Spec {
         };
         let mut spec = SandboxSpec::new(workspace, command);
         if self.workspace_read_only {
-            spec.workspace_access = Access::ReadOnly;
+            spec.workspace_access = MountAccess::ReadOnly;
         }
         (spec.shared, spec.read_only) = (self.shared_paths, self.read_only_paths);
         (spec.cwd, spec.spill) = (self.cwd, self.temp_dir);
@@ -125,8 +125,8 @@ impl Spec {
             }
         };
         spec.home = match (self.secure_credential_home, unsaid) {
-            (Some(true), _) | (None, Unsaid::Closed) => Home::Private,
-            (Some(false), _) | (None, Unsaid::Open) => Home::Tools,
+            (Some(true), _) | (None, Unsaid::Closed) => HomeView::Private,
+            (Some(false), _) | (None, Unsaid::Open) => HomeView::Tools,
         };
         spec.environment.set =
             self.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -169,7 +169,7 @@ impl Reach {
 }
 
 impl Bounds {
-    fn narrow(&self, limits: &mut Limits) {
+    fn narrow(&self, limits: &mut ResourceLimits) {
         let number = |wish: Option<u64>, limit: &mut Limit<u64>| *limit = wish.map_or(*limit, Limit::AtMost);
         let time = |wish: Option<u64>, limit: &mut Limit<Duration>| {
             *limit = wish.map_or(*limit, |millis| Limit::AtMost(Duration::from_millis(millis)));

@@ -1,0 +1,108 @@
+//! What is chosen by a word, in options, in configurations and in requests. The words stand here and nowhere else.
+
+/// Gives an enum its table: each value, its word, and what a person who chooses is told of it. Where the values have an
+/// order, the strictest is the last.
+macro_rules! words {
+    ($choice:ident { $($value:ident $word:literal $meaning:literal,)+ }) => {
+        impl $choice {
+            /// Every value, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$value),+];
+            /// The word of every value, in the same order.
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+
+            /// Returns its word.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$value => $word),+ }
+            }
+
+            /// Returns the value of a word.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
+
+            /// Returns what it means, as the help of an option says it.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$value => $meaning),+ }
+            }
+        }
+    };
+}
+
+/// What makes a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SandboxBackend {
+    /// The first of those below that works on this machine and enforces what is required.
+    #[default]
+    Auto,
+    /// The launcher of this crate: namespaces, a filter of system calls, and Landlock.
+    Native,
+    /// Bubblewrap, with our filter of system calls and limits.
+    Bwrap,
+    /// Landlock and a filter of system calls, where namespaces are forbidden. It enforces less, and says what.
+    Landlock,
+}
+
+words! { SandboxBackend {
+    Auto "auto" "The first that works and enforces what is required",
+    Native "native" "This program: namespaces, a filter of system calls, Landlock",
+    Bwrap "bwrap" "Bubblewrap, with our filter and limits; not for root",
+    Landlock "landlock" "Landlock and a filter of system calls, where namespaces are forbidden",
+} }
+
+/// What becomes of a command where no sandbox can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnUnavailable {
+    /// The command runs like any other program, and the enforcement says that nothing holds.
+    Warn,
+    /// A person is asked about this one run. Who plans and runs has nobody to ask, and refuses: the caller asks, and plans
+    /// again with [`Warn`](Self::Warn) when the person agreed.
+    Ask,
+    /// Nothing is run, and the refusal says why there is no sandbox.
+    #[default]
+    Refuse,
+}
+
+words! { OnUnavailable {
+    Warn "warn" "Run the command without a sandbox, and say so",
+    Ask "ask" "Ask a person about this one run",
+    Refuse "refuse" "Run nothing",
+} }
+
+/// What the command sees of the folders that tools keep at home. Credentials are never among it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HomeView {
+    /// The caches and programs of tools, without what holds credentials, and the settings of git.
+    Tools,
+    /// The settings of git; otherwise an empty folder that goes away with the command.
+    #[default]
+    Private,
+}
+
+words! { HomeView {
+    Tools "tools" "Settings of git, and programs that are installed there, without credentials",
+    Private "private" "Settings of git",
+} }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_means_one_value_and_back() {
+        for backend in SandboxBackend::ALL {
+            assert_eq!(SandboxBackend::from_name(backend.name()), Some(*backend));
+        }
+        for choice in OnUnavailable::ALL {
+            assert_eq!(OnUnavailable::from_name(choice.name()), Some(*choice));
+        }
+        for view in HomeView::ALL {
+            assert_eq!(HomeView::from_name(view.name()), Some(*view));
+        }
+        assert_eq!(SandboxBackend::from_name("Native"), None);
+        assert_eq!(OnUnavailable::NAMES, ["warn", "ask", "refuse"], "from the mildest to the strictest");
+        assert_eq!(HomeView::NAMES.last(), Some(&"private"));
+    }
+}
