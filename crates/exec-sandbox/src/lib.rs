@@ -64,6 +64,7 @@ mod probe;
 mod protect;
 mod provider;
 mod refusal;
+mod requirement;
 #[cfg(target_os = "linux")]
 mod run;
 mod seccomp;

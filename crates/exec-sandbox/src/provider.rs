@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
-use crate::plan::require;
 use crate::refusal::{Refusal, SandboxRule, What};
+use crate::requirement::require;
 use crate::spec::{MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// What makes the sandbox of a plan.

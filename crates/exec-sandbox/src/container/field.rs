@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use stockade_text::Value;
 
-use super::package_path::package_path;
-
 /// What was wanted instead of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
@@ -26,7 +24,7 @@ pub(super) fn wanted(what: impl Into<Cow<'static, str>>, fix: impl Into<Cow<'sta
     Wanted { what: what.into(), fix: fix.into() }
 }
 
-fn text(value: &Value) -> Option<&str> {
+pub(super) fn text(value: &Value) -> Option<&str> {
     match value {
         Value::Text(text) => Some(text),
         _ => None,
@@ -86,13 +84,6 @@ pub(super) fn sha256(value: &Value) -> Checked<String> {
         |text| text.len() == 64 && text.bytes().all(digit),
         || wanted("64 lower-case hexadecimal digits", "write what `sha256sum FILE` prints"),
     )
-}
-
-pub(super) fn file_path(value: &Value) -> Checked<String> {
-    match text(value) {
-        Some(text) => package_path(text).map(|()| text.to_owned()),
-        None => Err(wanted("a text", "write where the file lies, such as `lib/main.js`")),
-    }
 }
 
 pub(super) fn flag(value: &Value) -> Checked<bool> {

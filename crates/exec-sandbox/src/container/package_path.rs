@@ -1,8 +1,9 @@
 //! Where a file of a package may lie.
 
+use stockade_text::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::field::{Checked, wanted};
+use super::field::{Checked, text, wanted};
 
 /// What the manifest of a package is called, in its folder.
 pub const MANIFEST: &str = "manifest.json";
@@ -43,8 +44,16 @@ const REFUSED: &[Refused] = &[
 /// How to mend a path.
 pub(super) const AS_IT_LIES: &str = "write it as it lies below the folder, such as `lib/main.js`";
 
+/// Reads where a file of a package lies.
+pub(super) fn file_path(value: &Value) -> Checked<String> {
+    match text(value) {
+        Some(text) => package_path(text).map(|()| text.to_owned()),
+        None => Err(wanted("a text", "write where the file lies, such as `lib/main.js`")),
+    }
+}
+
 /// Says why a path cannot be that of a file in a package, if so.
-pub(super) fn package_path(path: &str) -> Checked<()> {
+fn package_path(path: &str) -> Checked<()> {
     match REFUSED.iter().find(|(refused, _)| refused(path)) {
         Some((_, what)) => Err(wanted(*what, AS_IT_LIES)),
         None => Ok(()),

@@ -6,7 +6,7 @@ use stockade_text::{Format, Node, TableEntry, Value, nearest, parse};
 
 use super::field::{self, Checked};
 use super::manifest::{ContainerManifest, DeclaredFile, Permissions, Publisher, SandboxLimits};
-use super::package_path::{AS_IT_LIES, one_file};
+use super::package_path::{AS_IT_LIES, file_path, one_file};
 use super::problem::{ManifestErrors, Problems};
 
 /// A field that must be there, and how it is written.
@@ -138,8 +138,7 @@ impl Reader {
     }
 
     fn visible_path(&mut self, part: &Part<'_>) -> Option<String> {
-        let path =
-            field::file_path(&part.node.value).map_err(|it| self.wrong(part, &it.what, &it.fix)).ok()?;
+        let path = file_path(&part.node.value).map_err(|it| self.wrong(part, &it.what, &it.fix)).ok()?;
         if !(self.is_visible)(&path) {
             self.wrong(part, "free of characters that nobody sees", AS_IT_LIES);
             return None;

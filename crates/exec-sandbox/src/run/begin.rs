@@ -155,11 +155,8 @@ impl Running {
         raw::send_signal(self.born.pid, signal).ok();
         let used = raw::wait_for(self.born.pid);
         if let Speaks::Ends { handle, .. } = &self.speaks {
-            super::supervise::wait(
-                &mut [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)],
-                None,
-            )
-            .map_err(RunError::Watch)?;
+            super::poll::wait(&mut [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)], None)
+                .map_err(RunError::Watch)?;
         }
         let used = used.map(|used| known.unwrap_or(used));
         used.map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)))

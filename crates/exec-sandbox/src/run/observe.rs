@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::supervise::wait;
+use super::poll::wait;
 use crate::capabilities::{KEPT_BY_OBSERVER, keep_only};
 use crate::explain::asked::{Ask, Asked};
 use crate::plan::Plan;

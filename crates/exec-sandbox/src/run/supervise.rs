@@ -6,9 +6,10 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 
 use super::begin::{Running, Speaks};
+use super::poll::wait;
 use super::pump::Pump;
 use super::{RunError, Signals, memory};
 use crate::cgroup::Groups;
@@ -169,14 +170,6 @@ fn watch(
                 pump.advance(channel);
             }
         }
-    }
-}
-
-pub(super) fn wait(fds: &mut [PollFd<'_>], rest: Option<Duration>) -> io::Result<()> {
-    let rest = rest.and_then(|rest| Timespec::try_from(rest).ok());
-    match poll(fds, rest.as_ref()) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 
