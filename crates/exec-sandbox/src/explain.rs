@@ -34,11 +34,11 @@ pub enum Denial {
     Reach(Option<String>),
     /// More processes and threads.
     Processes,
-    /// More memory.
+    /// More memory than the limit lets it have.
     Memory,
-    /// A larger file.
+    /// A larger file than the limit lets it write.
     FileSize,
-    /// More open files.
+    /// More open files than the limit lets it have.
     OpenFiles,
     /// More room for temporary files.
     Scratch,
@@ -68,13 +68,13 @@ impl Denial {
 enum About {
     /// A path in the same line.
     Path,
-    /// A machine.
+    /// A machine that was to be reached.
     Network,
-    /// A limit.
+    /// A limit that the command ran into.
     Limit(fn() -> Denial),
 }
 
-/// What programs say.
+/// What programs print when the kernel refuses something, and what that is about.
 const PHRASES: &[(&str, About)] = &[
     ("No such file or directory", About::Path),
     ("Permission denied", About::Path),

@@ -53,7 +53,7 @@ pub enum Entry {
     Folder,
     /// A file, not reached through a link.
     File,
-    /// A socket.
+    /// A Unix socket, by which some program is reached.
     Socket,
     /// A link, or a path behind a link.
     Link {

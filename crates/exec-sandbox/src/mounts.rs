@@ -66,7 +66,7 @@ pub enum MountPoint {
     File,
 }
 
-/// Whose something is.
+/// As whose files a mount is seen by the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// The machine's: the command reads what everybody may read.

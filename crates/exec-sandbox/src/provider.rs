@@ -16,7 +16,7 @@ use crate::spec::{MountAccess, Network, Protection, SandboxSpec, Spawn};
 pub enum Provider {
     /// The launcher of this crate.
     Native,
-    /// Bubblewrap.
+    /// Bubblewrap, a program of its own that makes namespaces.
     Bwrap {
         /// The program.
         program: PathBuf,

@@ -37,7 +37,7 @@ pub enum What {
     Command,
     /// To hand on this variable.
     Variable(String),
-    /// To enforce this.
+    /// To enforce a property that is required.
     Property(Property),
 }
 

@@ -62,7 +62,7 @@ pub struct Streams {
 /// Where standard input comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Input {
-    /// There is none.
+    /// There is none: whoever reads it meets its end at once.
     #[default]
     Empty,
     /// From that of this program.
@@ -84,7 +84,7 @@ pub enum Stream {
 /// Whether a command gets a terminal of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Terminal {
-    /// It gets none.
+    /// It gets none; its streams are what is said of each.
     #[default]
     None,
     /// It gets one, with the size and the settings of that of this program, and follows its size; where this program has

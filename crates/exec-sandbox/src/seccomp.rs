@@ -101,7 +101,7 @@ const END: u8 = u8::MAX;
 pub enum Closed {
     /// The choice of processors.
     Processors,
-    /// Every socket.
+    /// Sockets of every kind, and so all networks.
     Sockets,
     /// Sockets that belong to this machine.
     UnixSockets,

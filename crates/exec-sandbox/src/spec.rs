@@ -84,7 +84,7 @@ impl SandboxSpec {
 pub enum MountAccess {
     /// Reading, and starting programs.
     ReadOnly,
-    /// Changing as well.
+    /// Reading, starting programs, and changing what is there.
     ReadWrite,
 }
 
@@ -108,7 +108,7 @@ pub enum Network {
 /// Whether a command may start others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spawn {
-    /// It may.
+    /// It may start processes and other programs.
     #[default]
     Free,
     /// It may have threads, and nothing else starts: no process, no other program.

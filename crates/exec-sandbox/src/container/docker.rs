@@ -37,7 +37,7 @@ pub struct ContainerArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NotEnforced {
-    /// `allowSpawn: false`.
+    /// That nothing else is started (`allowSpawn: false`).
     Spawn,
     /// That the image holds the files of the package.
     Image,

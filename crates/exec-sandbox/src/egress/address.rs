@@ -10,15 +10,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub enum AddressKind {
     /// Somewhere on the public network.
     Public,
-    /// This machine.
+    /// The loopback: this machine itself.
     Loopback,
     /// A network that is not public: of a home, a company, a provider, or between containers.
     Private,
-    /// The same wire.
+    /// Link-local: reached without a router, on the same wire.
     LinkLocal,
     /// The service of a cloud that gives its machines their credentials.
     Metadata,
-    /// Everybody at once.
+    /// Multicast and broadcast: many machines at once.
     Multicast,
     /// No place at all: reserved, for documentation, or for benchmarks.
     Reserved,

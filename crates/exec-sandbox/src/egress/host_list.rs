@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::target::{Host, NetTarget};
 
-/// The longest list.
+/// How many entries a list may have.
 const MAX_ENTRIES: usize = 4_096;
 
 /// Hosts that may be talked to: `example.com`, `*.example.com` for all names below it, an address, each perhaps with a

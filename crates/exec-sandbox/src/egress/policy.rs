@@ -8,7 +8,7 @@ use super::target::{Host, NetTarget};
 /// What commands may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetPolicy {
-    /// Nothing.
+    /// No host at all, whatever its address.
     None,
     /// The hosts of a list, and of those that are not public only the ones that it names.
     Hosts(HostList),

@@ -30,7 +30,7 @@ const NOT_PASSED_ON: &[&str] = &[
 pub enum ProxyRequest {
     /// A way to a target, through which nobody looks (`CONNECT`).
     Tunnel(NetTarget),
-    /// One plain request.
+    /// One plain HTTP request, which names its whole URL.
     Plain {
         /// Where to send it.
         target: NetTarget,

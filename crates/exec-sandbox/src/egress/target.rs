@@ -37,7 +37,7 @@ pub struct NetTarget {
 pub enum Host {
     /// A name, in lower-case ASCII and without a dot at its end.
     Name(String),
-    /// An address.
+    /// An address of IPv4 or IPv6.
     Address(IpAddr),
 }
 

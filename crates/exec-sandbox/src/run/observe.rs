@@ -25,7 +25,7 @@ use crate::seccomp::{Architecture, observe};
 use crate::sys::launch::Observed;
 use crate::sys::raw::{self, ALL_SIGNALS};
 
-/// Who looks on.
+/// The thread that is shown the calls of a command, and how to end it.
 pub(super) struct Observer {
     looks_on: Option<JoinHandle<Asked>>,
     /// Where the sandbox sends what to look at.

@@ -20,7 +20,7 @@ pub(crate) struct ArgvMailbox {
     place: ArgvAddress,
 }
 
-/// Where it lies.
+/// Where the shared piece lies, the same in both processes.
 #[derive(Clone, Copy)]
 pub(crate) struct ArgvAddress(usize);
 
