@@ -13,6 +13,9 @@
 //! [`TextReadings`] makes text of any bytes, so that nothing in a file is a way to keep somebody from reading it.
 //! [`folders_with`] finds the folders that have a file of a certain name, and [`OpenFolder`] is one folder, held open.
 //!
+//! [`RootFolder`] finds out where a path really leads, through which links, and holds on to what is there: between a decision
+//! about a path and its use, anybody may put a link in its place, so a [`HeldName`] opens what was looked at or nothing.
+//!
 //! It reads, and decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
 //! images or other compressed data. Systems other than Unix are not served.
 //!
@@ -41,11 +44,16 @@
 
 mod find;
 mod folder;
+mod found_path;
 mod gap;
+mod hard_links;
+mod held_name;
 mod in_order;
 mod link;
+mod name_case;
 mod read_files;
 mod reader;
+mod resolve;
 mod source;
 mod text_file;
 mod text_readings;
@@ -53,9 +61,13 @@ mod walk;
 
 pub use find::{FoundFolders, folders_with};
 pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
+pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
 pub use gap::{Coverage, Gap};
+pub use held_name::{HeldName, OpenFor, Reopened};
+pub use name_case::NameCase;
 pub use read_files::{FileBytes, read_files};
 pub use reader::FileReader;
+pub use resolve::{Resolver, RootFolder};
 pub use source::{FileOptions, Source};
 pub use text_file::{TextFile, read_text};
 pub use text_readings::{FileNature, TextReadings};

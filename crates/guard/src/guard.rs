@@ -7,6 +7,7 @@ mod error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use stockade_files::Resolver;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{CommandContext, CommandDecision, RuleLayer, ToolCatalog, ToolPolicy, Workspace};
 
@@ -18,7 +19,7 @@ pub use error::GuardError;
 use crate::agent_commands::AgentCommands;
 use crate::config::{AgentConfig, AuditConfig, Config};
 use crate::egress::{HostList, NetPolicy};
-use crate::paths::{PathGuard, Resolver};
+use crate::paths::PathGuard;
 use crate::session::{Session, SessionOptions};
 
 /// What a guard is given besides its configuration.

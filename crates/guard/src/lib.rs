@@ -74,7 +74,6 @@ mod scan_files;
 #[cfg(all(feature = "audit", feature = "config"))]
 mod session;
 mod skill;
-mod syntax;
 
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
 #[cfg(feature = "config")]
@@ -87,7 +86,7 @@ pub use guard::{
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
 pub use limit_store::{Eviction, RedisOptions, RedisStore};
-pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath, Resolver};
+pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath};
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -106,13 +105,12 @@ pub use stockade_audit as audit;
 pub use stockade_eval as eval;
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::egress;
-pub use stockade_files::{Coverage, FileOptions, Gap, Source, TextFile, read_text};
+pub use stockade_files::{Coverage, FileOptions, Gap, Resolver, Source, TextFile, read_text};
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;
-pub use stockade_scanner as scanner;
+pub use stockade_scanner::{self as scanner, syntax_of};
 pub use stockade_skill::{
     Dialect, ListedTools, ProblemLevel, SkillManifest, SkillPermissions, SkillProblem, SkillRequirements,
     SurfaceKind,
 };
-pub use syntax::syntax_of;

@@ -7,6 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use stockade_files::{HeldName, Resolver, RootFolder};
 use stockade_policy::paths::ResolveError;
 use stockade_policy::{
     Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Verdict,
@@ -14,18 +15,13 @@ use stockade_policy::{
 };
 use thiserror::Error;
 
+mod facts;
 mod granted;
-mod hard_links;
-mod place;
-mod resolve;
-mod workspace;
 
 pub use granted::Granted;
-pub use resolve::Resolver;
 
+use facts::{facts_of, workspace_of};
 use granted::Opened;
-use place::Place;
-use resolve::{Disk, Found};
 
 /// How often a path that changes under the hands of the guard is looked at again before it is refused.
 const ATTEMPTS: usize = 4;
@@ -34,7 +30,7 @@ const ATTEMPTS: usize = 4;
 #[derive(Debug)]
 pub struct PathGuard {
     sandbox: Sandbox,
-    disk: Disk,
+    root: RootFolder,
 }
 
 /// A request of a tool for a path.
@@ -73,7 +69,7 @@ pub struct PendingPath {
     access: Access,
     path: PathBuf,
     facts: PathFacts,
-    place: Place,
+    held: HeldName,
 }
 
 /// Why a workspace cannot be guarded.
@@ -100,9 +96,8 @@ impl PathGuard {
     /// When the workspace cannot be opened or the configuration cannot be used.
     pub fn open(config: &SandboxConfig, cwd: &Path, resolver: Resolver) -> Result<Self, PathGuardError> {
         let fail = |source| PathGuardError::Workspace { path: cwd.to_owned(), source };
-        let (workspace, folder) = workspace::open(cwd).map_err(fail)?;
-        let disk = Disk::new(&workspace, folder, resolver).map_err(fail)?;
-        Ok(Self { sandbox: Sandbox::compile(config, &workspace)?, disk })
+        let root = RootFolder::open(cwd, resolver).map_err(fail)?;
+        Ok(Self { sandbox: Sandbox::compile(config, &workspace_of(&root))?, root })
     }
 
     /// Returns the sandbox, to add policies for a tool or to decide on commands.
@@ -120,15 +115,15 @@ impl PathGuard {
     pub fn authorize(&mut self, request: &PathRequest<'_>) -> Authorization {
         let PathRequest { tool, access, path, caller } = *request;
         for _ in 0..ATTEMPTS {
-            let Found { facts, place } = self.find(path);
+            let (facts, held) = self.find(path);
             let guard = self.sandbox.guard_for(tool);
-            let place =
-                match (guard.decide(&AccessRequest::Path { access, path, facts: &facts }, &caller), place) {
+            let held =
+                match (guard.decide(&AccessRequest::Path { access, path, facts: &facts }, &caller), held) {
                     (Verdict::Denied(violation), _) => return Authorization::Denied(violation),
-                    (Verdict::Allowed(_), Some(place)) => place,
-                    (Verdict::Pending(ask), Some(place)) => {
+                    (Verdict::Allowed(_), Some(held)) => held,
+                    (Verdict::Pending(ask), Some(held)) => {
                         let (tool, path) = (tool.to_owned(), path.to_owned());
-                        let pending = PendingPath { ask, tool, access, path, facts, place };
+                        let pending = PendingPath { ask, tool, access, path, facts, held };
                         return Authorization::Pending(Box::new(pending));
                     }
                     // Nothing was found that could be opened, so nothing is allowed.
@@ -136,7 +131,7 @@ impl PathGuard {
                         return Authorization::Denied(guard.refuse(access, path, ResolveError::Unreadable));
                     }
                 };
-            if let Opened::As(granted) = granted::open(place, access, &facts) {
+            if let Opened::As(granted) = granted::open(held, access, &facts) {
                 return Authorization::Granted(granted);
             }
         }
@@ -146,11 +141,11 @@ impl PathGuard {
     /// Decides on a request whose question has been answered. The answer is about what the person was shown: when
     /// the path leads elsewhere by now, it is worth nothing.
     pub fn answer(&mut self, pending: PendingPath, reply: Reply) -> Authorization {
-        let PendingPath { ask, tool, access, path, facts, place } = pending;
-        let unchanged = self.find(&path).facts == facts;
+        let PendingPath { ask, tool, access, path, facts, held } = pending;
+        let unchanged = self.find(&path).0 == facts;
         match self.sandbox.guard_for(&tool).answer(&ask, reply) {
             Verdict::Denied(violation) => Authorization::Denied(violation),
-            Verdict::Allowed(_) if unchanged => match granted::open(place, access, &facts) {
+            Verdict::Allowed(_) if unchanged => match granted::open(held, access, &facts) {
                 Opened::As(granted) => Authorization::Granted(granted),
                 Opened::Changed => self.refuse_changed(&tool, access, &path),
             },
@@ -162,21 +157,21 @@ impl PathGuard {
     /// what is used afterwards must be authorised.
     #[must_use]
     pub fn can_access(&mut self, tool: &str, access: Access, path: &Path) -> bool {
-        let facts = self.find(path).facts;
+        let facts = self.find(path).0;
         self.sandbox.guard_for(tool).can_access(&AccessRequest::Path { access, path, facts: &facts })
     }
 
     /// Returns what the disk says about a path.
     #[must_use]
     pub fn facts(&self, path: &Path) -> PathFacts {
-        self.find(path).facts
+        self.find(path).0
     }
 
-    fn find(&self, path: &Path) -> Found {
+    fn find(&self, path: &Path) -> (PathFacts, Option<HeldName>) {
         match self.sandbox.locate(path) {
-            Some(located) => self.disk.find(&located),
+            Some(located) => facts_of(self.root.find(&located)),
             // It is refused whatever is there, so nothing is looked at.
-            None => Found::unresolvable(ResolveError::Unreadable),
+            None => (PathFacts::Unresolvable(ResolveError::Unreadable), None),
         }
     }
 

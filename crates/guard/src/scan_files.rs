@@ -7,11 +7,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use stockade_files::{FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, read_files};
-use stockade_scanner::{ScanOptions, ScanReport, Scanner};
+use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
 
 use clean_texts::CleanTexts;
-
-use crate::syntax::syntax_of;
 
 /// What was found in one file.
 #[derive(Debug)]

@@ -15,6 +15,7 @@ use std::path::Path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 use std::path::PathBuf;
 
+use stockade_files::Resolver;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::steps::{Step, Steps};
@@ -34,7 +35,7 @@ pub use run::{PendingRun, Ran, RunAnswer};
 use crate::admit::{Admission, LoadedSkill, admit};
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
-use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath, Resolver};
+use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath};
 use crate::skill::SkillSource;
 
 /// What a session is given.

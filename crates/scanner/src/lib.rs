@@ -55,6 +55,7 @@ mod rule;
 mod rule_file;
 mod rules;
 mod scanner;
+mod syntax;
 mod work;
 
 pub use error::{RuleError, RuleProblem};
@@ -67,6 +68,7 @@ pub use rule::{
 #[cfg(feature = "rule-files")]
 pub use rule_file::{MAX_RULE_FILE_BYTES, RuleFile, RuleFileError, RuleFileProblem, RuleFormat};
 pub use scanner::{Deobfuscate, ScanOptions, Scanner};
+pub use syntax::syntax_of;
 #[doc(hidden)]
 pub use {
     exact::ExactWork,

@@ -29,7 +29,6 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/guard/src/rule_store.rs", "keeps the rules that a user has added in a file"),
-    ("crates/guard/src/paths/", "resolves paths on the disk and opens what was granted"),
     ("crates/exec-sandbox/src/bwrap/", "tries bubblewrap, and starts it"),
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/egress/broker.rs", "connects for commands, and keeps threads for it"),

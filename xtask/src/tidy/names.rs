@@ -10,7 +10,7 @@ use super::tree::{File, Tree};
 const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
 
 /// Crates that still have a type named `Place`. A crate without has no row.
-const PLACES_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
+const PLACES_TO_RENAME: &[&str] = &["crates/cli"];
 
 /// Types that two crates name alike. None is added; a row that holds no longer is taken out.
 const DOUBLES_TO_RENAME: &[&str] = &[];

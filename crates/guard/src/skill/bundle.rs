@@ -7,11 +7,10 @@ use stockade_files::{
     Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, folders_with, open_path, read_text,
 };
 use stockade_names::{Name, Root, hits};
-use stockade_scanner::{Scanner, Syntax};
+use stockade_scanner::{Scanner, Syntax, syntax_of};
 
 use super::finding::{Reading, SkillFinding, kept};
 use crate::scan_files::{FileScan, scan_files};
-use crate::syntax::syntax_of;
 
 /// Where a skill comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! The other names of a file, as far as they are in the workspace.
+//! The other names of a file, as far as they are in one folder.
 //!
-//! Only a walk through the whole workspace finds them, so what a walk found is kept for the next file. It is never
+//! Only a walk through the whole folder finds them, so what a walk found is kept for the next file. It is never
 //! believed: every name is looked up again, and only a file all of whose names are found right now has no other ones.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "looks names up in the workspace, and asks how old an answer is"
+    reason = "looks names up below a folder, and asks how old an answer is"
 )]
 
 use std::ffi::OsStr;
@@ -14,10 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::found_path::OtherLinks;
+use crate::held_name::Identity;
 use rustix::fs::{AtFlags, Stat, openat, statat};
-use stockade_policy::paths::OtherNames;
-
-use super::place::Identity;
 
 mod index;
 
@@ -30,12 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How far the clock of a file system may be behind.
 const CLOCK_STEP: Duration = Duration::from_secs(2);
 
-/// The names of the files in a workspace.
+/// The names of the files below a folder.
 #[derive(Debug)]
-pub(super) struct HardLinks {
-    workspace: OwnedFd,
+pub(crate) struct HardLinks {
+    top: OwnedFd,
     path: PathBuf,
-    most_entries: usize,
+    max_entries: usize,
     /// What the last walk found.
     kept: Mutex<Option<Walked>>,
 }
@@ -55,26 +54,26 @@ struct LookedUp {
 }
 
 impl HardLinks {
-    pub(super) fn new(workspace: OwnedFd, path: PathBuf) -> Self {
-        Self { workspace, path, most_entries: index::MOST_ENTRIES, kept: Mutex::default() }
+    pub(crate) fn new(top: OwnedFd, path: PathBuf) -> Self {
+        Self { top, path, max_entries: index::MAX_ENTRIES, kept: Mutex::default() }
     }
 
-    /// Returns the other names of the file at `real`. It walks through the workspace at most once, and not at all while
+    /// Returns the other names of the file at `real`. It walks through the folder at most once, and not at all while
     /// the last walk says enough.
-    pub(super) fn other_names(&self, identity: &Identity, real: &Path) -> OtherNames {
-        let links = usize::try_from(identity.0.st_nlink).unwrap_or(usize::MAX);
+    pub(crate) fn other_names(&self, identity: &Identity, real: &Path) -> OtherLinks {
+        let links = usize::try_from(identity.stat.st_nlink).unwrap_or(usize::MAX);
         if links <= 1 {
-            return OtherNames::None;
+            return OtherLinks::None;
         }
         if !real.starts_with(&self.path) {
-            return OtherNames::Some(Vec::new());
+            return OtherLinks::Some(Vec::new());
         }
         // A thread that panicked over it leaves nothing to go by.
-        let Ok(mut kept) = self.kept.lock() else { return OtherNames::Unfinished(Vec::new()) };
+        let Ok(mut kept) = self.kept.lock() else { return OtherLinks::Unfinished(Vec::new()) };
         let mut found = None;
         if let Some(walked) = kept.as_ref() {
             let looked_up = self.look_up(&walked.index, identity);
-            let says_enough = looked_up.names.len() == links || walked.is_newer_than(&identity.0);
+            let says_enough = looked_up.names.len() == links || walked.is_newer_than(&identity.stat);
             found = (says_enough && !looked_up.is_stale).then_some(looked_up.names);
         }
         let names = match found {
@@ -86,16 +85,16 @@ impl HardLinks {
         let mut others: Vec<_> = names.into_iter().filter(|name| name != real).collect();
         others.sort_unstable();
         match (all, is_finished) {
-            (true, _) => OtherNames::All(others),
-            (false, true) => OtherNames::Some(others),
-            (false, false) => OtherNames::Unfinished(others),
+            (true, _) => OtherLinks::All(others),
+            (false, true) => OtherLinks::Some(others),
+            (false, false) => OtherLinks::Unfinished(others),
         }
     }
 
     fn walk(&self) -> Walked {
         let stamp = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let began = Instant::now();
-        Walked { index: Index::walk(&self.workspace, self.most_entries), stamp, began }
+        Walked { index: Index::walk(&self.top, self.max_entries), stamp, began }
     }
 
     /// Looks the names of a file up again. A name that moves meanwhile could be seen twice: moving it stamps the file,
@@ -103,7 +102,7 @@ impl HardLinks {
     fn look_up(&self, index: &Index, identity: &Identity) -> LookedUp {
         let mut looked_up = LookedUp { names: Vec::new(), is_stale: false };
         let mut stamps = Vec::new();
-        for (folder, name) in index.names(&identity.0) {
+        for (folder, name) in index.names(&identity.stat) {
             match self.stat(folder, name) {
                 Some(stat) if identity.is(&stat) => {
                     stamps.push((stat.st_nlink, stat.st_ctime, stat.st_ctime_nsec));
@@ -122,10 +121,10 @@ impl HardLinks {
     fn stat(&self, folder: &Path, name: &OsStr) -> Option<Stat> {
         let mut opened: Option<OwnedFd> = None;
         for component in folder {
-            let above = opened.as_ref().map_or(self.workspace.as_fd(), AsFd::as_fd);
+            let above = opened.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
             opened = Some(open_folder(above, component)?);
         }
-        let folder = opened.as_ref().map_or(self.workspace.as_fd(), AsFd::as_fd);
+        let folder = opened.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
         statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 }
@@ -155,14 +154,14 @@ mod tests {
     }
 
     impl Site {
-        fn new(most_entries: usize) -> Self {
+        fn new(max_entries: usize) -> Self {
             let folder = tempfile::tempdir().unwrap();
             for path in ["ws/a", "ws/b/c", "out"] {
                 fs::create_dir_all(folder.path().join(path)).unwrap();
             }
             let path = folder.path().join("ws").canonicalize().unwrap();
-            let workspace = open_folder(rustix::fs::CWD, path.as_os_str()).unwrap();
-            Self { folder, links: HardLinks { most_entries, ..HardLinks::new(workspace, path) } }
+            let top = open_folder(rustix::fs::CWD, path.as_os_str()).unwrap();
+            Self { folder, links: HardLinks { max_entries, ..HardLinks::new(top, path) } }
         }
 
         fn write(&self, name: &str) {
@@ -173,14 +172,14 @@ mod tests {
             fs::hard_link(self.folder.path().join(of), self.folder.path().join(name)).unwrap();
         }
 
-        fn names(&self, name: &str) -> OtherNames {
+        fn names(&self, name: &str) -> OtherLinks {
             let real = self.folder.path().canonicalize().unwrap().join(name);
             let stat = statat(rustix::fs::CWD, &real, AtFlags::SYMLINK_NOFOLLOW).unwrap();
-            self.links.other_names(&Identity(stat), &real)
+            self.links.other_names(&Identity { stat }, &real)
         }
 
-        fn all(&self, names: &[&str]) -> OtherNames {
-            OtherNames::All(names.iter().map(|name| self.links.path.join(name)).collect())
+        fn all(&self, names: &[&str]) -> OtherLinks {
+            OtherLinks::All(names.iter().map(|name| self.links.path.join(name)).collect())
         }
     }
 
@@ -191,7 +190,7 @@ mod tests {
 
     #[test]
     fn thousands_of_files_are_found_by_one_walk() {
-        let site = Site::new(index::MOST_ENTRIES);
+        let site = Site::new(index::MAX_ENTRIES);
         for number in 0..300 {
             site.write(&format!("ws/a/{number}"));
             let other = if number % 2 == 0 { "ws/b/c" } else { "out" };
@@ -203,7 +202,7 @@ mod tests {
             for number in 0..300 {
                 let expected = match number % 2 {
                     0 => site.all(&[&format!("b/c/{number}")]),
-                    _ => OtherNames::Some(Vec::new()),
+                    _ => OtherLinks::Some(Vec::new()),
                 };
                 assert_eq!(site.names(&format!("ws/a/{number}")), expected);
             }
@@ -213,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_a_walk_found_is_not_believed() {
-        let site = Site::new(index::MOST_ENTRIES);
+        let site = Site::new(index::MAX_ENTRIES);
         site.write("ws/x");
         site.link("ws/x", "ws/b/x");
         assert_eq!(site.names("ws/x"), site.all(&["b/x"]));
@@ -223,15 +222,15 @@ mod tests {
         fs::rename(at("ws/b/x"), at("out/x")).unwrap();
         fs::remove_dir_all(at("ws/b")).unwrap();
         std::os::unix::fs::symlink(".", at("ws/b")).unwrap();
-        assert_eq!(site.names("ws/x"), OtherNames::Some(Vec::new()));
+        assert_eq!(site.names("ws/x"), OtherLinks::Some(Vec::new()));
     }
 
     #[test]
     fn new_names_are_seen_at_once() {
-        let site = Site::new(index::MOST_ENTRIES);
+        let site = Site::new(index::MAX_ENTRIES);
         site.write("ws/x");
         site.link("ws/x", "out/x");
-        assert_eq!(site.names("ws/x"), OtherNames::Some(Vec::new()));
+        assert_eq!(site.names("ws/x"), OtherLinks::Some(Vec::new()));
         fs::rename(site.folder.path().join("out/x"), site.folder.path().join("ws/a/x")).unwrap();
         assert_eq!(site.names("ws/x"), site.all(&["a/x"]));
         site.link("ws/x", "ws/y");
@@ -246,6 +245,6 @@ mod tests {
         }
         site.write("ws/x");
         site.link("ws/x", "ws/b/c/x");
-        assert!(matches!(site.names("ws/x"), OtherNames::Unfinished(_)));
+        assert!(matches!(site.names("ws/x"), OtherLinks::Unfinished(_)));
     }
 }

@@ -1,6 +1,6 @@
-//! A walk through the workspace that keeps every file's number and name.
+//! A walk through a folder that keeps every file's number and name.
 
-#![expect(clippy::disallowed_methods, reason = "walks the workspace")]
+#![expect(clippy::disallowed_methods, reason = "walks a folder")]
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, fstat, openat};
 
 /// The most entries that are looked at: some ten megabytes of names.
-pub(super) const MOST_ENTRIES: usize = 200_000;
+pub(super) const MAX_ENTRIES: usize = 200_000;
 
 /// The deepest folder that is looked into.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// How a folder is opened to be read: never through a link.
 pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The files of a workspace by their numbers.
+/// The files below a folder by their numbers.
 #[derive(Debug)]
 pub(super) struct Index {
     folders: Vec<Folder>,
@@ -31,7 +31,7 @@ pub(super) struct Index {
 
 #[derive(Debug)]
 struct Folder {
-    /// From the workspace.
+    /// From the folder that is walked.
     path: PathBuf,
     stat: Stat,
 }
@@ -44,17 +44,17 @@ struct File {
 }
 
 impl Index {
-    /// Walks through a workspace, up to so many entries.
-    pub(super) fn walk(workspace: &OwnedFd, most_entries: usize) -> Self {
+    /// Walks through a folder, up to so many entries.
+    pub(super) fn walk(top: &OwnedFd, max_entries: usize) -> Self {
         #[cfg(test)]
         work::count();
         let mut walk = Walk {
             index: Self { folders: Vec::new(), files: Vec::new(), is_finished: true },
-            left: most_entries,
+            left: max_entries,
         };
-        // Opened anew: reading a folder moves through it, and the workspace is shared.
-        match openat(workspace, ".", FOLDER, Mode::empty()) {
-            Ok(folder) => walk.folder(&folder, Path::new(""), DEEPEST),
+        // Opened anew: reading a folder moves through it, and the folder is shared.
+        match openat(top, ".", FOLDER, Mode::empty()) {
+            Ok(folder) => walk.folder(&folder, Path::new(""), MAX_DEPTH),
             Err(_) => walk.index.is_finished = false,
         }
         walk.index.files.sort_unstable();
@@ -67,7 +67,7 @@ impl Index {
         let numbered = self.files.iter().skip(first).take_while(|file| file.number == stat.st_ino);
         numbered.filter_map(|file| {
             let folder = self.folders.get(file.folder)?;
-            // Files of another file system that is mounted in the workspace may have the same numbers.
+            // Files of another file system that is mounted below may have the same numbers.
             (folder.stat.st_dev == stat.st_dev).then_some((folder.path.as_path(), file.name.as_os_str()))
         })
     }
@@ -131,7 +131,7 @@ pub(super) mod work {
     }
 
     /// Returns how many walks are made meanwhile.
-    pub(in crate::paths::hard_links) fn walks(work: impl FnOnce()) -> usize {
+    pub(in crate::hard_links) fn walks(work: impl FnOnce()) -> usize {
         WALKS.set(0);
         work();
         WALKS.get()

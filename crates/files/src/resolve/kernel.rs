@@ -2,7 +2,7 @@
 
 #![cfg_attr(
     target_os = "linux",
-    expect(clippy::disallowed_methods, reason = "opens folders below the workspace in one step")
+    expect(clippy::disallowed_methods, reason = "opens folders below another in one step")
 )]
 
 use std::os::fd::{BorrowedFd, OwnedFd};

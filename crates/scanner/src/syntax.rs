@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stockade_scanner::Syntax;
+use crate::regions::Syntax;
 
 /// Endings that say what a file is. Anything else is read as Markdown: prose with pieces of code in it.
 const ENDINGS: &[(Syntax, &[&str])] = &[
@@ -131,8 +131,8 @@ fn interpreter(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::syntax_of;
+    use crate::regions::Syntax;
     use std::path::Path;
-    use stockade_scanner::Syntax;
 
     #[test]
     fn files() {
