@@ -6,6 +6,7 @@ mod bug;
 mod command_rules;
 mod commands;
 mod evaluation;
+mod exclusions;
 mod exit;
 mod failure;
 #[cfg(target_os = "linux")]

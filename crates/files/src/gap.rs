@@ -14,6 +14,8 @@ pub enum Gap {
     Binary,
     /// A store of compressed git history beyond the size limit: only its beginning was scanned.
     GitPack,
+    /// Whoever asked said to leave it out, with all that is in it.
+    Excluded,
     /// The system refused to read it.
     Unreadable(io::Error),
     /// A pipe, a socket or a device. These are never opened.
@@ -45,6 +47,8 @@ pub enum Gap {
 pub enum Coverage {
     /// Nothing was expected to be found there; it is listed so that a person can judge.
     Listed,
+    /// Text may be there that nobody looked at, since whoever asked wanted it so: it is no failure, and not called clean either.
+    Excluded,
     /// Text may be there that nobody looked at: the whole must not be called clean.
     Incomplete,
 }
@@ -55,6 +59,7 @@ impl Gap {
     pub const fn coverage(&self) -> Coverage {
         match self {
             Self::Binary | Self::GitPack => Coverage::Listed,
+            Self::Excluded => Coverage::Excluded,
             Self::Unreadable(_)
             | Self::Special
             | Self::LinkOutside { .. }
@@ -70,6 +75,7 @@ impl Gap {
         match self {
             Self::Binary => "binary",
             Self::GitPack => "gitPack",
+            Self::Excluded => "excluded",
             Self::Unreadable(_) => "unreadable",
             Self::Special => "special",
             Self::LinkOutside { .. } => "linkOutside",
@@ -86,6 +92,7 @@ impl fmt::Display for Gap {
         match self {
             Self::Binary => f.write_str("binary data, only the plain text inside was scanned"),
             Self::GitPack => f.write_str("compressed git history, only the beginning was scanned"),
+            Self::Excluded => f.write_str("excluded by whoever asked for the scan"),
             Self::Unreadable(error) => write!(f, "could not be read: {}", Cause(error)),
             Self::Special => f.write_str("a pipe, socket or device, never opened"),
             Self::LinkOutside { target } => write!(f, "links out of the scanned folder, to {target:?}"),

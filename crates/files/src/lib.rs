@@ -7,7 +7,7 @@
 //! - pipes, sockets and devices are not opened;
 //! - bytes, entries and depth are bounded;
 //! - whatever could not be looked at is a [`Gap`] that the caller sees. No name is left out: hidden files, ignored files and
-//!   `.git` are visited as all others.
+//!   `.git` are visited as all others. What the caller excludes ([`read_files_except`]) is a gap, too.
 //!
 //! [`read_files()`] walks what it is given and calls back once for every file, in a fixed order, whatever the number of threads.
 //! [`TextReadings`] makes text of any bytes, so that nothing in a file is a way to keep somebody from reading it.
@@ -65,7 +65,7 @@ pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
 pub use gap::{Coverage, Gap};
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use name_case::NameCase;
-pub use read_files::{FileBytes, read_files};
+pub use read_files::{FileBytes, read_files, read_files_except};
 pub use reader::FileReader;
 pub use resolve::{Resolver, RootFolder};
 pub use source::{FileOptions, Source};

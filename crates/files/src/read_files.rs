@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::folder::EntryKind;
 use crate::gap::Gap;
 use crate::in_order::in_order;
 use crate::reader::FileReader;
 use crate::source::{FileOptions, Source};
-use crate::walk::{Stop, Walk};
+use crate::walk::{Exclude, Stop, Walk};
 
 /// What was read of one file.
 #[derive(Debug)]
@@ -41,7 +42,21 @@ pub fn read_files<R: Send>(
     look: impl Fn(FileBytes<'_>) -> R + Sync,
     take: impl FnMut(R) -> ControlFlow<()> + Send,
 ) {
-    let stops = Walk::new(sources, options);
+    read_files_except(sources, &|_, _| false, options, look, take);
+}
+
+/// As [`read_files`], but for what the caller excludes: `exclude` is asked about every entry of a folder, by the way to it from the
+/// folder that was named. What it excludes is not entered and not opened, and handed on as [`Gap::Excluded`].
+///
+/// What is excluded must come from whoever asks for the reading, never from the folder that is read: it would hide itself.
+pub fn read_files_except<R: Send>(
+    sources: &[Source],
+    exclude: &(dyn Fn(&Path, EntryKind) -> bool + Sync),
+    options: &FileOptions,
+    look: impl Fn(FileBytes<'_>) -> R + Sync,
+    take: impl FnMut(R) -> ControlFlow<()> + Send,
+) {
+    let stops = Walk::new(sources, Exclude(exclude), options);
     let new_reader = || FileReader::new(options.max_file_bytes);
     let read = |reader: &mut FileReader, stop: Stop| {
         let (bytes, gap) = reader.read(stop.what, &stop.path);

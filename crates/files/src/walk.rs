@@ -1,6 +1,7 @@
 //! Every file of every source, one at a time, in an order that depends on names alone.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -14,14 +15,26 @@ use crate::source::{FileOptions, Source};
 
 /// The walk. It holds one open folder for each level it is down, and the names not yet visited there.
 ///
-/// No name is left out: hidden files, ignored files and `.git` are all visited, since an agent could read any of them.
+/// No name is left out: hidden files, ignored files and `.git` are all visited, since an agent could read any of them. What
+/// the caller excludes is a stop all the same, with a gap that says so.
 #[derive(Debug)]
 pub(crate) struct Walk<'s> {
     sources: slice::Iter<'s, Source>,
+    exclude: Exclude<'s>,
     levels: Vec<Level>,
     /// How many more entries may be taken in.
     budget: usize,
     options: FileOptions,
+}
+
+/// Says of an entry, by the way to it from the folder that was named, whether it is excluded with all that is in it.
+#[derive(Clone, Copy)]
+pub(crate) struct Exclude<'s>(pub(crate) &'s (dyn Fn(&Path, EntryKind) -> bool + Sync));
+
+impl fmt::Debug for Exclude<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Exclude").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -52,8 +65,9 @@ pub(crate) enum ToRead {
 }
 
 impl<'s> Walk<'s> {
-    pub(crate) fn new(sources: &'s [Source], options: &FileOptions) -> Self {
-        Self { sources: sources.iter(), levels: Vec::new(), budget: options.max_entries, options: *options }
+    pub(crate) fn new(sources: &'s [Source], exclude: Exclude<'s>, options: &FileOptions) -> Self {
+        let (sources, budget) = (sources.iter(), options.max_entries);
+        Self { sources, exclude, levels: Vec::new(), budget, options: *options }
     }
 
     /// Takes the next source.
@@ -88,6 +102,9 @@ impl<'s> Walk<'s> {
 
     /// Visits one entry of the current folder.
     fn visit(&mut self, folder: OpenFolder, path: PathBuf, entry: FolderEntry) -> Option<Stop> {
+        if self.is_excluded(&path, entry.kind) {
+            return Some(Stop::gap(path, Gap::Excluded));
+        }
         match entry.kind {
             // An entry of unknown kind is opened like a file: what it is shows then.
             EntryKind::File | EntryKind::Unknown => Some(Stop { path, what: ToRead::Entry(folder, entry) }),
@@ -95,6 +112,13 @@ impl<'s> Walk<'s> {
             EntryKind::Link => self.visit_link(&folder, path, &entry),
             EntryKind::Special => Some(Stop::gap(path, Gap::Special)),
         }
+    }
+
+    /// Whether an entry below the folder that was named is excluded. What was named itself never is: it was asked for.
+    fn is_excluded(&self, path: &Path, kind: EntryKind) -> bool {
+        let named = self.levels.first().map(|level| level.path.as_path());
+        let below = named.and_then(|named| path.strip_prefix(named).ok());
+        below.is_some_and(|below| self.exclude.0(below, kind))
     }
 
     fn visit_folder(&mut self, folder: &OpenFolder, path: PathBuf, entry: &FolderEntry) -> Option<Stop> {

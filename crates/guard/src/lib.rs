@@ -91,7 +91,7 @@ pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, 
 pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 pub use runner::{Egress, NotRun, PreparedRun, RunRecord, RunReport, network_held};
-pub use scan_files::{FileScan, scan_bytes, scan_files};
+pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use session::{Call, Execution, PathAnswer, Session, SessionOptions};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -105,7 +105,7 @@ pub use stockade_audit as audit;
 pub use stockade_eval as eval;
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::egress;
-pub use stockade_files::{Coverage, FileOptions, Gap, Resolver, Source, TextFile, read_text};
+pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};
 pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;

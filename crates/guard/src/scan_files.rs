@@ -6,7 +6,9 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use stockade_files::{FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, read_files};
+use stockade_files::{
+    EntryKind, FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, read_files_except,
+};
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
 
 use clean_texts::CleanTexts;
@@ -48,9 +50,22 @@ pub fn scan_files<R: Send>(
     look: impl Fn(FileScan<'_>) -> R + Sync,
     take: impl FnMut(R) -> ControlFlow<()> + Send,
 ) {
+    scan_files_except(sources, &|_, _| false, scanner, options, look, take);
+}
+
+/// As [`scan_files`], but for what the caller excludes: `exclude` is asked about every entry of a folder, by the way to it from the
+/// folder that was named. What it excludes is handed on as [`Gap::Excluded`], and nothing in the folder can exclude anything.
+pub fn scan_files_except<R: Send>(
+    sources: &[Source],
+    exclude: &(dyn Fn(&Path, EntryKind) -> bool + Sync),
+    scanner: &Scanner,
+    options: &FileOptions,
+    look: impl Fn(FileScan<'_>) -> R + Sync,
+    take: impl FnMut(R) -> ControlFlow<()> + Send,
+) {
     let clean = CleanTexts::new();
     let scan_file = |file: FileBytes<'_>| look_at(file, scanner, &clean, &ScanOptions::default(), &look);
-    read_files(sources, options, scan_file, take);
+    read_files_except(sources, exclude, options, scan_file, take);
 }
 
 /// Scans bytes as a file of this name that holds them would be scanned, however they are encoded. Nothing is opened, and

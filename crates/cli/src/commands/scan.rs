@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{FileOptions, Source, scan_files};
+use stockade_guard::{FileOptions, Source, scan_files_except};
 
 use crate::args::HELP;
+use crate::exclusions::Exclusions;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::styles;
@@ -28,6 +29,7 @@ Examples:
   stockade scan skills/ AGENTS.md          scan folders and files
   stockade scan --fail-on warn skills/     let suspicious text fail, too
   stockade scan --rules team.toml skills/  add rules of your own
+  stockade scan --exclude node_modules .   leave a folder out, and say so
   stockade scan --format sarif skills/     the same for a code host, or json, jsonl, junit, github";
 
 const EXIT_CODES: &str = "\
@@ -39,7 +41,11 @@ Exit codes:
 
 What is scanned: every file of a folder, hidden and ignored ones and .git too. Links are not followed; one that leads
 out of the folder makes the scan incomplete, and so do pipes, devices and whatever cannot be read. Of binary data, the
-plain text inside is scanned.";
+plain text inside is scanned. What --exclude leaves out is listed in the answer, and the exit code is that of the rest; no file
+of the folder can exclude anything.
+
+Globs of --exclude: 'node_modules' is a file or folder of this name at any depth, 'node_modules/' a folder, '/dist' and
+'docs/*.md' what lies so in the folder that is named, '**/dist' at any depth. What is named itself is always scanned.";
 
 /// The largest `--max-file-size`. A file is held in memory while it is scanned, decoded if need be.
 const MAX_FILE_SIZE: usize = 1 << 30;
@@ -64,6 +70,10 @@ pub(crate) struct ScanArgs {
     /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
+
+    /// What to leave out of folders, as a line of a .gitignore says it; may be repeated, and the answer lists it
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
 
     /// Bytes of a file to scan at most, such as 500K or 64M; a larger one makes the scan incomplete
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
@@ -97,8 +107,9 @@ pub(crate) enum ScanFormat {
 /// Runs the command.
 pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let sources = sources(args)?;
+    let exclusions = Exclusions::new(&args.exclude)?;
     let rules = Rules::load(&args.rules)?;
-    let page = scan(args, &sources, rules.scanner(), color);
+    let page = scan(args, &sources, &exclusions, rules.scanner(), color);
     // Nothing was named and nothing came: "clean" would be an answer to a question that nobody asked.
     if args.paths.is_empty() && page.tally.bytes == 0 && page.tally.complete() {
         return Err(nothing_to_scan("no path was named and standard input is empty"));
@@ -107,14 +118,21 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
     output.finish(tally.exit(args.fail_on))
 }
 
-fn scan<'s>(args: &ScanArgs, sources: &[Source], scanner: &'s Scanner, color: ColorChoice) -> Page<'s> {
+fn scan<'s>(
+    args: &ScanArgs,
+    sources: &[Source],
+    exclusions: &Exclusions,
+    scanner: &'s Scanner,
+    color: ColorChoice,
+) -> Page<'s> {
     let options =
         FileOptions { max_file_bytes: args.max_file_size, threads: args.threads, ..FileOptions::default() };
     let format = (!args.quiet).then_some(args.format);
     let printer = Printer { format, styles: styles(color), fail_on: args.fail_on, scanner };
     let mut page = Page::new(printer);
-    scan_files(
+    scan_files_except(
         sources,
+        &|below, kind| exclusions.holds(below, kind),
         scanner,
         &options,
         |file| (printer.file(&file), ScanTally::of(&file)),

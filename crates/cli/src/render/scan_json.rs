@@ -6,7 +6,7 @@ use stockade_guard::scanner::{Finding, Severity};
 
 use super::json::to_json;
 use crate::report::fields::{is_false, path_text};
-use crate::report::scan_tally::{GapRow, ScanTally};
+use crate::report::scan_tally::{GapRow, Gaps, ScanTally};
 
 /// How the document begins. The findings of each file follow.
 pub(crate) const HEAD: &str = "{\"findings\":[";
@@ -28,13 +28,22 @@ pub(crate) struct Row<'a> {
 pub(crate) struct Tail<'a> {
     incomplete: &'a [GapRow],
     not_scanned: &'a [GapRow],
-    /// How many more rows the two lists above would have, had they no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<Excluded<'a>>,
+    /// How many more rows the lists above would have, had they no limit.
     #[serde(skip_serializing_if = "is_zero")]
     unlisted: usize,
     files: usize,
     clean: bool,
     worst: Option<Severity>,
     truncated: bool,
+}
+
+/// What was left out because the command line said so.
+#[derive(Serialize)]
+struct Excluded<'a> {
+    count: usize,
+    paths: &'a [GapRow],
 }
 
 /// Returns the findings of one file, each on a line and with a comma before it.
@@ -49,10 +58,12 @@ pub(crate) fn file(scan: &FileScan<'_>) -> String {
 
 impl<'a> Tail<'a> {
     pub(crate) fn of(tally: &'a ScanTally) -> Self {
+        let Gaps { rows: paths, total: count } = &tally.excluded;
         Self {
+            excluded: (*count > 0).then_some(Excluded { count: *count, paths }),
             incomplete: &tally.incomplete.rows,
             not_scanned: &tally.listed.rows,
-            unlisted: tally.incomplete.unlisted() + tally.listed.unlisted(),
+            unlisted: tally.incomplete.unlisted() + tally.listed.unlisted() + tally.excluded.unlisted(),
             files: tally.files,
             clean: tally.clean(),
             worst: tally.worst(),

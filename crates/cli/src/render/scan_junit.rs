@@ -1,6 +1,6 @@
 //! The answer of `scan` as a report of tests: one test for each file, which fails where something was found.
 
-use stockade_guard::FileScan;
+use stockade_guard::{Coverage, FileScan};
 
 use stockade_text::{escape, escape_path};
 
@@ -30,10 +30,15 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
             )
         })
         .collect();
-    let gap = scan.gap.as_ref().filter(|gap| gap.coverage() == stockade_guard::Coverage::Incomplete);
-    let error =
-        gap.map(|gap| format!("<error message=\"not scanned: {}\"/>\n", xml(&escape(&gap.to_string()))));
-    let inside = failures + &error.unwrap_or_default();
+    let gap = scan.gap.as_ref().and_then(|gap| {
+        let reason = xml(&escape(&gap.to_string()));
+        match gap.coverage() {
+            Coverage::Listed => None,
+            Coverage::Excluded => Some(format!("<skipped message=\"{reason}\"/>\n")),
+            Coverage::Incomplete => Some(format!("<error message=\"not scanned: {reason}\"/>\n")),
+        }
+    });
+    let inside = failures + &gap.unwrap_or_default();
     if inside.is_empty() {
         return format!("<testcase classname=\"stockade.scan\" name=\"{name}\"/>\n");
     }

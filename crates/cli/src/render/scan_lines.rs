@@ -41,9 +41,14 @@ pub(crate) fn github(scan: &FileScan<'_>) -> String {
             data(&escape(&message)),
         )
     });
-    let gap = scan.gap.as_ref().filter(|gap| gap.coverage() == Coverage::Incomplete);
-    let gap = gap
-        .map(|gap| format!("::warning file={path},title=not scanned::{}\n", data(&escape(&gap.to_string()))));
+    let gap = scan.gap.as_ref().and_then(|gap| {
+        let (level, title) = match gap.coverage() {
+            Coverage::Listed => return None,
+            Coverage::Excluded => ("notice", "excluded"),
+            Coverage::Incomplete => ("warning", "not scanned"),
+        };
+        Some(format!("::{level} file={path},title={title}::{}\n", data(&escape(&gap.to_string()))))
+    });
     findings.chain(gap).collect()
 }
 

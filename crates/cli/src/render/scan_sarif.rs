@@ -8,7 +8,7 @@ use stockade_guard::FileScan;
 use stockade_guard::scanner::{Finding, RuleBuf, Scanner, Severity};
 
 use super::json::to_json;
-use crate::report::scan_tally::ScanTally;
+use crate::report::scan_tally::{GapRow, Gaps, ScanTally};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -73,12 +73,11 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
 
 /// Returns the end of the document: whether everything was scanned, and what was not.
 pub(crate) fn tail(tally: &ScanTally) -> String {
-    let notes: Vec<Value> = tally
-        .incomplete
-        .rows
-        .iter()
-        .map(|gap| json!({"level": "warning", "message": {"text": format!("{}: {}", gap.shown, gap.reason)}}))
-        .collect();
+    let notes_of = |gaps: &Gaps, level: &str| {
+        let note = |gap: &GapRow| json!({"level": level, "message": {"text": format!("{}: {}", gap.shown, gap.reason)}});
+        gaps.rows.iter().map(note).collect::<Vec<Value>>()
+    };
+    let notes = [notes_of(&tally.incomplete, "warning"), notes_of(&tally.excluded, "note")].concat();
     let invocation = json!({"executionSuccessful": tally.complete(), "toolExecutionNotifications": notes});
     format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
 }

@@ -9,7 +9,7 @@ use stockade_text::{escape, escape_path};
 
 use super::snippet::Snippet;
 use super::style::Styles;
-use crate::report::scan_tally::ScanTally;
+use crate::report::scan_tally::{Gaps, ScanTally};
 
 /// Files that are listed by name at the end. Programs find all of them in the JSON.
 const LISTED: usize = 10;
@@ -72,15 +72,21 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
 /// Returns the last lines: which files were only listed, and the numbers.
 pub(crate) fn summary(tally: &ScanTally, styles: Styles) -> String {
     let mut out = String::new();
-    for row in tally.listed.rows.iter().take(LISTED) {
-        line(&mut out, format_args!("note: {}: {}", row.shown, row.reason));
-    }
-    let more = tally.listed.total.saturating_sub(LISTED);
-    if more > 0 {
-        line(&mut out, format_args!("note: {more} more files like these; --format json names them"));
-    }
+    notes(&mut out, &tally.listed, "files");
+    notes(&mut out, &tally.excluded, "paths");
     line(&mut out, format_args!("{}", verdict(tally, styles)));
     out
+}
+
+/// Appends a line for each of the first few paths, and one for all others.
+fn notes(out: &mut String, gaps: &Gaps, noun: &str) {
+    for row in gaps.rows.iter().take(LISTED) {
+        line(out, format_args!("note: {}: {}", row.shown, row.reason));
+    }
+    let more = gaps.total.saturating_sub(LISTED);
+    if more > 0 {
+        line(out, format_args!("note: {more} more {noun} like these; --format json names them"));
+    }
 }
 
 /// Returns the one line that says it all.
@@ -100,9 +106,14 @@ fn verdict(tally: &ScanTally, styles: Styles) -> String {
             count(tally.incomplete.total, "path")
         ));
     }
+    let excluded = match tally.excluded.total {
+        0 => String::new(),
+        n => format!(", {} excluded", count(n, "path")),
+    };
     match parts.is_empty() {
-        true => format!("{good}clean{reset}: {files} scanned"),
-        false => format!("{}; {files} scanned", parts.join(", ")),
+        true if tally.clean() => format!("{good}clean{reset}: {files} scanned"),
+        true => format!("nothing found: {files} scanned{excluded}"),
+        false => format!("{}; {files} scanned{excluded}", parts.join(", ")),
     }
 }
 

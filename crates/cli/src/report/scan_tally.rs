@@ -23,6 +23,8 @@ pub(crate) struct ScanTally {
     /// Whether some file has more findings than a report holds.
     pub(crate) truncated: bool,
     pub(crate) incomplete: Gaps,
+    /// What was left out because the command line said so.
+    pub(crate) excluded: Gaps,
     pub(crate) listed: Gaps,
 }
 
@@ -62,8 +64,11 @@ impl ScanTally {
         };
         match &scan.gap {
             None => {}
-            Some(gap) if gap.coverage() == Coverage::Listed => tally.listed.push(GapRow::of(scan, gap)),
-            Some(gap) => tally.incomplete.push(GapRow::of(scan, gap)),
+            Some(gap) => match gap.coverage() {
+                Coverage::Listed => tally.listed.push(GapRow::of(scan, gap)),
+                Coverage::Excluded => tally.excluded.push(GapRow::of(scan, gap)),
+                Coverage::Incomplete => tally.incomplete.push(GapRow::of(scan, gap)),
+            },
         }
         tally
     }
@@ -76,6 +81,7 @@ impl ScanTally {
         self.warn += file.warn;
         self.truncated |= file.truncated;
         self.incomplete.append(file.incomplete);
+        self.excluded.append(file.excluded);
         self.listed.append(file.listed);
     }
 
@@ -88,14 +94,14 @@ impl ScanTally {
         }
     }
 
-    /// Whether everything was scanned as far as a scanner can.
+    /// Whether everything that was to be scanned was, as far as a scanner can.
     pub(crate) const fn complete(&self) -> bool {
         self.incomplete.total == 0 && !self.truncated
     }
 
-    /// Whether everything was scanned and nothing was found.
+    /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded, so with that nothing is clean.
     pub(crate) const fn clean(&self) -> bool {
-        self.worst().is_none() && self.complete()
+        self.worst().is_none() && self.complete() && self.excluded.total == 0
     }
 
     /// Returns the exit code. Findings come first, since they hold whatever else could not be read.
@@ -182,6 +188,13 @@ mod tests {
         let tally = ScanTally { warn: 1, truncated: true, ..ScanTally::default() };
         assert_eq!(tally.exit(FailOn::Critical), Exit::Incomplete);
         assert!(!tally.clean());
+    }
+
+    #[test]
+    fn what_is_excluded_is_not_clean_and_no_failure() {
+        let mut tally = ScanTally::default();
+        tally.excluded.push(gap());
+        assert_eq!((tally.clean(), tally.exit(FailOn::Warn)), (false, Exit::Clean));
     }
 
     #[test]

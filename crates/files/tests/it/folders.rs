@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::Mutex;
 
 use stockade_files::{
     Coverage, EntryKind, FileOptions, FileReader, OpenedPath, Source, folders_with, open_path, read_files,
-    read_text,
+    read_files_except, read_text,
 };
 use tempfile::TempDir;
 
@@ -58,6 +59,49 @@ fn every_name_is_a_file_or_a_gap() {
     assert_eq!(stops(&inside, &flat)[..2], [".git 0 tooDeep", "a 0 tooDeep"]);
     let few = FileOptions { max_entries: 5, ..FileOptions::default() };
     assert_eq!(stops(&inside, &few).last().unwrap(), "a 0 tooMany");
+}
+
+#[test]
+fn what_is_excluded_is_a_gap_and_not_entered() {
+    let folder =
+        folder(&[("a.txt", "text"), ("dep/dep/b.txt", "text"), ("dep.txt", "text"), (".ignore", "*")]);
+    let asked = Mutex::new(Vec::new());
+    let exclude = |below: &Path, kind: EntryKind| {
+        asked.lock().unwrap().push(below.to_owned());
+        below.ends_with("dep") && kind == EntryKind::Folder
+    };
+    let mut lines = Vec::new();
+    read_files_except(
+        &[Source::Path(folder.path().into())],
+        &exclude,
+        &FileOptions::default(),
+        |file| (file.path.file_name().unwrap().to_owned(), file.gap.map_or("whole", |gap| gap.name())),
+        |line| {
+            lines.push(line);
+            ControlFlow::Continue(())
+        },
+    );
+    let lines: Vec<_> = lines.iter().map(|(name, gap)| (name.to_str().unwrap(), *gap)).collect();
+    assert_eq!(lines, [(".ignore", "whole"), ("a.txt", "whole"), ("dep", "excluded"), ("dep.txt", "whole")]);
+    assert_eq!(asked.lock().unwrap().len(), 4, "what is in an excluded folder is not asked about");
+}
+
+#[test]
+fn what_is_named_itself_is_read() {
+    let folder = folder(&[("a.txt", "text")]);
+    let mut read = 0;
+    let sources = [Source::Path(folder.path().join("a.txt"))];
+    read_files_except(
+        &sources,
+        &|_, _| true,
+        &FileOptions::default(),
+        |file| file.bytes.len(),
+        |bytes| {
+            read += bytes;
+            ControlFlow::Continue(())
+        },
+    );
+    assert_eq!(read, 4);
 }
 
 #[test]
