@@ -52,6 +52,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "skills")]
 mod admit;
 #[cfg(feature = "config")]
 mod agent_commands;
@@ -73,8 +74,10 @@ mod runner;
 mod scan_files;
 #[cfg(all(feature = "audit", feature = "config"))]
 mod session;
+#[cfg(feature = "skills")]
 mod skill;
 
+#[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
 #[cfg(feature = "config")]
 pub use agent_commands::AgentCommands;
@@ -96,12 +99,14 @@ pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};
 pub use session::{Call, Execution, PathAnswer, Session, SessionOptions};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
+#[cfg(feature = "skills")]
 pub use skill::{
     PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools, find_skills,
     read_manifest,
 };
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
+#[cfg(feature = "eval")]
 pub use stockade_eval as eval;
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::egress;
@@ -110,6 +115,7 @@ pub use stockade_limits as limits;
 pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;
 pub use stockade_scanner::{self as scanner, syntax_of};
+#[cfg(feature = "skills")]
 pub use stockade_skill::{
     Dialect, ListedTools, ProblemLevel, SkillManifest, SkillPermissions, SkillProblem, SkillRequirements,
     SurfaceKind,

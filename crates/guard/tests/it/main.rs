@@ -1,5 +1,6 @@
 //! The public face of guard: files from strangers.
 
+#[cfg(feature = "skills")]
 #[cfg(test)]
 mod admit;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
