@@ -37,7 +37,7 @@ pub(crate) use connection::converse;
 pub(crate) use schema::document as schema;
 pub(crate) use socket::{SocketError, listen};
 
-use methods::Trail;
+use methods::{CompiledRules, Trail};
 use pool::Pool;
 use sessions::Sessions;
 #[cfg(target_os = "linux")]
@@ -83,6 +83,8 @@ pub(crate) struct Server {
     trail: Trail,
     /// The built-in rules for commands, ready to decide.
     commands: CommandPolicy,
+    /// The rules that requests bring along, compiled.
+    compiled_rules: CompiledRules,
     /// The guards of agents, each compiled once and again when its configuration changes.
     #[cfg(target_os = "linux")]
     guards: GuardCache,
@@ -96,6 +98,7 @@ impl Server {
             sessions: Sessions::default(),
             trail: Trail::new(options.audit.clone()),
             commands: CommandPolicy::builtin(),
+            compiled_rules: CompiledRules::default(),
             #[cfg(target_os = "linux")]
             guards: GuardCache::default(),
             options,

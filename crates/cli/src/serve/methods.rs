@@ -19,6 +19,7 @@ mod source;
 mod tools;
 mod trail;
 
+pub(super) use command::CompiledRules;
 pub(super) use path::open as open_paths;
 pub(super) use trail::Trail;
 

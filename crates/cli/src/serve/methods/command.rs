@@ -1,10 +1,12 @@
 //! `command.…`: what a shell command runs, and what may become of it.
 
+mod compiled;
 mod evaluate;
 mod question;
 mod route;
 mod rules;
 
+pub(in crate::serve) use compiled::CompiledRules;
 pub(super) use evaluate::{Evaluate, Evaluated};
 pub(super) use question::text;
 pub(super) use route::RouteCommand;

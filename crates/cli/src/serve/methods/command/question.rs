@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use stockade_guard::policy::{CommandContext, CommandDecision};
 
 use super::ShellName;
-use super::rules::{Own, policy};
+use super::rules::OwnRules;
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -31,14 +31,12 @@ impl Question {
         then: impl FnOnce(&CommandDecision<'_, '_>) -> R,
     ) -> Result<R, Fault> {
         always_detects(self.detect_dangerous)?;
-        let own = policy(&Own {
-            rules: &self.rules,
-            toml: self.rules_toml.as_deref(),
-            default_action: self.default_action.as_deref(),
-        })?;
+        let rules =
+            OwnRules { rules: self.rules, toml: self.rules_toml, default_action: self.default_action };
+        let own = if rules.is_empty() { None } else { Some(server.compiled_rules.get(rules)?) };
         let text = text(self.command, self.argv.as_deref())?;
         let place = CommandContext { workspace: self.workspace.or_else(|| self.cwd.clone()), cwd: self.cwd };
-        let policy = own.as_ref().unwrap_or(&server.commands);
+        let policy = own.as_deref().unwrap_or(&server.commands);
         Ok(then(&policy.decide(&text, &self.shell.options(), &place)))
     }
 }

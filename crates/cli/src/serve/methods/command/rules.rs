@@ -37,33 +37,46 @@ fn effect(name: &str) -> Result<Effect, Fault> {
 }
 
 /// What a request brings along.
-pub(super) struct Own<'r> {
-    pub(super) rules: &'r [Map<String, Value>],
-    pub(super) toml: Option<&'r str>,
-    pub(super) default_action: Option<&'r str>,
+#[derive(Debug, PartialEq)]
+pub(super) struct OwnRules {
+    pub(super) rules: Vec<Map<String, Value>>,
+    pub(super) toml: Option<String>,
+    pub(super) default_action: Option<String>,
 }
 
-/// Returns the policy of a request, or nothing where the built-in one holds.
-pub(super) fn policy(own: &Own<'_>) -> Result<Option<CommandPolicy>, Fault> {
-    if own.rules.is_empty() && own.toml.is_none() && own.default_action.is_none() {
-        return Ok(None);
+impl OwnRules {
+    /// Returns whether the request brings nothing along, so that the built-in rules alone hold.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.toml.is_none() && self.default_action.is_none()
     }
-    let mut files = Vec::new();
-    if let Some(toml) = own.toml {
-        files.push(CommandRuleFile::parse(toml, CommandRuleFormat::Toml, Layer::User).map_err(|error| {
-            let CommandRuleFileError { line, column, problem, .. } = error;
-            Fault::parameters(format!("`rulesToml`, line {line}, column {column}: {problem}"))
-        })?);
+
+    /// Returns how many bytes of text the rules are.
+    pub(super) fn text_bytes(&self) -> usize {
+        let parts = self.rules.iter().flatten().map(|(key, value)| key.len() + value.to_string().len());
+        parts.sum::<usize>() + self.toml.as_ref().map_or(0, String::len)
     }
-    if !own.rules.is_empty() {
-        files.push(objects(own.rules)?);
+
+    /// Checks the rules, and compiles them on top of the built-in ones.
+    pub(super) fn compile(&self) -> Result<CommandPolicy, Fault> {
+        let mut files = Vec::new();
+        if let Some(toml) = &self.toml {
+            files.push(CommandRuleFile::parse(toml, CommandRuleFormat::Toml, Layer::User).map_err(
+                |error| {
+                    let CommandRuleFileError { line, column, problem, .. } = error;
+                    Fault::parameters(format!("`rulesToml`, line {line}, column {column}: {problem}"))
+                },
+            )?);
+        }
+        if !self.rules.is_empty() {
+            files.push(objects(&self.rules)?);
+        }
+        let mut defaults = files.iter().find_map(CommandRuleFile::defaults).unwrap_or_default();
+        if let Some(action) = &self.default_action {
+            defaults = CommandDefaults { unmatched: effect(action)?, ..defaults };
+        }
+        let layers = files.iter().map(|file| file.layer(Layer::User)).collect();
+        CommandPolicy::compile(layers, defaults).map_err(|error| Fault::of(&error))
     }
-    let mut defaults = files.iter().find_map(CommandRuleFile::defaults).unwrap_or_default();
-    if let Some(action) = own.default_action {
-        defaults = CommandDefaults { unmatched: effect(action)?, ..defaults };
-    }
-    let layers = files.iter().map(|file| file.layer(Layer::User)).collect();
-    CommandPolicy::compile(layers, defaults).map(Some).map_err(|error| Fault::of(&error))
 }
 
 fn objects(rules: &[Map<String, Value>]) -> Result<CommandRuleFile, Fault> {
