@@ -12,6 +12,8 @@ use crate::span::Span;
 /// Lists what runs when `arg` is evaluated as arithmetic or as the name of a variable.
 pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
     let Some(text) = arg.known() else { return };
+    // bash(1), Arrays: a subscript is evaluated as arithmetic after its expansions, also where quotes kept the shell from
+    // expanding it before.
     if text.contains('[') && holds_substitution(text) {
         substitutions(
             walk,
@@ -45,6 +47,7 @@ fn substitutions<'t>(
     context: Context<'_, 't>,
 ) {
     walk.hazard(kind, span);
+    // A text may hold a text that holds a text: all of them together are no longer than one may be.
     let Some(budget) = walk.budget.checked_sub(text.len()) else {
         return walk.hazard(HazardKind::TooDeep, span);
     };
@@ -69,7 +72,9 @@ pub(crate) fn builtin<'t>(
 ) {
     match name {
         "test" | "[" => test(walk, argv, span, context),
+        // bash(1): `printf -v name` assigns to a name, which may have a subscript.
         "printf" => after(walk, argv, &["-v"], span, context),
+        // All of these take names of variables and evaluate their subscripts; `let` takes arithmetic itself.
         "read" | "unset" | "mapfile" | "readarray" | "wait" | "getopts" | "let" => {
             argv.iter().skip(1).for_each(|arg| text(walk, arg, span, context));
         }

@@ -61,7 +61,7 @@ impl ParsedOptions<'_> {
 pub enum OptionOrder {
     /// The first operand ends the options.
     Strict,
-    /// ParsedOptions are looked for everywhere, as GNU programs do, also after a word that is not certain.
+    /// Options are looked for everywhere, as GNU programs do, also after a word that is not certain.
     Anywhere,
 }
 
@@ -73,12 +73,14 @@ pub fn parse<'t>(argv: &[Arg<'t>], from: usize, spec: &OptionTable, order: Optio
     let mut first_operand = None;
     while let Some(arg) = argv.get(at).filter(|_| !options.ended) {
         match arg.known() {
+            // POSIX.1, XBD 12.2, guideline 10: what follows are operands, whatever they look like.
             Some("--") => {
                 at += 1;
                 break;
             }
             Some(text) if text.starts_with("--") => at += long(argv, at, text, spec, &mut options),
             Some(text) if is_short(text, spec) => at += short(argv, at, text, spec, &mut options),
+            // It may become an option that takes the next word, so where the operands begin is only a guess.
             None if starts_like_option(arg) && order == OptionOrder::Strict => {
                 options.unknown = true;
                 break;
@@ -125,6 +127,7 @@ fn long<'t>(
         text.split_once('=').map_or((text, None), |(name, _)| (name, Some(name.len() + 1)));
     let Some((name, takes)) = lookup_long(name, spec) else {
         options.unknown = true;
+        // Kept by its own name: a rule may ask for an option that this table does not know.
         let value = attached.and_then(|length| Some(argv.get(at)?.without_prefix(length)));
         options.values.extend(value.map(|value| (Cow::Owned(name.to_owned()), value)));
         options.flags.push(Cow::Owned(name.to_owned()));
@@ -167,6 +170,7 @@ fn short<'t>(
     spec: &OptionTable,
     options: &mut ParsedOptions<'t>,
 ) -> usize {
+    // Options of more than a letter with one dash, as `arch -x86_64` has them, are no clusters.
     if let Some((name, takes)) = spec.word(text) {
         let value = argv.get(at + 1).filter(|_| takes == Takes::Value);
         match value {
@@ -175,6 +179,7 @@ fn short<'t>(
         }
         return if takes == Takes::Value { 2 } else { 1 };
     }
+    // POSIX calls `nice -5` obsolescent, and programs still take it.
     if text.len() > 1 && spec.has_numbers() && text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
         return 1;
     }

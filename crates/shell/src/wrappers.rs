@@ -99,6 +99,7 @@ static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
     vec![
         // Words of the shell itself.
         row(&["command"], "-p -v? -V?", 0, Argv),
+        // `noglob`, `nocorrect` and `-` are precommand modifiers of zsh (zshmisc(1)).
         row(&["builtin", "noglob", "nocorrect", "-", "nohup"], "--help --version", 0, Argv),
         row(&["exec"], "-c -l -a:", 0, Argv),
         // Other users.
@@ -112,6 +113,7 @@ static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
             Environment,
         ),
         row(&["doas"], "-a: -C: -L -n -s -u:", 0, Argv),
+        // su(1) hands its operands to a shell as arguments; runuser(1) with `-u` runs them as a command.
         row(
             &["su"],
             "-c: -f -g: -G: -l -m -p -P -s: -w: --command= --session-command= --fast --group= --supp-group= --login \
@@ -145,6 +147,7 @@ static WRAPPERS: LazyLock<Vec<Wrapper>> = LazyLock::new(|| {
         // Environment, time and priority.
         row(
             &["env", "genv"],
+            // env(1): the value of `-S` is split into words, and these begin the command.
             "- -i -0 -u: -C: -S! -v -a: --ignore-environment --null --unset= --chdir= --split-string! --block-signal=? \
          --default-signal=? --ignore-signal=? --list-signal-handling --debug --argv0= --help --version",
             0,

@@ -130,8 +130,11 @@ fn starts_container(command: &Command<'_, '_>) -> bool {
 
 fn opens_host(command: &Command<'_, '_>) -> bool {
     let is_host = |arg: &Arg<'_>| arg.known() == Some("host");
+    // What another container mounts may be the root of the machine: the command does not say.
     command.has("--privileged --volumes-from")
         || command.values("--pid --ipc --uts --userns --cgroupns").any(is_host)
+        // capabilities(7): each of these is a known way out, by mounts, the memory of other processes, modules, file
+        // handles, raw devices or the network of the host.
         || command.texts("--cap-add").any(|value| {
             matches!(
                 value.to_ascii_uppercase().trim_start_matches("CAP_"),
@@ -145,6 +148,7 @@ fn opens_host(command: &Command<'_, '_>) -> bool {
                     | "BPF"
             )
         })
+        // Seccomp, AppArmor and SELinux are what keeps root in a container from being root outside.
         || command.texts("--security-opt").any(|value| {
             value.contains("unconfined") || value.contains("label=disable") || value.contains("label:disable")
         })

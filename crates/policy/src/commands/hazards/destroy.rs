@@ -145,6 +145,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "nvme",
         ],
         fires: |command| {
+            // Without a word these programs print how they are used, and the options here only look.
             command.words().next().is_some() && !command.has("-l --list --version --help -h -V -I")
         },
         reason: "makes, changes or wipes a file system or a partition",
@@ -169,6 +170,7 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Deny,
         programs: &["dd"],
         fires: |command| {
+            // A file below `/dev` is written past the file system, whatever it holds.
             let device = |word: &str| {
                 word.strip_prefix("of=").is_some_and(|file| file.starts_with("/dev/") && !is_null(file))
             };

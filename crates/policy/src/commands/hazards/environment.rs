@@ -26,14 +26,18 @@ pub(super) static SHAPES: &[Variables] = &[
         id: "set-loader",
         floor: Deny,
         names: &[
+            // ld.so(8): objects that are loaded before all others, and folders where they are looked for.
             "LD_PRELOAD",
             "LD_AUDIT",
             "LD_LIBRARY_PATH",
             "LD_PROFILE",
             "LD_DEBUG_OUTPUT",
             "DYLD_*",
+            // iconv(3) loads modules from there; tunables are parsed before `main` (CVE-2023-4911).
             "GCONV_PATH",
             "GLIBC_TUNABLES",
+            // Files that a shell reads first, functions that it imports (CVE-2014-6271), and options that make it expand
+            // `PS4` before each command.
             "BASH_ENV",
             "ENV",
             "BASH_FUNC_*",
@@ -43,6 +47,7 @@ pub(super) static SHAPES: &[Variables] = &[
             "PROMPT_COMMAND",
             "PS4",
         ],
+        // `+ ` is what PS4 is without being set.
         harmless: |value| value.is_empty() || value == "+ ",
         reason: "loads code into every program that is started",
         fix: "leave the variable as it is",
@@ -72,6 +77,7 @@ pub(super) static SHAPES: &[Variables] = &[
             "PATH",
             "CDPATH",
             "MANPATH",
+            // Decides where the shell splits words, so that what is read as one word runs as two.
             "IFS",
             "HOME",
             "SHELL",
@@ -92,9 +98,11 @@ pub(super) static SHAPES: &[Variables] = &[
             "JAVA_TOOL_OPTIONS",
             "_JAVA_OPTIONS",
             "JDK_JAVA_OPTIONS",
+            // bash leaves out what these match where it looks for files and programs, so that others are found.
             "GLOBIGNORE",
             "EXECIGNORE",
             "FPATH",
+            // Programs trust the files that they put there, and links that somebody else left.
             "TMPDIR",
             "R_PROFILE*",
             "PHPRC",
@@ -126,6 +134,7 @@ pub(super) static SHAPES: &[Variables] = &[
             "GIT_*",
             "SSH_ASKPASS*",
             "SUDO_ASKPASS",
+            // less(1), INPUT PREPROCESSOR: a value that begins with `|` is a command for each file.
             "LESSOPEN",
             "LESSCLOSE",
             "RSYNC_RSH",
@@ -135,11 +144,14 @@ pub(super) static SHAPES: &[Variables] = &[
             "CARGO_BUILD_RUSTC*",
             "CVS_RSH",
             "SVN_SSH",
+            // GNU tar puts these before its own options, and `--checkpoint-action=exec=…` is one of them.
             "TAR_OPTIONS",
+            // May hold `--eval=…`, which is a makefile of its own.
             "MAKEFLAGS",
             "GNUMAKEFLAGS",
             "GREP_OPTIONS",
             "RIPGREP_CONFIG_PATH",
+            // Who is obeyed: another daemon or another cluster may belong to a stranger.
             "DOCKER_HOST",
             "KUBECONFIG",
             "npm_config_*",
@@ -154,6 +166,7 @@ pub(super) static SHAPES: &[Variables] = &[
             "OPENSSL_ENGINES",
             "CURL_HOME",
             "WGETRC",
+            // ncurses parses what it finds there, and was not made for hostile files (CVE-2023-29491).
             "TERMINFO",
             "HOSTALIASES",
             "BUNDLE_*",
@@ -163,6 +176,7 @@ pub(super) static SHAPES: &[Variables] = &[
             "VIMINIT",
             "EXINIT",
             "FZF_DEFAULT_COMMAND",
+            // No helper, but worse: libraries of TLS write the keys of their sessions there.
             "SSLKEYLOGFILE",
         ],
         harmless: is_harmless_helper,

@@ -12,6 +12,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| {
             command.is_sub(&["push"])
                 && (command.has("-f --force --force-with-lease --mirror -d --delete --prune --all")
+                    // git-push(1): a `+` before a refspec forces it, and nothing before its `:` deletes.
                     || command
                         .known()
                         .any(|word| word.starts_with('+') || (word.starts_with(':') && word.len() > 1)))
@@ -181,13 +182,17 @@ fn discards(command: &Command<'_, '_>) -> bool {
     let sub = command.operand(0).unwrap_or_default();
     match sub {
         "reset" => command.has("--hard --merge --keep"),
+        // git-clean(1) removes nothing without `-f`, unless `clean.requireForce` was switched off.
         "clean" => command.has("-f --force") && !command.has("-n --dry-run"),
         "checkout" => command.has("-f --force") || command.says(&["--", "."]),
         "switch" => command.has("-f --force --discard-changes"),
+        // git-restore(1): with `--staged` alone only the index changes, and the files stay.
         "restore" => !command.has("-S --staged") || command.has("-W --worktree"),
         "stash" => matches!(command.operand(1), Some("drop" | "clear")),
+        // `-d` refuses to delete what is merged nowhere; `-D` does not.
         "branch" => command.has("-D") || (command.has("-d --delete") && command.has("-f --force")),
         "tag" => command.has("-d --delete -f --force"),
+        // What comes on its standard input cannot be seen, and may delete.
         "update-ref" => command.has("-d --delete --stdin"),
         "reflog" => matches!(command.operand(1), Some("expire" | "delete")),
         "rm" => command.has("-r") && command.says(&[".", "*"]),

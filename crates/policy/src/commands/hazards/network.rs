@@ -88,11 +88,13 @@ pub(super) const SHAPES: &[Shape] = &[
                 let word = word.to_ascii_lowercase();
                 word.contains("exec:") || word.contains("system:") || word.contains("shell:")
             }),
+            // The window opens at an X server elsewhere: whoever sits there types into a shell here.
             "xterm" => command
                 .known()
                 .any(|word| word.contains("-display") || word.contains(":0") || word.contains(":1")),
             "telnetd" | "pwncat" | "gs-netcat" | "gsocket" => true,
             "rbash" => false,
+            // ncat(1) and the traditional nc run a program on the connection; OpenBSD's means something else by the letters.
             _ => command.has("-e -c --exec --sh-exec --lua-exec"),
         },
         reason: "gives whoever is at the other end of a connection a shell",
@@ -131,6 +133,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| match command.name {
             "nc" | "ncat" | "netcat" => command.has("-l --listen"),
             "socat" => command.known().any(|word| word.to_ascii_uppercase().contains("LISTEN:")),
+            // ssh(1): a port that listens at the other end, a SOCKS proxy, a tunnel of packets.
             "ssh" => command.has("-R -D -w"),
             _ => true,
         },
