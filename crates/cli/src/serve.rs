@@ -32,6 +32,8 @@ mod wire;
 mod tests;
 
 use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 
 pub(crate) use connection::converse;
 pub(crate) use schema::document as schema;
@@ -40,12 +42,16 @@ pub(crate) use socket::{SocketError, listen};
 use methods::{CompiledRules, Trail};
 use pool::Pool;
 use sessions::Sessions;
-#[cfg(target_os = "linux")]
-use stockade_guard::GuardCache;
 use stockade_guard::policy::CommandPolicy;
+#[cfg(target_os = "linux")]
+use stockade_guard::{GuardCache, exec::SandboxPool};
 
 /// The longest line that is read unless somebody says otherwise, in bytes.
 pub(crate) const MAX_REQUEST: usize = 16 << 20;
+
+/// How many sandboxes are made beforehand: an agent runs one command after the other, and each that waits takes memory.
+#[cfg(target_os = "linux")]
+const READY_SANDBOXES: usize = 1;
 
 /// How the server is set up.
 #[derive(Debug, Clone)]
@@ -88,6 +94,9 @@ pub(crate) struct Server {
     /// The guards of agents, each compiled once and again when its configuration changes.
     #[cfg(target_os = "linux")]
     guards: GuardCache,
+    /// Sandboxes that wait for the next command of the last kind.
+    #[cfg(target_os = "linux")]
+    sandboxes: Arc<SandboxPool>,
 }
 
 impl Server {
@@ -101,6 +110,8 @@ impl Server {
             compiled_rules: CompiledRules::default(),
             #[cfg(target_os = "linux")]
             guards: GuardCache::default(),
+            #[cfg(target_os = "linux")]
+            sandboxes: Arc::new(SandboxPool::new(READY_SANDBOXES)),
             options,
         }
     }

@@ -17,10 +17,10 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Pool, SandboxSpec, run};
+use stockade_exec_sandbox::{SandboxSpec, run};
 
 mod support;
-use support::{command, native, planned, pooled, same_mounts, streams, wish};
+use support::{command, native, planned, pool, pooled, request, same_mounts, streams};
 
 /// How long each rate is measured, and how often.
 const SPAN: Duration = Duration::from_millis(700);
@@ -48,12 +48,13 @@ fn main() {
 }
 
 fn rates(workspace: &Path) {
-    let plan = planned(&wish(workspace));
+    let plan = planned(&request(workspace));
     let words = same_mounts(&plan);
-    let pool = Pool::new(wish(workspace), streams(), 8).unwrap();
+    let spec = request(workspace);
+    let pool = pool(&spec, 8);
     let runners: [(&str, &(dyn Fn() + Sync)); 3] = [
         ("native", &|| native(&plan)),
-        ("native, from a pool of 8", &|| pooled(&pool)),
+        ("native, from a pool of 8", &|| pooled(&pool, &spec)),
         ("bubblewrap", &|| command("bwrap", &words)),
     ];
     println!("commands a second, median of {TURNS}, with so many at a time");
@@ -94,7 +95,7 @@ fn paths(workspace: &Path) {
     fs::create_dir(&few).unwrap();
     fs::create_dir(&many).unwrap();
     (0..MANY).for_each(|number| fs::write(many.join(format!(".env.{number}")), "").unwrap());
-    let plans = [planned(&wish(&few)), planned(&wish(&many))];
+    let plans = [planned(&request(&few)), planned(&request(&many))];
     let hidden = plans[1].mounts.len() - plans[0].mounts.len();
     assert_eq!(hidden, MANY);
     let mut times = [Vec::new(), Vec::new()];

@@ -19,10 +19,10 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Pool, SandboxBackend, SandboxSpec, bwrap_arguments, plan, probe};
+use stockade_exec_sandbox::{SandboxBackend, SandboxSpec, bwrap_arguments, plan, probe};
 
 mod support;
-use support::{TRUE, command, native, planned, pooled, same_mounts, streams, wish};
+use support::{TRUE, command, native, planned, pool, pooled, request, same_mounts};
 
 const ROUNDS: usize = 60;
 
@@ -32,9 +32,9 @@ type Runner<'a> = (&'a str, Box<dyn Fn() + 'a>);
 fn main() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = folder.path().canonicalize().unwrap();
-    let spec = wish(&workspace);
+    let spec = request(&workspace);
     let by_default = planned(&spec);
-    let pool = Pool::new(spec.clone(), streams(), 2).unwrap();
+    let pool = pool(&spec, 2);
     if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_err() {
         println!("skipped: bubblewrap is not installed; `cargo xtask setup` installs it");
         return;
@@ -48,7 +48,7 @@ fn main() {
         ("plain", Box::new(|| command(TRUE, &[]))),
         ("native", Box::new(|| native(&by_default))),
         ("native, with probe and plan", Box::new(|| native(&planned(&spec)))),
-        ("native, from a pool", Box::new(|| pooled(&pool))),
+        ("native, from a pool, with both", Box::new(|| pooled(&pool, &spec))),
     ];
     if let Some(plan) = &with_bubblewrap {
         runners.push(("bubblewrap, as we start it", Box::new(|| native(plan))));

@@ -97,7 +97,8 @@ pub use provider::Provider;
 pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use run::{
-    Input, Pool, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run, run_prepared,
+    Input, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run,
+    run_prepared,
 };
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{Caches, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};

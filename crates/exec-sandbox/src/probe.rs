@@ -41,7 +41,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
 }
 
 /// Where a plan for `spec` may depend on what there is.
-pub(crate) fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
+fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
     let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
     let at_home = AT_HOME.iter().map(|row| row.0).chain(secrets_at_home()).map(|below| home.join(below));
     let named =
@@ -53,13 +53,8 @@ pub(crate) fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = Pa
     system.chain(at_home).chain(named.chain(socket).cloned())
 }
 
-/// Whether something is there to which no link leads, or nothing is.
-pub(crate) fn is_without_links(path: &Path) -> bool {
-    matches!(without_links(path), Ok(_) | Err(Errno::NOENT))
-}
-
 /// The home as the kernel knows it: a bind below a link would be another folder.
-pub(crate) fn home() -> PathBuf {
+fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_default();
     fs::canonicalize(&home).unwrap_or(home)
 }

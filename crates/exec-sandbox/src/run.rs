@@ -37,7 +37,7 @@ use crate::spec::{Explain, MountAccess, Protection, SandboxSpec};
 use crate::sweep::{Swept, sweep};
 use begin::{Running, begin};
 use observe::Observer;
-pub use pool::Pool;
+pub use pool::SandboxPool;
 use private::Private;
 use pump::Pump;
 use supervise::supervise;

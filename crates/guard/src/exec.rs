@@ -17,8 +17,8 @@ pub use stockade_exec_sandbox::{
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
-    HandedListeners, Input, RunError, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, probe,
-    run, run_prepared,
+    HandedListeners, Input, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize,
+    plan_and_run, probe, run, run_prepared,
 };
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.

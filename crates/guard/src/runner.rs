@@ -12,6 +12,7 @@ mod egress;
 mod record;
 
 use std::io;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -19,7 +20,8 @@ pub use egress::Egress;
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
 use crate::exec::{
-    HostFacts, Outcome, Plan, Provider, Refusal, RunError, SandboxSpec, Streams, plan, probe, run_prepared,
+    HostFacts, Outcome, Plan, Provider, Refusal, RunError, SandboxPool, SandboxSpec, Streams, plan, probe,
+    run_prepared,
 };
 use crate::guard::Decision;
 use egress::EgressProxy;
@@ -41,6 +43,7 @@ pub struct PreparedRun {
     facts: HostFacts,
     proxy: Option<EgressProxy>,
     record: RunRecord,
+    pool: Option<Arc<SandboxPool>>,
 }
 
 /// How a command ran.
@@ -84,7 +87,13 @@ impl PreparedRun {
         if let Some(proxy) = &proxy {
             spec.network = proxy.network();
         }
-        Ok(Self { facts: probe(&spec), spec, proxy, record })
+        Ok(Self { facts: probe(&spec), spec, proxy, record, pool: None })
+    }
+
+    /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
+    #[must_use]
+    pub fn pooled(self, pool: Option<Arc<SandboxPool>>) -> Self {
+        Self { pool, ..self }
     }
 
     /// Returns what would be run.
@@ -108,7 +117,7 @@ impl PreparedRun {
     /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
-        let Self { spec, facts, proxy, record } = self;
+        let Self { spec, facts, proxy, record, pool } = self;
         let planned = plan(&spec, &facts);
         let owner = AuditEvent {
             agent: started.agent.clone(),
@@ -125,7 +134,10 @@ impl PreparedRun {
             proxy.started_by(run);
         }
 
-        let ran = planned.map_err(RunError::from).and_then(|plan| run_prepared(&spec, facts, plan, streams));
+        let ran = planned.map_err(RunError::from).and_then(|plan| match &pool {
+            Some(pool) => pool.run_prepared(&spec, facts, plan, streams),
+            None => run_prepared(&spec, facts, plan, streams),
+        });
 
         // What is still connected is cut before the end is on record, so that nothing of the run comes after it.
         let hosts_refused = proxy.map(EgressProxy::end).unwrap_or_default();

@@ -67,6 +67,8 @@ pub struct Session {
     bounds: bounds::CommandBounds,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     shared: Vec<PathBuf>,
+    #[cfg(all(feature = "exec", target_os = "linux"))]
+    pool: Option<std::sync::Arc<crate::exec::SandboxPool>>,
 }
 
 /// One task of an agent, from its first call to its answer.
@@ -116,6 +118,8 @@ impl Session {
             bounds: bounds::CommandBounds::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             shared: Vec::new(),
+            #[cfg(all(feature = "exec", target_os = "linux"))]
+            pool: None,
             guard,
         }
     }

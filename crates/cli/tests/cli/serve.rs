@@ -4,6 +4,7 @@
 mod agents;
 mod clients;
 mod doors;
+mod pooled;
 mod sockets;
 mod vectors;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use stockade_exec_sandbox::{
-    End, Input, Plan, Pool, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run,
+    End, Input, Plan, SandboxPool, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run,
 };
 
 /// The command that takes no time itself.
@@ -16,12 +16,12 @@ pub(crate) fn streams() -> Streams {
     Streams { stdin: Input::Empty, stdout: Stream::Inherit, stderr: Stream::Inherit, ..Streams::default() }
 }
 
-/// A wish to run it in a workspace.
-pub(crate) fn wish(workspace: &Path) -> SandboxSpec {
+/// A request to run it in a workspace.
+pub(crate) fn request(workspace: &Path) -> SandboxSpec {
     SandboxSpec::new(workspace, [TRUE])
 }
 
-/// The plan for a wish on this machine, as it is now.
+/// The plan for a request on this machine, as it is now.
 pub(crate) fn planned(spec: &SandboxSpec) -> Plan {
     plan(spec, &probe(spec)).unwrap()
 }
@@ -31,9 +31,18 @@ pub(crate) fn native(plan: &Plan) {
     assert_eq!(run(plan, streams()).unwrap().end, End::Exited(0));
 }
 
-/// Runs it in a sandbox that was made beforehand.
-pub(crate) fn pooled(pool: &Pool) {
-    assert_eq!(pool.run([TRUE]).unwrap().1.end, End::Exited(0));
+/// Runs it in a sandbox that was made beforehand, if one is ready. The machine is looked at as ever.
+pub(crate) fn pooled(pool: &SandboxPool, spec: &SandboxSpec) {
+    let facts = probe(spec);
+    let planned = plan(spec, &facts).unwrap();
+    assert_eq!(pool.run_prepared(spec, facts, planned, streams()).unwrap().1.end, End::Exited(0));
+}
+
+/// A pool that makes sandboxes for such commands.
+pub(crate) fn pool(spec: &SandboxSpec, size: usize) -> SandboxPool {
+    let pool = SandboxPool::new(size);
+    (0..2).for_each(|_| pooled(&pool, spec));
+    pool
 }
 
 /// The arguments of bubblewrap for the mounts of a sandbox of ours: those that are documented, and what covers the parts of

@@ -1,16 +1,18 @@
-//! Sandboxes that are ready before a command is there to run in them.
+//! Sandboxes that are ready before a command is there to run in them, for a program that runs one after the other.
 //!
 //! Most of the time that a command takes to start goes into its sandbox. A pool makes some beforehand, each up to the point
 //! where the program would begin; a command takes one, uses it alone, and it is gone with the command. What is enforced is
-//! the same: it is the same plan, made by the same steps. Before one is handed out, this machine is looked at again; when
-//! anything about the plan or its files is not as it was, all are thrown away.
+//! the same: it is the same plan, made by the same steps. The machine is looked at and the command is planned as ever; only
+//! where that plan, and each file that it shows or hides, is the one that a waiting sandbox was made from, is that one taken.
+//!
+//! Measured with `stockade serve` on two busy cores, in turns, in a repository of 400 files: a request to run `true` takes
+//! 14.4 ms at best in a sandbox made for it, and 5.3 ms in one that waits; 38 and 18 ms in the median.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a thread that makes sandboxes")]
 
 mod kind;
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -21,111 +23,85 @@ use super::pump::Pump;
 use super::supervise::read_report;
 use super::{RunError, Streams, carried_out, run_prepared, sandbox_number};
 use crate::cgroup::Groups;
+use crate::host::HostFacts;
 use crate::native::{self, Ids, prepare};
 use crate::outcome::Outcome;
-use crate::plan::{Plan, command, plan};
-use crate::refusal::Refusal;
+use crate::plan::Plan;
 use crate::spec::SandboxSpec;
 use crate::sys::argv_mailbox::ArgvMailbox;
 use crate::sys::launch::REPORT_READY;
 use crate::sys::raw;
-use kind::{Glance, Kind};
+use kind::Kind;
 
-/// Sandboxes for commands that differ in nothing but their words. It is dropped with all that is ready.
+/// Sandboxes that wait for commands like the last ones. It is dropped with all that is ready.
 ///
-/// A command that no ready sandbox fits gets one of its own, as by [`plan_and_run`](crate::plan_and_run()): the first one,
-/// one after something has changed, where control groups, a terminal or a look at what it asks for are wanted, or where the native launcher does not
-/// make the sandbox.
+/// It begins to make them when two commands in a row differ in nothing but their words; so a single one of another kind
+/// does not throw away what waits. A command that no ready sandbox fits gets one of its own, as by
+/// [`run_prepared`]: where something has changed, where control groups, a terminal, a proxy or a look at what it asks for are
+/// wanted, or where the native launcher does not make the sandbox.
 #[derive(Debug)]
-pub struct Pool {
-    spec: SandboxSpec,
-    streams: Streams,
+pub struct SandboxPool {
     shared: Arc<Shared>,
     maker: Option<JoinHandle<()>>,
 }
 
-impl Pool {
-    /// Begins to make so many sandboxes for commands like this one; its own words do not matter.
-    pub fn new(spec: SandboxSpec, streams: Streams, size: usize) -> Result<Self, Refusal> {
-        let spec = SandboxSpec { command: vec!["true".into()], ..spec };
-        let glance = Glance::at(&spec);
-        let planned = plan(&spec, &crate::probe::probe(&spec))?;
-        let wanted = Kind::of(&planned, streams).map(Arc::new);
-        let state = State {
-            wanted,
-            glance: Arc::new(glance),
-            ready: VecDeque::new(),
-            taken: None,
-            stale: Vec::new(),
-            ended: Vec::new(),
-            fails: false,
-            ends: false,
-        };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let maker = {
-            let shared = Arc::clone(&shared);
-            std::thread::spawn(move || make(&shared, streams, size))
-        };
-        Ok(Self { spec, streams, shared, maker: Some(maker) })
+impl SandboxPool {
+    /// Begins to keep up to so many sandboxes ready, of one kind at a time.
+    #[must_use]
+    pub fn new(size: usize) -> Self {
+        let shared = Arc::<Shared>::default();
+        let for_thread = Arc::clone(&shared);
+        // Without a thread, nothing is ever ready, and each command gets a sandbox of its own.
+        let maker = std::thread::Builder::new()
+            .name("sandbox-pool".to_owned())
+            .spawn(move || make(&for_thread, size))
+            .ok();
+        Self { shared, maker }
     }
 
-    /// Runs a command, and returns when it and everything that it started are gone.
-    pub fn run(
+    /// Runs what was planned from these facts, in a sandbox that is ready if one fits.
+    ///
+    /// # Errors
+    /// As [`run_prepared`].
+    pub fn run_prepared(
         &self,
-        command: impl IntoIterator<Item = impl Into<OsString>>,
+        spec: &SandboxSpec,
+        facts: HostFacts,
+        first: Plan,
+        streams: Streams,
     ) -> Result<(Plan, Outcome), RunError> {
-        let command = command.into_iter().map(Into::into).collect();
-        let spec = SandboxSpec { command, ..self.spec.clone() };
-        if let Some((planned, ready)) = self.at_once(&spec)? {
-            return self.run_in(ready, planned, &spec);
-        }
-        let glance = Glance::at(&spec);
-        let facts = crate::probe::probe(&spec);
-        let planned = plan(&spec, &facts)?;
-        match Kind::of(&planned, self.streams).and_then(|kind| self.shared.take(kind, glance)) {
-            Some(ready) => self.run_in(ready, planned, &spec),
-            None => run_prepared(&spec, facts, planned, self.streams),
+        match Kind::of(&first, streams).and_then(|kind| self.shared.take(kind)) {
+            Some(ready) => self.run_in(ready, spec, facts, first, streams),
+            None => run_prepared(spec, facts, first, streams),
         }
     }
 
     fn run_in(
         &self,
         mut ready: Ready,
-        planned: Plan,
         spec: &SandboxSpec,
+        facts: HostFacts,
+        planned: Plan,
+        streams: Streams,
     ) -> Result<(Plan, Outcome), RunError> {
         let handing_over = || RunError::setup("handing over the command");
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
-        if !ready.order.write([&programs, &arguments, &variables]) {
-            return super::plan_and_run(spec, self.streams);
+        if !ready.mailbox.write([&programs, &arguments, &variables]) {
+            return run_prepared(spec, facts, planned, streams);
         }
-        let outcome = carried_out(&planned, self.streams, &Groups::default(), || ready.go(&self.shared))?;
+        let outcome = carried_out(&planned, streams, &Groups::default(), || ready.go(&self.shared))?;
         Ok((planned, outcome))
     }
 
-    /// Takes one for a command if a glance says that this machine is as it was: then the plan is as well, but for the words.
-    fn at_once(&self, spec: &SandboxSpec) -> Result<Option<(Plan, Ready)>, Refusal> {
-        let (wanted, glance) = {
-            let state = self.shared.lock();
-            (state.wanted.clone(), Arc::clone(&state.glance))
-        };
-        let Some(kind) = wanted.filter(|kind| glance.still_holds(spec, kind) && kind.still_holds()) else {
-            return Ok(None);
-        };
-        let (program, arguments) = command(&spec.command)?;
-        let watched = glance.found.watched.clone();
-        let planned = Plan { program, arguments, watched, ..kind.plan.clone() };
-        Ok(self.shared.take_same(&kind).map(|ready| (planned, ready)))
-    }
-
     /// Returns how many sandboxes are ready.
+    #[must_use]
     pub fn ready(&self) -> usize {
         self.shared.lock().ready.len()
     }
 }
 
-impl Drop for Pool {
+impl Drop for SandboxPool {
     fn drop(&mut self) {
         self.shared.lock().ends = true;
         self.shared.changed.notify_all();
@@ -141,18 +117,18 @@ impl Drop for Pool {
 const AFTER_ONE_IS_TAKEN: Duration = Duration::from_millis(4);
 
 /// What the pool and the thread that makes sandboxes both see.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    /// What to make; nothing where none can be made beforehand.
+    /// What to make; nothing until two commands in a row were alike.
     wanted: Option<Arc<Kind>>,
-    /// What this machine was like when that was found out.
-    glance: Arc<Glance>,
+    /// What the last command was that got a sandbox of its own.
+    last: Option<Kind>,
     ready: VecDeque<Ready>,
     /// When the last one was taken.
     taken: Option<Instant>,
@@ -185,26 +161,19 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns one of this kind, if that is what is made and one is ready.
-    fn take_same(&self, kind: &Arc<Kind>) -> Option<Ready> {
+    /// Returns one of this kind, if there is one. If it is the second of its kind in a row, such are made from now on.
+    fn take(&self, kind: Kind) -> Option<Ready> {
         let mut state = self.lock();
-        let is_wanted = state.wanted.as_ref().is_some_and(|wanted| Arc::ptr_eq(wanted, kind));
-        let ready = if is_wanted { state.pop() } else { None };
-        drop(state);
-        self.changed.notify_all();
-        ready
-    }
-
-    /// Returns one of this kind, if there is one. If others are made, they are not from now on.
-    fn take(&self, kind: Kind, glance: Glance) -> Option<Ready> {
-        let mut state = self.lock();
-        state.glance = Arc::new(glance);
         let ready = if state.wanted.as_deref() == Some(&kind) {
+            state.last = None;
             state.pop()
-        } else {
+        } else if state.last.as_ref() == Some(&kind) {
             let stale: Vec<Ready> = state.ready.drain(..).collect();
             state.stale.extend(stale);
             (state.wanted, state.fails) = (Some(Arc::new(kind)), false);
+            None
+        } else {
+            state.last = Some(kind);
             None
         };
         drop(state);
@@ -258,9 +227,9 @@ impl Shared {
     }
 }
 
-fn make(shared: &Shared, streams: Streams, size: usize) {
+fn make(shared: &Shared, size: usize) {
     while let Some(kind) = shared.next(size) {
-        let made = Ready::make(&kind.plan, streams);
+        let made = Ready::make(&kind);
         shared.keep(&kind, made);
     }
     let left = std::mem::take(&mut shared.lock().ready);
@@ -270,7 +239,7 @@ fn make(shared: &Shared, streams: Streams, size: usize) {
 /// A sandbox in which nothing has run yet.
 struct Ready {
     running: Option<(Running, Pump)>,
-    order: ArgvMailbox,
+    mailbox: ArgvMailbox,
     go: OwnedFd,
 }
 
@@ -281,17 +250,18 @@ impl std::fmt::Debug for Ready {
 }
 
 impl Ready {
-    fn make(plan: &Plan, streams: Streams) -> Result<Self, RunError> {
-        let order = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
-        let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes"))?;
+    fn make(kind: &Kind) -> Result<Self, RunError> {
+        let Kind { plan, streams, .. } = kind;
+        let mailbox = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
+        let (pump, ends) = Pump::new(*streams).map_err(RunError::setup("making pipes"))?;
         let ids = Ids::new(plan.identity, sandbox_number());
         let mut launch =
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
-        launch.argv_mailbox = Some(order.place());
+        launch.argv_mailbox = Some(mailbox.place());
         let identify = |pid| ids.write_maps(pid);
         let (running, go) = copy(&launch, Speaks::Reports, &Groups::default(), ends, identify)?;
-        let ready = Self { running: Some((running, pump)), order, go };
-        ready.order.share_no_more().map_err(RunError::setup("sharing memory"))?;
+        let ready = Self { running: Some((running, pump)), mailbox, go };
+        ready.mailbox.share_no_more().map_err(RunError::setup("sharing memory"))?;
         let report = ready.running.as_ref().map(|(running, _)| read_report(&running.news)).transpose();
         match report.map_err(RunError::Watch)?.flatten() {
             Some([REPORT_READY, ..]) => Ok(ready),

@@ -8,7 +8,7 @@ fn is_ordinary<T: Send + Sync + Unpin + std::fmt::Debug + Clone>() {}
 #[test]
 fn a_pool_is_shared_between_threads() {
     fn is_shared<T: Send + Sync + Unpin + std::fmt::Debug>() {}
-    is_shared::<stockade_exec_sandbox::Pool>();
+    is_shared::<stockade_exec_sandbox::SandboxPool>();
 }
 
 #[test]

@@ -5,31 +5,62 @@
     reason = "keeps the time, lays bait on this machine, and starts itself"
 )]
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use stockade_exec_sandbox::{End, Limit, Outcome, Pool, SandboxSpec, Streams};
+use stockade_exec_sandbox::{
+    End, Environment, Limit, Outcome, Plan, RunError, SandboxPool, SandboxSpec, Streams, plan, probe,
+};
 
 use crate::live::{Live, SPENDER, read, spent};
 
-/// A pool of so many sandboxes, all of them ready.
-fn pool(workspace: &Path, size: usize) -> Pool {
-    let pool = Pool::new(SandboxSpec::new(workspace, ["true"]), Streams::default(), size).unwrap();
-    wait_for(&pool, size);
-    pool
+/// A pool, and what its commands are alike in.
+struct Pooled {
+    sandboxes: SandboxPool,
+    spec: SandboxSpec,
 }
 
-fn wait_for(pool: &Pool, size: usize) {
+impl Pooled {
+    /// One whose sandboxes are all ready: two commands that are alike have run.
+    fn new(spec: SandboxSpec, size: usize) -> Self {
+        let pool = Self { sandboxes: SandboxPool::new(size), spec };
+        for _ in 0..2 {
+            assert_eq!(pool.sandboxes.ready(), 0);
+            pool.run(["true"]).unwrap();
+        }
+        wait_for(&pool, size);
+        pool
+    }
+
+    fn run<W: Into<OsString>>(
+        &self,
+        command: impl IntoIterator<Item = W>,
+    ) -> Result<(Plan, Outcome), RunError> {
+        let command = command.into_iter().map(Into::into).collect();
+        let spec = SandboxSpec { command, ..self.spec.clone() };
+        let facts = probe(&spec);
+        let planned = plan(&spec, &facts)?;
+        self.sandboxes.run_prepared(&spec, facts, planned, Streams::default())
+    }
+}
+
+/// A pool of so many sandboxes, all of them ready.
+fn pool(workspace: &Path, size: usize) -> Pooled {
+    Pooled::new(SandboxSpec::new(workspace, ["true"]), size)
+}
+
+fn wait_for(pool: &Pooled, size: usize) {
     let start = Instant::now();
-    while pool.ready() < size {
+    while pool.sandboxes.ready() < size {
         assert!(start.elapsed() < Duration::from_secs(20), "no sandbox is made");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn script(pool: &Pool, script: &str) -> Outcome {
+fn script(pool: &Pooled, script: &str) -> Outcome {
     pool.run(["sh", "-c", &format!("exec 2>&1\n{script}")]).unwrap().1
 }
 
@@ -50,6 +81,26 @@ fn each_is_made_beforehand_and_used_once() {
         let outcome = script(&pool, "ls /tmp; cat file; echo x > /tmp/x; exit 0");
         assert_eq!(said(&outcome), "kept\n");
     }
+}
+
+#[test]
+fn a_single_command_of_another_kind_throws_nothing_away() {
+    let Some(live) = Live::new() else { return };
+    let pool = pool(&live.workspace(), 1);
+    std::thread::sleep(Duration::from_millis(1100));
+    let other = SandboxSpec {
+        environment: Environment { set: vec![("A".into(), "b".into())], ..Environment::default() },
+        ..SandboxSpec::new(live.workspace(), ["sh", "-c", "echo $A"])
+    };
+    let facts = probe(&other);
+    let planned = plan(&other, &facts).unwrap();
+    let run = pool.sandboxes.run_prepared(&other, facts, planned, Streams::default()).unwrap();
+    assert_eq!(said(&run.1), "b\n");
+    assert_eq!(pool.sandboxes.ready(), 1);
+    let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let outcome = script(&pool, "stat -c %Z /; echo \"<$A>\"");
+    let (made, rest) = said(&outcome).split_once('\n').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    assert!(made.parse::<u64>().unwrap() < before && rest == "<>\n", "{made} {rest}");
 }
 
 #[test]
@@ -81,7 +132,7 @@ fn ends_words_and_limits_are_those_of_any_command() {
     let mut spec = SandboxSpec::new(live.workspace(), ["true"]);
     spec.limits.wall_time = Limit::AtMost(Duration::from_millis(500));
     spec.limits.output = Limit::AtMost(100_000);
-    let pool = Pool::new(spec, Streams::default(), 1).unwrap();
+    let pool = Pooled::new(spec, 1);
     let long = "x".repeat(90_000);
     let longer = [long.as_str(); 4];
     let rows: [(Vec<&str>, End, usize); 8] = [

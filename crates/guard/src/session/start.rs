@@ -1,5 +1,7 @@
 //! From a command that may run to its outcome: what is asked of the sandbox, and what this machine can give.
 
+use std::sync::Arc;
+
 use stockade_policy::CommandDecision;
 
 use super::run::{Ran, RunAnswer};
@@ -7,7 +9,9 @@ use super::{Decision, DecisionRule, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind};
 use crate::config::ExecConfig;
 use crate::egress::BrokerOptions;
-use crate::exec::{Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxSpec, Streams};
+use crate::exec::{
+    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxPool, SandboxSpec, Streams,
+};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
 /// What this machine can make of a request.
@@ -21,6 +25,12 @@ pub(super) enum Found {
 }
 
 impl Session {
+    /// Lets commands run in sandboxes that were made beforehand, where one of this pool fits. What a command sees and may do
+    /// is the same.
+    pub fn use_pool(&mut self, pool: Arc<SandboxPool>) {
+        self.pool = Some(pool);
+    }
+
     /// Makes ready to run a command of the agent.
     pub(super) fn prepare(
         &self,
@@ -33,7 +43,8 @@ impl Session {
             .map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
-        PreparedRun::new(self.spec(command, on_unavailable), egress, record).map_err(GuardError::Broker)
+        let prepared = PreparedRun::new(self.spec(command, on_unavailable), egress, record);
+        prepared.map(|prepared| prepared.pooled(self.pool.clone())).map_err(GuardError::Broker)
     }
 
     /// Runs a command that is ready.

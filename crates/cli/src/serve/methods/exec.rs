@@ -3,6 +3,7 @@
 mod guarded;
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -183,6 +184,7 @@ impl Parameters for Exec {
         let record = RunRecord { trail: server.trail.get(None)?, agent: None };
         let prepared = PreparedRun::new(spec, None, record).map_err(|error| Fault::internal(&error))?;
         let started = AuditEvent::new(EventKind::SandboxStarted).with("command", shown);
+        let prepared = prepared.pooled(Some(Arc::clone(&server.sandboxes)));
         let report = prepared.run(started, streams()).map_err(|error| not_run(&error))?;
         match &report.unrecorded {
             Some(error) => Err(unrecorded(error)),

@@ -1,6 +1,7 @@
 //! `exec` for an agent: its configuration decides, as it does for `stockade run`.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -83,7 +84,9 @@ fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Session, Fault
             "commands of an agent are put on record, and this server was started with `--no-audit`",
         )
     })?;
-    Ok(guarded::session(&guard, trail))
+    let mut session = guarded::session(&guard, trail);
+    session.use_pool(Arc::clone(&server.sandboxes));
+    Ok(session)
 }
 
 fn ended(ran: Ran) -> Ended {
