@@ -61,7 +61,7 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns the variables of a command, sorted by name.
 pub(crate) fn environment(
-    wish: &Environment,
+    request: &Environment,
     network: &Network,
     facts: &HostFacts,
     workspace: &Path,
@@ -69,7 +69,7 @@ pub(crate) fn environment(
 ) -> Result<Vec<(OsString, OsString)>, Refusal> {
     let mut variables = BTreeMap::new();
     for (name, value) in &facts.environment {
-        if (is_harmless(name) || wish.pass.contains(name)) && !is_function(value) {
+        if (is_harmless(name) || request.pass.contains(name)) && !is_function(value) {
             variables.insert(name.clone(), value.clone());
         }
     }
@@ -80,7 +80,7 @@ pub(crate) fn environment(
     for (name, fallback) in [("LANG", "C.UTF-8"), ("TERM", "dumb")] {
         variables.entry(name.into()).or_insert_with(|| fallback.into());
     }
-    if let Caches::Workspace { temporary } = wish.caches {
+    if let Caches::Workspace { temporary } = request.caches {
         variables.insert("TMPDIR".into(), workspace.join(temporary).into());
         variables.insert("MPLBACKEND".into(), "Agg".into());
         variables.extend(CACHES.iter().map(|(name, below)| ((*name).into(), workspace.join(below).into())));
@@ -90,7 +90,7 @@ pub(crate) fn environment(
         variables.extend(PROXY.iter().map(|name| ((*name).into(), proxy.clone().into())));
         variables.extend(BESIDE_PROXY.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     }
-    variables.extend(wish.set.iter().cloned());
+    variables.extend(request.set.iter().cloned());
     let odd = variables.iter().find(|(name, value)| !is_variable(name, value));
     match odd {
         None => Ok(variables.into_iter().collect()),
@@ -130,10 +130,10 @@ fn is_variable(name: &OsStr, value: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    fn variables(wish: &Environment, host: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+    fn variables(request: &Environment, host: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
         let environment = host.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let facts = HostFacts { environment, home: "/home/u".into(), ..HostFacts::default() };
-        super::environment(wish, &Network::None, &facts, Path::new("/ws"), Path::new("/ws"))
+        super::environment(request, &Network::None, &facts, Path::new("/ws"), Path::new("/ws"))
             .unwrap()
             .into_iter()
             .collect()
@@ -151,7 +151,7 @@ mod tests {
             ("MINE", "m"),
             ("PATH", ":/usr/bin:.:bin:/bin"),
         ];
-        let wish = Environment { pass: vec!["MINE".into()], ..Environment::default() };
+        let request = Environment { pass: vec!["MINE".into()], ..Environment::default() };
         let expected = [
             ("HOME", "/home/u"),
             ("LANG", "C.UTF-8"),
@@ -161,15 +161,23 @@ mod tests {
             ("PWD", "/ws"),
             ("TERM", "dumb"),
         ];
-        assert_eq!(variables(&wish, &host), expected.map(|(name, value)| (name.into(), value.into())).into());
+        assert_eq!(
+            variables(&request, &host),
+            expected.map(|(name, value)| (name.into(), value.into())).into()
+        );
     }
 
     #[test]
     fn an_odd_variable_is_refused() {
         for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0")] {
-            let wish = Environment { set: vec![(name.into(), value.into())], ..Environment::default() };
-            let result =
-                environment(&wish, &Network::None, &HostFacts::default(), Path::new("/ws"), Path::new("/ws"));
+            let request = Environment { set: vec![(name.into(), value.into())], ..Environment::default() };
+            let result = environment(
+                &request,
+                &Network::None,
+                &HostFacts::default(),
+                Path::new("/ws"),
+                Path::new("/ws"),
+            );
             assert_eq!(result.unwrap_err().rule, SandboxRule::PlainVariable, "{name:?}={value:?}");
         }
     }

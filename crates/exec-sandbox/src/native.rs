@@ -61,13 +61,13 @@ impl Handed {
 
 /// Returns what the first process needs. Whatever only the caller may do about mounts is done here.
 pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
-    let furniture = steps::furnish(plan, ids, handed.terminal_path())?;
+    let rootfs = steps::build_rootfs(plan, ids, handed.terminal_path())?;
     let launch = bare(plan, handed, grouped)?;
     Ok(Launch {
         namespaces: namespaces(&plan.network),
-        trees: furniture.trees,
-        steps: furniture.steps,
-        _ended: furniture.ended,
+        bind_sources: rootfs.bind_sources,
+        steps: rootfs.steps,
+        _ended: rootfs.ended,
         loopback: plan.network != Network::Open,
         listener_to: handoff(&plan.network),
         identity: ids.to_become(),
@@ -89,13 +89,13 @@ fn secret() -> std::io::Result<[u64; 3]> {
     Ok([(); 3].map(|()| words.next().unwrap_or_default()))
 }
 
-/// What every command needs, without any wall.
+/// What every command needs, whatever keeps it in.
 fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
     let (programs, arguments) = words(plan)?;
     Ok(Launch {
         namespaces: 0,
-        trees: Vec::new(),
+        bind_sources: Vec::new(),
         steps: Vec::new(),
         loopback: false,
         listener_to: None,
@@ -116,7 +116,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         argv_mailbox: None,
         environment: Strings::new(variables(plan)?),
         wipe: crate::probe::own_arguments_and_variables(),
-        doomed: None,
+        scratch_dir: None,
         _ended: Vec::new(),
     })
 }
@@ -153,12 +153,12 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
 
 /// Returns what the first process needs where there are no namespaces.
 pub(crate) fn in_place(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
-    let walled = plan.provider == Provider::Landlock;
-    let landlock = if walled { landlock_rules::rules_in_place(plan, handed)? } else { None };
+    let restricted = plan.provider == Provider::Landlock;
+    let landlock = if restricted { landlock_rules::rules_in_place(plan, handed)? } else { None };
     let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
     let mut launch = bare(plan, handed, grouped)?;
     launch.landlock = landlock;
-    launch.filter = if walled { filter } else { Vec::new() };
+    launch.filter = if restricted { filter } else { Vec::new() };
     Ok(launch)
 }
 

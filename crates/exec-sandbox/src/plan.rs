@@ -72,7 +72,7 @@ impl Plan {
 pub enum Identity {
     /// As whoever starts it.
     Same,
-    /// As nobody: it was started by root, whose files it must not be able to open even where a wall has a hole.
+    /// As nobody: it was started by root, whose files it must not be able to open even where the sandbox has a hole.
     Nobody,
 }
 

@@ -8,8 +8,8 @@
 
 pub(crate) mod argv_mailbox;
 mod command;
+mod drop_inherited_memory;
 pub(crate) mod footprint;
-mod forget;
 mod init;
 mod landlock_init;
 pub(crate) mod launch;

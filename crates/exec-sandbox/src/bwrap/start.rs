@@ -133,7 +133,7 @@ fn mount_points(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// A file that is standard input could be opened again through `/proc`, to write it: here is no second wall against that.
+/// A file that is standard input could be opened again through `/proc`, to write it: there is no Landlock ruleset here against that.
 fn not_a_file(streams: [RawFd; 3]) -> io::Result<()> {
     let is_file = |number: &RawFd| {
         Path::new("/proc/self/fd").join(number.to_string()).metadata().is_ok_and(|it| it.is_file())

@@ -1,4 +1,4 @@
-//! Rules of Landlock that say the same as the mounts: the second wall, should those have a hole, or the only one where there
+//! Rules of Landlock that say the same as the mounts: a second line, should those have a hole, or the only one where there
 //! are none.
 
 #![expect(clippy::disallowed_methods, reason = "looks which files of /proc the kernel has")]
@@ -75,7 +75,7 @@ const MACHINE: &[&str] = &[
     "/proc/sys/vm/overcommit_memory",
 ];
 
-/// Returns the rules for a plan where Landlock is the only wall: nothing is open but what is named.
+/// Returns the rules for a plan where Landlock alone keeps the command in: nothing is open but what is named.
 pub(super) fn rules_in_place(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
     let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else {

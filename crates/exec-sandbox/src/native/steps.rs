@@ -1,4 +1,4 @@
-//! The steps that furnish the new root for a plan.
+//! The steps that build_rootfs the new root for a plan.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use super::{below_root, c_string};
 use crate::mounts::{Mount, MountKind, MountPoint, Owner};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
-use crate::sys::launch::{Ended, Step, Tree, copy_tree};
+use crate::sys::launch::{BindSource, Ended, Step, copy_mount};
 use crate::sys::raw::MountAttributes;
 
 /// Devices that are harmless.
@@ -33,7 +33,7 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
 ];
 
 /// Parts of `/proc` that set something for the whole machine. The command is never root, to whom they belong; this holds
-/// should that wall have a hole.
+/// should there be a way to become root.
 const FROZEN: &[&str] = &["sys"];
 
 /// Files of `/proc` that tell everybody something about the whole machine, and the most dangerous ones of root's. The
@@ -44,66 +44,69 @@ pub(crate) const HIDDEN_FILES: &[&str] =
 /// Folders of `/proc` that do.
 pub(crate) const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
 
-/// What the new root is furnished with.
+/// What is mounted in the rootfs, and the steps that build it.
 #[derive(Default)]
-pub(super) struct Furniture {
-    pub(super) trees: Vec<Tree>,
+pub(super) struct RootfsPlan {
+    pub(super) bind_sources: Vec<BindSource>,
     pub(super) steps: Vec<Step>,
     /// Processes that were needed to make it.
     pub(super) ended: Vec<Ended>,
 }
 
-/// Returns the furniture of a plan.
-pub(super) fn furnish(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io::Result<Furniture> {
-    let mut room =
-        Room { furniture: Furniture::default(), made: BTreeSet::new(), covered: Vec::new(), terminal };
+/// Returns the rootfs of a plan.
+pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io::Result<RootfsPlan> {
+    let mut builder =
+        RootfsBuilder { rootfs: RootfsPlan::default(), made: BTreeSet::new(), covered: Vec::new(), terminal };
     for mount in &plan.mounts {
-        room.add(mount)?;
+        builder.add(mount)?;
     }
     if ids.to_become().is_some() {
-        room.furniture.ended = copy_ahead(plan, ids, &mut room.furniture.trees)?;
+        builder.rootfs.ended = copy_ahead(plan, ids, &mut builder.rootfs.bind_sources)?;
     }
-    Ok(room.furniture)
+    Ok(builder.rootfs)
 }
 
-/// Copies mounts before the sandbox is born: the command's user could not even reach them. What belongs to the caller is
+/// Copies mounts before the sandbox is made: the command's user could not even reach them. What belongs to the caller is
 /// made to belong to the command.
-fn copy_ahead(plan: &Plan, ids: Ids, trees: &mut [Tree]) -> io::Result<Vec<Ended>> {
+fn copy_ahead(plan: &Plan, ids: Ids, bind_sources: &mut [BindSource]) -> io::Result<Vec<Ended>> {
     let mut maps = OwnerMaps::default();
-    let owned = |tree: &Tree| {
+    let owned = |bind_source: &BindSource| {
         plan.mounts.iter().any(|mount| match &mount.kind {
             MountKind::Bind { source, owner: Owner::User, .. } => {
-                c_string(source.as_os_str()).is_ok_and(|source| source == tree.source)
+                c_string(source.as_os_str()).is_ok_and(|source| source == bind_source.source)
             }
             _ => false,
         })
     };
     // What is inside of the workspace belongs to whom the workspace belongs.
     let workspace = std::fs::symlink_metadata(&plan.workspace)?;
-    for tree in trees {
-        if owned(tree) {
-            let path = Path::new(std::ffi::OsStr::from_bytes(tree.source.to_bytes()));
+    for bind_source in bind_sources {
+        if owned(bind_source) {
+            let path = Path::new(std::ffi::OsStr::from_bytes(bind_source.source.to_bytes()));
             let whose = if path.starts_with(&plan.workspace) {
                 workspace.clone()
             } else {
                 std::fs::symlink_metadata(path)?
             };
             let namespace = maps.namespace(ids, whose.uid(), whose.gid())?;
-            tree.attributes.set |= MountAttributes::IDMAP;
-            tree.attributes.user_namespace = namespace.as_raw_fd() as u64;
+            bind_source.attributes.set |= MountAttributes::IDMAP;
+            bind_source.attributes.user_namespace = namespace.as_raw_fd() as u64;
         }
-        let copy = copy_tree(tree).map_err(|errno| {
+        let copy = copy_mount(bind_source).map_err(|errno| {
             let error = io::Error::from_raw_os_error(errno);
-            io::Error::new(error.kind(), format!("cannot copy the mount at {:?}: {error}", tree.source))
+            io::Error::new(
+                error.kind(),
+                format!("cannot copy the mount at {:?}: {error}", bind_source.source),
+            )
         })?;
-        tree.ready = Some(copy);
+        bind_source.ready = Some(copy);
     }
     Ok(maps.ended)
 }
 
-/// A root that is being furnished.
-struct Room<'t> {
-    furniture: Furniture,
+/// A rootfs that is being planned, mount by mount.
+struct RootfsBuilder<'t> {
+    rootfs: RootfsPlan,
     /// Folders that were made.
     made: BTreeSet<PathBuf>,
     /// What was brought from the machine: below it, everything that is to be mounted on is there already.
@@ -112,14 +115,14 @@ struct Room<'t> {
     terminal: Option<&'t Path>,
 }
 
-impl Room<'_> {
+impl RootfsBuilder<'_> {
     fn add(&mut self, mount: &Mount) -> io::Result<()> {
         let target = mount.target.as_path();
         match &mount.kind {
             MountKind::Bind { source, access, point, .. } => {
                 self.mount_point(target, *point)?;
                 let read_only = if *access == MountAccess::ReadOnly { MountAttributes::READ_ONLY } else { 0 };
-                self.bring(source, target, MountAttributes::NOSUID | MountAttributes::NODEV | read_only)?;
+                self.bind(source, target, MountAttributes::NOSUID | MountAttributes::NODEV | read_only)?;
                 self.covered.push(target.to_path_buf());
             }
             MountKind::Link { to } => {
@@ -139,15 +142,19 @@ impl Room<'_> {
     }
 
     fn step(&mut self, step: Step) {
-        self.furniture.steps.push(step);
+        self.rootfs.steps.push(step);
     }
 
-    fn bring(&mut self, source: &Path, target: &Path, set: u64) -> io::Result<()> {
+    fn bind(&mut self, source: &Path, target: &Path, set: u64) -> io::Result<()> {
         let attributes =
             MountAttributes { set, propagation: MountAttributes::PRIVATE, ..MountAttributes::default() };
-        self.furniture.trees.push(Tree { source: c_string(source.as_os_str())?, attributes, ready: None });
-        let tree = self.furniture.trees.len() - 1;
-        self.step(Step::Mount { tree, path: below_root(target)? });
+        self.rootfs.bind_sources.push(BindSource {
+            source: c_string(source.as_os_str())?,
+            attributes,
+            ready: None,
+        });
+        let bind_source = self.rootfs.bind_sources.len() - 1;
+        self.step(Step::Mount { bind_source, path: below_root(target)? });
         Ok(())
     }
 
@@ -182,7 +189,7 @@ impl Room<'_> {
         for name in DEVICES {
             let path = target.join(name);
             self.mount_point(&path, MountPoint::File)?;
-            self.bring(
+            self.bind(
                 &Path::new("/dev").join(name),
                 &path,
                 MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY,
@@ -192,7 +199,7 @@ impl Room<'_> {
             // Programs ask under which name their terminal is found.
             let path = target.join("console");
             self.mount_point(&path, MountPoint::File)?;
-            self.bring(
+            self.bind(
                 terminal,
                 &path,
                 MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY,

@@ -21,7 +21,7 @@ use crate::sys::raw;
 
 /// A command that has begun.
 pub(super) struct Running {
-    pub(super) born: SpawnedInit,
+    pub(super) init: SpawnedInit,
     /// What becomes readable when there is something to know.
     pub(super) news: OwnedFd,
     pub(super) speaks: Speaks,
@@ -69,7 +69,7 @@ pub(super) fn begin(
         Provider::Landlock | Provider::Nothing => {
             let mut launch = in_place(plan, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the rules"))?;
-            launch.doomed = private.map(Private::doomed);
+            launch.scratch_dir = private.map(Private::scratch_dir);
             launch.observed = observer.map(Observer::observed_at_once);
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
@@ -93,16 +93,16 @@ pub(super) fn copy(
 ) -> Result<(Running, OwnedFd), RunError> {
     let (go_read, go_write) = super::pipe()?;
     let (news, reports) = super::pipe()?;
-    let born = launch::start(launch, go_read.as_raw_fd(), reports.as_raw_fd())
+    let init = launch::start(launch, go_read.as_raw_fd(), reports.as_raw_fd())
         .map_err(|errno| RunError::setup("making namespaces")(io::Error::from_raw_os_error(errno)))?;
     drop((go_read, reports, ends));
-    let ready = identify(born.pid).and_then(|()| groups.add(born.pid));
+    let ready = identify(init.pid).and_then(|()| groups.add(init.pid));
     let ready = ready.and_then(|()| Ok(rustix::io::write(&go_write, b"g").map(|_| ())?));
     if let Err(error) = ready {
-        end(born.pid);
+        end(init.pid);
         return Err(RunError::setup("giving the sandbox its identity")(error));
     }
-    Ok((Running { born, news, speaks, _lock: None, buried_by: None }, go_write))
+    Ok((Running { init, news, speaks, _lock: None, buried_by: None }, go_write))
 }
 
 fn bwrap(
@@ -121,12 +121,12 @@ fn bwrap(
     drop(ends);
     let begun = || -> io::Result<Running> {
         groups.add(waiting.first)?;
-        let born = SpawnedInit { pid: waiting.pid, pidfd: handle(waiting.pid)? };
+        let init = SpawnedInit { pid: waiting.pid, pidfd: handle(waiting.pid)? };
         let news = handle(waiting.pid)?;
         let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
         observer.into_iter().for_each(|observer| observer.begin(vec![waiting.pid, waiting.first]));
         rustix::io::write(&waiting.go, b"g")?;
-        Ok(Running { born, news, speaks, _lock: waiting.lock, buried_by: None })
+        Ok(Running { init, news, speaks, _lock: waiting.lock, buried_by: None })
     };
     begun().map_err(|error| {
         end(waiting.pid);
@@ -145,15 +145,15 @@ impl Running {
     /// then what takes longest is that the kernel takes the namespaces of the first process down.
     pub(super) fn end(&self, known: Option<raw::Used>) -> Result<raw::Used, RunError> {
         if let (Some(used), Some(bury)) = (&known, &self.buried_by) {
-            bury(self.born.pid);
+            bury(self.init.pid);
             return Ok(*used);
         }
         let signal = if matches!(self.speaks, Speaks::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
         if let Speaks::Ends { handle, .. } = &self.speaks {
             rustix::process::pidfd_send_signal(handle, rustix::process::Signal::KILL).ok();
         }
-        raw::send_signal(self.born.pid, signal).ok();
-        let used = raw::wait_for(self.born.pid);
+        raw::send_signal(self.init.pid, signal).ok();
+        let used = raw::wait_for(self.init.pid);
         if let Speaks::Ends { handle, .. } = &self.speaks {
             super::poll::wait(&mut [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)], None)
                 .map_err(RunError::Watch)?;
@@ -167,7 +167,7 @@ impl Running {
     pub(super) fn weighs_less(&self) -> bool {
         let first = match &self.speaks {
             Speaks::Reports => return true,
-            Speaks::WhenAsked => self.born.pid,
+            Speaks::WhenAsked => self.init.pid,
             Speaks::Ends { first, .. } => *first,
         };
         let commands = super::memory::children(first);
@@ -187,7 +187,7 @@ impl Running {
             }
             Speaks::Reports | Speaks::WhenAsked => {
                 if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
-                    rustix::process::pidfd_send_signal(self.born.pidfd.as_fd(), signal).ok();
+                    rustix::process::pidfd_send_signal(self.init.pidfd.as_fd(), signal).ok();
                 }
             }
         }

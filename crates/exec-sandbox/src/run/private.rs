@@ -20,7 +20,7 @@ use crate::sys::remove::ScratchDir;
 /// not followed.
 pub(super) struct Private {
     path: PathBuf,
-    doomed: ScratchDir,
+    scratch_dir: ScratchDir,
     _open: [OwnedFd; 2],
 }
 
@@ -36,17 +36,17 @@ impl Private {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
         let folder = open_path(parent.as_raw_fd(), &c_string(name.as_ref())?, flags, true)
             .map_err(io::Error::from_raw_os_error)?;
-        let doomed = ScratchDir::new(parent.as_fd(), folder.as_fd(), name.as_bytes())
+        let scratch_dir = ScratchDir::new(parent.as_fd(), folder.as_fd(), name.as_bytes())
             .ok_or(io::ErrorKind::InvalidFilename)?;
-        let private = Self { path, doomed, _open: [parent, folder] };
+        let private = Self { path, scratch_dir, _open: [parent, folder] };
         builder.create(private.path.join("home"))?;
         builder.create(private.path.join("tmp"))?;
         Ok(private)
     }
 
     /// What the first process removes.
-    pub(super) fn doomed(&self) -> ScratchDir {
-        self.doomed
+    pub(super) fn scratch_dir(&self) -> ScratchDir {
+        self.scratch_dir
     }
 
     /// Returns the plan with its home and its temporary files in this folder.
@@ -82,6 +82,6 @@ impl Private {
 
 impl Drop for Private {
     fn drop(&mut self) {
-        self.doomed.remove();
+        self.scratch_dir.remove();
     }
 }

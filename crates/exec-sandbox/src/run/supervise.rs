@@ -129,7 +129,7 @@ fn watch(
         }
         let has_looked = now >= next_look;
         if has_looked {
-            if bounds.memory.is_some_and(|most| memory::exceeds(running.born.pid, most)) {
+            if bounds.memory.is_some_and(|most| memory::exceeds(running.init.pid, most)) {
                 return Ok(Ending::OutOfMemory);
             }
             tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };

@@ -91,7 +91,7 @@ impl ArgvAddress {
         unsafe { *(self.0 as *const usize).add(number) }
     }
 
-    /// Where the program may be, in the order in which to try.
+    /// Where the program may be, in the mailbox in which to try.
     pub(super) fn programs<'p>(self) -> impl Iterator<Item = &'p CStr> {
         let places = (self.word(0)..).map(move |number| self.word(number)).take_while(|place| *place != 0);
         // SAFETY: each is the place of a text in the piece, which ends in 0 and stays until the program runs.
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let mut order = ArgvMailbox::new().unwrap();
+        let mut mailbox = ArgvMailbox::new().unwrap();
         let rows: [[&[&str]; 3]; 2] =
             [[&["/bin/a", "/b"], &["a", "", "long word"], &["A=", "B=b c"]], [&[], &["x"], &[]]];
         for [programs, arguments, variables] in rows {
-            assert!(order.write([&texts(programs), &texts(arguments), &texts(variables)]));
-            let place = order.place();
+            assert!(mailbox.write([&texts(programs), &texts(arguments), &texts(variables)]));
+            let place = mailbox.place();
             assert!(place.programs().map(CStr::to_bytes).eq(programs.iter().map(|text| text.as_bytes())));
             for (list, words) in [(place.arguments(), arguments), (place.environment(), variables)] {
                 for (number, word) in words.iter().enumerate() {
@@ -140,12 +140,12 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_not_written() {
-        let mut order = ArgvMailbox::new().unwrap();
+        let mut mailbox = ArgvMailbox::new().unwrap();
         let long = |length: usize| texts(&["x".repeat(length).as_str()]);
-        assert!(!order.write([&[], &long(SIZE), &[]]) && !order.write([&[], &[], &long(SIZE)]));
-        assert!(!order.write([&[], &vec![CString::default(); SIZE / WORD], &[]]));
+        assert!(!mailbox.write([&[], &long(SIZE), &[]]) && !mailbox.write([&[], &[], &long(SIZE)]));
+        assert!(!mailbox.write([&[], &vec![CString::default(); SIZE / WORD], &[]]));
         // Beside the text: where the lists begin, its own place, the end of each list, and the 0 at its end.
         let most = SIZE - (HEAD + 1 + 3) * WORD - 1;
-        assert!(order.write([&[], &long(most), &[]]) && !order.write([&[], &long(most + 1), &[]]));
+        assert!(mailbox.write([&[], &long(most), &[]]) && !mailbox.write([&[], &long(most + 1), &[]]));
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::RawFd;
 
-use super::forget;
+use super::drop_inherited_memory::drop_inherited_memory;
 use super::launch::{Launch, REPORT_EXEC, REPORT_READY, REPORT_SETUP, Stage};
 use super::raw::{self, Errno, Result};
 
@@ -19,16 +19,16 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
             let lists = (launch.arguments.as_ptr(), launch.environment.as_ptr());
             start(programs, lists, launch.secret, reports)
         }
-        Some(order) => {
+        Some(mailbox) => {
             let secret = launch.secret;
             raw::close_all_from_but(3, go, reports);
             // SAFETY: from here on there are numbers on the stack, and the piece of memory that is shared.
-            unsafe { forget::forget() };
+            unsafe { drop_inherited_memory() };
             raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0, 0]);
             if raw::read_byte(go).is_none() {
                 raw::exit(1);
             }
-            start(order.programs(), (order.arguments(), order.environment()), secret, reports)
+            start(mailbox.programs(), (mailbox.arguments(), mailbox.environment()), secret, reports)
         }
     }
 }
@@ -42,7 +42,7 @@ fn start<'p>(
 ) -> ! {
     let mut error = libc::ENOENT;
     for program in programs {
-        // SAFETY: both lists end in null, and their texts live as long as `launch`, or the order that it names.
+        // SAFETY: both lists end in null, and their texts live as long as `launch`, or the mailbox that it names.
         let errno = unsafe { raw::execute(program, arguments, environment, secret) };
         match errno {
             libc::ENOENT | libc::ENOTDIR => {}
@@ -80,7 +80,7 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::set_limit(limit).map_err(at(Stage::Limits))?;
     }
     if launch.namespaces == 0 {
-        super::landlock_init::wall(launch)?;
+        super::landlock_init::restrict(launch)?;
     }
     raw::set_signal_mask(0).map_err(at(Stage::Streams))?;
     if !launch.last_filter.is_empty() {

@@ -53,7 +53,7 @@ enum Field {
 /// # Safety
 ///
 /// Nothing on the heap, and nothing on the stack of another thread, may be used from here on.
-pub(super) unsafe fn forget() {
+pub(super) unsafe fn drop_inherited_memory() {
     let Ok(maps) = raw::open_for_reading(c"/proc/self/maps") else { return };
     let mut text = [0u8; 1024];
     let needed = [&raw const text as usize, raw::place_of_the_last_error()];

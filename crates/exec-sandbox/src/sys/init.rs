@@ -4,9 +4,10 @@
 
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
-use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_tree};
+use super::drop_inherited_memory::drop_inherited_memory;
+use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_mount};
 use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, MountAttributes, Result, Side};
-use super::{command, forget, proxy_listener};
+use super::{command, proxy_listener};
 
 /// The weight of a session, as `nice` counts.
 const WEIGHT: &[u8] = b"15";
@@ -18,7 +19,13 @@ const TRY_AGAIN_MS: i64 = 40;
 pub(super) type Failure = (Stage, usize, Errno);
 
 /// Runs the sandbox to its end.
-pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd, reports: RawFd) -> ! {
+pub(super) fn run(
+    launch: &Launch,
+    bind_sources: &mut [RawFd],
+    parent: RawFd,
+    go: RawFd,
+    reports: RawFd,
+) -> ! {
     raw::reset_signals();
     // If whoever started this dies, this dies, and with the first process all others of its namespace.
     raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
@@ -26,7 +33,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd
     if !raw::only_second_is_readable(parent, go) || raw::read_byte(go).is_none() {
         raw::exit(1);
     }
-    if let Err((stage, step, errno)) = prepare(launch, trees) {
+    if let Err((stage, step, errno)) = prepare(launch, bind_sources) {
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0]);
         raw::exit(1);
     }
@@ -40,7 +47,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd
         Ok(Side::Parent { pid, .. }) => {
             let (is_waiting, background) = (launch.argv_mailbox.is_some(), launch.background);
             // SAFETY: from here on there are numbers on the stack, and nothing else.
-            unsafe { forget::forget() };
+            unsafe { drop_inherited_memory() };
             if is_waiting {
                 raw::close_all_but(go, reports);
                 if raw::read_byte(go).is_none() {
@@ -56,7 +63,7 @@ pub(super) fn run(launch: &Launch, trees: &mut [RawFd], parent: RawFd, go: RawFd
     }
 }
 
-fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
+fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     let at = |stage: Stage| move |errno| (stage, 0, errno);
     for &(start, length) in &launch.wipe {
         // SAFETY: these are the arguments and variables of the program that this is a copy of; nothing here reads them.
@@ -78,7 +85,7 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
     if let Some(outside) = launch.listener_to {
         proxy_listener::hand_out(outside).map_err(at(Stage::Listener))?;
     }
-    make_root(launch, trees)?;
+    make_root(launch, bind_sources)?;
     raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
     if let Some(landlock) = &launch.landlock {
@@ -95,16 +102,17 @@ fn prepare(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
 }
 
 /// Makes the new root and enters it. All sources are taken before the first mount could lie on top of one.
-fn make_root(launch: &Launch, trees: &mut [RawFd]) -> Result<(), Failure> {
-    for (number, (tree, place)) in launch.trees.iter().zip(trees.iter_mut()).enumerate() {
-        *place = match &tree.ready {
+fn make_root(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
+    for (number, (bind_source, place)) in launch.bind_sources.iter().zip(bind_sources.iter_mut()).enumerate()
+    {
+        *place = match &bind_source.ready {
             Some(ready) => ready.as_raw_fd(),
-            None => copy_tree(tree).map_err(|errno| (Stage::Sources, number, errno))?.into_raw_fd(),
+            None => copy_mount(bind_source).map_err(|errno| (Stage::Sources, number, errno))?.into_raw_fd(),
         };
     }
     let root = empty_root().map_err(|errno| (Stage::Root, 0, errno))?;
     for (number, step) in launch.steps.iter().enumerate() {
-        furnish(root.as_raw_fd(), step, trees).map_err(|errno| (Stage::Furnish, number, errno))?;
+        carry_out(root.as_raw_fd(), step, bind_sources).map_err(|errno| (Stage::Rootfs, number, errno))?;
     }
     enter(&root).map_err(|errno| (Stage::Pivot, 0, errno))
 }
@@ -130,7 +138,7 @@ fn enter(root: &OwnedFd) -> Result {
     raw::change_folder(c"/")
 }
 
-fn furnish(root: RawFd, step: &Step, trees: &[RawFd]) -> Result {
+fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
     match step {
         Step::Folder(path) => exists_already(raw::make_folder(root, path, 0o755)),
         Step::File(path) => exists_already(raw::make_file(root, path)),
@@ -156,9 +164,9 @@ fn furnish(root: RawFd, step: &Step, trees: &[RawFd]) -> Result {
                 &raw::new_filesystem(c"devpts", &options, MountAttributes::NOSUID | MountAttributes::NOEXEC)?,
             )
         }
-        Step::Mount { tree, path } => {
-            let tree = trees.get(*tree).ok_or(libc::EINVAL)?;
-            raw::move_mount(*tree, target(root, path)?.as_raw_fd())
+        Step::Mount { bind_source, path } => {
+            let bind_source = bind_sources.get(*bind_source).ok_or(libc::EINVAL)?;
+            raw::move_mount(*bind_source, target(root, path)?.as_raw_fd())
         }
         Step::Freeze(path) => missing_is_fine(freeze(root, path)),
         Step::HideFile(path) => missing_is_fine(hide(root, path, c".nothing")),

@@ -1,13 +1,13 @@
 //! What the first process does where there are no namespaces: it starts the command behind Landlock, waits, and ends
 //! whatever is left. The same rules hold as for the first process of a sandbox with namespaces.
 //!
-//! It stays outside of the wall itself, so the command can neither end nor trace it. It adopts every process that loses
+//! It stays outside of the restrict itself, so the command can neither end nor trace it. It adopts every process that loses
 //! its parent, and so sees all of them to their end. Then it removes the folder that the command had for itself.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
 use super::command;
-use super::forget;
+use super::drop_inherited_memory::drop_inherited_memory;
 use super::init::{Failure, ended, enforce_landlock};
 use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, Result, Side};
@@ -23,10 +23,10 @@ const LOOK_AGAIN_MS: i64 = 2;
 pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> ! {
     raw::reset_signals();
     raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).ok();
-    let doomed = launch.doomed;
+    let scratch_dir = launch.scratch_dir;
     // It may have died before the line above, with or without the word to go on.
     if !raw::only_second_is_readable(parent, go) || raw::read_byte(go).is_none() {
-        remove(doomed);
+        remove(scratch_dir);
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch) {
@@ -39,16 +39,16 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
         Ok(Side::Parent { pid, .. }) => {
             let is_walled = launch.landlock.is_some();
             // SAFETY: from here on there are numbers on the stack, and nothing else.
-            unsafe { forget::forget() };
+            unsafe { drop_inherited_memory() };
             // What it ends is of the same user, but where there is no sandbox at all: there a command keeps all rights, and
             // may have become somebody else.
             let kept = if is_walled { CapabilityMask::NONE } else { CapabilityMask::END_OTHERS };
             if raw::drop_held_capabilities(kept).is_err() {
                 end_all();
-                remove(doomed);
+                remove(scratch_dir);
                 raw::exit(1);
             }
-            watch(pid, reports, doomed)
+            watch(pid, reports, scratch_dir)
         }
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0]);
@@ -69,8 +69,8 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     raw::new_keyring().map_err(at(Stage::Keyring))
 }
 
-/// Builds the wall around this process, which is about to become the command.
-pub(super) fn wall(launch: &Launch) -> Result<(), (Stage, Errno)> {
+/// Builds the restrict around this process, which is about to become the command.
+pub(super) fn restrict(launch: &Launch) -> Result<(), (Stage, Errno)> {
     let at = |stage: Stage| move |errno| (stage, errno);
     if let Some(processors) = &launch.processors {
         raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
@@ -85,13 +85,13 @@ pub(super) fn wall(launch: &Launch) -> Result<(), (Stage, Errno)> {
     raw::install_filter(&launch.filter).map_err(at(Stage::Filter))
 }
 
-fn watch(command: i32, reports: RawFd, doomed: Option<ScratchDir>) -> ! {
+fn watch(command: i32, reports: RawFd, scratch_dir: Option<ScratchDir>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     loop {
         while let Ok(Some(child)) = raw::wait_any(false) {
             if child.pid == command {
                 end_all();
-                remove(doomed);
+                remove(scratch_dir);
                 raw::write_words(reports, &ended(child));
                 raw::exit(0);
             }
@@ -99,7 +99,7 @@ fn watch(command: i32, reports: RawFd, doomed: Option<ScratchDir>) -> ! {
         match raw::read_signal(signals.as_fd().as_raw_fd()) {
             Ok(PARENT_GONE) => {
                 end_all();
-                remove(doomed);
+                remove(scratch_dir);
                 raw::exit(1)
             }
             Ok(libc::SIGCHLD) | Err(libc::EINTR) => {}
@@ -112,9 +112,9 @@ fn watch(command: i32, reports: RawFd, doomed: Option<ScratchDir>) -> ! {
 }
 
 /// Removes the command's own folder: whoever made it may be gone before that comes to it.
-fn remove(doomed: Option<ScratchDir>) {
-    if let Some(doomed) = doomed {
-        doomed.remove();
+fn remove(scratch_dir: Option<ScratchDir>) {
+    if let Some(scratch_dir) = scratch_dir {
+        scratch_dir.remove();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Everything that the first processes of a sandbox need, ready before they are born.
+//! Everything that the first processes of a sandbox need, ready before they are made.
 
 use std::ffi::{CString, c_char};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
@@ -13,11 +13,11 @@ use crate::seccomp::Instruction;
 
 /// What the first process does before it starts the command, and with what.
 pub(crate) struct Launch {
-    /// Flags of `clone`; none where Landlock is the only wall.
+    /// Flags of `clone`; none where Landlock alone keeps the command in.
     pub(crate) namespaces: u64,
     /// What is copied from this machine.
-    pub(crate) trees: Vec<Tree>,
-    /// How the new root is furnished, in order.
+    pub(crate) bind_sources: Vec<BindSource>,
+    /// How the rootfs is built, in order.
     pub(crate) steps: Vec<Step>,
     pub(crate) loopback: bool,
     /// Where the socket is sent that the proxy listens on, if there is one.
@@ -50,7 +50,7 @@ pub(crate) struct Launch {
     /// Where this program's own arguments and variables lie: the first process is a copy of it.
     pub(crate) wipe: Vec<(usize, usize)>,
     /// What the first process removes at the end, where the command has a folder of its own on the disk.
-    pub(crate) doomed: Option<ScratchDir>,
+    pub(crate) scratch_dir: Option<ScratchDir>,
     /// What was ended already and is waited for with this, when the sandbox has begun.
     pub(crate) _ended: Vec<Ended>,
 }
@@ -72,14 +72,14 @@ impl Observed {
 }
 
 /// Something of this machine that is to be visible.
-pub(crate) struct Tree {
+pub(crate) struct BindSource {
     pub(crate) source: CString,
     pub(crate) attributes: MountAttributes,
     /// A copy that was made already, where only the caller may make it.
     pub(crate) ready: Option<OwnedFd>,
 }
 
-/// One step of furnishing the new root. Paths are relative to it.
+/// One step of building the rootfs. Paths are relative to it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Folder(CString),
@@ -96,9 +96,9 @@ pub(crate) enum Step {
     },
     Processes(CString),
     Terminals(CString),
-    /// Puts a tree in its place.
+    /// Mounts a bind source at its target.
     Mount {
-        tree: usize,
+        bind_source: usize,
         path: CString,
     },
     /// Makes what is there read-only. What is not there needs none of it.
@@ -108,7 +108,7 @@ pub(crate) enum Step {
     HideFolder(CString),
 }
 
-/// Rules of the second wall.
+/// A Landlock ruleset, see landlock(7).
 pub(crate) struct Landlock {
     pub(crate) version: u32,
     pub(crate) handled: u64,
@@ -161,7 +161,7 @@ pub(crate) enum Stage {
     Loopback,
     Sources,
     Root,
-    Furnish,
+    Rootfs,
     Pivot,
     Capabilities,
     Landlock,
@@ -181,10 +181,10 @@ const STAGES: &[(Stage, &str)] = &[
     (Stage::Loopback, "switching the loopback on"),
     (Stage::Sources, "copying a mount"),
     (Stage::Root, "making a new root"),
-    (Stage::Furnish, "furnishing the new root"),
+    (Stage::Rootfs, "building the rootfs"),
     (Stage::Pivot, "entering the new root"),
     (Stage::Capabilities, "giving up capabilities"),
-    (Stage::Landlock, "building the second wall"),
+    (Stage::Landlock, "enforcing the Landlock ruleset"),
     (Stage::Filter, "installing the filter of system calls"),
     (Stage::Fork, "starting a process"),
     (Stage::Streams, "handing over standard streams"),
@@ -207,10 +207,10 @@ pub(crate) struct SpawnedInit {
 
 /// Starts the first process of a sandbox. It waits for a byte on `go` and reports on `reports`.
 pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<SpawnedInit> {
-    // It knows of no other way whether this one is still there: it holds both ends of `go`, as may others that are born now.
+    // It knows of no other way whether this one is still there: it holds both ends of `go`, as may others that are made now.
     let parent = raw::own_pidfd()?;
-    // Room for one number a tree: the process may not ask for memory.
-    let mut descriptors: Vec<RawFd> = vec![-1; launch.trees.len()];
+    // Room for the descriptor of each bind source: the process may not allocate.
+    let mut descriptors: Vec<RawFd> = vec![-1; launch.bind_sources.len()];
     // A signal that came between birth and the first line of `init` would run a handler of this program there.
     let mask = raw::set_signal_mask(ALL_SIGNALS)?;
     // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
@@ -271,10 +271,10 @@ pub(crate) fn with_user_namespace<T>(
 }
 
 /// Copies a mount of this machine with its attributes.
-pub(crate) fn copy_tree(tree: &Tree) -> Result<OwnedFd> {
-    let source = raw::open_path(libc::AT_FDCWD, &tree.source, libc::O_PATH, false)?;
+pub(crate) fn copy_mount(bind_source: &BindSource) -> Result<OwnedFd> {
+    let source = raw::open_path(libc::AT_FDCWD, &bind_source.source, libc::O_PATH, false)?;
     let copy = raw::open_tree(source.as_raw_fd(), c"")?;
-    raw::mount_setattr(copy.as_raw_fd(), &tree.attributes, true)?;
+    raw::mount_setattr(copy.as_raw_fd(), &bind_source.attributes, true)?;
     Ok(copy)
 }
 

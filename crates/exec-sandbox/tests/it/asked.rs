@@ -199,10 +199,10 @@ fn an_open_network_and_no_sandbox_explain_nothing() {
     let Some(live) = Live::new() else { return };
     let script =
         "import socket, sys\ntry: socket.create_connection(('127.0.0.1', 1))\nexcept OSError: sys.exit(1)";
-    let mut wish = spec(&live);
-    wish.command = ["python3", "-c", script].map(Into::into).into();
-    wish.network = Network::Open;
-    let planned = plan(&wish, &probe(&wish)).unwrap();
+    let mut request = spec(&live);
+    request.command = ["python3", "-c", script].map(Into::into).into();
+    request.network = Network::Open;
+    let planned = plan(&request, &probe(&request)).unwrap();
     assert!(planned.to_string().contains("explain  by what it asks for"));
     match run(&planned, Streams::default()) {
         Ok(outcome) => assert_eq!((outcome.end, outcome.denials), (End::Exited(1), vec![])),

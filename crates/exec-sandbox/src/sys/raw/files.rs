@@ -161,9 +161,8 @@ pub(crate) fn close_all_but(one: RawFd, other: RawFd) {
 
 /// Lets exec close every descriptor from `first` on.
 pub(crate) fn close_on_exec(first: RawFd) -> Result {
-    const CLOEXEC: c_uint = 4;
     // SAFETY: it only marks descriptors.
-    done(unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, CLOEXEC) })
+    done(unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) })
 }
 
 /// Waits until there is something to read at one of two, and returns whether there is nothing at the first.

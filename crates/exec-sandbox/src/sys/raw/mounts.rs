@@ -1,6 +1,6 @@
 //! Mounts and the root.
 
-use std::ffi::{CStr, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::mount::{MountAttrFlags, MountPropagationFlags};
@@ -47,15 +47,15 @@ pub(crate) fn mount_setattr(mount: RawFd, attributes: &MountAttributes, recursiv
 
 /// Copies the mounts at a descriptor.
 pub(crate) fn open_tree(at: RawFd, path: &CStr) -> Result<OwnedFd> {
-    // OPEN_TREE_CLONE
-    let flags = 1 | libc::O_CLOEXEC | libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+    // Without OPEN_TREE_CLONE it would be the mount itself, and to move it would take it from the machine.
+    let flags = libc::OPEN_TREE_CLONE as c_int | libc::O_CLOEXEC | libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
     // SAFETY: the path ends in 0.
     descriptor(unsafe { libc::syscall(libc::SYS_open_tree, at, path.as_ptr(), flags) })
 }
 
 /// Puts a mount that is nowhere yet on top of what a descriptor stands for.
 pub(crate) fn move_mount(mount: RawFd, target: RawFd) -> Result {
-    const BOTH_PATHS_EMPTY: c_uint = 0x04 | 0x40;
+    const BOTH_PATHS_EMPTY: c_uint = libc::MOVE_MOUNT_F_EMPTY_PATH | libc::MOVE_MOUNT_T_EMPTY_PATH;
     let empty = c"".as_ptr();
     // SAFETY: both names are empty and end in 0.
     done(unsafe { libc::syscall(libc::SYS_move_mount, mount, empty, target, empty, BOTH_PATHS_EMPTY) })
@@ -63,27 +63,37 @@ pub(crate) fn move_mount(mount: RawFd, target: RawFd) -> Result {
 
 /// Makes a new file system of a kind, with these options, mounted nowhere yet.
 pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes: u64) -> Result<OwnedFd> {
-    const CLOEXEC: c_uint = 1;
-    const SET_STRING: c_uint = 1;
-    const CREATE: c_uint = 6;
     // SAFETY: the name ends in 0.
-    let context = descriptor(unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), CLOEXEC) })?;
+    let context =
+        descriptor(unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), libc::FSOPEN_CLOEXEC) })?;
     let context = context.as_raw_fd();
     for (name, value) in options {
         // SAFETY: both strings end in 0.
         done(unsafe {
-            libc::syscall(libc::SYS_fsconfig, context, SET_STRING, name.as_ptr(), value.as_ptr(), 0)
+            libc::syscall(
+                libc::SYS_fsconfig,
+                context,
+                libc::FSCONFIG_SET_STRING,
+                name.as_ptr(),
+                value.as_ptr(),
+                0,
+            )
         })?;
     }
     // SAFETY: this command takes no strings.
-    done(unsafe { libc::syscall(libc::SYS_fsconfig, context, CREATE, 0usize, 0usize, 0) })?;
+    done(unsafe {
+        libc::syscall(libc::SYS_fsconfig, context, libc::FSCONFIG_CMD_CREATE, 0usize, 0usize, 0)
+    })?;
     // SAFETY: only numbers are handed over.
-    descriptor(unsafe { libc::syscall(libc::SYS_fsmount, context, CLOEXEC, attributes as c_uint) })
+    descriptor(unsafe {
+        libc::syscall(libc::SYS_fsmount, context, libc::FSMOUNT_CLOEXEC, attributes as c_uint)
+    })
 }
 
 /// Makes the current folder the root, and lets go of the old one.
 pub(crate) fn become_root_here() -> Result {
     let here = c".".as_ptr();
+    // Both paths may be the same, see pivot_root(2): then no folder has to be made for the old root.
     // SAFETY: the paths end in 0. The old root comes to lie on top of the new one, where it is taken off.
     done(unsafe { libc::syscall(libc::SYS_pivot_root, here, here) })?;
     // SAFETY: the path ends in 0.

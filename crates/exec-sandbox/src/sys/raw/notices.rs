@@ -36,14 +36,15 @@ struct Answer {
 /// Lets the kernel run a program before each system call from now on, which shows some of them. Returns where they are
 /// shown.
 pub(crate) fn install_observing_filter(program: &[Instruction]) -> Result<OwnedFd> {
-    const NEW_LISTENER: libc::c_uint = 1 << 3;
     /// A signal does not begin a call again that was shown. Kernels before 5.19 do not know this.
-    const WAIT_KILLABLE: libc::c_uint = 1 << 5;
-    const SET_MODE_FILTER: libc::c_uint = 1;
+    const WAIT_KILLABLE: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    const NEW_LISTENER: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     let program = Program::new(program);
-    let install = |flags: libc::c_uint| {
+    let install = |flags: libc::c_ulong| {
         // SAFETY: the program is as long as it says and lives until the call has returned; the kernel keeps a copy.
-        descriptor(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const program) })
+        descriptor(unsafe {
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
+        })
     };
     match install(NEW_LISTENER | WAIT_KILLABLE) {
         Err(libc::EINVAL) => install(NEW_LISTENER),
@@ -61,7 +62,7 @@ pub(crate) fn next_notice(from: BorrowedFd<'_>) -> Result<Notice> {
 
 /// Lets a call that was shown go on, as the filter has let it pass. There is no other answer.
 pub(crate) fn let_go_on(from: BorrowedFd<'_>, notice: &Notice) -> Result {
-    const CONTINUE: u32 = 1;
+    const CONTINUE: u32 = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
     let answer = Answer { id: notice.id, value: 0, error: 0, flags: CONTINUE };
     // SAFETY: the request reads a record of this size.
     done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), ANSWER, &raw const answer) })

@@ -1,15 +1,14 @@
 //! What a process may do, and giving that up.
 
-use std::ffi::{c_int, c_uint, c_ulong};
+use std::ffi::{c_int, c_ulong};
 
 use super::{Result, done};
 use crate::seccomp::Instruction;
 
 /// Leaves the keys that were inherited behind. A kernel without keys has none to leave.
 pub(crate) fn new_keyring() -> Result {
-    const JOIN_SESSION_KEYRING: c_int = 1;
     // SAFETY: without a name, a new keyring is made.
-    match done(unsafe { libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, 0usize) }) {
+    match done(unsafe { libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0usize) }) {
         Err(libc::ENOSYS) => Ok(()),
         result => result,
     }
@@ -57,10 +56,17 @@ struct HeldCapabilities {
 
 /// Gives up every capability, also those that a program could bring, and locks all of it.
 pub(crate) fn drop_capabilities() -> Result {
-    // Root is a user like any other: SECBIT_NOROOT, NO_SETUID_FIXUP, no KEEP_CAPS, NO_CAP_AMBIENT_RAISE, each with its lock.
-    const SECURE_BITS: c_ulong = 0b1110_1111;
+    // Root is a user like any other from here on: exec gives user 0 nothing (NOROOT), a change of user neither takes nor
+    // gives (NO_SETUID_FIXUP), nothing is kept across one (KEEP_CAPS stays off) and nothing becomes ambient.
+    const SECURE_BITS: c_int = libc::SECBIT_NOROOT
+        | libc::SECBIT_NOROOT_LOCKED
+        | libc::SECBIT_NO_SETUID_FIXUP
+        | libc::SECBIT_NO_SETUID_FIXUP_LOCKED
+        | libc::SECBIT_KEEP_CAPS_LOCKED
+        | libc::SECBIT_NO_CAP_AMBIENT_RAISE
+        | libc::SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
     empty_bounding_set()?;
-    prctl(libc::PR_SET_SECUREBITS, SECURE_BITS)?;
+    prctl(libc::PR_SET_SECUREBITS, SECURE_BITS as c_ulong)?;
     set_capabilities(CapabilityMask::NONE)
 }
 
@@ -135,10 +141,9 @@ impl Program {
 
 /// Lets the kernel run a program before each system call from now on.
 pub(crate) fn install_filter(program: &[Instruction]) -> Result {
-    const SET_MODE_FILTER: c_uint = 1;
     let program = Program::new(program);
     // SAFETY: the program is as long as it says and lives until the call has returned; the kernel keeps a copy.
-    done(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, 0, &raw const program) })
+    done(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) })
 }
 
 /// What a process holds that gives up everything in a moment: inheritable, permitted, effective, ambient.
