@@ -91,7 +91,6 @@ impl PreparedRun {
     }
 
     /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
-    #[must_use]
     pub fn pooled(self, pool: Option<Arc<SandboxPool>>) -> Self {
         Self { pool, ..self }
     }
