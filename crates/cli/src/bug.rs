@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use stockade_text::escape;
 
 /// The most characters of a message that are shown; it may hold a whole text.
-const LONGEST: usize = 300;
+const MAX_REASON: usize = 300;
 
 /// Has panics told in these words from here on: what they say may repeat what a stranger wrote.
 pub(crate) fn tell() {
@@ -30,7 +30,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
 
 fn line(info: &PanicHookInfo<'_>) -> String {
     let message: String =
-        info.payload_as_str().unwrap_or("it gives no reason").chars().take(LONGEST).collect();
+        info.payload_as_str().unwrap_or("it gives no reason").chars().take(MAX_REASON).collect();
     let place =
         info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
     format!("stockade: this is a bug in stockade, please report it: {}{place}\n", escape(&message))

@@ -7,14 +7,14 @@ use stockade_guard::eval::{
     Data, EvalError, EvalLimits, EvalOptions, eval, eval_async, interpolate, try_condition,
 };
 
-/// What is asked.
+/// What is asked about a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// The value of an expression.
     Value,
     /// The same, where `await` may stand at the top.
     Awaited,
-    /// Whether it holds.
+    /// Whether an expression holds, as a condition.
     Condition,
     /// The text of a template.
     Template,

@@ -63,7 +63,7 @@ impl Default for AdmitOptions {
 #[must_use]
 #[non_exhaustive]
 pub enum Admission {
-    /// Nothing was found.
+    /// Nothing was found in it, and it can be used.
     Accepted(Box<LoadedSkill>),
     /// It can be used, and somebody should look at its report first.
     Flagged(Box<LoadedSkill>),

@@ -55,7 +55,7 @@ pub enum Authorization {
     Granted(Box<Granted>),
     /// A person must be asked first: see [`PathGuard::answer`].
     Pending(Box<PendingPath>),
-    /// No.
+    /// The path may not be touched, and this is why.
     Denied(Box<Violation>),
 }
 

@@ -1,22 +1,10 @@
 //! Names that mean one thing: in the whole workspace, and to whoever meets them first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::items::{Item, items, words};
 use super::problem::Problem;
 use super::tree::{File, Tree};
-
-/// Crates whose constants do not all begin with `MAX_` yet. A crate without such constants left has no row.
-const LIMITS_TO_RENAME: &[&str] = &["crates/cli", "crates/guard"];
-
-/// Crates that still have a type named `Place`. A crate without has no row.
-const PLACES_TO_RENAME: &[&str] = &["crates/cli"];
-
-/// Types that two crates name alike. None is added; a row that holds no longer is taken out.
-const DOUBLES_TO_RENAME: &[&str] = &[];
-
-/// Crates whose public names still use a private word. A crate without such names has no row.
-const WORDS_TO_RENAME: &[&str] = &[];
 
 /// What a constant that bounds something is not called.
 const NOT_MAX: &[&str] = &["most", "longest", "heaviest", "deepest", "largest"];
@@ -50,9 +38,10 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// Returns names that stand for two things, or that a newcomer could not guess.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = doubles(tree);
-    problems.extend(in_crates(tree, PLACES_TO_RENAME, &place));
-    problems.extend(in_crates(tree, LIMITS_TO_RENAME, &not_max));
-    problems.extend(in_crates(tree, WORDS_TO_RENAME, &private_word));
+    for (file, item) in declared(tree) {
+        let messages = [place(&item), not_max(&item), private_word(&item)].into_iter().flatten();
+        problems.extend(messages.map(|message| Problem::new(&file.path, item.line, message)));
+    }
     problems
 }
 
@@ -69,33 +58,13 @@ fn doubles(tree: &Tree) -> Vec<Problem> {
         places.entry(item.name).or_default().entry(&file.path).or_insert(item.line);
     }
     let mut problems = Vec::new();
-    for (name, files) in places.iter().filter(|(name, _)| !DOUBLES_TO_RENAME.contains(name)) {
+    for (name, files) in &places {
         let Some((first, _)) = files.first_key_value() else { continue };
         problems.extend(files.iter().skip(1).map(|(path, line)| {
             let message = format!("`{name}` means something else in {first}; one public name, one meaning");
             Problem::new(path, *line, message)
         }));
     }
-    let single = |name: &&&str| places.get(**name).is_none_or(|files| files.len() <= 1);
-    problems.extend(DOUBLES_TO_RENAME.iter().filter(single).filter_map(|name| stale(tree, name)));
-    problems
-}
-
-/// What a rule says of a declaration, if it breaks the rule.
-type Rule = dyn Fn(&Item<'_>) -> Option<String>;
-
-/// Faults of declarations outside the crates that are known for them, and known crates without a fault.
-fn in_crates(tree: &Tree, known: &[&str], rule: &Rule) -> Vec<Problem> {
-    let mut seen = BTreeSet::new();
-    let mut problems = Vec::new();
-    for (file, item) in declared(tree) {
-        let Some(message) = rule(&item) else { continue };
-        match known.iter().find(|folder| file.path.starts_with(&format!("{folder}/"))) {
-            Some(folder) => drop(seen.insert(*folder)),
-            None => problems.push(Problem::new(&file.path, item.line, message)),
-        }
-    }
-    problems.extend(known.iter().filter(|folder| !seen.contains(**folder)).flat_map(|row| stale(tree, row)));
     problems
 }
 
@@ -119,13 +88,6 @@ fn private_word(item: &Item<'_>) -> Option<String> {
 
 fn contains_words(name: &str, term: &str) -> bool {
     format!(" {name} ").contains(&format!(" {term} "))
-}
-
-/// A row of an exception that is none any more. Trees made up for tests have none of the crates.
-fn stale(tree: &Tree, row: &str) -> Option<Problem> {
-    let path = "xtask/src/tidy/names.rs";
-    tree.file(path)
-        .map(|_| Problem::new(path, 1, format!("`{row}` needs no exception any more; take it out")))
 }
 
 #[cfg(test)]
@@ -170,13 +132,5 @@ mod tests {
         ] {
             assert_eq!(said(check, &[("crates/x/src/a.rs", text)]).len(), count, "{text}");
         }
-    }
-
-    #[test]
-    fn an_exception_that_is_none_is_taken_out() {
-        let own = ("xtask/src/tidy/names.rs", "");
-        let rows =
-            DOUBLES_TO_RENAME.len() + LIMITS_TO_RENAME.len() + PLACES_TO_RENAME.len() + WORDS_TO_RENAME.len();
-        assert_eq!(said(check, &[own]).len(), rows);
     }
 }

@@ -15,11 +15,6 @@ impl Problem {
     pub(crate) fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, message: message.into() }
     }
-
-    /// Whether it stands in a folder.
-    pub(crate) fn is_in(&self, folder: &str) -> bool {
-        self.path.strip_prefix(folder).is_some_and(|inside| inside.starts_with('/'))
-    }
 }
 
 impl fmt::Display for Problem {

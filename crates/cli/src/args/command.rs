@@ -13,7 +13,7 @@ use crate::commands::{doctor, exec, run};
 /// those of all takes as long as to scan a few skills.
 macro_rules! commands {
     ($(#[doc = $about:literal] $(#[cfg($when:meta)])? $name:literal => $variant:ident($args:ty),)*) => {
-        /// What was typed.
+        /// The command that was typed, with its arguments.
         #[derive(Debug)]
         pub(crate) enum Command {
             $(#[doc = $about] $(#[cfg($when)])? $variant($args),)*

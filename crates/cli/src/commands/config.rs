@@ -58,13 +58,13 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Show every value
+    /// Show every value that holds
     Show {
         /// Show who says so, too
         #[arg(long)]
         origin: bool,
     },
-    /// Print one value
+    /// Print the value of a key
     Get {
         /// Its key, such as agents.bot.maxSteps
         #[arg(value_name = "KEY")]

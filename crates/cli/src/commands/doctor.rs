@@ -37,7 +37,7 @@ pub(crate) struct DoctorArgs {
     format: Format,
 }
 
-/// How something is.
+/// How well something on this machine works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {

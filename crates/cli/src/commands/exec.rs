@@ -168,7 +168,7 @@ pub(crate) struct ExecArgs {
 /// What a command may reach over the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reach {
-    /// Itself
+    /// Itself, over its own loopback
     None,
     /// Itself, and the socket of a broker
     Broker,

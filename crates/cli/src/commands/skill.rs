@@ -102,13 +102,13 @@ enum DialectName {
     /// The format of agentskills.io
     #[value(name = "agentskills")]
     AgentSkills,
-    /// Claude Code
+    /// The dialect of Claude Code
     #[value(name = "claude")]
     Claude,
-    /// OpenClaw
+    /// The dialect of OpenClaw
     #[value(name = "openclaw")]
     OpenClaw,
-    /// Comis
+    /// The dialect of Comis
     #[value(name = "comis")]
     Comis,
     /// Whatever can be made sense of

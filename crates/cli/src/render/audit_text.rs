@@ -7,7 +7,7 @@ use stockade_text::escape;
 use super::style::Styles;
 
 /// The longest text of a detail that is shown.
-const LONGEST: usize = 60;
+const MAX_SUBJECT: usize = 60;
 
 /// Returns a record on one line.
 pub(crate) fn line(record: &AuditRecord, styles: Styles) -> String {
@@ -53,7 +53,7 @@ fn detail_text(detail: &Detail) -> String {
 
 /// Returns the beginning of a text, made safe to show.
 fn shown(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_SUBJECT) {
         None => escape(text).into_owned(),
         Some((end, _)) => format!("{}…", escape(text.get(..end).unwrap_or_default())),
     }

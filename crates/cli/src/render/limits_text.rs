@@ -14,7 +14,7 @@ use super::style::Styles;
 use crate::report::agent_limits::AgentAccount;
 
 /// The most tasks of one agent that are shown, those that used most.
-const MOST_TASKS: usize = 5;
+const MAX_TASKS: usize = 5;
 
 /// Returns a block of lines for each agent.
 pub(crate) fn agents(agents: &[AgentAccount], now: Duration, styles: Styles) -> String {
@@ -55,7 +55,7 @@ fn rows(limits: &AgentLimits, status: &AgentStatus, now: Duration) -> Vec<(Strin
     rows.extend(most_used(status).into_iter().map(|(name, balance)| {
         (format!("task {}", escape(name)), account(balance, budget.per_execution, now))
     }));
-    if let Some(more) = status.executions.len().checked_sub(MOST_TASKS).filter(|more| *more > 0) {
+    if let Some(more) = status.executions.len().checked_sub(MAX_TASKS).filter(|more| *more > 0) {
         rows.push((String::new(), format!("{more} more tasks used less; --format json shows all")));
     }
     rows
@@ -64,7 +64,7 @@ fn rows(limits: &AgentLimits, status: &AgentStatus, now: Duration) -> Vec<(Strin
 fn most_used(status: &AgentStatus) -> Vec<&(String, Balance)> {
     let mut tasks: Vec<_> = status.executions.iter().collect();
     tasks.sort_by_key(|(_, balance)| std::cmp::Reverse(balance.used.plus(balance.reserved).tokens));
-    tasks.truncate(MOST_TASKS);
+    tasks.truncate(MAX_TASKS);
     tasks
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Gaps {
     pub(crate) total: usize,
 }
 
-/// One of them.
+/// Something that was not scanned, and why.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GapRow {

@@ -16,14 +16,14 @@ pub(super) struct Lines<R> {
     max: usize,
 }
 
-/// The next line.
+/// What the next line is, if there is one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'l> {
     /// A line without its end.
     Whole(&'l [u8]),
     /// There was one, and it was too long.
     TooLong,
-    /// There is none.
+    /// There is no further line.
     End,
 }
 

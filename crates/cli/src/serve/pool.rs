@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::bug;
 
-/// Something to do.
+/// Work that a thread of the pool does once.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// Requests are read by recursive functions, which keep to the depth that JSON may have.

@@ -29,7 +29,7 @@ type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 #[derive(Debug, Default)]
 pub(super) struct Sessions(Mutex<BTreeMap<String, Arc<Session>>>);
 
-/// One session.
+/// An agent and what was agreed to on its behalf.
 #[derive(Debug)]
 pub(super) struct Session {
     agent: String,

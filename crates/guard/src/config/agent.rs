@@ -78,7 +78,7 @@ impl ExecConfig {
     }
 }
 
-/// Where commands run.
+/// Whether commands run in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
     /// In a sandbox, and this becomes of them where none can be made.

@@ -8,7 +8,7 @@ use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
 use super::kind::Kind;
 use super::narrow::Narrows;
 
-/// A key.
+/// A key of a configuration, with all that holds for it.
 #[derive(Debug)]
 pub struct ConfigKey {
     /// Its path. `<id>` stands for the name of an agent, or for `*`, which means all of them.
@@ -33,7 +33,7 @@ const fn key(
     ConfigKey { path, kind, default, narrows, doc }
 }
 
-const MOST: u64 = 1 << 53;
+const MAX_TOKENS: u64 = 1 << 53;
 const PROFILES: &[&str] =
     &["minimal", "coding", "messaging", "supervisor", "full", "cron-minimal", "heartbeat-minimal"];
 const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
@@ -50,13 +50,13 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "Tools that are added: names, `group:NAME`, patterns such as `mcp__github__*`."),
         key("agents.<id>.toolPolicy.deny", Texts, "[]", Union,
             "Tools that are removed. Deny wins over everything."),
-        key("agents.<id>.budget.maxTokens", Count { least: 1, most: MOST }, "2000000", Lower,
+        key("agents.<id>.budget.maxTokens", Count { least: 1, most: MAX_TOKENS }, "2000000", Lower,
             "Tokens that one execution may use."),
         key("agents.<id>.budget.maxCostUsd", Money, "null", Lower,
             "Dollars that one execution may cost; null for no bound."),
-        key("agents.<id>.budget.maxTokensPerHour", Count { least: 1, most: MOST }, "10000000", Lower,
+        key("agents.<id>.budget.maxTokensPerHour", Count { least: 1, most: MAX_TOKENS }, "10000000", Lower,
             "Tokens in any hour, of all executions together."),
-        key("agents.<id>.budget.maxTokensPerDay", Count { least: 1, most: MOST }, "100000000", Lower,
+        key("agents.<id>.budget.maxTokensPerDay", Count { least: 1, most: MAX_TOKENS }, "100000000", Lower,
             "Tokens in any day, of all executions together."),
         key("agents.<id>.circuitBreaker.failureThreshold", Count { least: 1, most: 1_000_000 }, "5", Lower,
             "Failures in a row that open the circuit."),

@@ -7,9 +7,9 @@ use stockade_text::nearest;
 /// What a key holds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// True or false.
+    /// A switch: true or false.
     Flag,
-    /// A whole number.
+    /// A whole number within these bounds.
     Count { least: u64, most: u64 },
     /// A whole number, or null for no bound.
     OptionalCount { least: u64, most: u64 },

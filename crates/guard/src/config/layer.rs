@@ -17,7 +17,7 @@ use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, pars
 use super::error::Problem;
 use super::keys::{ConfigKey, KEYS, is_agent};
 use super::kind::Kind;
-use super::rules::{self, MOST_OF_PROJECT};
+use super::rules::{self, MAX_OF_PROJECT};
 
 /// The most bytes of a file of configuration.
 const MAX_CONFIG_BYTES: usize = 256 << 10;
@@ -28,7 +28,7 @@ const MAX_CONFIG_BYTES: usize = 256 << 10;
 pub enum ConfigLayer {
     /// What is built in.
     Default,
-    /// `/etc/stockade/config.*`.
+    /// That of the machine, `/etc/stockade/config.*`.
     System,
     /// `stockade/config.*` in the user's folder of settings.
     User,
@@ -87,7 +87,7 @@ const ENDINGS: &[(&str, Format)] =
 /// Whom a file may be written by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writers {
-    /// By root alone.
+    /// By root and nobody else.
     Root,
     /// By its owner alone.
     Owner,
@@ -269,8 +269,8 @@ impl Walk<'_> {
 
     fn rules(&mut self, key: &'static ConfigKey, path: &str, node: &Node) {
         self.expressions += rules::expressions(node);
-        if self.layer == ConfigLayer::Project && self.expressions > MOST_OF_PROJECT {
-            let message = format!("`{path}`: a project may have {MOST_OF_PROJECT} rules with `regex`");
+        if self.layer == ConfigLayer::Project && self.expressions > MAX_OF_PROJECT {
+            let message = format!("`{path}`: a project may have {MAX_OF_PROJECT} rules with `regex`");
             return self.problem(node.at, message, "write `prefix`, `exact` or `glob` instead");
         }
         match rules::read(node, self.layer) {
@@ -295,8 +295,8 @@ impl Walk<'_> {
     }
 
     fn problem(&mut self, at: TextPosition, message: impl Into<String>, fix: impl Into<String>) {
-        const MOST: usize = 100;
-        if self.problems.len() < MOST {
+        const MAX_PROBLEMS: usize = 100;
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(Problem { at: Some(at), ..Problem::of_file(self.path, message, fix) });
         }
     }

@@ -15,7 +15,7 @@ use super::kind::Kind;
 pub(crate) enum Narrows {
     /// The lower number. Null is the highest.
     Lower,
-    /// The higher number.
+    /// The higher number of both.
     Higher,
     /// What stands in both lists.
     Intersect,
@@ -31,7 +31,7 @@ pub(crate) enum Narrows {
     Profile,
     /// By rules of its own, beside all others.
     Tighten,
-    /// Not at all.
+    /// A project has no say in it.
     Never,
 }
 

@@ -133,7 +133,7 @@ pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (Text
 
 /// How many regular expressions a project may bring. Each can take a tenth of a second to compile, and nobody should wait
 /// for minutes because a repository says so.
-pub(super) const MOST_OF_PROJECT: usize = 16;
+pub(super) const MAX_OF_PROJECT: usize = 16;
 
 /// How many regular expressions there are in a list of rules.
 pub(super) fn expressions(node: &Node) -> usize {

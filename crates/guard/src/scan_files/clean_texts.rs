@@ -17,7 +17,7 @@ use polyval::{KEY_SIZE, Polyval};
 use stockade_scanner::{ScanReport, Syntax};
 
 /// So many texts are remembered, in at most thirty megabytes. Those beyond are scanned each time.
-const MOST: usize = 1 << 18;
+const MAX_TEXTS: usize = 1 << 18;
 
 /// The clean texts of one scan, for all of its threads.
 pub(super) struct CleanTexts {
@@ -27,7 +27,7 @@ pub(super) struct CleanTexts {
     seen: Mutex<Seen>,
 }
 
-/// What is remembered.
+/// What is remembered of texts without findings.
 #[derive(Default)]
 struct Seen {
     /// What every text looks like. Only one that looks like another gets a fingerprint, since most are no copies; so it is the
@@ -43,7 +43,7 @@ type Fingerprint = [u8; 16];
 
 impl CleanTexts {
     pub(super) fn new() -> Self {
-        Self { most: MOST, empty: OnceLock::new(), seen: Mutex::default() }
+        Self { most: MAX_TEXTS, empty: OnceLock::new(), seen: Mutex::default() }
     }
 
     /// Remembers none.

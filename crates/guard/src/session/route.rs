@@ -9,7 +9,7 @@ use crate::exec::{OnUnavailable, SandboxBackend};
 /// Where a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunPlace {
-    /// In a sandbox.
+    /// In a sandbox that is made for it.
     Sandbox,
     /// Like any other program, with all rights of whoever runs it.
     Unsandboxed,
@@ -25,7 +25,7 @@ pub(super) enum Sandboxes {
 /// Where a command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It runs there.
+    /// It runs there, and nobody is asked.
     Runs(RunPlace),
     /// It runs there if a person agrees.
     Asks(RunPlace),

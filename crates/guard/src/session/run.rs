@@ -15,7 +15,7 @@ use crate::runner::RunReport;
 #[must_use]
 #[non_exhaustive]
 pub enum RunAnswer {
-    /// It ran.
+    /// It ran, and this is how it ended.
     Ran(Box<Ran>),
     /// A person must be asked first: see [`Session::answer_run`].
     Pending(Box<PendingRun>),

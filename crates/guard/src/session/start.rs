@@ -16,7 +16,7 @@ use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
 /// What this machine can make of a request.
 pub(super) enum Found {
-    /// A sandbox.
+    /// A sandbox as it was asked for.
     Sandbox,
     /// No sandbox, and why; the command could run without one.
     Nothing(Refusal),

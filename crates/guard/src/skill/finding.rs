@@ -46,7 +46,7 @@ pub enum Reading {
     Cleaned,
     /// As a value of the head, without the quotes and escapes that it is written with.
     Value,
-    /// As a command.
+    /// As a command that a shell would run.
     Command,
     /// As the message that invisible characters spell.
     Hidden,

@@ -333,7 +333,7 @@ fn racing_against_a_check_by_name_gets_out() {
         while_swapping(&site, || {
             let mut guard = site.guard(&SandboxConfig::standard(), resolver);
             let named = site.at("ws").join(path);
-            escaped = (0..MOST_TRIES).find(|_| {
+            escaped = (0..MAX_TRIES).find(|_| {
                 let allowed = guard.can_access("t", Access::Read, Path::new(path));
                 // Somebody else's turn, as it comes about sooner or later.
                 std::thread::yield_now();
@@ -342,13 +342,13 @@ fn racing_against_a_check_by_name_gets_out() {
         });
         assert!(
             escaped.is_some(),
-            "{path}: never got out in {MOST_TRIES} tries, so the race is too slow to test"
+            "{path}: never got out in {MAX_TRIES} tries, so the race is too slow to test"
         );
     }
 }
 
 /// It takes some tens of tries.
-const MOST_TRIES: usize = 200_000;
+const MAX_TRIES: usize = 200_000;
 
 struct StopAtEnd<'s>(&'s AtomicBool);
 

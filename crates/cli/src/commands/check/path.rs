@@ -67,7 +67,7 @@ enum AnswerChoice {
 }
 
 /// How many obstacles are looked behind.
-const MOST_FIXES: usize = 8;
+const MAX_FIXES: usize = 8;
 
 /// Under which name the tool is asked for that does not exist.
 const TOOL: &str = "check";
@@ -144,7 +144,7 @@ fn fixes(
 ) -> Result<Vec<String>, Failure> {
     let mut path = path.to_owned();
     let mut fixes = Vec::new();
-    while fixes.len() < MOST_FIXES {
+    while fixes.len() < MAX_FIXES {
         let fix = match &verdict {
             Verdict::Pending(ask) => ask.fix().cloned(),
             Verdict::Denied(violation) => violation.fix.clone(),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Finding;
 
 /// The most that is read of a file of settings.
-const LONGEST: u64 = 4 << 20;
+const MAX_SETTINGS: u64 = 4 << 20;
 
 /// The hook that works in all of them: it reads the command from its input, and what is denied or cannot be judged is
 /// blocked. All of them know that by exit code 2, some only where a reason is given.
@@ -69,7 +69,7 @@ enum Registered {
     Off(&'static str, PathBuf),
     /// This file cannot be read.
     Unreadable(PathBuf, String),
-    /// Nothing does.
+    /// No file of settings has the hook.
     Nowhere,
 }
 
@@ -180,7 +180,7 @@ fn read(file: &Path) -> Result<Option<Value>, String> {
 /// Reads a file, where there is one.
 fn text_of(file: &Path) -> Result<Option<String>, String> {
     let mut text = String::new();
-    let read = File::open(file).and_then(|open| open.take(LONGEST).read_to_string(&mut text));
+    let read = File::open(file).and_then(|open| open.take(MAX_SETTINGS).read_to_string(&mut text));
     match read {
         Ok(_) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

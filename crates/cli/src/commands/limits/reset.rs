@@ -20,10 +20,10 @@ use crate::render::json::to_json;
 use crate::trail;
 
 /// The longest answer that is read.
-const LONGEST_ANSWER: u64 = 64;
+const MAX_ANSWER: u64 = 64;
 
 /// The most names that a question lists.
-const MOST_NAMES: usize = 10;
+const MAX_NAMES: usize = 10;
 
 /// Forget what an agent used and how its service was doing, so that it begins anew
 ///
@@ -109,8 +109,8 @@ fn question(only: Option<Part>, agents: &[String]) -> String {
         Some(Part::Budget) => "what was used",
         Some(Part::Breaker) => "what failed",
     };
-    let names: Vec<_> = agents.iter().take(MOST_NAMES).map(|name| escape(name).into_owned()).collect();
-    let more = match agents.len().saturating_sub(MOST_NAMES) {
+    let names: Vec<_> = agents.iter().take(MAX_NAMES).map(|name| escape(name).into_owned()).collect();
+    let more = match agents.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -126,7 +126,7 @@ fn asked(question: &str) -> Result<bool, Failure> {
     let mut answer = String::new();
     let mut read = || {
         io::stderr().write_all(question.as_bytes())?;
-        io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut answer)
+        io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer)
     };
     read().map_err(|error| Failure::incomplete(format_args!("cannot ask: {error}")))?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))

@@ -74,7 +74,7 @@ pub(super) fn run(args: &SimulateArgs, format: Format) -> Result<Exit, Failure> 
     output.finish(if replayed.refusals() > 0 { Exit::Found } else { Exit::Clean })
 }
 
-/// What happened.
+/// What became of the calls that were simulated.
 enum Replayed {
     Trace(Vec<SimulatedStep>),
     Script { script: LimitScript, results: Vec<Value> },

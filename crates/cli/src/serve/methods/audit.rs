@@ -31,7 +31,7 @@ pub(super) struct Query {
     limit: Option<usize>,
 }
 
-/// The records.
+/// The records that were asked for.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Events {
     /// The newest first.

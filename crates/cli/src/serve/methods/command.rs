@@ -42,7 +42,7 @@ pub(super) struct Validate {
     shell: ShellName,
 }
 
-/// A shell.
+/// The shell that reads the text.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ShellName {
@@ -72,7 +72,7 @@ pub(super) struct Parsed {
     /// What runs as it is written.
     simple_commands: Vec<Argv>,
     /// Where each of these is written, in bytes.
-    spans: Vec<Place>,
+    spans: Vec<ByteSpan>,
     /// What runs through wrappers, and in texts that another shell gets.
     unwrapped: Vec<Argv>,
     /// The files that redirections open.
@@ -93,7 +93,7 @@ struct Opened {
     op: String,
     /// The file; `null` where it is only known when it runs.
     target: Option<String>,
-    span: Place,
+    span: ByteSpan,
 }
 
 /// Why a text was not read.
@@ -101,17 +101,17 @@ struct Opened {
 struct Obstructed {
     code: &'static str,
     message: &'static str,
-    span: Place,
+    span: ByteSpan,
 }
 
 /// Where something is written, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-struct Place {
+struct ByteSpan {
     start: usize,
     end: usize,
 }
 
-impl From<Span> for Place {
+impl From<Span> for ByteSpan {
     fn from(span: Span) -> Self {
         Self { start: span.start, end: span.end }
     }
@@ -126,7 +126,7 @@ pub(super) struct Validated {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    span: Option<Place>,
+    span: Option<ByteSpan>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }

@@ -73,12 +73,12 @@ pub(super) struct EvalInterpolate {
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum Function {
-    /// The value.
+    /// The value of the expression.
     #[default]
     Eval,
     /// The value, where `await` and `return` may stand at the top.
     EvalAsync,
-    /// Whether it holds.
+    /// Whether the expression holds, as a condition.
     Condition,
     /// The text of a template.
     Interpolate,
@@ -114,7 +114,7 @@ impl<'de> Deserialize<'de> for Variables {
     }
 }
 
-/// The value.
+/// The value that came out.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Evaluated {
     /// The value, as JSON: `undefined` is `null`, a date is a text, a set a list, a map a list of pairs.
@@ -122,13 +122,13 @@ pub(super) struct Evaluated {
     value: Data,
 }
 
-/// Whether it holds.
+/// Whether the condition of the request holds.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Held {
     value: bool,
 }
 
-/// The text.
+/// The text with its values filled in.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Interpolated {
     text: String,

@@ -26,7 +26,7 @@ pub(super) struct RunScript {
     script: Vec<ScriptStep>,
 }
 
-/// One event.
+/// Something that happens, at a moment of the script.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what the layer reads")]
@@ -41,7 +41,7 @@ struct Event {
     args: Vec<Value>,
 }
 
-/// The answers.
+/// What the limits answer to each event.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Results {
     /// One for each event: `null` for nothing, `{"error": {scope, currentUsage, cap, …}}` for a refusal.

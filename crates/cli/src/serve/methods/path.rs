@@ -85,7 +85,7 @@ pub(super) enum Answered {
     Many { results: Vec<Decided> },
 }
 
-/// What was decided.
+/// What was decided about the path.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Decided {
     /// `allow`, `deny` or `ask`: what holds after the answers.

@@ -67,7 +67,7 @@ pub(super) struct Enforced {
     gaps: Vec<Lacks>,
 }
 
-/// Something that holds.
+/// A property that holds in the sandbox.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Holds {
     property: String,

@@ -35,7 +35,7 @@ pub(super) struct Scan {
     options: Wish,
 }
 
-/// How to scan.
+/// How the text is to be scanned.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Wish {

@@ -48,7 +48,7 @@ pub(super) struct Close {
     session: String,
 }
 
-/// The session.
+/// The session that was opened.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Opened {
     /// Its name. Who knows it may answer for it.

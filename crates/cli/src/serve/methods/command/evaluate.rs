@@ -10,7 +10,7 @@ use stockade_guard::policy::commands::{Cause, Part};
 
 use super::super::{Json, Lane, Parameters};
 use super::question::Question;
-use super::{Argv, Place, ShellName, argv};
+use super::{Argv, ByteSpan, ShellName, argv};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -48,7 +48,7 @@ struct EvaluateConfig {
     detect_dangerous: Option<bool>,
 }
 
-/// What was decided.
+/// What was decided about the command.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::serve::methods) struct Evaluated {
@@ -79,7 +79,7 @@ struct Judged {
     /// What would be safer, for a dangerous command.
     #[serde(skip_serializing_if = "Option::is_none")]
     instead: Option<String>,
-    span: Place,
+    span: ByteSpan,
     /// The programs and substitutions that it runs through, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     via: Vec<String>,

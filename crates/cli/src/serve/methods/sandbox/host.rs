@@ -9,7 +9,7 @@ use stockade_guard::exec::{Entry, HostFacts, Kernel, Network, SandboxSpec, mount
 
 use crate::serve::fault::{self, Fault};
 
-/// A machine.
+/// The machine that a plan is made for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Host {
@@ -39,7 +39,7 @@ enum Exists {
     These(Vec<PathBuf>),
 }
 
-/// Bubblewrap.
+/// The bubblewrap of that machine.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Bwrap {

@@ -63,7 +63,7 @@ enum Mode {
     Open,
     /// One socket, behind which somebody decides.
     BrokerOnly,
-    /// Itself.
+    /// Itself, over its own loopback.
     None,
 }
 
@@ -91,7 +91,7 @@ struct Bounds {
 pub(in crate::serve::methods) enum Unsaid {
     /// They are open, as document 001 has it. For plans, which run nothing.
     Open,
-    /// They are closed.
+    /// They are closed. For commands that run.
     Closed,
 }
 
