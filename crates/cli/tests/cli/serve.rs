@@ -1,6 +1,7 @@
 //! `stockade serve` as a process that other programs talk to.
 #![expect(clippy::disallowed_methods, reason = "starts servers and talks to them")]
 
+mod agent_doors;
 mod agents;
 mod clients;
 mod doors;
