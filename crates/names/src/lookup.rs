@@ -98,7 +98,7 @@ impl Beginnings {
 
     /// Returns every path, where one cannot list what there is and has to ask for each.
     pub fn paths(&self) -> impl Iterator<Item = (&'static Name, &'static str)> {
-        let patterns = self.0.named.values().flatten().chain(&self.0.unnamed);
+        let patterns = self.0.named.values().flatten().chain(self.0.unnamed.values().flatten());
         patterns.map(|pattern| (pattern.name, pattern.path))
     }
 }
@@ -145,8 +145,34 @@ struct Pattern {
 #[derive(Debug, Default)]
 struct Table {
     named: HashMap<String, Vec<Pattern>>,
-    /// Those that begin with a name that is a pattern.
-    unnamed: Vec<Pattern>,
+    /// Those that begin with a name that is a pattern, by what every name that fits has at one end. A walk through ten
+    /// thousand files asks for each of their names, and would else compare it with a hundred patterns.
+    unnamed: HashMap<Edge, Vec<Pattern>>,
+}
+
+/// What a pattern says about one end of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Edge {
+    /// The name begins with this byte: `id_rsa*`.
+    First(u8),
+    /// The name ends with this byte: `*.pem`.
+    Last(u8),
+    /// Both ends are open: `*`.
+    Open,
+}
+
+impl Edge {
+    /// Returns the edge of a pattern, by how it begins and ends.
+    fn of(begin: &str, end: &str) -> Self {
+        let first = begin.bytes().next().map(Self::First);
+        first.or_else(|| end.bytes().next_back().map(Self::Last)).unwrap_or(Self::Open)
+    }
+
+    /// Returns the edges of the patterns that a name may fit.
+    fn of_name(name: &str) -> impl Iterator<Item = Self> + use<> {
+        let ends = [name.bytes().next().map(Self::First), name.bytes().next_back().map(Self::Last)];
+        ends.into_iter().flatten().chain([Self::Open])
+    }
 }
 
 #[derive(Default)]
@@ -182,12 +208,13 @@ impl Table {
             Some(first) if !first.contains('*') => {
                 self.named.entry(first.clone()).or_default().push(pattern);
             }
-            _ => self.unnamed.push(pattern),
+            _ => self.unnamed.entry(Edge::of(&pattern.ends.0, &pattern.ends.1)).or_default().push(pattern),
         }
     }
 
     fn beginning_with<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Pattern> + use<'t> {
-        let unnamed = self.unnamed.iter().filter(move |it| it.fits_first(name));
+        let unnamed = Edge::of_name(name).filter_map(|edge| self.unnamed.get(&edge)).flatten();
+        let unnamed = unnamed.filter(move |it| it.fits_first(name));
         self.named.get(name).into_iter().flatten().chain(unnamed)
     }
 
