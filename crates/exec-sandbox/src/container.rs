@@ -2,8 +2,8 @@
 //!
 //! [`ContainerManifest::parse`] reads a manifest and refuses whatever is not written as the schema wants it, with the
 //! place and the remedy. [`ContainerManifest::signer`] says whose key signed it, and [`ContainerManifest::docker_args`]
-//! how to run it. A valid manifest is no proof: look at the signature, and decide which publishers to trust. Whether the
-//! files of a package are those that it lists is for whoever reads them.
+//! how to run it. A valid manifest is no proof: look at the signature, and decide which publishers to trust. [`read_package`]
+//! compares a folder with its manifest; what is in the files is for whoever inspects them.
 //!
 //! ```
 //! use stockade_exec_sandbox::container::ContainerManifest;
@@ -13,9 +13,11 @@
 //! assert_eq!(unknown.fix, "write `memoryMb`");
 //! ```
 
+mod copy;
 mod docker;
 mod field;
 mod manifest;
+mod package;
 mod package_path;
 mod problem;
 mod read;
@@ -23,6 +25,7 @@ mod signature;
 
 pub use docker::{ContainerArgs, ContainerOptions, ContainerOptionsError, NotEnforced};
 pub use manifest::{ContainerManifest, DeclaredFile, ManifestHash, Permissions, Publisher, SandboxLimits};
+pub use package::{CheckedPackage, PackageError, PackageOptions, PackageProblem, read_package};
 pub use package_path::MANIFEST;
 pub use problem::{ManifestErrors, ManifestProblem};
 pub use signature::{Address, SignatureError};

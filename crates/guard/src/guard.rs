@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stockade_files::Resolver;
+use stockade_policy::commands::AgentCommands;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{CommandContext, CommandDecision, RuleLayer, ToolCatalog, ToolPolicy, Workspace};
 
@@ -16,7 +17,6 @@ pub use decision::{Decision, DecisionLayer, DecisionRule};
 pub(crate) use decision::{DecisionDraft, record};
 pub use error::GuardError;
 
-use crate::agent_commands::AgentCommands;
 use crate::config::{AgentConfig, AuditConfig, Config};
 use crate::egress::{HostList, NetPolicy};
 use crate::paths::PathGuard;

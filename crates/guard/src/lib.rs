@@ -55,8 +55,6 @@ struct Readme;
 #[cfg(feature = "skills")]
 mod admit;
 #[cfg(feature = "config")]
-mod agent_commands;
-#[cfg(feature = "config")]
 pub mod config;
 #[cfg(feature = "container")]
 pub mod container;
@@ -79,8 +77,6 @@ mod skill;
 
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
-#[cfg(feature = "config")]
-pub use agent_commands::AgentCommands;
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{
     Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,
@@ -112,7 +108,7 @@ pub use stockade_eval as eval;
 pub use stockade_exec_sandbox::egress;
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};
 pub use stockade_limits as limits;
-pub use stockade_policy as policy;
+pub use stockade_policy::{self as policy, commands::AgentCommands};
 pub use stockade_sanitize as sanitize;
 pub use stockade_scanner::{self as scanner, syntax_of};
 #[cfg(feature = "skills")]

@@ -4,6 +4,7 @@
 //! whatever rules say, `decision` puts both together, and [`router`] says where the command runs. The [`validator`] is
 //! stricter than the rest: it refuses a text for what hides in it.
 
+mod agent_commands;
 mod audit;
 pub(crate) mod context;
 pub(crate) mod decision;
@@ -14,6 +15,7 @@ pub mod rules;
 pub mod validator;
 mod variables;
 
+pub use agent_commands::AgentCommands;
 pub use audit::{AuditEntry, AuditPart};
 pub use decision::explain::{ConsideredRule, RuleOutcome};
 pub use decision::part::{Action, Cause, Part};

@@ -62,7 +62,7 @@ fn push_signer(out: &mut String, manifest: &ContainerManifest, styles: Styles) {
 }
 
 fn push_files(out: &mut String, report: &PackageReport, styles: Styles) {
-    for problem in &report.problems {
+    for problem in &report.package.problems {
         let place = if problem.path.is_empty() { "the folder" } else { &problem.path };
         push_error(out, &format!("{place}: {}", problem.message), problem.fix, None, styles);
     }
@@ -72,8 +72,8 @@ fn push_files(out: &mut String, report: &PackageReport, styles: Styles) {
     if report.truncated {
         out.push_str("  error: there are more findings than are kept\n");
     }
-    if report.problems.is_empty() {
-        let count = report.manifest.files().len();
+    if report.package.problems.is_empty() {
+        let count = report.package.manifest.files().len();
         let (s, are) = if count == 1 { ("", "is") } else { ("s", "are") };
         writeln!(out, "  {count} file{s}, which {are} what was signed").ok();
     }

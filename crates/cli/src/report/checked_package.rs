@@ -57,7 +57,7 @@ impl CheckedPackage {
         match self {
             Self::Refused(_) => None,
             Self::Manifest(manifest) => Some(manifest),
-            Self::Package(report) => Some(&report.manifest),
+            Self::Package(report) => Some(&report.package.manifest),
         }
     }
 
@@ -77,7 +77,7 @@ impl CheckedPackage {
             signer: signer.and_then(Result::ok).map(|address| address.to_string()),
             signature_problem: signer.and_then(Result::err).map(|error| error.to_string()),
             errors,
-            files: report.map_or(&[], |report| &report.problems),
+            files: report.map_or(&[], |report| &report.package.problems),
             findings: report.map_or(&[], |report| &report.findings),
         }
     }

@@ -91,7 +91,7 @@ fn pipe_at_b(package: &Path) -> Option<()> {
 }
 
 fn is_about_b(report: &PackageReport) -> bool {
-    !report.passed() && report.problems.iter().map(|problem| problem.path.as_str()).eq(["b.js"])
+    !report.passed() && report.package.problems.iter().map(|problem| problem.path.as_str()).eq(["b.js"])
 }
 
 /// Lays out a signed package, lets something happen to it, checks it, lets something happen again, and looks.

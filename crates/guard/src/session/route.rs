@@ -75,8 +75,8 @@ fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent_commands::AgentCommands;
     use crate::config::AgentConfig;
+    use stockade_policy::commands::AgentCommands;
 
     const NEVER: Isolation = Isolation::Direct;
     const REFUSE: Isolation = Isolation::Sandbox(OnUnavailable::Refuse);

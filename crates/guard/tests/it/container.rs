@@ -66,9 +66,9 @@ fn check(package: &Path) -> PackageReport {
 /// The problems as `PATH: MESSAGE`.
 fn problems(package: &Path) -> Vec<String> {
     let report = check(package);
-    assert_eq!(report.passed(), report.problems.is_empty(), "{report:?}");
+    assert_eq!(report.passed(), report.package.problems.is_empty(), "{report:?}");
     assert_eq!(report.verified().is_some(), report.passed());
-    report.problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
+    report.package.problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
 }
 
 const TWO: &[(&str, &str)] = &[("index.js", MAIN), ("lib/deep/util.js", "export {};\n")];
@@ -89,7 +89,7 @@ fn no_file_has_a_name_that_nobody_sees_whole() {
 fn a_package_as_it_was_signed_passes() {
     let package = package(TWO);
     assert!(problems(package.path()).is_empty());
-    assert_eq!(check(package.path()).signer.unwrap().to_string(), ADDRESS.to_lowercase());
+    assert_eq!(check(package.path()).package.signer.unwrap().to_string(), ADDRESS.to_lowercase());
 }
 
 /// What somebody does to a package, and what is then said about it. A path ends before a `: `.
@@ -205,7 +205,7 @@ fn a_changed_manifest_is_not_the_publishers() {
     changed["sandbox"]["memoryMb"] = json!(512);
     fs::write(package.path().join("manifest.json"), changed.to_string()).unwrap();
     let report = check(package.path());
-    assert!(report.signer.is_err() && report.problems.is_empty());
+    assert!(report.package.signer.is_err() && report.package.problems.is_empty());
     assert!(!report.passed() && report.verified().is_none());
 }
 
@@ -213,7 +213,7 @@ fn a_changed_manifest_is_not_the_publishers() {
 fn what_attacks_does_not_pass_even_signed() {
     let package = package(&[("README.md", ATTACK)]);
     let report = check(package.path());
-    assert!(report.signer.is_ok() && report.problems.is_empty());
+    assert!(report.package.signer.is_ok() && report.package.problems.is_empty());
     assert!(!report.passed(), "{:?}", report.findings);
     assert_eq!((report.findings[0].path.as_str(), report.findings[0].line), ("README.md", 1));
 }
@@ -242,8 +242,8 @@ fn sizes_are_bounded() {
     let check = |max_bytes, max_entries| {
         let options = PackageOptions { max_bytes, max_entries };
         let report = check_package(package.path(), Scanner::builtin(), &options).unwrap();
-        assert_eq!(report.passed(), report.problems.is_empty());
-        report.problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
+        assert_eq!(report.passed(), report.package.problems.is_empty());
+        report.package.problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
     };
     assert!(check(1200, 3).is_empty());
     assert_eq!(check(1199, 3), ["b"]);

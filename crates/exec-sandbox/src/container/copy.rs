@@ -6,22 +6,15 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use super::ContainerManifest;
-use super::package::VerifiedPackage;
+use super::package::CheckedPackage;
 
-impl VerifiedPackage<'_> {
-    /// Returns what the manifest says.
-    #[must_use]
-    pub const fn manifest(&self) -> &ContainerManifest {
-        self.manifest
-    }
-
-    /// Returns each file with what is in it, as it was checked.
+impl CheckedPackage {
+    /// Returns each file that is as it was signed, with what is in it.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 
-    /// Writes the files into a new folder, to build an image from or to mount read-only: what lay in the package when it
+    /// Writes these files into a new folder, to build an image from or to mount read-only: what lay in the package when it
     /// was checked, whatever lies there now. Nobody but the owner may change them.
     ///
     /// # Errors

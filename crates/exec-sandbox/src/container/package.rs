@@ -11,14 +11,12 @@ use stockade_files::{
     EntryKind, FileOptions, FileReader, FolderEntry, Gap, OpenFolder, OpenedPath, Source, open_path,
     read_text,
 };
-use stockade_scanner::{ScanOptions, Scanner, Severity};
 use thiserror::Error;
 
-use super::{
-    Address, ContainerManifest, MANIFEST, ManifestErrors, ManifestHash, SignatureError, parse_manifest,
-};
-use crate::scan_files::scan_bytes;
-use crate::skill::{Findings, Reading, SkillFinding};
+use super::manifest::{ContainerManifest, ManifestHash};
+use super::package_path::MANIFEST;
+use super::problem::ManifestErrors;
+use super::signature::{Address, SignatureError};
 
 /// Limits on what is read of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +50,10 @@ pub enum PackageError {
     Manifest(#[from] ManifestErrors),
 }
 
-/// What was found out about a package.
+/// What a folder says that it is, and whether it is.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct PackageReport {
+pub struct CheckedPackage {
     /// What the manifest says.
     pub manifest: ContainerManifest,
     /// What is signed.
@@ -64,11 +62,8 @@ pub struct PackageReport {
     pub signer: Result<Address, SignatureError>,
     /// Files that differ from what was signed, in the order of their names.
     pub problems: Vec<PackageProblem>,
-    /// What the scanner found in the files, the worst first.
-    pub findings: Vec<SkillFinding>,
-    /// Whether there are more findings than are kept.
-    pub truncated: bool,
-    files: Vec<(String, Vec<u8>)>,
+    /// The files that are as they were signed, with what is in them.
+    pub(super) files: Vec<(String, Vec<u8>)>,
 }
 
 /// A file that is not as the manifest says.
@@ -83,24 +78,21 @@ pub struct PackageProblem {
     pub fix: &'static str,
 }
 
-/// A package that its publisher signed, whose files are those that were signed, and in which nothing attacks.
-#[derive(Debug)]
-pub struct VerifiedPackage<'r> {
-    pub(super) manifest: &'r ContainerManifest,
-    pub(super) files: &'r [(String, Vec<u8>)],
-}
-
 /// Reads a folder with a `manifest.json`, and compares every file with what is listed.
 ///
 /// Files are opened from folder to folder and never through a link. A folder that nothing is listed in is not entered.
 ///
+/// `is_visible` says whether a name has no characters that nobody sees, and `inspect` gets each file that is listed, whether it is
+/// as it was signed or not.
+///
 /// # Errors
-/// There is no manifest that could be read. Everything else is in the report.
-pub fn check_package(
+/// There is no manifest that could be read. Everything else is in what is returned.
+pub fn read_package(
     folder: &Path,
-    scanner: &Scanner,
     options: &PackageOptions,
-) -> Result<PackageReport, PackageError> {
+    is_visible: fn(&str) -> bool,
+    inspect: &mut dyn FnMut(&str, &[u8]),
+) -> Result<CheckedPackage, PackageError> {
     let unreadable = |path: &Path, gap| PackageError::Unreadable { path: path.to_owned(), gap };
     let top = match open_path(folder).map_err(|error| unreadable(folder, Gap::Unreadable(error)))? {
         OpenedPath::Folder(top) => top,
@@ -116,29 +108,22 @@ pub fn check_package(
         let error = io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
         return Err(unreadable(&path, Gap::Unreadable(error)));
     }
-    let manifest = parse_manifest(&text.text)?;
-    let mut check = Check::new(&manifest, scanner, options);
+    let manifest = ContainerManifest::parse(&text.text, is_visible)?;
+    let mut check = Check::new(&manifest, options, inspect);
     check.folder(top);
     Ok(check.end(manifest.clone()))
 }
 
-impl PackageReport {
-    /// Whether the publisher signed it, every file is the one that was signed, and nothing critical was found in them.
+impl CheckedPackage {
+    /// Whether the publisher signed it, and every file is the one that was signed.
     #[must_use]
-    pub fn passed(&self) -> bool {
-        let critical = self.findings.iter().any(|finding| finding.severity == Severity::Critical);
-        self.signer.is_ok() && self.problems.is_empty() && !critical && !self.truncated
-    }
-
-    /// Returns the package, if it passed.
-    #[must_use]
-    pub fn verified(&self) -> Option<VerifiedPackage<'_>> {
-        self.passed().then_some(VerifiedPackage { manifest: &self.manifest, files: &self.files })
+    pub const fn is_as_signed(&self) -> bool {
+        self.signer.is_ok() && self.problems.is_empty()
     }
 }
 
 struct Check<'c> {
-    scanner: &'c Scanner,
+    inspect: &'c mut dyn FnMut(&str, &[u8]),
     options: PackageOptions,
     /// The hashes of the files that were not seen yet.
     listed: HashMap<&'c str, &'c str>,
@@ -147,21 +132,23 @@ struct Check<'c> {
     reader: FileReader,
     bytes_left: usize,
     problems: Vec<PackageProblem>,
-    findings: Findings,
     files: Vec<(String, Vec<u8>)>,
 }
 
 impl<'c> Check<'c> {
-    fn new(manifest: &'c ContainerManifest, scanner: &'c Scanner, options: &PackageOptions) -> Self {
+    fn new(
+        manifest: &'c ContainerManifest,
+        options: &PackageOptions,
+        inspect: &'c mut dyn FnMut(&str, &[u8]),
+    ) -> Self {
         Self {
-            scanner,
+            inspect,
             options: *options,
             listed: manifest.files().iter().map(|file| (&*file.path, &*file.sha256)).collect(),
             folders: manifest.files().iter().flat_map(|file| folders_above(&file.path)).collect(),
             reader: FileReader::new(options.max_bytes),
             bytes_left: options.max_bytes,
             problems: Vec::new(),
-            findings: Findings::default(),
             files: Vec::new(),
         }
     }
@@ -251,9 +238,7 @@ impl<'c> Check<'c> {
         self.bytes_left = left;
         let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let bytes = bytes.to_vec();
-        scan_bytes(Path::new(&path), &bytes, self.scanner, &ScanOptions::default(), |scan| {
-            self.findings.add(&scan.report, &path, 0, Reading::Written);
-        });
+        (self.inspect)(&path, &bytes);
         if found == listed {
             self.files.push((path, bytes));
         } else {
@@ -266,7 +251,7 @@ impl<'c> Check<'c> {
         self.problems.push(PackageProblem { path, message, fix });
     }
 
-    fn end(mut self, manifest: ContainerManifest) -> PackageReport {
+    fn end(mut self, manifest: ContainerManifest) -> CheckedPackage {
         for path in std::mem::take(&mut self.listed).into_keys() {
             let seen = self.problems.iter().any(|problem| problem.path == path);
             if !seen {
@@ -274,13 +259,10 @@ impl<'c> Check<'c> {
             }
         }
         self.problems.sort_by(|a, b| a.path.cmp(&b.path));
-        let truncated = self.findings.cut();
-        PackageReport {
+        CheckedPackage {
             hash: manifest.hash(),
             signer: manifest.signer(),
             problems: self.problems,
-            findings: self.findings.end(),
-            truncated,
             files: self.files,
             manifest,
         }

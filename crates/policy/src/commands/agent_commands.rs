@@ -1,10 +1,14 @@
 //! What may become of the commands of an agent, by the rules of everybody who has a say.
 
-use stockade_policy::commands::Suggestion;
-use stockade_policy::shell::ReadOptions;
-use stockade_policy::{
-    CommandContext, CommandDecision, CommandDefaults, CommandPolicy, CommandRuleError, Layer, RuleLayer,
-};
+use stockade_shell::ReadOptions;
+
+use super::context::CommandContext;
+use super::decision::CommandDecision;
+use super::decision::policy::{CommandDefaults, CommandPolicy};
+use super::decision::suggest::Suggestion;
+use super::rules::check::CommandRuleError;
+use super::rules::effect::Layer;
+use super::rules::layer::RuleLayer;
 
 /// The rules for commands of an agent. Those of its project only make decisions stricter.
 ///
@@ -13,8 +17,8 @@ use stockade_policy::{
 /// answer holds.
 ///
 /// ```
-/// use stockade_guard::AgentCommands;
-/// use stockade_guard::policy::{CommandDefaults, CommandRule, Effect, Layer, RuleLayer};
+/// use stockade_policy::commands::AgentCommands;
+/// use stockade_policy::{CommandDefaults, CommandRule, Effect, Layer, RuleLayer};
 ///
 /// let rules = vec![
 ///     CommandRule::prefix("push-away", &["git", "push"], Effect::Allow),
@@ -24,7 +28,7 @@ use stockade_policy::{
 /// let commands = AgentCommands::compile(vec![project], CommandDefaults::default())?;
 /// let effect = |text| commands.decide(text, &Default::default(), &Default::default()).effect;
 /// assert_eq!((effect("git push"), effect("git status")), (Effect::Ask, Effect::Deny));
-/// # Ok::<(), stockade_guard::policy::CommandRuleError>(())
+/// # Ok::<(), stockade_policy::CommandRuleError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct AgentCommands {
