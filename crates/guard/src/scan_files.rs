@@ -1,7 +1,5 @@
 //! Files in, reports out.
 
-mod clean_texts;
-
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,8 +8,6 @@ use stockade_files::{
     EntryKind, FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, read_files_except,
 };
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
-
-use clean_texts::CleanTexts;
 
 /// What was found in one file.
 #[derive(Debug)]
@@ -41,8 +37,7 @@ impl FileScan<'_> {
 ///
 /// `look` sees each file on the thread that scanned it and says what to keep. What it returns is handed to `take` in the
 /// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the texts in memory
-/// are at most as many as the threads, so the size of a folder does not matter. A text in which nothing was found twice
-/// already is known again and not scanned anew.
+/// are at most as many as the threads, so the size of a folder does not matter.
 pub fn scan_files<R: Send>(
     sources: &[Source],
     scanner: &Scanner,
@@ -63,8 +58,7 @@ pub fn scan_files_except<R: Send>(
     look: impl Fn(FileScan<'_>) -> R + Sync,
     take: impl FnMut(R) -> ControlFlow<()> + Send,
 ) {
-    let clean = CleanTexts::new();
-    let scan_file = |file: FileBytes<'_>| look_at(file, scanner, &clean, &ScanOptions::default(), &look);
+    let scan_file = |file: FileBytes<'_>| look_at(file, scanner, &ScanOptions::default(), &look);
     read_files_except(sources, exclude, options, scan_file, take);
 }
 
@@ -77,14 +71,13 @@ pub fn scan_bytes<R>(
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
-    look_at(FileBytes::whole(path, bytes), scanner, &CleanTexts::forgotten(), options, look)
+    look_at(FileBytes::whole(path, bytes), scanner, options, look)
 }
 
 /// Scans what was read of one file.
 fn look_at<R>(
     file: FileBytes<'_>,
     scanner: &Scanner,
-    clean: &CleanTexts,
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
@@ -96,7 +89,7 @@ fn look_at<R>(
         .flatten()
         .map(|text| {
             let options = ScanOptions { syntax: syntax_of(path, text), ..*options };
-            (text, clean.report(text, options.syntax, || scanner.scan_with(text, &options)))
+            (text, scanner.scan_with(text, &options))
         })
         // The first of equals: the better reading, unless more shows in the other one.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
