@@ -6,7 +6,7 @@
 //!                        └──► long or slow: a pool of workers ────────────┘
 //! ```
 //!
-//! `wire` knows JSON-RPC, `lines` cuts the input, `traffic` bounds what is under way, `pool` works, `connection` joins
+//! `requests` and `wire` know JSON-RPC, `lines` cuts the input, `traffic` bounds what is under way, `pool` works, `connection` joins
 //! them, `socket` makes connections, and `methods` has one file for each group of methods and the table of all.
 #![cfg_attr(
     not(target_os = "linux"),
@@ -22,6 +22,7 @@ mod fault;
 mod lines;
 mod methods;
 mod pool;
+mod requests;
 mod schema;
 mod sessions;
 mod socket;

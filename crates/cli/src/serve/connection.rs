@@ -9,8 +9,9 @@ use super::Server;
 use super::fault::{self, Fault};
 use super::lines::{Line, Lines};
 use super::methods::{Lane, Method};
+use super::requests::{self, Message, Refused, Request};
 use super::traffic::Traffic;
-use super::wire::{self, Message, Refused, Request, response};
+use super::wire::response;
 use crate::bug;
 
 /// A longer request goes to the workers, however quick its method is.
@@ -71,7 +72,7 @@ fn read(server: &Arc<Server>, traffic: &Arc<Traffic>, mut lines: Lines<impl Read
 
 /// Answers a line at once where that is quick, else has a worker do it.
 fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
-    let Some(message) = wire::read(line) else { return };
+    let Some(message) = requests::read(line) else { return };
     let lane = lane(&message);
     if lane == Lane::Here && line.len() <= SMALL {
         if let Some(answer) = answer(server, message) {
@@ -86,7 +87,7 @@ fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
     pool.give(Box::new(move || {
         // Taken note of whatever happens, or the connection would wait for it for ever.
         let done = Done { traffic: &traffic, bytes: line.len() };
-        if let Some(answer) = wire::read(&line).and_then(|message| answer(&server, message)) {
+        if let Some(answer) = requests::read(&line).and_then(|message| answer(&server, message)) {
             traffic.answer(&answer);
         }
         drop(done);

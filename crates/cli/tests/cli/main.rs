@@ -14,7 +14,11 @@ mod hostile;
 #[cfg(test)]
 mod lazy;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod reports;
+#[cfg(test)]
+mod seeds;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod serve;
