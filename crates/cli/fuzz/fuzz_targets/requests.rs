@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../tests/cli/properties.rs"]
+#[path = "../../tests/it/properties.rs"]
 mod properties;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| properties::requests(data));

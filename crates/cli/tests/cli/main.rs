@@ -14,6 +14,7 @@ mod hostile;
 #[cfg(test)]
 mod lazy;
 #[cfg(test)]
+#[path = "../it/properties.rs"]
 mod properties;
 #[cfg(test)]
 mod reports;
