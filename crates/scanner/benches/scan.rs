@@ -15,13 +15,18 @@ use support::{Texts, compare, engine};
 
 const ROUNDS: usize = 9;
 
+/// With the eighteen that are built in, a hundred and thirty.
+const MADE_UP_RULES: usize = 112;
+
 fn main() {
     let scanner = Scanner::builtin();
     let skills = support::skills();
     speed(scanner, &skills);
     let is_clean = |text: &&String| scanner.scan(text).clean();
     let clean = skills.texts.iter().filter(is_clean).cloned().collect();
-    speed(scanner, &Texts { name: format!("clean {}", skills.name), texts: clean });
+    let clean = Texts { name: format!("clean {}", skills.name), texts: clean };
+    speed(scanner, &clean);
+    growth(scanner, &clean);
     work(scanner, &skills);
     floods(scanner);
 }
@@ -42,7 +47,20 @@ fn speed(scanner: &Scanner, set: &Texts) {
     compare(set, ROUNDS, &mut engines);
 }
 
-/// the patterns of all rules, compiled by the regex crate.
+/// The built-in rules beside more than a hundred others that find nothing, which is what the table may grow to.
+fn growth(scanner: &Scanner, clean: &Texts) {
+    let many = Scanner::with_rules(support::made_up_rules(MADE_UP_RULES, clean)).expect("good rules");
+    let with = |scanner: &Scanner, text: &str| scanner.scan(text).findings.len();
+    let mut engines = [
+        engine("scan", |text| with(scanner, text)),
+        engine("scan with 112 more rules", |text| with(&many, text)),
+    ];
+    compare(clean, ROUNDS, &mut engines);
+    work(scanner, clean);
+    work(&many, clean);
+}
+
+/// The patterns of all rules, compiled by the regex crate.
 fn patterns(scanner: &Scanner) -> Vec<Regex> {
     let patterns = scanner.rules().iter().flat_map(|rule| &rule.patterns);
     let compile = |pattern: &str| {

@@ -2,11 +2,13 @@
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "reads the texts, and prints a table")]
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench may stop")]
 
+mod made_up_rules;
 mod synthetic;
 
 use std::ffi::OsStr;
 use std::path::Path;
 
+pub(crate) use made_up_rules::rules as made_up_rules;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Texts that an engine runs over one by one.
