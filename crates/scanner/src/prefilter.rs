@@ -99,7 +99,7 @@ pub struct PrefilterWork {
     pub bytes: usize,
     /// Bytes looked at in search of runs.
     pub run_bytes: usize,
-    /// HitSpans where some bucket seemed to take the next bytes.
+    /// Places where some bucket seemed to take the next bytes.
     pub places: usize,
     /// Grams checked there.
     pub windows: usize,
@@ -174,7 +174,7 @@ impl Prefilter {
 
 /// One pass over one text.
 ///
-/// HitSpans are counted from the line end that is thought to stand before the text, so byte `n` is at place `n + 1`.
+/// Places are counted from the line end that is thought to stand before the text, so byte `n` is at place `n + 1`.
 #[derive(Debug)]
 struct Pass<'p> {
     tables: &'p Tables,

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Pattern};
+use crate::rule::{Category, Pattern, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "CRYPTO_STRATUM",

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
+use crate::rule::{Category, Exception, Pattern, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "ENV_PROC_ENVIRON",

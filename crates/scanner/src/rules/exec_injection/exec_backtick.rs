@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern, Exception};
+use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 /// Code spans are how documentation quotes commands, so a span is judged by what it asks for: a sentence that tells the
 /// reader to run a download or a one-line script is an injection; one that names a command, shows a request to an API or

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern, Exception};
+use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 use crate::rules::shared::PROGRAM;
 
 pub(crate) const RULE: Rule<'static> = Rule {

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Regions, Rule, Severity, Pattern, Exception};
+use crate::rule::{Category, Exception, Pattern, Regions, Rule, Severity};
 use crate::rules::shared::LONGER_WORD;
 
 /// What `$(curl …)` means depends on where it stands. `v=$(curl -s https://api…)` stores an answer, and honest skills are

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Region, Regions, Rule, Severity, Pattern};
+use crate::rule::{Category, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "XML_SYSTEM_TAG",
