@@ -25,7 +25,7 @@ mod folders;
 mod guard;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_stores;
-#[cfg(all(feature = "exec", target_os = "linux"))]
+#[cfg(all(feature = "exec", feature = "skills", target_os = "linux"))]
 #[cfg(test)]
 mod names;
 mod paths;
