@@ -30,14 +30,9 @@ const SELECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "guard and the audit trail",
-        &[
-            "--package=stockade-guard",
-            "--no-default-features",
-            "--features=audit,config,container,exec,extract,redis",
-        ],
+        "guard and the command line",
+        &["--package=stockade-audit", "--package=stockade-guard", "--package=stockade-cli", "--all-features"],
     ),
-    ("the command line", &["--package=stockade-cli", "--package=stockade-guard", "--all-features"]),
 ];
 
 /// Runs the command.

@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, ValueEnum};
 use stockade_guard::config::Config;
@@ -139,18 +138,6 @@ pub(crate) fn agent(text: &str) -> Result<String, String> {
         Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
         _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
     }
-}
-
-/// Reads one of the values that a layer offers by a word. The help tells what each means.
-pub(crate) fn choice<T: Copy + Send + Sync + 'static>(
-    offered: &'static [T],
-    name: fn(T) -> &'static str,
-    meaning: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let possible = |value: &T| PossibleValue::new(name(*value)).help(meaning(*value));
-    let find = move |word: &str| offered.iter().copied().find(|value| name(*value) == word);
-    PossibleValuesParser::new(offered.iter().map(possible))
-        .try_map(move |word| find(&word).ok_or("there is no such word"))
 }
 
 /// How to print: for people, or one document for programs.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind};
 use stockade_guard::exec::{
     End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend, Signals, Stream,
@@ -25,7 +25,7 @@ use stockade_guard::{NotRun, PreparedRun, RunRecord, RunReport};
 use stockade_text::escape_lines;
 use units::{duration, memory, size};
 
-use crate::args::{Format, HELP, choice};
+use crate::args::{Format, HELP};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -187,6 +187,18 @@ fn backends() -> impl TypedValueParser<Value = SandboxBackend> {
 /// Whoever types the command has been asked already, so that `ask` is not among the words.
 fn without_sandbox() -> impl TypedValueParser<Value = OnUnavailable> {
     choice(&[OnUnavailable::Refuse, OnUnavailable::Warn], OnUnavailable::name, OnUnavailable::meaning)
+}
+
+/// Reads one of the values that a layer offers by a word. The help tells what each means.
+fn choice<T: Copy + Send + Sync + 'static>(
+    offered: &'static [T],
+    name: fn(T) -> &'static str,
+    meaning: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let possible = |value: &T| PossibleValue::new(name(*value)).help(meaning(*value));
+    let find = move |word: &str| offered.iter().copied().find(|value| name(*value) == word);
+    PossibleValuesParser::new(offered.iter().map(possible))
+        .try_map(move |word| find(&word).ok_or("there is no such word"))
 }
 
 fn properties() -> impl TypedValueParser<Value = Property> {
