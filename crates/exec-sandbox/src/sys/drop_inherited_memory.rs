@@ -3,6 +3,9 @@
 //!
 //! What remains is the code that is run from here on, what is static, the stack that this runs on, and where the C library keeps the last error
 //! of this thread. The rules of the place hold: no allocation, no lock.
+//!
+//! This saves memory and hides nothing for certain: some hundred kilobytes around the stack remain, and what else of that program
+//! lies there depends on where the kernel put it. What keeps others from reading it is that nobody may trace the first process.
 
 use std::os::fd::AsRawFd as _;
 
