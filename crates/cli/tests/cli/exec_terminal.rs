@@ -68,7 +68,11 @@ impl Person {
         if let Who::Nobody = who {
             // Its own folder may belong to root alone.
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-            fs::copy(STOCKADE, folder.path().join("stockade")).unwrap();
+            // By another process: a command that starts beside this would inherit a file that is open for writing, ETXTBSY.
+            let copy = Command::new("cp")
+                .args([STOCKADE.as_ref(), folder.path().join("stockade").as_path()])
+                .status();
+            assert!(copy.unwrap().success());
             let home = folder.path().join("home");
             fs::create_dir(&home).unwrap();
             for own in [&workspace, &home] {

@@ -56,6 +56,9 @@ fn an_ordinary_user_is_kept_in_as_well() {
 fn reachable(folder: &Path) -> std::path::PathBuf {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.join("it");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // Another process writes it: a sandbox that begins beside this would inherit the open file, and until its command runs the
+    // copy could not be started, ETXTBSY.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success());
     program
 }
