@@ -2,16 +2,19 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
 
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
+
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
 use crate::properties;
+use replay::{Property, replay};
 
-/// A fuzz target and its property.
-type Target = (&'static str, fn(&[u8]));
-
-const TARGETS: &[Target] = &[("audit_record", properties::record), ("audit_verify", properties::verify)];
+const TARGETS: &[(&str, Property)] =
+    &[("audit_record", properties::record), ("audit_verify", properties::verify)];
 
 fn seeds(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target)
@@ -19,14 +22,7 @@ fn seeds(target: &str) -> PathBuf {
 
 #[test]
 fn every_seed_passes() {
-    for (target, property) in TARGETS {
-        let seeds: Vec<_> =
-            std::fs::read_dir(seeds(target)).unwrap().map(|seed| seed.unwrap().path()).collect();
-        assert!(!seeds.is_empty(), "{target} has no seeds");
-        for seed in seeds {
-            property(&std::fs::read(&seed).unwrap());
-        }
-    }
+    replay(TARGETS);
 }
 
 /// The seeds would say little if none of them were a trail as this program writes it.

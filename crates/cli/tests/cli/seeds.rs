@@ -1,20 +1,17 @@
 //! The properties, with the seeds of the fuzz target and with random bytes.
-#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
 
-use std::path::Path;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 
 use proptest::prelude::*;
 
 use crate::properties;
+use replay::replay;
 
 #[test]
 fn every_seed_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/requests");
-    let seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
-    assert!(!seeds.is_empty());
-    for seed in seeds {
-        properties::requests(&std::fs::read(&seed).unwrap());
-    }
+    replay(&[("requests", properties::requests)]);
 }
 
 proptest! {

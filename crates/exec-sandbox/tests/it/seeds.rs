@@ -1,15 +1,13 @@
 //! The properties, with the seeds of the fuzz targets and everything that ever crashed them, and with random texts.
 
-#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
-
-use std::path::Path;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 
 use proptest::prelude::*;
 
 use crate::properties;
-
-/// What has to be true of every input.
-type Property = fn(&[u8]);
+use replay::{Property, replay};
 
 /// Each target, and the property that it checks.
 const TARGETS: &[(&str, Property)] = &[
@@ -26,14 +24,7 @@ const TARGETS: &[(&str, Property)] = &[
 
 #[test]
 fn every_seed_passes() {
-    for (target, property) in TARGETS {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
-        let seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
-        assert!(!seeds.is_empty(), "{target}: there are no seeds");
-        for seed in seeds {
-            property(&std::fs::read(&seed).unwrap());
-        }
-    }
+    replay(TARGETS);
 }
 
 /// Pieces that manifests, names of hosts and requests are made of, some of them twice as likely.

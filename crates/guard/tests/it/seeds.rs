@@ -1,29 +1,20 @@
 //! The properties, with the seeds of the fuzz targets and with random texts.
 
-#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
-
-use std::path::Path;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 
 use proptest::prelude::*;
 
 use crate::properties;
+use replay::{Property, replay};
 
-/// A fuzz target and its property.
-type Target = (&'static str, fn(&[u8]));
-
-const TARGETS: &[Target] = &[("skill", properties::skill), ("configuration", properties::configuration)];
+const TARGETS: &[(&str, Property)] =
+    &[("skill", properties::skill), ("configuration", properties::configuration)];
 
 #[test]
 fn every_seed_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
-    for (target, property) in TARGETS {
-        let seeds: Vec<_> =
-            std::fs::read_dir(folder.join(target)).unwrap().map(|seed| seed.unwrap().path()).collect();
-        assert!(!seeds.is_empty(), "{target} has no seeds");
-        for seed in seeds {
-            property(&std::fs::read(&seed).unwrap());
-        }
-    }
+    replay(TARGETS);
 }
 
 /// Pieces that texts of skills and configurations are made of, some of them twice as likely.

@@ -4,8 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "helpers of tests fail by panicking, and the seeds are files"
+    reason = "helpers of tests fail by panicking"
 )]
 
 mod access;
@@ -20,6 +19,8 @@ mod properties;
 mod replay;
 #[cfg(feature = "rule-files")]
 mod rule_file_properties;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
 mod seeds;
 mod shell_linear;
 mod shell_properties;

@@ -1,11 +1,6 @@
 //! The crate through its public interface.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "helpers of tests fail by panicking, and the seeds are files"
-)]
+#![expect(clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod follows;
 mod linear;
@@ -14,6 +9,8 @@ mod reads;
 mod refuses;
 mod repeated;
 mod replay;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
 mod seeds;
 mod support;
 mod texts;

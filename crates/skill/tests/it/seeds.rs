@@ -1,21 +1,17 @@
 //! The property, with the seeds of the fuzz target and with random texts.
 
-#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
-
-use std::path::Path;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 
 use proptest::prelude::*;
 
 use crate::properties;
+use replay::replay;
 
 #[test]
 fn every_seed_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/skill_head");
-    let seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
-    assert!(!seeds.is_empty());
-    for seed in seeds {
-        properties::skill(&std::fs::read(&seed).unwrap());
-    }
+    replay(&[("skill_head", properties::skill)]);
 }
 
 /// Pieces that skills are made of.

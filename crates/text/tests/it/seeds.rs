@@ -1,17 +1,15 @@
 //! The properties, with the seeds of the fuzz targets and with random texts.
 
-#![expect(clippy::disallowed_methods, reason = "reads the committed seeds")]
-
-use std::path::Path;
+#[cfg(test)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 
 use proptest::prelude::*;
 
 use crate::properties;
+use replay::{Property, replay};
 
-/// A fuzz target and its property.
-type Target = (&'static str, fn(&[u8]));
-
-const TARGETS: &[Target] = &[
+const TARGETS: [(&str, Property); 6] = [
     ("document_yaml", properties::yaml),
     ("document_toml", properties::toml),
     ("document_json", properties::json),
@@ -22,15 +20,8 @@ const TARGETS: &[Target] = &[
 
 #[test]
 fn every_seed_passes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
-    for (target, _) in TARGETS {
-        let seeds: Vec<_> =
-            std::fs::read_dir(folder.join(target)).unwrap().map(|seed| seed.unwrap().path()).collect();
-        assert!(!seeds.is_empty(), "{target} has no seeds");
-        for seed in seeds {
-            all_pass(&std::fs::read(&seed).unwrap());
-        }
-    }
+    let all = TARGETS.map(|(target, _)| (target, all_pass as Property));
+    replay(&all);
 }
 
 /// What is a document of one format is a text for all.
