@@ -227,7 +227,8 @@ pub(super) const ROWS: &[Name] = &[
         id: "settings-to-ask-about",
         tool: "Projects, package managers, Terraform, Rails",
         paths: &[
-            "secrets.y*ml",
+            "secrets.yaml",
+            "secrets.yml",
             "secrets.json",
             "credentials.json",
             "service-account*.json",

@@ -1,5 +1,7 @@
 //! Files that must not be written, and files that must not be read, whichever program does it.
 
+#[cfg(test)]
+mod globs;
 mod index;
 mod named;
 mod patterns;
@@ -10,7 +12,7 @@ use shape::Access;
 #[cfg(test)]
 pub(super) use table::SHAPES;
 
-use super::Floor::Deny;
+use super::Floor::{Deny, Sandbox};
 use super::command::Command;
 use super::target::Target;
 use super::{Hazard, destroy};
@@ -59,6 +61,21 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
         span,
         variable: None,
     }));
+    if let Some(shape) = index::possible(&target, access) {
+        let word = word.to_string();
+        found.push(Hazard {
+            id: "glob-may-reach",
+            floor: Sandbox,
+            reason: format!(
+                "is a pattern that may name a file of `{}` (`{}`)",
+                shape.id,
+                word.escape_debug()
+            ),
+            fix: "name the files, or give the pattern their ending: *.md".to_owned(),
+            span,
+            variable: None,
+        });
+    }
     if access == Access::Write
         && destroy::is_disk(&target)
         && !found.iter().any(|hazard| hazard.id == "write-device")
@@ -91,6 +108,7 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
     ];
     let text = match word {
         Arg::Known(text) => text,
+        Arg::Unknown { spelling, .. } if spelling.contains(['*', '?', '[']) => return true,
         Arg::Unknown { spelling, .. } => spelling,
     };
     text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'~'))

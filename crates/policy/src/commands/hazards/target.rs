@@ -4,6 +4,8 @@ use stockade_shell::Arg;
 
 mod names;
 
+pub(super) use names::Likeness;
+
 /// A path as it is written, with `.`, `..` and doubled slashes gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
@@ -186,6 +188,34 @@ impl Target {
         self.base == Base::Root && pattern.strip_prefix('/').is_some_and(|rest| names_fit(&self.names, rest))
     }
 
+    /// How near it comes to the files that `pattern` means, when some of its names are patterns themselves.
+    pub(super) fn likeness(&self, pattern: &str) -> Likeness {
+        if let Some(rest) = pattern.strip_prefix("**/") {
+            let from = 0..self.names.len();
+            let each = from.filter_map(|from| self.names.get(from..));
+            return each.map(|names| along(names, rest, Start::Anywhere)).max().unwrap_or(Likeness::Other);
+        }
+        let (names, rest, start) = if let Some(rest) = pattern.strip_prefix("~/") {
+            (self.below_home(), rest, Start::Home)
+        } else {
+            let names = (self.base == Base::Root).then_some(self.names.as_slice());
+            (names, pattern.strip_prefix('/').unwrap_or(pattern), Start::Root)
+        };
+        names.map_or(Likeness::Other, |names| along(names, rest, start))
+    }
+
+    /// Whether every file that it means is one that one of the patterns means by its last name.
+    pub(super) fn is_within_any(&self, patterns: &[&str]) -> bool {
+        let names = |pattern: &&str| -> bool {
+            let parts: Vec<&str> = pattern.trim_start_matches("**/").split('/').collect();
+            let from = self.names.len().checked_sub(parts.len());
+            let last = from.and_then(|from| self.names.get(from..)).unwrap_or_default();
+            last.len() == parts.len()
+                && last.iter().zip(parts).all(|(name, part)| names::is_within(name, part))
+        };
+        patterns.iter().any(|pattern| names(&pattern))
+    }
+
     /// Whether it names one file, whatever there is.
     pub(super) fn is_certain(&self) -> bool {
         let varies = |letter: u8| matches!(letter, b'*' | b'?' | b'[' | b'$');
@@ -246,6 +276,49 @@ fn without_variables(name: &str) -> String {
         }
     }
     short
+}
+
+/// Where the first name of a pattern lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Anywhere,
+    Home,
+    Root,
+}
+
+/// Folders that hold the files of so many programs that their names say nothing of secrets.
+const GENERAL: &[&str] = &[".config", ".local", ".cache"];
+
+/// How near names come to a pattern of names. It is meant when a name speaks of the file itself or of a folder that is one
+/// tool's own; that all of them could be the same is only possible.
+fn along(names: &[String], pattern: &str, start: Start) -> Likeness {
+    let parts: Vec<&str> = pattern.split('/').filter(|part| *part != "**").collect();
+    let ends_below = pattern.ends_with("**");
+    if names.len() < parts.len() || (names.len() > parts.len() && !ends_below) {
+        return Likeness::Other;
+    }
+    let mut is_meant = false;
+    for (at, (name, part)) in names.iter().zip(&parts).enumerate() {
+        let mut near = names::likeness(name, part, start != Start::Anywhere);
+        let is_last = at + 1 == parts.len();
+        // The root has a dozen folders, and what is hidden in a home is mostly settings and keys.
+        let is_few = at == 0 && (start == Start::Root || (start == Start::Home && name.starts_with('.')));
+        if near == Likeness::Possible && is_few {
+            near = Likeness::Meant;
+        }
+        let speaks = is_last || (part.starts_with('.') && !GENERAL.contains(part));
+        match near {
+            Likeness::Other => return Likeness::Other,
+            Likeness::Possible => {}
+            Likeness::Meant => is_meant |= speaks,
+        }
+    }
+    match is_meant {
+        true => Likeness::Meant,
+        // A folder that could be called so has other files in it.
+        false if names.len() > parts.len() => Likeness::Other,
+        false => Likeness::Possible,
+    }
 }
 
 /// Whether names fit a pattern of names, the last of which may be `**`: that folder, and everything in it.

@@ -13,7 +13,7 @@ use stockade_shell::lookup::ByName;
 use super::patterns::{exceptions, files, folded};
 use super::shape::{Access, FileShape};
 use super::table::SHAPES;
-use crate::commands::hazards::target::Target;
+use crate::commands::hazards::target::{Likeness, Target};
 
 /// A pattern of a shape.
 #[derive(Clone, Copy)]
@@ -42,21 +42,48 @@ static EXCEPTIONS: LazyLock<Vec<Vec<&'static str>>> =
 
 /// Returns the shapes of a path, in the order of the table.
 pub(super) fn shapes(target: &Target, access: Access) -> impl Iterator<Item = &'static FileShape> {
+    let found = likenesses(target, access);
+    SHAPES.iter().zip(found).filter_map(|(shape, found)| (found == Likeness::Meant).then_some(shape))
+}
+
+/// Returns the first shape that a pattern of paths could have, though nothing in it speaks of one: `*`.
+pub(super) fn possible(target: &Target, access: Access) -> Option<&'static FileShape> {
+    if target.is_certain() {
+        return None;
+    }
+    let found = likenesses(target, access);
+    SHAPES.iter().zip(found).find_map(|(shape, found)| (found == Likeness::Possible).then_some(shape))
+}
+
+/// How near a path comes to each shape.
+fn likenesses(target: &Target, access: Access) -> Vec<Likeness> {
     let index = match access {
         Access::Read => &READ,
         Access::Write => &WRITE,
     };
-    let mut found = vec![false; SHAPES.len()];
-    if target.is_certain() {
-        let target = folded_target(target);
-        index.mark(&target, |pattern| pattern.folded, &mut found);
-        for (found, exceptions) in found.iter_mut().zip(&*EXCEPTIONS) {
-            *found = *found && !target.fits_any(exceptions);
-        }
+    let mut found = vec![Likeness::Other; SHAPES.len()];
+    let certain = target.is_certain();
+    let folded = certain.then(|| folded_target(target));
+    let target = folded.as_deref().unwrap_or(target);
+    if certain {
+        index.mark(target, |target, pattern| certainly(target.fits(pattern.folded)), &mut found);
     } else {
-        index.mark(target, |pattern| pattern.spelled, &mut found);
+        index.mark(target, |target, pattern| target.likeness(pattern.spelled), &mut found);
     }
-    SHAPES.iter().zip(found).filter_map(|(shape, found)| found.then_some(shape))
+    for (found, exceptions) in
+        found.iter_mut().zip(&*EXCEPTIONS).filter(|(found, _)| **found > Likeness::Other)
+    {
+        let is_excepted =
+            if certain { target.fits_any(exceptions) } else { target.is_within_any(exceptions) };
+        if is_excepted {
+            *found = Likeness::Other;
+        }
+    }
+    found
+}
+
+const fn certainly(fits: bool) -> Likeness {
+    if fits { Likeness::Meant } else { Likeness::Other }
 }
 
 /// A path as the most careless file system reads it.
@@ -85,11 +112,11 @@ impl Index {
         index
     }
 
-    /// Marks each shape of which a pattern fits.
-    fn mark(&self, target: &Target, spelling: fn(&Pattern) -> &'static str, found: &mut [bool]) {
+    /// Marks each shape by the pattern that comes nearest.
+    fn mark(&self, target: &Target, near: fn(&Target, &Pattern) -> Likeness, found: &mut [Likeness]) {
         for pattern in self.candidates(target) {
-            if let Some(found) = found.get_mut(pattern.shape).filter(|found| !**found) {
-                *found = target.fits(spelling(pattern));
+            if let Some(found) = found.get_mut(pattern.shape).filter(|found| **found < Likeness::Meant) {
+                *found = near(target, pattern).max(*found);
             }
         }
     }

@@ -401,7 +401,7 @@ mod tests {
         ], &["**/*.pub", "**/.ssh/config", "**/.ssh/known_hosts*", "**/.ssh/authorized_keys", "**/.config/gcloud/configurations"]),
         ("read-secrets", Access::Read, &[
             "**/.env", "**/.env.*", "**/*.pem", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.kdbx", "**/*.keystore",
-            "**/secrets.y*ml", "**/secrets.json", "**/credentials.json", "**/service-account*.json", "**/.npmrc",
+            "**/secrets.yml", "**/secrets.yaml", "**/secrets.json", "**/credentials.json", "**/service-account*.json", "**/.npmrc",
             "**/.pypirc", "**/.bash_history", "**/.zsh_history", "**/.python_history", "**/*.tfstate", "**/*.tfvars",
             "**/.htpasswd", "**/master.key", "**/.envrc", "/etc/passwd",
         ], &["**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist", "**/.env.test", "**/*.pub.pem", "**/cert.pem", "**/ca*.pem", "**/fullchain.pem"]),
