@@ -1,8 +1,11 @@
 //! `cargo xtask battery FOLDER`: attempts to get out of a sandbox, and work that must go on in it, as FOLDER has them.
+//! `cargo xtask battery --cve` tries published attacks instead, which are in `battery/cve`.
 //!
 //! The folder holds `run.py`, which lays bait, runs each probe behind a prefix, and prints a score. Here, it is run as an
 //! ordinary user and as root, first with no sandbox at all, as a control: a probe that fails even then says nothing. The
 //! last lines are the score, and anything less than all of it is a failure.
+
+mod cve;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,6 +15,8 @@ use crate::program::{Echo, Program};
 use crate::stop::{Stop, no_more};
 use crate::table::Table;
 use crate::workspace::Workspace;
+
+pub(crate) use cve::checks;
 
 /// Whom the sandbox is started by, what `run.py` wants to hear, and a name for the results.
 const USERS: &[(&str, &[&str], &str)] = &[("an ordinary user", &[], "user"), ("root", &["--root"], "root")];
@@ -43,8 +48,13 @@ const PLACE: &str = "/opt/stockade-battery";
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
     let Some((folder, rest)) = arguments.split_first() else {
-        return Err(Stop::usage("which folder? usage: cargo xtask battery FOLDER (it holds run.py)"));
+        return Err(Stop::usage(
+            "which folder? usage: cargo xtask battery FOLDER (it holds run.py), or --cve",
+        ));
     };
+    if folder == "--cve" {
+        return cve::run(workspace, rest);
+    }
     no_more(rest, "battery FOLDER")?;
     let battery = Path::new(folder).join("run.py");
     let battery =

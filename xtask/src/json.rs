@@ -1,4 +1,4 @@
-//! Reads the JSON that cargo prints. Only what that needs: cargo is trusted to write valid JSON.
+//! Reads the JSON that cargo and our own programs print. Only what that needs: they are trusted to write valid JSON.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -52,6 +52,20 @@ impl Json {
     pub(crate) fn texts(&self) -> Vec<String> {
         self.items().iter().map(|item| item.text().to_owned()).collect()
     }
+}
+
+/// Returns a text as JSON writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 struct Reader<'a> {
@@ -122,12 +136,25 @@ impl Reader<'_> {
             'b' => '\u{8}',
             'f' => '\u{c}',
             'u' => {
-                let digits: String = self.chars.by_ref().take(4).collect();
-                // Cargo writes characters above U+FFFF as they are, so a lone surrogate never comes up.
-                char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
+                let first = self.unit()?;
+                // A character above U+FFFF may be written as two units of UTF-16.
+                let is_pair = (0xd800..0xdc00).contains(&first);
+                let second =
+                    if is_pair { self.after_backslash()? } else { return char::from_u32(first.into()) };
+                char::decode_utf16([first, second]).next()?.ok()?
             }
             other => other,
         })
+    }
+
+    fn after_backslash(&mut self) -> Option<u16> {
+        (self.chars.next()? == '\\' && self.chars.next()? == 'u').then_some(())?;
+        self.unit()
+    }
+
+    fn unit(&mut self) -> Option<u16> {
+        let digits: String = self.chars.by_ref().take(4).collect();
+        u16::from_str_radix(&digits, 16).ok()
     }
 
     fn word(&mut self) -> Option<Json> {
@@ -172,6 +199,15 @@ mod tests {
         assert_eq!(json.at("a").items()[1], Json::Number("-2.5e3".to_owned()));
         assert_eq!(json.at("d"), &Json::Object(BTreeMap::new()));
         assert_eq!(json.at("missing").at("deeper"), &Json::Null);
+    }
+
+    #[test]
+    fn what_is_quoted_is_read_back() {
+        assert_eq!(Json::parse(r#""\udb40\udc20""#), Some(Json::Text("\u{e0020}".to_owned())));
+        assert_eq!(Json::parse(r#""\udb40x""#), None);
+        for text in ["", "plain", "a \"b\" \\ c", "line\n\ttab\u{1b}\0", "é\u{202e}"] {
+            assert_eq!(Json::parse(&quoted(text)), Some(Json::Text(text.to_owned())));
+        }
     }
 
     #[test]

@@ -130,8 +130,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "battery",
-        arguments: "FOLDER",
-        summary: "try to get out of the sandbox, as a user and as root, with the probes in FOLDER",
+        arguments: "FOLDER | --cve",
+        summary: "try to get out of the sandbox with the probes in FOLDER, or try published attacks",
         run: battery::run,
     },
 ];

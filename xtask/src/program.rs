@@ -21,6 +21,7 @@ pub(crate) struct Program {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     folder: Option<PathBuf>,
+    input: Option<PathBuf>,
     warnings_fail: bool,
 }
 
@@ -41,6 +42,7 @@ impl Program {
             arguments: Vec::new(),
             environment: Vec::new(),
             folder: None,
+            input: None,
             warnings_fail: false,
         }
     }
@@ -79,6 +81,12 @@ impl Program {
         self
     }
 
+    /// Gives it a file as standard input, where it is read quietly.
+    pub(crate) fn input(mut self, file: &Path) -> Self {
+        self.input = Some(file.to_owned());
+        self
+    }
+
     /// Makes a warning of the compiler a failure. `RUSTFLAGS=-Dwarnings` would do so too, but with other flags than
     /// everything else cargo builds every dependency again.
     pub(crate) fn warnings_fail(self) -> Self {
@@ -105,7 +113,11 @@ impl Program {
 
     /// Runs it quietly and returns its standard output, if it succeeds.
     pub(crate) fn read(&self) -> io::Result<String> {
-        let output = self.command().stdin(Stdio::null()).output()?;
+        let input = match &self.input {
+            Some(file) => std::fs::File::open(file)?.into(),
+            None => Stdio::null(),
+        };
+        let output = self.command().stdin(input).output()?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }

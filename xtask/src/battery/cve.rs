@@ -1,0 +1,200 @@
+//! `cargo xtask battery --cve`: attacks on agents and their tools that were published, each under its number, tried on
+//! the program.
+//!
+//! A row of a table says what is on the disk, what an agent asks for, and what must hold of the answer. Each question
+//! goes through two doors, `stockade check` and `stockade serve`, and both must hold. Beside the attacks stand ordinary
+//! requests that must stay allowed, so that a program which refuses everything holds nothing. An attack that is not
+//! held is a failure, unless `SECURITY.md` lists it as open; so is one that is listed there and held.
+
+mod answer;
+mod case;
+mod commands;
+mod disk;
+mod doors;
+mod paths;
+mod repositories;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::check::{Check, Verdict};
+use crate::stop::{Stop, no_more};
+use crate::table::Table;
+use crate::workspace::Workspace;
+use case::Case;
+use disk::Disk;
+
+const GROUP: &str = "battery";
+
+/// The layers, and the attacks that they answer. What a layer is asked stands in a file of its own.
+const LAYERS: &[(&str, &[Case])] =
+    &[("commands", commands::CASES), ("repositories", repositories::CASES), ("paths", paths::CASES)];
+
+/// Below this line of `SECURITY.md`, and above the next heading, a list names the attacks that are not held.
+const OPEN: &str = "### Open";
+
+/// How an attack ended.
+struct Row {
+    case: &'static Case,
+    layer: &'static str,
+    /// How many questions were asked.
+    asked: usize,
+    /// What did not hold, in sentences.
+    missed: Vec<String>,
+    is_listed: bool,
+}
+
+/// Runs the command.
+pub(super) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    no_more(arguments, "battery --cve")?;
+    let rows = build(workspace).and_then(|program| rows(workspace, &program)).map_err(Stop::failed)?;
+    println!("{}", told(&rows));
+    if rows.iter().all(Row::is_right) { Ok(()) } else { Err(Stop::failed("see above")) }
+}
+
+/// Returns the check of this command.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let (root, target) = (workspace.root.clone(), workspace.target.clone());
+    vec![Check::new(GROUP, "published attacks", move |_| {
+        let workspace = Workspace { root: root.clone(), target: target.clone(), crates: Vec::new() };
+        match build(&workspace).and_then(|program| rows(&workspace, &program)) {
+            Ok(rows) if rows.iter().all(Row::is_right) => {
+                Verdict::Passed { tests: crate::tally::Tally::default(), note: score(&rows) }
+            }
+            Ok(rows) => Verdict::failed(told(&rows)),
+            Err(error) => Verdict::failed(error),
+        }
+    })]
+}
+
+/// Builds the program with the features that its tests have, which were built before.
+fn build(workspace: &Workspace) -> Result<PathBuf, String> {
+    let arguments = ["build", "--quiet", "--package", "stockade-cli", "--all-features"];
+    let build = workspace.cargo().args(arguments);
+    build.read().map_err(|error| error.to_string())?;
+    Ok(workspace.target.join("debug/stockade"))
+}
+
+fn rows(workspace: &Workspace, program: &Path) -> Result<Vec<Row>, String> {
+    let security = std::fs::read_to_string(workspace.root.join("SECURITY.md")).map_err(|e| e.to_string())?;
+    let open = open(&security);
+    let disk = Disk::new().map_err(|error| format!("cannot make a folder for the attacks: {error}"))?;
+    let cases = || LAYERS.iter().flat_map(|(layer, cases)| cases.iter().map(move |case| (*layer, case)));
+    let unknown = open.iter().find(|id| cases().all(|(_, case)| case.id != **id));
+    if let Some(id) = unknown {
+        return Err(format!("SECURITY.md lists {id} as open, and there is no such attack here"));
+    }
+    let row = |number: usize, layer: &'static str, case: &'static Case| {
+        let missed = doors::missed(program, &disk, number, case);
+        let missed = missed.map_err(|error| format!("{}: {error}", case.id))?;
+        Ok(Row { case, layer, asked: case.tries.len(), missed, is_listed: open.contains(case.id) })
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let rows = std::thread::scope(|scope| {
+        let work = |worker| {
+            let mine = cases().enumerate().skip(worker).step_by(workers);
+            move || mine.map(|(number, (layer, case))| (number, row(number, layer, case))).collect::<Vec<_>>()
+        };
+        let running: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
+        running.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect::<Vec<_>>()
+    });
+    in_order(rows, cases().count())
+}
+
+/// The rows as the tables have them; a worker that ended early is no reason to believe that its attacks were held.
+fn in_order(mut rows: Vec<(usize, Result<Row, String>)>, count: usize) -> Result<Vec<Row>, String> {
+    if rows.len() != count {
+        return Err(format!("{} of {count} attacks were tried", rows.len()));
+    }
+    rows.sort_by_key(|(number, _)| *number);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The attacks that a document lists as open: the code spans of each item before its colon.
+fn open(document: &str) -> BTreeSet<&str> {
+    let below = document.lines().skip_while(|line| *line != OPEN).skip(1);
+    let items = below.take_while(|line| !line.starts_with('#')).filter(|line| line.starts_with("- `"));
+    let named = items.filter_map(|item| item.split("`:").next());
+    named.flat_map(|names| names.split('`').skip(1).step_by(2)).collect()
+}
+
+impl Row {
+    /// Whether it is held, or listed as what it is.
+    fn is_right(&self) -> bool {
+        self.missed.is_empty() != self.is_listed
+    }
+
+    const fn word(&self) -> &'static str {
+        match (self.missed.is_empty(), self.is_listed) {
+            (true, false) => "held",
+            (true, true) => "HELD, take it out of the list in SECURITY.md",
+            (false, true) => "open, as SECURITY.md says",
+            (false, false) => "NOT HELD",
+        }
+    }
+}
+
+/// A line for each attack, what was missed, and the score.
+fn told(rows: &[Row]) -> String {
+    let mut table = Table::new(&["published as", "layer", "asked", "ends", "attack"]);
+    for row in rows {
+        let cells = [row.case.id, row.layer, &row.asked.to_string(), row.word(), row.case.attack];
+        table.row(cells.map(str::to_owned));
+    }
+    let missed: String = rows
+        .iter()
+        .flat_map(|row| row.missed.iter().map(|missed| format!("{}: {missed}\n", row.case.id)))
+        .collect();
+    format!("{table}\n{missed}{}", score(rows))
+}
+
+fn score(rows: &[Row]) -> String {
+    let held = rows.iter().filter(|row| row.missed.is_empty()).count();
+    let asked: usize = rows.iter().map(|row| row.asked).sum();
+    let open = rows.iter().filter(|row| row.is_listed && !row.missed.is_empty()).count();
+    let open = if open == 0 { String::new() } else { format!(", {open} listed as open") };
+    format!("{held} of {} published attacks held{open}; {asked} questions, each at both doors", rows.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_attack_has_a_name_of_its_own_and_is_tried() {
+        let mut seen = BTreeSet::new();
+        for case in LAYERS.iter().flat_map(|(_, cases)| *cases) {
+            assert!(seen.insert(case.id), "{} stands twice", case.id);
+            assert!(!case.attack.is_empty() && !case.attack.ends_with('.'), "{}", case.id);
+            assert!(case.tries.iter().any(case::Try::is_attack), "{}: nothing is tried", case.id);
+        }
+    }
+
+    #[test]
+    fn what_is_open_is_read_from_a_list() {
+        let document =
+            "- `a`\n### Open\n\nText.\n- `CVE-1`: why `b`\n- `CVE-2`, `x 3`: why\n## Next\n- `c`\n";
+        assert_eq!(open(document), ["CVE-1", "CVE-2", "x 3"].into());
+        assert_eq!(open("no heading"), BTreeSet::new());
+    }
+
+    #[test]
+    fn an_attack_is_right_where_it_is_held_or_listed() {
+        let row = |missed: &[&str], is_listed| Row {
+            case: &commands::CASES[0],
+            layer: "commands",
+            asked: 1,
+            missed: missed.iter().map(|&one| one.to_owned()).collect(),
+            is_listed,
+        };
+        let right = |missed: &[&str], is_listed| row(missed, is_listed).is_right();
+        assert!(right(&[], false) && right(&["x"], true));
+        assert!(!right(&["x"], false) && !right(&[], true));
+        let rows = [row(&[], false), row(&["`x` is allow"], true)];
+        assert!(
+            told(&rows).ends_with(
+                "1 of 2 published attacks held, 1 listed as open; 2 questions, each at both doors"
+            )
+        );
+    }
+}

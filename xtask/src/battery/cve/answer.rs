@@ -1,0 +1,70 @@
+//! What the two doors answer, read from their JSON.
+
+use crate::json::Json;
+
+use super::case::{Must, Strictness, Try};
+
+/// Returns what is wrong with an answer.
+pub(super) fn wrong(one: &Try, door: &str, answer: Option<Strictness>) -> Option<String> {
+    let Some(answer) = answer else { return Some(format!("{door} gives no answer to {}", shown(one))) };
+    let (holds, wanted) = match one.must {
+        Must::BeAllowed => (answer == Strictness::Allow, "allow".to_owned()),
+        Must::BeAtLeast(least) => (answer >= least, format!("at least {}", least.word())),
+    };
+    (!holds).then(|| format!("{door} says {} of {}, and must say {wanted}", answer.word(), shown(one)))
+}
+
+/// The answer of `stockade check`: one decision, or a list of results of which there is one.
+pub(super) fn of_check(text: &str) -> Option<Strictness> {
+    let answer = Json::parse(text)?;
+    let path = answer.at("results").items().first();
+    Strictness::of(path.unwrap_or(&answer).at("decision").text())
+}
+
+/// The answers of `stockade serve`, each with the number of its question.
+pub(super) fn of_serve(text: &str) -> Vec<(usize, Option<Strictness>)> {
+    let answers = text.lines().filter_map(Json::parse);
+    answers
+        .filter_map(|answer| {
+            let Json::Number(id) = answer.at("id") else { return None };
+            let result = answer.at("result");
+            let words = [result.at("action").text(), result.at("decision").text()];
+            Some((id.parse().ok()?, words.into_iter().find_map(Strictness::of)))
+        })
+        .collect()
+}
+
+/// A question as a person would type it, with what cannot be seen escaped, and cut where it is long.
+fn shown(one: &Try) -> String {
+    /// The most characters of a question that are shown.
+    const MAX_SHOWN: usize = 100;
+    let text = format!("{:?}", one.question);
+    let cut = if text.chars().count() > MAX_SHOWN { "…" } else { "" };
+    format!("{}{cut}", text.chars().take(MAX_SHOWN).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::command;
+    use super::*;
+
+    #[test]
+    fn answers_are_read() {
+        assert_eq!(of_check(r#"{"command":"ls","decision":"allow"}"#), Some(Strictness::Allow));
+        assert_eq!(of_check(r#"{"results":[{"name":"x","decision":"deny"}]}"#), Some(Strictness::Deny));
+        assert_eq!(of_check("error: no"), None);
+        let lines = "{\"id\":1,\"result\":{\"action\":\"ask\"}}\n{\"id\":0,\"error\":{\"code\":-32603}}\n";
+        assert_eq!(of_serve(lines), [(1, Some(Strictness::Ask)), (0, None)]);
+    }
+
+    #[test]
+    fn an_answer_may_be_stricter_and_never_milder() {
+        let is_wrong = |one: Try, answer| wrong(&one, "check", Some(answer)).is_some();
+        assert!(!is_wrong(command("x"), Strictness::Sandbox) && !is_wrong(command("x"), Strictness::Deny));
+        assert!(
+            is_wrong(command("x"), Strictness::Allow) && is_wrong(command("x").denied(), Strictness::Ask)
+        );
+        assert!(is_wrong(command("x").allowed(), Strictness::Sandbox));
+        assert!(wrong(&command("x"), "check", None).is_some());
+    }
+}
