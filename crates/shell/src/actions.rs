@@ -244,6 +244,8 @@ pub struct Assignment<'t> {
 pub enum AssignmentScope {
     /// The one command after it.
     Command,
+    /// The builtin `read` after it, which starts no program.
+    Reading,
     /// The rest of the text.
     Shell,
 }
@@ -285,6 +287,12 @@ pub struct ShellHazard {
 pub enum HazardKind {
     /// A builtin evaluates quoted text, and finds a substitution in it.
     EvaluatedText,
+    /// A value that is not known is evaluated, as arithmetic or as the name of a variable: `a[$(id)]` in it runs `id`.
+    EvaluatedData,
+    /// A builtin sets a variable whose name is not known.
+    UnknownVariable,
+    /// An option or a variable changes how the shell reads what follows, or what names stand for there.
+    ChangedShell,
     /// A value is expanded as a prompt, which runs the substitutions in it.
     PromptText,
     /// The text that a shell runs is not known before it runs.
@@ -305,6 +313,9 @@ impl HazardKind {
     pub const fn message(self) -> &'static str {
         match self {
             Self::EvaluatedText => "quoted text is evaluated, and a substitution in it runs",
+            Self::EvaluatedData => "a value that is not known is evaluated, and `a[$(…)]` in it runs a command",
+            Self::UnknownVariable => "the name of the variable that is set is not known beforehand",
+            Self::ChangedShell => "it changes how the shell reads what follows, or what names stand for",
             Self::PromptText => "a value is expanded as a prompt, which runs what is in it",
             Self::UnknownText => "the text that is run is not known beforehand",
             Self::UnreadText(reason) => reason.message(),

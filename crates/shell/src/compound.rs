@@ -11,13 +11,15 @@ use crate::word::WordContext;
 impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads a compound command with its redirections, where one begins here.
     pub(crate) fn compound(&mut self) -> Read<Option<Compound<'t>>> {
+        let start = self.text.at;
         let Some(kind) = self.deeper(Self::compound_kind)? else { return Ok(None) };
+        let span = self.text.span(start, self.text.at);
         // A function and a coprocess read the redirections of their own bodies.
         let redirects = match kind {
-            Kind::Function { .. } | Kind::Coproc(_) => Vec::new(),
+            Kind::Function { .. } | Kind::Coproc { .. } => Vec::new(),
             _ => self.redirects()?,
         };
-        Ok(Some(Compound { kind, redirects }))
+        Ok(Some(Compound { span, kind, redirects }))
     }
 
     fn compound_kind(&mut self) -> Read<Option<Kind<'t>>> {
@@ -119,7 +121,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.eat(b'(');
         self.text.eat(b'(');
         match self.arithmetic(start)? {
-            ExpansionKind::Arithmetic { inside, .. } => Ok(Kind::Arithmetic(inside)),
+            ExpansionKind::Arithmetic { text, inside, .. } => {
+                Ok(Kind::Arithmetic { text, inside, span: self.text.span(start, self.text.at) })
+            }
             _ => Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start)),
         }
     }
@@ -256,12 +260,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     fn counted_loop(&mut self) -> Read<Kind<'t>> {
-        let Kind::Arithmetic(arithmetic) = self.arithmetic_command()? else {
+        let Kind::Arithmetic { text, inside, .. } = self.arithmetic_command()? else {
             return Err(self.refuse_here(ReadErrorKind::Syntax));
         };
         self.skip_blanks();
         self.text.eat(b';');
-        Ok(Kind::Counted { arithmetic, body: self.loop_body()? })
+        Ok(Kind::Counted { text, inside, body: self.loop_body()? })
     }
 
     /// Reads the body of a `for` loop: `do … done`, or braces.
@@ -380,19 +384,25 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.skip_blanks();
         let start = self.text.at;
         // A name is one only before a compound command.
-        if is_name(&self.name()) && self.shell() == Shell::Bash && matches!(self.text.peek(), b' ' | b'\t') {
+        let name = self.name();
+        if is_name(&name) && self.shell() == Shell::Bash && matches!(self.text.peek(), b' ' | b'\t') {
             self.skip_blanks();
             if let Some(compound) = self.compound()? {
-                return Ok(Kind::Coproc(Command::Compound(Box::new(compound))));
+                return Ok(Kind::Coproc {
+                    name: Some(name),
+                    command: Command::Compound(Box::new(compound)),
+                });
             }
         }
         self.text.at = start;
         match self.compound()? {
-            Some(compound) => Ok(Kind::Coproc(Command::Compound(Box::new(compound)))),
+            Some(compound) => {
+                Ok(Kind::Coproc { name: None, command: Command::Compound(Box::new(compound)) })
+            }
             // bash writes a substitution anew before it runs it, and then the name that it gives such a coprocess is taken for
             // the program.
             None if !self.state.is_outermost_compound() => Err(self.refuse_here(ReadErrorKind::Dialect)),
-            None => Ok(Kind::Coproc(self.simple()?)),
+            None => Ok(Kind::Coproc { name: None, command: self.simple()? }),
         }
     }
 }

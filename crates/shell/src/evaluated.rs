@@ -1,13 +1,21 @@
 //! Quoted text that a builtin evaluates: `test -v 'a[$(id)]'` runs `id`.
 
-use std::borrow::Cow;
-
-use crate::actions::{Arg, AssignmentScope, HazardKind, InvocationKind};
-use crate::options::ReadOptions;
+use crate::actions::{Arg, HazardKind, InvocationKind};
+use crate::builtins;
+use crate::options::{ReadOptions, Shell};
 use crate::parser;
 use crate::runs::{Context, Walk};
+use crate::shell_options::{self, Change};
 use crate::simple::is_declaration;
 use crate::span::Span;
+use crate::values::Holds;
+
+mod declared;
+mod named;
+
+use declared::declared;
+pub(crate) use declared::{Declared, behind};
+use named::set_by_name;
 
 /// Lists what runs when `arg` is evaluated as arithmetic or as the name of a variable.
 pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
@@ -62,71 +70,95 @@ fn substitutions<'t>(
     }
 }
 
-/// Lists what the builtin `name` evaluates among its arguments, and what it sets.
-pub(crate) fn builtin<'t>(
-    walk: &mut Walk<'t, '_>,
-    name: &str,
-    argv: &[Arg<'t>],
-    span: Span,
-    context: Context<'_, 't>,
-) {
+/// A builtin that is run: its name, its words, and where it is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Builtin<'a, 't> {
+    pub(crate) name: &'a str,
+    pub(crate) argv: &'a [Arg<'t>],
+    pub(crate) span: Span,
+    pub(crate) context: Context<'a, 't>,
+}
+
+/// Lists what a builtin evaluates among its arguments, what it sets, and what it changes.
+pub(crate) fn builtin<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
+    let Builtin { name, argv, span, context } = builtin;
+    match shell_options::changed(name, argv, context.shell) {
+        Change::Nothing => {}
+        Change::Patterns => walk.has_patterns = true,
+        Change::Reading => walk.hazard(HazardKind::ChangedShell, span),
+    }
     match name {
-        "test" | "[" => test(walk, argv, span, context),
-        // bash(1): `printf -v name` assigns to a name, which may have a subscript.
-        "printf" => after(walk, argv, &["-v"], span, context),
-        // All of these take names of variables and evaluate their subscripts; `let` takes arithmetic itself.
-        "read" | "unset" | "mapfile" | "readarray" | "wait" | "getopts" | "let" => {
-            argv.iter().skip(1).for_each(|arg| text(walk, arg, span, context));
+        "test" | "[" => test(walk, builtin),
+        "let" => (1..argv.len()).for_each(|at| word(walk, builtin, at, Holds::Number)),
+        "unset" => unset(walk, builtin),
+        "set" if context.shell == Shell::Zsh => named::set_array(walk, builtin),
+        "hash" => named::remembered(walk, builtin),
+        // zshbuiltins(1): these take arithmetic.
+        "return" | "exit" | "shift" | "break" | "continue" | "logout" | "bye"
+            if context.shell == Shell::Zsh =>
+        {
+            (1..argv.len()).for_each(|at| word(walk, builtin, at, Holds::Number));
         }
-        name if is_declaration(name) => {
-            for arg in argv.iter().skip(1) {
-                text(walk, arg, span, context);
-                if let Some((name, value)) = assignment(arg) {
-                    walk.assign(Cow::Owned(name), value, AssignmentScope::Shell, span, context);
-                }
-            }
-        }
+        name if is_declaration(name) => declared(walk, builtin),
         _ => {}
     }
+    if name == "printf" && context.shell == Shell::Zsh {
+        printed(walk, builtin);
+    }
+    if let Some(setter) = builtins::setter(name, context.shell) {
+        set_by_name(walk, builtin, setter);
+    }
 }
 
-/// Splits the argument of a declaration at its `=`.
-fn assignment<'t>(arg: &Arg<'t>) -> Option<(String, Arg<'t>)> {
-    let written = match arg {
-        Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
-    };
-    let (name, _) = written.split_once('=')?;
-    let length = name.len() + 1;
-    Some((name.strip_suffix('+').unwrap_or(name).to_owned(), arg.without_prefix(length)))
+/// Notes that a word is evaluated: as arithmetic, or as the name of a variable.
+fn word<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>, at: usize, most: Holds) {
+    let Some(arg) = builtin.argv.get(at) else { return };
+    text(walk, arg, builtin.span, builtin.context);
+    walk.evaluated_argument(builtin, at, most);
 }
 
-/// `test` evaluates the name after `-v`, and the numbers that it compares.
-fn test<'t>(walk: &mut Walk<'t, '_>, argv: &[Arg<'t>], span: Span, context: Context<'_, 't>) {
-    after(walk, argv, &["-v", "-R"], span, context);
-    for (at, arg) in argv.iter().enumerate() {
-        if matches!(arg.known(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")) {
-            for side in [at.checked_sub(1), at.checked_add(1)].into_iter().flatten() {
-                if let Some(arg) = argv.get(side) {
-                    text(walk, arg, span, context);
+/// `test` evaluates the name after `-v`. bash compares numbers without evaluating them, others may not.
+fn test<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
+    for (at, arg) in builtin.argv.iter().enumerate() {
+        match arg.known() {
+            Some("-v" | "-R") => word(walk, builtin, at + 1, Holds::Word),
+            Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
+                for side in [at.checked_sub(1), at.checked_add(1)].into_iter().flatten() {
+                    if let Some(arg) = builtin.argv.get(side) {
+                        text(walk, arg, builtin.span, builtin.context);
+                    }
                 }
             }
+            _ => {}
         }
     }
 }
 
-/// Evaluates the words that follow any of `options`.
-fn after<'t>(
-    walk: &mut Walk<'t, '_>,
-    argv: &[Arg<'t>],
-    options: &[&str],
-    span: Span,
-    context: Context<'_, 't>,
-) {
-    for pair in argv.windows(2) {
-        if let [option, arg] = pair
-            && option.known().is_some_and(|option| options.contains(&option))
-        {
-            text(walk, arg, span, context);
+/// What was unset may be what it was before, outside of a function or for the shell that started this one.
+fn unset<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
+    for at in 1..builtin.argv.len() {
+        word(walk, builtin, at, Holds::Word);
+        if let Some(name) = builtin.argv.get(at).and_then(Arg::known) {
+            walk.forget(name, builtin.span);
         }
     }
+}
+
+/// zsh's `printf` evaluates what it prints as a number.
+fn printed<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
+    let is_option = |arg: &Arg<'_>| arg.known().is_some_and(|text| text.starts_with('-'));
+    let Some(format) = builtin.argv.iter().skip(1).position(|arg| !is_option(arg)) else { return };
+    let prints_numbers = builtin.argv.get(format + 1).and_then(Arg::known).is_none_or(prints_numbers);
+    if prints_numbers {
+        (format + 2..builtin.argv.len()).for_each(|at| word(walk, builtin, at, Holds::Number));
+    }
+}
+
+fn prints_numbers(format: &str) -> bool {
+    let mut directives = format.split('%').skip(1);
+    directives.any(|directive| {
+        let letter = directive.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.'".contains(c)).chars().next();
+        // `%%` is split into nothing and what follows it.
+        !matches!(letter, None | Some('s' | 'b' | 'q' | 'c'))
+    })
 }

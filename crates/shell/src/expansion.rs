@@ -6,7 +6,7 @@ use crate::ansi;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::read_error::ReadErrorKind;
-use crate::tree::{Action, Expansion, ExpansionKind, Piece};
+use crate::tree::{Action, Expansion, ExpansionKind, ParameterResult, Piece};
 use crate::word::{Builder, Quotes};
 
 mod arithmetic;
@@ -60,7 +60,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.cow(self.text.at - 1, self.text.at)
             }
         };
-        ExpansionKind::Parameter { name, action: Action::Value, inside: Vec::new() }
+        ExpansionKind::Parameter {
+            name,
+            action: Action::Value,
+            result: ParameterResult::Whole,
+            evaluated: None,
+            inside: Vec::new(),
+        }
     }
 
     /// Reads a name, over escaped line ends.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::actions::{Arg, HazardKind, InvocationKind, Run};
 use crate::call_chain::{self, CallChain};
-use crate::evaluated;
+use crate::evaluated::{self, Builtin};
 use crate::lookup::last_name;
 use crate::options::Shell;
 use crate::runs::{Context, Walk};
@@ -63,7 +63,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
     }
     // Beside the wrapper, not instead of it: `ssh` runs its words on another machine and `-o ProxyCommand=…` on this one.
     exec_options::follow(walk, run, name, inner);
-    evaluated::builtin(walk, name, &run.argv, run.span, inner);
+    evaluated::builtin(walk, Builtin { name, argv: &run.argv, span: run.span, context: inner });
 }
 
 /// Returns the shell that runs the text given to a program, for shells whose language is near enough.

@@ -12,19 +12,23 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::actions::{Actions, Arg, DataFlow, Flow, Function, HazardKind, InvocationKind, Run, ShellHazard};
+use crate::actions::{Actions, Arg, AssignmentScope, DataFlow, Flow, Function, HazardKind, InvocationKind, Run, ShellHazard};
 use crate::braces::single;
 use crate::call_chain::{self, CallChain};
 use crate::options::{ReadOptions, Shell};
 use crate::parser::{self, Admission, Parsed};
 use crate::span::Span;
 use crate::text::Origin;
-use crate::tree::{Command, Compound, Heredoc, Item, Join, Kind, List, Pipeline, Prefix, Role};
+use crate::tree::{Command, Compound, Heredoc, Item, Join, Kind, List, Operand, Pipeline, Prefix, Role, Word};
+use crate::values::{Holds, Value, Values};
 use crate::var_sources::VarSources;
 use crate::{evaluated, payload};
 
 mod expansions;
 mod simple;
+mod values;
+
+pub(crate) use values::Set;
 
 /// Lists what `parsed` does.
 pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions<'t> {
@@ -39,10 +43,12 @@ pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions
         alongside: false,
         texts: 0,
         shell: options.shell,
+        words: &[],
     };
     walk.list(&parsed.list, context);
     // Last, because a value counts wherever it was set: what evaluates it may stand before in the text, in a loop.
     walk.values_that_are_evaluated(context);
+    walk.data_that_is_evaluated();
     walk.actions
 }
 
@@ -61,8 +67,12 @@ pub(crate) struct Walk<'t, 'o> {
     maybe: Vec<String>,
     /// Values that would run something if they were evaluated.
     pub(crate) values: Vec<(String, Span)>,
-    /// What variables hold.
+    /// Which programs wrote what variables hold.
     var_sources: VarSources,
+    /// What variables may hold.
+    pub(crate) known: Values,
+    /// Whether `!(` may begin a pattern.
+    pub(crate) has_patterns: bool,
     evaluates_names: bool,
     expands_prompts: bool,
 }
@@ -81,6 +91,15 @@ pub(crate) struct Context<'a, 't> {
     /// In how many texts it is nested.
     pub(crate) texts: usize,
     pub(crate) shell: Shell,
+    /// The words that a simple command is written with, one for each of its arguments.
+    pub(crate) words: &'a [&'a Word<'t>],
+}
+
+impl<'a, 't> Context<'a, 't> {
+    /// Returns how an argument is written, counted from the last one: wrappers take words away at the beginning.
+    pub(crate) fn written(&self, from_end: usize) -> Option<&'a Word<'t>> {
+        self.words.get(self.words.len().checked_sub(from_end)?).copied()
+    }
 }
 
 /// What a command reads from its standard input.
@@ -105,6 +124,8 @@ impl<'t, 'o> Walk<'t, 'o> {
             maybe: Vec::new(),
             values: Vec::new(),
             var_sources: VarSources::default(),
+            known: Values::default(),
+            has_patterns: false,
             evaluates_names: false,
             expands_prompts: false,
         }
@@ -112,6 +133,9 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     pub(crate) fn list(&mut self, list: &List<'t>, context: Context<'_, 't>) {
         let mut is_certain = context.is_certain;
+        let mut joined = Join::Sequence;
+        // Where the chain of `&&` and `||` began, and where its first command ended.
+        let mut assigned = self.known.enter();
         for Item { pipeline, then } in &list.items {
             // zsh measures in a shell of its own, which keeps what is defined there.
             let is_timed = context.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
@@ -119,7 +143,21 @@ impl<'t, 'o> Walk<'t, 'o> {
             let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
             let alongside = context.alongside || !in_shell;
             let start = self.next();
+            if joined == Join::Or {
+                self.known.leave(assigned);
+            }
+            let before = self.known.enter();
             self.pipeline(pipeline, Context { is_certain: is_certain && in_shell, alongside, ..context });
+            if !in_shell {
+                self.known.leave(before);
+            }
+            if matches!(joined, Join::Sequence | Join::Background) {
+                assigned = self.known.enter();
+            }
+            if matches!(then, Join::Sequence | Join::Background) {
+                self.known.leave(assigned);
+            }
+            joined = *then;
             if *then == Join::Background {
                 self.own_shell(start);
             }
@@ -130,7 +168,9 @@ impl<'t, 'o> Walk<'t, 'o> {
     /// Walks over a list whose definitions do not outlive it.
     fn separate(&mut self, list: &List<'t>, context: Context<'_, 't>) {
         let (functions, start) = (self.functions.len(), self.next());
+        let assigned = self.known.enter();
         self.list(list, Context { is_certain: true, ..context });
+        self.known.leave(assigned);
         self.functions.truncate(functions);
         self.own_shell(start);
     }
@@ -144,11 +184,17 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     fn pipeline(&mut self, pipeline: &Pipeline<'t>, context: Context<'_, 't>) {
         let functions = self.functions.len();
+        if self.has_patterns && pipeline.prefixes.contains(&Prefix::Not) {
+            self.negated_list(pipeline);
+        }
         let mut stdin = context.stdin.clone();
         let mut before = self.next()..self.next();
         for (index, command) in pipeline.commands.iter().enumerate() {
-            let start = self.next();
+            let (start, assigned) = (self.next(), self.known.enter());
             self.command(command, Context { stdin: &stdin, ..context });
+            if pipeline.commands.len() > 1 {
+                self.known.leave(assigned);
+            }
             let stage = start..self.next();
             // The last command runs in the shell itself in zsh, and in some of those that are called `sh`.
             if index + 1 < pipeline.commands.len() || (index > 0 && context.shell == Shell::Bash) {
@@ -163,6 +209,39 @@ impl<'t, 'o> Walk<'t, 'o> {
         if pipeline.commands.len() > 1 {
             self.functions.truncate(functions);
         }
+    }
+
+    /// After `shopt -s extglob`, `!(a)` is a pattern for names of programs rather than a list whose success is turned round.
+    fn negated_list(&mut self, pipeline: &Pipeline<'t>) {
+        if let Some(Command::Compound(compound)) = pipeline.commands.first()
+            && matches!(compound.kind, Kind::Subshell(_))
+        {
+            self.hazard(HazardKind::ChangedShell, compound.span);
+        }
+    }
+
+    /// Walks over parts of which each may or may not run, but the first.
+    fn clauses(&mut self, lists: &[List<'t>], first_runs: bool, context: Context<'_, 't>) {
+        for (index, list) in lists.iter().enumerate() {
+            let assigned = self.known.enter();
+            self.list(list, context);
+            if index > 0 || !first_runs {
+                self.known.leave(assigned);
+            }
+        }
+    }
+
+    fn operand(&mut self, operand: &Operand<'t>, context: Context<'_, 't>) {
+        let word = &operand.word;
+        self.word(word, context);
+        let most = match operand.role {
+            Role::Text => return,
+            Role::Number => Holds::Number,
+            Role::Name => Holds::Word,
+        };
+        self.evaluates_names = true;
+        evaluated::text(self, &single(word.pieces()), word.span, context);
+        self.evaluated_word(word.pieces(), most, word.span, context);
     }
 
     fn command(&mut self, command: &Command<'t>, context: Context<'_, 't>) {
@@ -189,44 +268,72 @@ impl<'t, 'o> Walk<'t, 'o> {
         match &compound.kind {
             Kind::Subshell(list) => self.separate(list, context),
             Kind::Group(list) => self.list(list, context),
-            Kind::Clauses(lists) => lists.iter().for_each(|list| self.list(list, maybe)),
-            Kind::For { name, words, body } => {
-                let (start, around) = (self.next(), self.var_sources.begin());
-                self.words(words, context);
-                self.remember(words);
-                let mentioned = self.var_sources.end(around);
-                self.var_sources.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
-                self.list(body, maybe);
-            }
-            Kind::Counted { arithmetic, body } => {
+            Kind::Clauses(lists) => self.clauses(lists, true, maybe),
+            Kind::For { name, words, body } => self.for_words(name, words, body, compound.span, context),
+            Kind::Counted { text, inside, body } => {
                 self.evaluates_names = true;
-                self.expansions(arithmetic, context);
+                self.expansions(inside, context);
+                // Only the first part is certain to be evaluated before the body runs.
+                let (first, others) = text.split_once(';').unwrap_or((text, ""));
+                let span = compound.span;
+                self.arithmetic(first, span, context);
+                let assigned = self.known.enter();
+                self.arithmetic_events(others, false, span, context);
                 self.list(body, maybe);
+                self.known.leave(assigned);
             }
             Kind::Case { words, arms } => {
                 self.words(words, context);
-                arms.iter().for_each(|arm| self.list(arm, maybe));
+                self.clauses(arms, false, maybe);
             }
-            Kind::Arithmetic(inside) => {
+            Kind::Arithmetic { text, inside, span } => {
                 self.evaluates_names = true;
                 self.expansions(inside, context);
+                self.arithmetic(text, *span, context);
             }
-            Kind::Test(operands) => {
-                for operand in operands {
-                    self.word(&operand.word, context);
-                    if operand.role == Role::Evaluated {
-                        self.evaluates_names = true;
-                        evaluated::text(self, &single(operand.word.pieces()), operand.word.span, context);
-                    }
-                }
-            }
+            Kind::Test(operands) => operands.iter().for_each(|operand| self.operand(operand, context)),
             Kind::Function { name, body } => self.function(name.as_deref(), body, context),
-            Kind::Coproc(command) => {
-                let functions = self.functions.len();
+            Kind::Coproc { name, command } => {
+                let (functions, assigned) = (self.functions.len(), self.known.enter());
                 self.command(command, context);
                 self.functions.truncate(functions);
+                self.known.leave(assigned);
+                if let Some(name) = name {
+                    let span = span_of(command);
+                    self.assign(Cow::Owned(name.to_string()), Arg::any(), AssignmentScope::Shell, span, context);
+                }
             }
         }
+    }
+
+    fn for_words(
+        &mut self,
+        name: &Cow<'t, str>,
+        words: &[Word<'t>],
+        body: &List<'t>,
+        whole: Span,
+        context: Context<'_, 't>,
+    ) {
+        let (start, around) = (self.next(), self.var_sources.begin());
+        self.words(words, context);
+        self.remember(words);
+        let mentioned = self.var_sources.end(around);
+        self.var_sources.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
+        let value = match words {
+            // The arguments of the script, or what a person chooses.
+            [] => Value::DATA,
+            words => self.value_of_words(words, context.shell),
+        };
+        let arg = match words {
+            [word] => single(word.pieces()),
+            _ => Arg::any(),
+        };
+        let span = words.first().map_or(whole, |word| word.span);
+        let assigned = self.known.enter();
+        let set = Set { value, is_definite: true, scope: AssignmentScope::Shell };
+        self.set(name.clone(), arg, set, span, context);
+        self.list(body, Context { is_certain: false, ..context });
+        self.known.leave(assigned);
     }
 
     fn function(&mut self, name: Option<&str>, body: &Command<'t>, context: Context<'_, 't>) {
@@ -237,7 +344,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             self.command(body, context);
             return self.actions.functions.push(definition(name, start..self.next()));
         };
-        let functions = self.functions.len();
+        let (functions, assigned) = (self.functions.len(), self.known.enter());
         // POSIX finds special builtins before functions, bash does not unless told so: neither is certain.
         let special = matches!(
             name,
@@ -263,6 +370,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         );
         self.actions.functions.push(definition(Some(name), start..self.next()));
         self.functions.truncate(functions);
+        self.known.leave(assigned);
         if context.is_certain && !special {
             self.functions.push(name.to_owned());
         } else {
@@ -359,11 +467,22 @@ impl<'t, 'o> Walk<'t, 'o> {
                     heredocs: &parsed.heredocs,
                     invocation: InvocationKind::Nested,
                     texts: context.texts + 1,
+                    words: &[],
                     ..context
                 };
+                let assigned = self.known.enter();
                 self.list(&parsed.list, context);
+                self.known.leave(assigned);
             }
             Err(error) => self.hazard(HazardKind::UnreadText(error.kind), span),
         }
+    }
+}
+
+/// Returns where a command is written.
+const fn span_of(command: &Command<'_>) -> Span {
+    match command {
+        Command::Simple(simple) => simple.span,
+        Command::Compound(compound) => compound.span,
     }
 }

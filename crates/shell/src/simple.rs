@@ -134,10 +134,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let name = self.cow(start, after_name);
         self.text.at = after_name;
         let mut subscript = Builder::default();
+        let mut index = Cow::Borrowed("");
         if self.text.raw(0) == b'[' {
             self.text.at += 1;
             let inside = self.text.at;
             self.evaluated(&mut subscript, b'[', b']', start)?;
+            index = self.cow(inside, self.text.at - 1);
             let blank =
                 self.text.slice(inside, self.text.at).contains([' ', '\t', '\n', ';', '&', '|', '<', '>']);
             if blank && subscript.is_empty() || !matches!(self.text.raw(0), b'=' | b'+') {
@@ -154,7 +156,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at += 1;
         let value = self.assigned_value()?;
         let span = self.text.span(start, self.text.at);
-        Ok(Assigned { span, name, subscript: expansions(subscript), appends, value })
+        Ok(Assigned { span, name, subscript: expansions(subscript), index, appends, value })
     }
 
     /// Returns where the name ends, when what stands here is an assignment.
@@ -428,8 +430,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         let body = self.function_body()?;
+        let span = command.span;
         let kind = Kind::Function { name, body };
-        Ok(Command::Compound(Box::new(Compound { kind, redirects: Vec::new() })))
+        Ok(Command::Compound(Box::new(Compound { span, kind, redirects: Vec::new() })))
     }
 }
 

@@ -114,7 +114,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 fn unary(name: &str) -> Option<Role> {
     let mut letters = name.strip_prefix('-')?.chars();
     match (letters.next()?, letters.next()) {
-        ('v' | 'R', None) => Some(Role::Evaluated),
+        ('v' | 'R', None) => Some(Role::Name),
         (letter, None) if "abcdefghknoprstuwxzGLNOS".contains(letter) => Some(Role::Text),
         _ => None,
     }
@@ -126,7 +126,7 @@ fn binary(name: &str) -> Option<(WordContext, Role)> {
         "=" | "==" | "!=" => Some((WordContext::Pattern, Role::Text)),
         "=~" => Some((WordContext::Regex, Role::Text)),
         "-nt" | "-ot" | "-ef" => Some((WordContext::Argument, Role::Text)),
-        "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => Some((WordContext::Argument, Role::Evaluated)),
+        "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => Some((WordContext::Argument, Role::Number)),
         _ => None,
     }
 }

@@ -71,6 +71,7 @@ pub(crate) struct Simple<'t> {
 /// A command made of other commands.
 #[derive(Debug, Clone)]
 pub(crate) struct Compound<'t> {
+    pub(crate) span: Span,
     pub(crate) kind: Kind<'t>,
     pub(crate) redirects: Vec<Redirected<'t>>,
 }
@@ -87,17 +88,17 @@ pub(crate) enum Kind<'t> {
     /// `for` and `select`: a list for each word.
     For { name: Cow<'t, str>, words: Vec<Word<'t>>, body: List<'t> },
     /// `for ((…))`: a list as often as arithmetic says.
-    Counted { arithmetic: Vec<Expansion<'t>>, body: List<'t> },
+    Counted { text: Cow<'t, str>, inside: Vec<Expansion<'t>>, body: List<'t> },
     /// `case`: lists that are chosen by patterns.
     Case { words: Vec<Word<'t>>, arms: Vec<List<'t>> },
     /// `(( … ))`: arithmetic as a command.
-    Arithmetic(Vec<Expansion<'t>>),
+    Arithmetic { text: Cow<'t, str>, inside: Vec<Expansion<'t>>, span: Span },
     /// `[[ … ]]`: a condition with a grammar of its own.
     Test(Vec<Operand<'t>>),
     /// `name() …`: a command that is kept for later.
     Function { name: Option<Cow<'t, str>>, body: Command<'t> },
     /// `coproc …`: a command that runs beside the shell, joined to it by pipes.
-    Coproc(Command<'t>),
+    Coproc { name: Option<Cow<'t, str>>, command: Command<'t> },
 }
 
 /// A word that `[[ … ]]` compares or evaluates.
@@ -112,8 +113,10 @@ pub(crate) struct Operand<'t> {
 pub(crate) enum Role {
     /// Compared, matched or looked up as a file.
     Text,
-    /// Evaluated as arithmetic or as the name of a variable, quoted or not.
-    Evaluated,
+    /// Evaluated as arithmetic, quoted or not.
+    Number,
+    /// Taken for the name of a variable, which may have a subscript that is evaluated.
+    Name,
 }
 
 /// An assignment as it is written: `name=value`.
@@ -123,6 +126,8 @@ pub(crate) struct Assigned<'t> {
     pub(crate) name: Cow<'t, str>,
     /// What is evaluated inside `name[…]=`.
     pub(crate) subscript: Vec<Expansion<'t>>,
+    /// The subscript as it is written.
+    pub(crate) index: Cow<'t, str>,
     /// Whether it is written with `+=`.
     pub(crate) appends: bool,
     pub(crate) value: AssignedValue<'t>,
@@ -271,16 +276,45 @@ pub(crate) struct Expansion<'t> {
 /// The kinds of expansions.
 #[derive(Debug, Clone)]
 pub(crate) enum ExpansionKind<'t> {
-    /// `$name` and `${…}`, with the expansions inside.
-    Parameter { name: Cow<'t, str>, action: Action, inside: Vec<Expansion<'t>> },
+    /// `$name` and `${…}`, with what is evaluated as arithmetic as it is written, and the expansions inside.
+    Parameter {
+        name: Cow<'t, str>,
+        action: Action,
+        result: ParameterResult,
+        evaluated: Evaluated<'t>,
+        inside: Vec<Expansion<'t>>,
+    },
     /// `$(…)`: the output of commands.
     Command(List<'t>),
     /// `` `…` ``: the same in the old form.
     Backtick(List<'t>),
     /// `<(…)` and `>(…)`: a file that is a pipe to commands.
     Process(List<'t>),
-    /// `$((…))` and `$[…]`: the value of arithmetic.
-    Arithmetic { evaluates_names: bool, inside: Vec<Expansion<'t>> },
+    /// `$((…))` and `$[…]`: the value of arithmetic, which is kept as it is written.
+    Arithmetic { evaluates_names: bool, text: Cow<'t, str>, inside: Vec<Expansion<'t>> },
+}
+
+/// What of a `${…}` is evaluated as arithmetic, as it is written. Boxed, because most have nothing of it.
+pub(crate) type Evaluated<'t> = Option<Box<Arithmetics<'t>>>;
+
+/// The subscript of a variable, and the offset and length of the part that is taken of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Arithmetics<'t> {
+    pub(crate) subscript: Cow<'t, str>,
+    pub(crate) offset: Cow<'t, str>,
+}
+
+/// What becomes of the value of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParameterResult {
+    /// The value itself.
+    Whole,
+    /// A number that is counted: `${#x}`.
+    Count,
+    /// A part of the value, or something made of it.
+    Changed,
+    /// The value, after the variable was given one: `${x:=a}`.
+    Assigned,
 }
 
 /// What an expansion does beside inserting a value.
@@ -288,8 +322,10 @@ pub(crate) enum ExpansionKind<'t> {
 pub(crate) enum Action {
     /// Inserts the value, or a part of it.
     Value,
-    /// Reads the value as the name of another variable, or as arithmetic, which may run what is in it.
+    /// Evaluates a subscript, an offset or a length as arithmetic, which may run what is in a value.
     Indirect,
+    /// Takes the value for the name of another variable, whose subscript may run what is in it.
+    Reference,
     /// Expands the value as a prompt (`@P`), which runs the substitutions in it.
     Prompt,
 }

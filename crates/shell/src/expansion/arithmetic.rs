@@ -11,7 +11,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads the rest of `$((…))` or `((…))`.
     pub(crate) fn arithmetic(&mut self, start: usize) -> Read<ExpansionKind<'t>> {
         let mut inside = Builder::default();
+        let begin = self.text.at;
         let names = self.evaluated(&mut inside, b'(', b')', start)?;
+        let text = self.cow(begin, self.text.at - 1);
         if !self.text.eat(b')') {
             return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
         }
@@ -21,15 +23,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if count(b'(') != count(b')') {
             return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
         }
-        Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
+        Ok(ExpansionKind::Arithmetic { evaluates_names: names, text, inside: expansions(inside) })
     }
 
     /// Reads `$[…]`.
     pub(super) fn bracket_arithmetic(&mut self, start: usize) -> Read<ExpansionKind<'t>> {
         self.text.eat(b'[');
         let mut inside = Builder::default();
+        let begin = self.text.at;
         let names = self.evaluated(&mut inside, b'[', b']', start)?;
-        Ok(ExpansionKind::Arithmetic { evaluates_names: names, inside: expansions(inside) })
+        let text = self.cow(begin, self.text.at - 1);
+        Ok(ExpansionKind::Arithmetic { evaluates_names: names, text, inside: expansions(inside) })
     }
 
     /// Reads arithmetic up to the byte that closes it. Returns whether names occur in it: their values are

@@ -6,7 +6,7 @@ use super::{expansions, is_name_start, is_parameter_start};
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::read_error::ReadErrorKind;
-use crate::tree::{Action, ExpansionKind};
+use crate::tree::{Action, Arithmetics, Evaluated, ExpansionKind, ParameterResult};
 use crate::word::{Builder, Quotes};
 
 impl<'t> Parser<'t, '_, '_, '_> {
@@ -15,16 +15,59 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.eat(b'{');
         self.deeper(|parser| {
             let mut inside = Builder::default();
+            let counts = parser.text.peek() == b'#';
             let (name, mut action) = parser.braced_name(start, &mut inside)?;
+            let subscript = parser.text.at;
             while parser.text.peek() == b'[' {
                 parser.text.at += 1;
                 if parser.evaluated(&mut inside, b'[', b']', start)? && action == Action::Value {
                     action = Action::Indirect;
                 }
             }
+            let operator = parser.text.at;
+            if action == Action::Reference && parser.lists_names(subscript) {
+                action = Action::Value;
+            }
+            let result = parser.result(counts && name != "#");
             action = parser.operator(action, start)?;
             parser.operand(start, quotes, &mut inside)?;
-            Ok(ExpansionKind::Parameter { name, action, inside: expansions(inside) })
+            let evaluated = parser.arithmetics(subscript, operator);
+            Ok(ExpansionKind::Parameter { name, action, result, evaluated, inside: expansions(inside) })
+        })
+    }
+
+    /// Whether `${!x…}` lists the keys of an array, or the variables whose names begin so.
+    fn lists_names(&mut self, subscript: usize) -> bool {
+        let keys = matches!(self.text.slice(subscript, self.text.at), "[@]" | "[*]");
+        keys && self.text.peek() == b'}'
+            || matches!(self.text.peek(), b'*' | b'@') && self.text.peek_second() == b'}'
+    }
+
+    /// Returns what the operator that stands here makes of a value.
+    fn result(&mut self, counts: bool) -> ParameterResult {
+        match (self.text.peek(), self.text.peek_second()) {
+            (b'}', _) if counts => ParameterResult::Count,
+            (b'}', _) => ParameterResult::Whole,
+            (b'=', _) | (b':', b'=') => ParameterResult::Assigned,
+            // zsh(1): `${name::=word}` assigns always.
+            (b':', b':') if self.shell() == Shell::Zsh => ParameterResult::Assigned,
+            _ => ParameterResult::Changed,
+        }
+    }
+
+    /// Returns what was evaluated of an expansion that was just read.
+    fn arithmetics(&self, subscript: usize, operator: usize) -> Evaluated<'t> {
+        let end = self.text.at - 1;
+        let takes_part = match self.text.slice(operator, end).as_bytes() {
+            [b':', b'-' | b'=' | b'?' | b'+' | b':', ..] => false,
+            // zsh(1), Modifiers: `${x:h}`.
+            [b':', letter, ..] => self.shell() != Shell::Zsh || !letter.is_ascii_alphabetic(),
+            _ => false,
+        };
+        (takes_part || subscript < operator).then(|| {
+            let offset =
+                if takes_part { self.cow(operator + 1, end) } else { Cow::Borrowed("") };
+            Box::new(Arithmetics { subscript: self.cow(subscript, operator), offset })
         })
     }
 
@@ -42,7 +85,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         match self.text.peek() {
             b'!' if second != b'}' => {
                 self.text.at += 1;
-                action = Action::Indirect;
+                action = Action::Reference;
             }
             b'#' if is_parameter_start(second) && !matches!(second, b'#' | b'-' | b'?') => self.text.at += 1,
             b'#' if matches!(second, b'?' | b'-') => self.text.at += 1,

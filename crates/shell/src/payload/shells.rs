@@ -7,12 +7,19 @@ use crate::actions::{Arg, HazardKind, Run};
 use crate::braces::{arguments, single};
 use crate::options::Shell;
 use crate::runs::{Context, Stdin, Walk};
+use crate::shell_options::{self, Change};
 use crate::tree::{Command, RedirectOperator, Redirected};
 
 /// A shell runs the text after `-c`, a file, or what it reads.
 pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, context: Context<'_, 't>) {
     let start = walk.actions.runs.len();
+    let around = walk.known.enter_process();
     text_of(walk, run, Context { shell, is_certain: false, ..context });
+    walk.known.leave_process(around);
+    let options = run.argv.get(1..).unwrap_or_default();
+    if shell_options::at_start(options, shell) == Change::Reading {
+        walk.hazard(HazardKind::ChangedShell, run.span);
+    }
     walk.own_shell(start);
 }
 

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use super::{Context, Walk};
-use crate::actions::{Arg, HazardKind, Substitution, SubstitutionForm};
+use crate::actions::{Arg, AssignmentScope, HazardKind, Substitution, SubstitutionForm};
 use crate::evaluated;
 use crate::span::Span;
-use crate::tree::{Action, Expansion, ExpansionKind, List, Piece, Word};
+use crate::tree::{Action, Expansion, ExpansionKind, List, ParameterResult, Piece, Word};
+use crate::values::Holds;
 
 impl<'t> Walk<'t, '_> {
     pub(super) fn words(&mut self, words: &[Word<'t>], context: Context<'_, 't>) {
@@ -40,13 +41,32 @@ impl<'t> Walk<'t, '_> {
             ExpansionKind::Process(list) => {
                 self.substitution(SubstitutionForm::Process, list, expansion.span, context);
             }
-            ExpansionKind::Arithmetic { evaluates_names, inside } => {
+            ExpansionKind::Arithmetic { evaluates_names, text, inside } => {
                 self.evaluates_names |= evaluates_names;
                 self.expansions(inside, context);
+                self.arithmetic(text, expansion.span, context);
             }
-            ExpansionKind::Parameter { name, action, inside } => {
+            ExpansionKind::Parameter { name, action, result, evaluated, inside } => {
                 self.var_sources.mention(name);
-                self.evaluates_names |= *action == Action::Indirect;
+                if let Some(evaluated) = evaluated {
+                    self.subscript(name, &evaluated.subscript, expansion.span, context);
+                    self.arithmetic(&evaluated.offset, expansion.span, context);
+                }
+                match (*action, *result) {
+                    (Action::Reference, ParameterResult::Assigned) => {
+                        self.hazard(HazardKind::UnknownVariable, expansion.span);
+                    }
+                    (Action::Reference, _) => {
+                        let value = self.known.of(name);
+                        self.known.evaluate(&value, Holds::Word, expansion.span);
+                    }
+                    (_, ParameterResult::Assigned) => {
+                        let name = Cow::Owned(name.to_string());
+                        self.assign(name, Arg::any(), AssignmentScope::Shell, expansion.span, context);
+                    }
+                    _ => {}
+                }
+                self.evaluates_names |= matches!(*action, Action::Indirect | Action::Reference);
                 if *action == Action::Prompt {
                     self.expands_prompts = true;
                     self.hazard(HazardKind::PromptText, expansion.span);

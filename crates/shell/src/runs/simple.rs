@@ -3,25 +3,27 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Context, Stdin, Walk};
+use super::{Context, Set, Stdin, Walk};
 use crate::actions::{
-    Arg, Assignment, AssignmentScope, DataFlow, InvocationKind, Redirect, SubstitutionForm,
+    Arg, Assignment, AssignmentScope, DataFlow, HazardKind, InvocationKind, Redirect, SubstitutionForm,
 };
 use crate::braces::{arguments, single};
 use crate::options::Shell;
 use crate::simple::is_declaration;
 use crate::span::Span;
 use crate::tree::{Assigned, AssignedValue, RedirectOperator, Redirected, Simple, Word};
-use crate::{evaluated, payload};
+use crate::values::{Value, of_text};
+use crate::{builtins, evaluated, payload};
 
 impl<'t> Walk<'t, '_> {
     pub(super) fn simple(&mut self, simple: &Simple<'t>, context: Context<'_, 't>) {
         let (start, substitutions) = (self.next(), self.actions.substitutions.len());
         let (argv, mentioned) = self.arguments(simple, context);
+        let as_written = written(simple, &argv, context.shell);
         let words = start..self.next();
         let is_modifier = |arg: &Arg<'_>| context.shell == Shell::Zsh && arg.known() == Some("nocorrect");
         let runs_nothing = argv.iter().all(is_modifier);
-        let scope = if runs_nothing { AssignmentScope::Shell } else { AssignmentScope::Command };
+        let scope = if runs_nothing { AssignmentScope::Shell } else { self.scope_of(&argv) };
         for assigned in &simple.assignments {
             self.assigned(assigned, scope, context);
         }
@@ -46,7 +48,7 @@ impl<'t> Walk<'t, '_> {
         let names = variables_set(&argv);
         let written = mentioned.iter().chain(&read).cloned().chain([words.clone(), files..own]);
         names.iter().for_each(|name| self.var_sources.set(name, written.clone()));
-        self.run(argv, simple.span, Context { stdin, ..context }, false);
+        self.run(argv, simple.span, Context { stdin, words: &as_written, ..context }, false);
         let run = own..self.next();
         self.redirected(first..last, run.clone());
         self.flow(files..own, run.clone(), DataFlow::Input);
@@ -91,6 +93,7 @@ impl<'t> Walk<'t, '_> {
             self.evaluates_names = true;
             self.expansions(&assigned.subscript, context);
         }
+        self.subscript(&assigned.name, &assigned.index, assigned.span, context);
         let (start, around) = (self.next(), self.var_sources.begin());
         let value = match &assigned.value {
             AssignedValue::Word(word) => {
@@ -103,10 +106,25 @@ impl<'t> Walk<'t, '_> {
                 Arg::any()
             }
         };
+        let known = match &assigned.value {
+            AssignedValue::Word(word) => self.value_of(word.pieces()),
+            AssignedValue::Array(words) => self.value_of_words(words, context.shell),
+        };
+        self.keys(&assigned.name, &assigned.value, context);
         let mentioned = self.var_sources.end(around);
         self.var_sources
             .set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
-        self.assign(assigned.name.clone(), value, scope, assigned.span, context);
+        let set = Set { value: known, is_definite: true, scope };
+        self.set(assigned.name.clone(), value, set, assigned.span, context);
+    }
+
+    /// Returns what assignments before a command are set for.
+    fn scope_of(&self, argv: &[Arg<'_>]) -> AssignmentScope {
+        let is_replaced = |name: &str| self.functions.iter().chain(&self.maybe).any(|other| other == name);
+        match argv.first().and_then(Arg::known) {
+            Some(name @ ("read" | "mapfile" | "readarray")) if !is_replaced(name) => AssignmentScope::Reading,
+            _ => AssignmentScope::Command,
+        }
     }
 
     /// Lists an assignment, and what its value makes the shell run.
@@ -118,12 +136,38 @@ impl<'t> Walk<'t, '_> {
         span: Span,
         context: Context<'_, 't>,
     ) {
+        let known = match &value {
+            Arg::Known(text) => Value::written(of_text(text)),
+            Arg::Unknown { .. } => Value::DATA,
+        };
+        let set = Set { value: known, is_definite: true, scope };
+        self.set(name, value, set, span, context);
+    }
+
+    /// Lists an assignment of which more is known than its value tells.
+    pub(crate) fn set(
+        &mut self,
+        name: Cow<'t, str>,
+        value: Arg<'t>,
+        set: Set,
+        span: Span,
+        context: Context<'_, 't>,
+    ) {
         if let Some(text) = value.known() {
             self.remember_text(text, span);
         }
+        let is_definite = set.is_definite && set.scope == AssignmentScope::Shell;
+        self.known.assign(&name, &set.value, is_definite, span);
+        if builtins::changes_reading(&name, context.shell) {
+            self.hazard(HazardKind::ChangedShell, span);
+        }
+        // An array of zsh holds what the variable does that it is tied to, in words of its own.
+        let tied = builtins::canonical(&name, context.shell);
+        let (name, value) = tied.map_or((name, value), |tied| (Cow::Borrowed(tied), Arg::any()));
         match &*name {
+            "PS4" if value.known().is_none() => self.hazard(HazardKind::PromptText, span),
             "PROMPT_COMMAND" => payload::text(self, &value, span, context),
-            "PS0" | "PS1" | "PS2" | "PS3" | "PS4" | "PROMPT" | "RPROMPT" => {
+            "PS0" | "PS1" | "PS2" | "PS3" | "PS4" | "RPS1" | "RPS2" => {
                 evaluated::prompt(
                     self,
                     &value,
@@ -133,7 +177,7 @@ impl<'t> Walk<'t, '_> {
             }
             _ => {}
         }
-        self.actions.assignments.push(Assignment { name, value, scope, span });
+        self.actions.assignments.push(Assignment { name, value, scope: set.scope, span });
     }
 
     pub(super) fn remember(&mut self, words: &[Word<'t>]) {
@@ -160,6 +204,11 @@ impl<'t> Walk<'t, '_> {
         let mut stdin = None;
         for redirected in redirects {
             let before = self.var_sources.count();
+            let variable = redirected.descriptor.as_deref().and_then(|name| name.strip_prefix('{'));
+            if let Some(name) = variable.and_then(|name| name.strip_suffix('}')) {
+                let set = Set { value: Value::NUMBER, is_definite: false, scope: AssignmentScope::Shell };
+                self.set(Cow::Owned(name.to_owned()), Arg::any(), set, redirected.span, context);
+            }
             self.word(&redirected.target, context);
             if redirected.operator != RedirectOperator::HereString {
                 // A variable in the name of a file is not what is read.
@@ -186,6 +235,23 @@ impl<'t> Walk<'t, '_> {
         }
         stdin
     }
+}
+
+/// Returns how the arguments of a builtin that evaluates them are written, one word for each.
+fn written<'a, 't>(simple: &'a Simple<'t>, argv: &[Arg<'t>], shell: Shell) -> Vec<&'a Word<'t>> {
+    let evaluates = |name: &str| {
+        is_declaration(name) || builtins::evaluates(name) || builtins::setter(name, shell).is_some()
+    };
+    if !argv.first().and_then(Arg::known).is_some_and(evaluates) {
+        return Vec::new();
+    }
+    let mut words = Vec::with_capacity(argv.len());
+    for word in &simple.words {
+        let mut found = Vec::new();
+        arguments(word, shell, &mut found);
+        words.extend(found.iter().map(|_| word));
+    }
+    words
 }
 
 /// Returns the variables that a builtin sets from its words or from what it reads.

@@ -12,7 +12,7 @@ use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{Redirects, RegexScope};
 use crate::commands::variables;
 use stockade_shell::{
-    Actions, Assignment, AssignmentScope, InvocationKind, ReadError, ReadErrorKind, ReadOptions, Redirect,
+    Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, ReadError, ReadErrorKind, ReadOptions, Redirect,
     Run, Script, Span,
 };
 
@@ -81,6 +81,15 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             _ => self.unanalysable(),
         };
         self.whole(error.span, effect, Cause::NotRead(error.kind));
+    }
+
+    /// What becomes of something that may do more than the text shows.
+    fn uncertain(&self, kind: HazardKind) -> Effect {
+        match kind {
+            // Only data that was made for it runs anything, and then no more than what is contained.
+            HazardKind::EvaluatedData => Effect::Sandbox,
+            _ => self.unanalysable(),
+        }
     }
 
     fn unanalysable(&self) -> Effect {
@@ -165,7 +174,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             self.assignment(assignment, &grants);
         }
         for hazard in &actions.hazards {
-            self.whole(hazard.span, self.unanalysable(), Cause::Uncertain(hazard.kind));
+            self.whole(hazard.span, self.uncertain(hazard.kind), Cause::Uncertain(hazard.kind));
         }
     }
 
@@ -241,7 +250,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
         let granted = |grant: &Grant<'_>| variables::listed(grant.env, &assignment.name);
         let is_permitted = match assignment.scope {
-            AssignmentScope::Command => owner(grants, assignment.span).is_some_and(granted),
+            AssignmentScope::Command | AssignmentScope::Reading => owner(grants, assignment.span).is_some_and(granted),
             // It lasts: everything that is run has to permit it.
             AssignmentScope::Shell => !grants.is_empty() && grants.iter().all(granted),
         };

@@ -1,0 +1,174 @@
+//! Builtins that set variables: one row each, with how the names are found among the words.
+//!
+//! bash(1), SHELL BUILTIN COMMANDS; zshbuiltins(1), zshmodules(1), zshzle(1); POSIX.1, `read` and `getopts`. Declarations
+//! (`export`, `typeset`, …), `unset`, `let`, `set` and what belongs to the grammar (`for`, `((…))`, `{name}>`) have code of
+//! their own in `evaluated` and `runs`.
+
+use std::sync::LazyLock;
+
+use crate::getopt::OptionTable;
+use crate::lookup::{ByName, by_name};
+use crate::options::Shell;
+
+/// A builtin that sets variables.
+#[derive(Debug)]
+pub(crate) struct Setter {
+    names: &'static [&'static str],
+    shells: &'static [Shell],
+    pub(crate) options: OptionTable,
+    pub(crate) named: Named,
+    /// Options whose values are names as well.
+    pub(crate) by_option: &'static [&'static str],
+    /// What it sets without being told.
+    pub(crate) always: &'static [&'static str],
+}
+
+/// Which operands are names of variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// None: only the values of options are.
+    NoOperand,
+    /// All of them.
+    Operands,
+    /// The one after so many others.
+    Operand(usize),
+    /// What stands behind the last `=` of each.
+    BehindEquals,
+}
+
+const BASH: &[Shell] = &[Shell::Bash, Shell::Sh];
+const ZSH: &[Shell] = &[Shell::Zsh];
+const ANY: &[Shell] = &[Shell::Bash, Shell::Sh, Shell::Zsh];
+
+const fn row(
+    names: &'static [&'static str],
+    shells: &'static [Shell],
+    options: &'static str,
+    named: Named,
+    by_option: &'static [&'static str],
+    always: &'static [&'static str],
+) -> Setter {
+    Setter { names, shells, options: OptionTable::new(options), named, by_option, always }
+}
+
+use Named::{BehindEquals, NoOperand, Operand, Operands};
+
+#[rustfmt::skip]
+static SETTERS: [Setter; 27] = [
+    row(&["read"], BASH, "-a: -d: -e -E -i: -n: -N: -p: -r -s -t: -u:", Operands, &["-a"], &["REPLY"]),
+    // The number after `-k` and `-t` may be a word of its own; a number is no name.
+    row(&["read"], ZSH, "-r -z -p -q -A -c -l -e -E -n -s -k? -t? -u: -d:", Operands, &[], &["REPLY"]),
+    row(&["mapfile", "readarray"], BASH, "-d: -n: -O: -s: -t -u: -C: -c:", Operands, &[], &["MAPFILE"]),
+    row(&["getopts"], ANY, "", Operand(1), &[], &["OPTARG"]),
+    row(&["printf"], ANY, "-v:", NoOperand, &["-v"], &[]),
+    row(&["wait"], BASH, "-f -n -p:", NoOperand, &["-p"], &[]),
+    row(&["print"], ZSH, "-a -b -c -C: -D -e -f: -i -l -m -n -N -o -O -p -P -r -R -s -S -u: -v: -x: -X: -z", NoOperand, &["-v"], &[]),
+    row(&["strftime"], ZSH, "-n -q -r -s:", NoOperand, &["-s"], &[]),
+    row(&["getln"], ZSH, "-A -c -l -n -e -E", Operands, &[], &["REPLY"]),
+    row(&["vared"], ZSH, "-A -a -c -e -g -h -t: -p: -r: -M: -m: -i: -f:", Operands, &[], &[]),
+    row(&["sysread"], ZSH, "-c: -i: -o: -s: -t:", Operands, &["-c"], &["REPLY"]),
+    row(&["syswrite"], ZSH, "-c: -o:", NoOperand, &["-c"], &[]),
+    row(&["sysopen"], ZSH, "-a -m: -o: -r -w -u:", NoOperand, &["-u"], &[]),
+    row(&["syserror"], ZSH, "-e: -p:", NoOperand, &["-e"], &[]),
+    row(&["zsystem"], ZSH, "-f: -t: -i: -u -r -e", NoOperand, &["-f"], &[]),
+    row(&["zparseopts"], ZSH, "-D -E -F -K -M -a: -A: -v:", BehindEquals, &["-a", "-A", "-v"], &[]),
+    row(&["zstyle"], ZSH, "-L -e -d -g -s -b -a -t -T -m", Operands, &[], &[]),
+    row(&["zformat"], ZSH, "-f -F -a", Operands, &[], &[]),
+    row(&["zregexparse"], ZSH, "-c", Operands, &[], &[]),
+    row(&["zselect"], ZSH, "-t: -a: -A: -r -w -e", NoOperand, &["-a", "-A"], &["reply"]),
+    row(&["pcre_match"], ZSH, "-v: -a: -n: -b", NoOperand, &["-v", "-a"], &["MATCH", "match"]),
+    row(&["stat", "zstat"], ZSH, "-g -n -N -o -r -s -t -T -l -L -f: -F: -A: -H:", NoOperand, &["-A", "-H"], &[]),
+    row(&["zpty"], ZSH, "-b -d -e -L -n -r -t -w", Operands, &[], &["REPLY"]),
+    row(&["ztie"], ZSH, "-d: -f: -p: -r", Operands, &[], &[]),
+    row(&["zgetattr", "zlistattr"], ZSH, "-h", Operands, &[], &[]),
+    row(&["zsocket", "ztcp"], ZSH, "-a -d: -l -t -v -c -f -L", NoOperand, &[], &["REPLY"]),
+    row(&["compadd"], ZSH, "-a -k -A: -O: -D: -M: -P: -S: -p: -s: -i: -I: -W: -d: -J: -V: -X: -x: -r: -R: -F: -o? -l -n -U -1 -2 -q -e -Q -f -C -E:", NoOperand, &["-A", "-O", "-D"], &[]),
+];
+
+static BY_NAME: LazyLock<ByName<Vec<&'static Setter>>> = LazyLock::new(|| by_name(SETTERS.iter(), |row| row.names));
+
+/// Returns the row of a builtin.
+pub(crate) fn setter(name: &str, shell: Shell) -> Option<&'static Setter> {
+    BY_NAME.get(name)?.iter().find(|row| row.shells.contains(&shell)).copied()
+}
+
+/// Returns whether the words of a builtin are looked at one by one, beside those of the table.
+pub(crate) fn evaluates(name: &str) -> bool {
+    matches!(
+        name,
+        "test" | "[" | "let" | "unset" | "set" | "command" | "builtin" | "exec" | "noglob" | "nocorrect" | "return"
+            | "exit" | "shift" | "break" | "continue" | "logout" | "bye"
+    )
+}
+
+/// Arrays of zsh that are tied to a variable of another name, which holds the same.
+const TIED: &[(&str, &str)] = &[
+    ("path", "PATH"),
+    ("fpath", "FPATH"),
+    ("cdpath", "CDPATH"),
+    ("manpath", "MANPATH"),
+    ("module_path", "MODULE_PATH"),
+    ("mailpath", "MAILPATH"),
+    ("fignore", "FIGNORE"),
+    ("psvar", "PSVAR"),
+    ("prompt", "PS1"),
+    ("PROMPT", "PS1"),
+    ("PROMPT2", "PS2"),
+    ("PROMPT3", "PS3"),
+    ("PROMPT4", "PS4"),
+    ("RPROMPT", "RPS1"),
+    ("RPROMPT2", "RPS2"),
+];
+
+/// Returns the name under which a variable is known.
+pub(crate) fn canonical(name: &str, shell: Shell) -> Option<&'static str> {
+    let tied = || TIED.iter().find(|(array, _)| *array == name).map(|(_, variable)| *variable);
+    (shell == Shell::Zsh).then(tied).flatten()
+}
+
+/// Variables that decide how a shell reads or looks up what follows, beside those that programs look at.
+const OF_THE_SHELL: &[(&str, &[Shell])] = &[
+    ("SHELLOPTS", BASH),
+    ("BASHOPTS", BASH),
+    ("BASH_COMPAT", BASH),
+    ("POSIXLY_CORRECT", BASH),
+    ("histchars", ANY),
+    ("HISTCHARS", ZSH),
+    ("options", ZSH),
+    ("aliases", ZSH),
+    ("galiases", ZSH),
+    ("saliases", ZSH),
+    ("dis_aliases", ZSH),
+    ("dis_galiases", ZSH),
+    ("dis_saliases", ZSH),
+    ("functions", ZSH),
+    ("dis_functions", ZSH),
+    ("functions_source", ZSH),
+    ("commands", ZSH),
+    ("reswords", ZSH),
+    ("parameters", ZSH),
+    ("mapfile", ZSH),
+    ("modules", ZSH),
+];
+
+/// Returns whether setting a variable changes how the shell reads what follows.
+pub(crate) fn changes_reading(name: &str, shell: Shell) -> bool {
+    OF_THE_SHELL.iter().any(|(variable, shells)| *variable == name && shells.contains(&shell))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_builtin_has_one_row_for_each_shell() {
+        for row in &SETTERS {
+            for name in row.names {
+                for shell in row.shells {
+                    let rows = SETTERS.iter().filter(|other| other.names.contains(name) && other.shells.contains(shell));
+                    assert_eq!(rows.count(), 1, "{name}");
+                }
+            }
+        }
+    }
+}

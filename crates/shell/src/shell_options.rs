@@ -1,0 +1,346 @@
+//! Options of shells that change how what follows is read, and those that do not.
+//!
+//! bash(1), `set` and `shopt`; zshoptions(1); POSIX.1, `set`. What is in no list changes how text is read, for all anybody
+//! knows: history expansion runs what stands in a comment, `keyword` makes an argument an assignment, and in `posix` mode
+//! other functions run.
+
+use crate::actions::Arg;
+use crate::options::Shell;
+
+/// Whether an option is switched on or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
+}
+use Switch::{Off, On};
+
+/// Letters of `set` that are harmless, whichever way they are switched, then those that are harmless when they are switched
+/// on, which is how a shell begins.
+const LETTERS: &[(Shell, &str, &str)] = &[
+    // `a` exports what is set, and whatever is set counts here, exported or not.
+    (Shell::Bash, "abefmnuvxCET", "hB"),
+    (Shell::Sh, "abefmnuvxC", "hB"),
+    (Shell::Zsh, "aefnuvxC", ""),
+];
+
+/// Names of `set -o` that are harmless.
+const NAMES: &[&str] = &[
+    "allexport", "errexit", "errtrace", "functrace", "ignoreeof", "monitor", "noclobber", "noexec", "noglob", "nolog",
+    "notify", "nounset", "pipefail", "verbose", "vi", "emacs", "xtrace",
+];
+
+/// Names of `set -o` that are harmless when they are switched on.
+const NAMES_ON: &[&str] = &["hashall", "braceexpand", "interactive-comments"];
+
+/// Names of `shopt` that are harmless.
+const SHOPT: &[&str] = &[
+    "checkhash", "checkjobs", "checkwinsize", "cmdhist", "complete_fullquote", "direxpand", "dirspell", "dotglob", "execfail",
+    "failglob", "force_fignore", "globasciiranges", "globskipdots", "globstar", "gnu_errfmt", "histappend", "hostcomplete",
+    "huponexit", "inherit_errexit", "lithist", "mailwarn", "no_empty_cmd_completion", "nocaseglob", "nocasematch",
+    "nullglob", "progcomp", "shift_verbose", "varredir_close", "xpg_echo",
+];
+
+/// Names of `shopt` that are harmless when they are switched on. Of `extglob` see [`Change::Patterns`].
+const SHOPT_ON: &[&str] = &["interactive_comments", "promptvars", "sourcepath", "extquote", "patsub_replacement"];
+
+/// Names of `setopt` that are harmless, without underscores. `no` before a name switches it off.
+const SETOPT: &[&str] = &[
+    "aliasfuncdef", "allexport", "alwaystoend", "appendhistory", "autolist", "automenu", "autopushd", "badpattern",
+    "beep", "bgnice", "caseglob", "casematch", "checkjobs", "checkrunningjobs", "clobber", "completeinword", "cshnullglob",
+    "errexit", "errreturn", "evallineno", "exec", "extendedhistory", "flowcontrol", "globdots", "globstarshort", "histbeep",
+    "histfcntllock", "histfindnodups", "histignorealldups", "histignoredups", "histreduceblanks", "histsavenodups",
+    "hup", "ignoreeof", "incappendhistory", "listambiguous", "listbeep", "listpacked", "listtypes", "localoptions",
+    "localtraps", "longlistjobs", "markdirs", "monitor", "multibyte", "nomatch", "notify", "nullglob", "numericglobsort",
+    "pathscript", "pipefail", "printexitvalue", "pushdignoredups", "pushdminus", "pushdsilent", "pushdtohome", "rcexpandparam",
+    "rmstarsilent", "rmstarwait", "sharehistory", "typesetsilent", "typesettounset", "unset", "verbose", "vi", "emacs",
+    "warncreateglobal", "warnnestedvar", "xtrace", "zle", "dotglob",
+];
+
+/// Names of `setopt` that are harmless when they are switched on, which they are without a configuration.
+const SETOPT_ON: &[&str] = &["interactivecomments", "hashall", "hashcmds", "hashdirs", "multios", "equals", "glob", "bareglobqual"];
+
+/// What a change of options means for what follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// Nothing that matters here.
+    Nothing,
+    /// Patterns in parentheses: `!(a)` is one from here on.
+    Patterns,
+    /// Text may be read in another way.
+    Reading,
+}
+
+/// Returns what a builtin changes by its words, of which the first is its name.
+pub(crate) fn changed(name: &str, argv: &[Arg<'_>], shell: Shell) -> Change {
+    let words = argv.get(1..).unwrap_or_default();
+    match name {
+        "set" => by_set(words, shell),
+        "shopt" if shell == Shell::Bash => by_shopt(words),
+        "setopt" if shell == Shell::Zsh => by_setopt(words, On),
+        "unsetopt" if shell == Shell::Zsh => by_setopt(words, Off),
+        "emulate" if shell == Shell::Zsh => by_emulate(words),
+        "history" | "fc" | "r" if runs_history(name, words, shell) => Change::Reading,
+        // Functions that take the places of builtins and programs, from files and modules.
+        "enable" | "disable" | "zmodload" | "autoload" | "unhash" if !words.is_empty() => Change::Reading,
+        _ => Change::Nothing,
+    }
+}
+
+/// Returns what a shell is told to change by the words after its name, before the text that it runs.
+pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
+    let mut found = Change::Nothing;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let Some(text) = word.known() else { return Change::Reading };
+        let Some((switch, letters)) = cluster(text) else { break };
+        if text.starts_with("--") {
+            found = found.max(long_at_start(text));
+            continue;
+        }
+        for letter in letters.chars() {
+            found = found.max(match letter {
+                'o' => rest.next().map_or(Change::Nothing, |name| set_name(name, switch, shell)),
+                'O' => rest.next().map_or(Change::Nothing, |name| shopt_name(name, switch)),
+                // Reads its text elsewhere, or as another kind of shell, which says nothing about the text.
+                'c' | 's' | 'l' | 'i' | 'p' | 'r' | 'D' => Change::Nothing,
+                'f' if shell == Shell::Zsh => Change::Nothing,
+                letter => set_letter(letter, switch, shell),
+            });
+        }
+    }
+    found
+}
+
+fn long_at_start(text: &str) -> Change {
+    match text {
+        "--posix" | "--debugger" | "--interactive" => Change::Reading,
+        _ => Change::Nothing,
+    }
+}
+
+fn by_set(words: &[Arg<'_>], shell: Shell) -> Change {
+    let mut found = Change::Nothing;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let Some(text) = word.known() else {
+            // `set "$x"`: an operand, or options. Nothing is an option behind the first operand.
+            return if may_be_option(word) { Change::Reading } else { found };
+        };
+        if matches!(text, "--" | "-") {
+            break;
+        }
+        let Some((switch, letters)) = cluster(text) else { break };
+        for letter in letters.chars() {
+            found = found.max(match letter {
+                // Without a name it only lists.
+                'o' => rest.next().map_or(Change::Nothing, |name| set_name(name, switch, shell)),
+                // zsh: `set -A name value …`, of which the assignment is told elsewhere.
+                'A' if shell == Shell::Zsh => return found,
+                letter => set_letter(letter, switch, shell),
+            });
+        }
+    }
+    found
+}
+
+fn cluster(text: &str) -> Option<(Switch, &str)> {
+    let on = text.strip_prefix('-').map(|letters| (On, letters));
+    on.or_else(|| text.strip_prefix('+').map(|letters| (Off, letters)))
+}
+
+fn may_be_option(word: &Arg<'_>) -> bool {
+    match word {
+        Arg::Known(text) => text.starts_with(['-', '+']),
+        Arg::Unknown { prefix, .. } => prefix.is_empty() || prefix.starts_with(['-', '+']),
+    }
+}
+
+fn set_letter(letter: char, switch: Switch, shell: Shell) -> Change {
+    let is_harmless = LETTERS.iter().any(|(of, both, on)| {
+        *of == shell && (both.contains(letter) || switch == On && on.contains(letter))
+    });
+    if is_harmless { Change::Nothing } else { Change::Reading }
+}
+
+fn set_name(name: &Arg<'_>, switch: Switch, shell: Shell) -> Change {
+    match name.known() {
+        Some(name) if shell == Shell::Zsh => setopt_name(name, switch),
+        Some(name) => one_of(name, switch, NAMES, NAMES_ON),
+        None => Change::Reading,
+    }
+}
+
+fn one_of(name: &str, switch: Switch, both: &[&str], on: &[&str]) -> Change {
+    let is_harmless = both.contains(&name) || switch == On && on.contains(&name);
+    if is_harmless { Change::Nothing } else { Change::Reading }
+}
+
+fn shopt_name(name: &Arg<'_>, switch: Switch) -> Change {
+    match name.known() {
+        Some("extglob") => Change::Patterns,
+        Some(name) => one_of(name, switch, SHOPT, SHOPT_ON),
+        None => Change::Reading,
+    }
+}
+
+fn by_shopt(words: &[Arg<'_>]) -> Change {
+    let (mut switch, mut of_set) = (None, false);
+    let mut found = Change::Nothing;
+    let mut options = true;
+    for word in words {
+        match word.known() {
+            Some("--") if options => options = false,
+            Some(text) if options && text.starts_with('-') => {
+                if text.contains('s') {
+                    switch = Some(On);
+                }
+                if text.contains('u') {
+                    switch = Some(Off);
+                }
+                of_set |= text.contains('o');
+            }
+            None if options && switch.is_none() && may_be_option(word) => return Change::Reading,
+            _ => {
+                options = false;
+                found = found.max(match switch {
+                    // Only tells.
+                    None => Change::Nothing,
+                    Some(switch) if of_set => set_name(word, switch, Shell::Bash),
+                    Some(switch) => shopt_name(word, switch),
+                });
+            }
+        }
+    }
+    found
+}
+
+fn by_setopt(words: &[Arg<'_>], switch: Switch) -> Change {
+    let mut found = Change::Nothing;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let Some(text) = word.known() else { return Change::Reading };
+        found = found.max(match cluster(text) {
+            Some((_, "-")) => Change::Nothing,
+            Some((letters_switch, letters)) => {
+                // `setopt -e` switches on, `unsetopt -e` off.
+                let letters_switch = if switch == On { letters_switch } else { opposite(letters_switch) };
+                letters.chars().fold(Change::Nothing, |found, letter| {
+                    found.max(match letter {
+                        'o' => rest.next().map_or(Change::Nothing, |name| set_name(name, letters_switch, Shell::Zsh)),
+                        letter => set_letter(letter, letters_switch, Shell::Zsh),
+                    })
+                })
+            }
+            None => setopt_name(text, switch),
+        });
+    }
+    found
+}
+
+const fn opposite(switch: Switch) -> Switch {
+    match switch {
+        On => Off,
+        Off => On,
+    }
+}
+
+/// zshoptions(1): case and underscores do not count, and `no` turns the meaning round.
+fn setopt_name(name: &str, switch: Switch) -> Change {
+    let plain: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+    let known = |name: &str, switch| one_of(name, switch, SETOPT, SETOPT_ON) == Change::Nothing
+        || one_of(name, switch, NAMES, &[]) == Change::Nothing;
+    let is_harmless = known(&plain, switch)
+        || plain.strip_prefix("no").is_some_and(|name| known(name, opposite(switch)));
+    if is_harmless { Change::Nothing } else { Change::Reading }
+}
+
+/// `emulate zsh` goes back to what a text is read for anyway.
+fn by_emulate(words: &[Arg<'_>]) -> Change {
+    let known: Option<Vec<&str>> = words.iter().map(Arg::known).collect();
+    match known.as_deref() {
+        Some([] | ["zsh" | "-L" | "-LR" | "-RL" | "-l"] | ["-L" | "-R" | "-LR" | "-RL", "zsh"]) => Change::Nothing,
+        _ => Change::Reading,
+    }
+}
+
+/// `fc` and `r` run what was run before, and `history -s` says what that was. Lists are harmless.
+fn runs_history(name: &str, words: &[Arg<'_>], shell: Shell) -> bool {
+    let lists = |word: &Arg<'_>| word.known().is_some_and(|text| text == "-l" || text.starts_with("-l"));
+    match name {
+        "history" => words.iter().any(|word| {
+            !word.known().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        }),
+        "fc" => !words.first().is_some_and(lists),
+        _ => shell == Shell::Zsh,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::Cow;
+
+    fn change(text: &str, shell: Shell) -> Change {
+        let argv: Vec<Arg<'_>> = text
+            .split(' ')
+            .map(|word| if word == "$x" { Arg::any() } else { Arg::Known(Cow::Borrowed(word)) })
+            .collect();
+        let name = argv.first().and_then(Arg::known).unwrap_or_default().to_owned();
+        changed(&name, &argv, shell)
+    }
+
+    #[test]
+    fn options_that_change_nothing() {
+        for text in [
+            "set -euo pipefail", "set -x", "set +x", "set -Eeuo pipefail", "set -e -o pipefail -u", "set -o errexit",
+            "set -- a -k", "set a -k", "set -a", "set +o pipefail", "set -f", "set -m", "set", "set -o", "set -T",
+            "shopt -s nullglob globstar dotglob", "shopt -u nullglob", "shopt", "shopt -q histexpand", "shopt -so pipefail",
+            "shopt -s inherit_errexit", "history", "history 20", "fc -l",
+        ] {
+            assert_eq!(change(text, Shell::Bash), Change::Nothing, "{text}");
+        }
+        for text in [
+            "set -euo pipefail", "setopt pipefail", "setopt NULL_GLOB no_nomatch", "unsetopt nomatch", "setopt -e",
+            "emulate -L zsh", "setopt local_options err_exit", "setopt", "set -o err_return",
+        ] {
+            assert_eq!(change(text, Shell::Zsh), Change::Nothing, "{text}");
+        }
+        assert_eq!(change("shopt -s extglob", Shell::Bash), Change::Patterns);
+    }
+
+    #[test]
+    fn options_that_change_how_text_is_read() {
+        for text in [
+            "set -k", "set -ek", "set -e -k", "set -o keyword", "set -eo keyword", "set -o errexit -o keyword", "set -H",
+            "set -eH", "set -o histexpand", "set -o history", "set +o history", "set -o posix", "set +B", "set +h", "set -P",
+            "set -eo pipefail -o posix", "set $x", "set -o $x", "set -e $x", "shopt -s expand_aliases", "shopt -so history",
+            "shopt -s -o posix", "shopt -os keyword", "shopt -s $x", "shopt $x", "shopt -s nullglob lastpipe",
+            "shopt -s compat31", "shopt -s cdable_vars", "shopt -s autocd", "history -s ls", "history -r f", "fc -s", "fc",
+            "enable -n echo", "set -o unheard-of", "shopt -s unheard-of", "set -r",
+        ] {
+            assert_eq!(change(text, Shell::Bash), Change::Reading, "{text}");
+        }
+        for text in [
+            "setopt sh_word_split", "setopt KSH_ARRAYS", "setopt no_rcs", "setopt ExtendedGlob", "unsetopt noextendedglob",
+            "emulate sh", "emulate -L ksh", "setopt $x", "setopt -o shwordsplit", "set -o shwordsplit", "set -y",
+            "unsetopt multios", "setopt nomultios", "r", "zmodload zsh/files", "autoload ls", "set -o banghist",
+        ] {
+            assert_eq!(change(text, Shell::Zsh), Change::Reading, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_that_a_shell_starts_with() {
+        let start = |text: &str| {
+            let words: Vec<Arg<'_>> = text.split(' ').map(|word| Arg::Known(Cow::Borrowed(word))).collect();
+            at_start(&words, Shell::Bash)
+        };
+        for text in ["-c ls", "-lc ls", "-ec ls", "-euxo pipefail -c ls", "-O nullglob -c ls", "-x f", "-ic x", "--norc -c x", "f -k"] {
+            assert_eq!(start(text), Change::Nothing, "{text}");
+        }
+        for text in ["-kc ls", "-O expand_aliases -c x", "-o history -o histexpand -c x", "+B -c x", "--posix f"] {
+            assert_eq!(start(text), Change::Reading, "{text}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What variables may hold, as far as it decides what happens when a value is evaluated.
+//!
+//! A value is a number, a word, or anything. All assignments of a text are joined, wherever they stand and whether they are
+//! carried out or not, so that loops need no second walk; and a variable counts as assigned only where every path leads
+//! through an assignment (definite assignment), because before that it holds what the environment gave it. Values that are
+//! copied from variables are edges of a graph, over which the worst value is spread once, at the end: linear in the text.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::span::Span;
+
+/// What a value may be. What is further down is worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Holds {
+    /// A number, or nothing at all.
+    Number,
+    /// A text without a bracket: the name of a variable at worst, which is evaluated in turn.
+    Word,
+    /// Anything: the subscript in it may run a program.
+    Data,
+}
+
+/// What is assigned: the worst of what is written and of what other variables hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Value {
+    pub(crate) holds: Holds,
+    pub(crate) from: Vec<String>,
+}
+
+impl Value {
+    pub(crate) const NUMBER: Self = Self { holds: Holds::Number, from: Vec::new() };
+    pub(crate) const DATA: Self = Self { holds: Holds::Data, from: Vec::new() };
+
+    /// Returns what a text is that is written down.
+    pub(crate) const fn written(holds: Holds) -> Self {
+        Self { holds, from: Vec::new() }
+    }
+
+    /// Adds what stands beside it.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.holds = self.holds.max(other.holds);
+        self.from.extend(other.from);
+    }
+}
+
+/// Returns what a text is that is known.
+pub(crate) fn of_text(text: &str) -> Holds {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b' ')) {
+        Holds::Number
+    } else if text.contains(['[', '$', '`']) {
+        Holds::Data
+    } else {
+        Holds::Word
+    }
+}
+
+/// Variables that hold a number whatever they are set to.
+const NUMBERS: &[&str] = &[
+    "#", "?", "$", "!", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "OPTIND",
+    "EPOCHSECONDS", "BASH_SUBSHELL", "HISTCMD",
+];
+
+/// Variables that evaluate what they are given, without being declared as numbers.
+const INTEGERS: &[&str] = &[
+    "RANDOM", "SRANDOM", "SECONDS", "LINENO", "OPTIND", "HISTCMD", "HISTSIZE", "SAVEHIST", "COLUMNS", "LINES", "UID",
+    "EUID", "GID", "EGID", "SHLVL", "TMOUT", "KEYTIMEOUT", "LISTMAX", "MAILCHECK", "FUNCNEST", "ERRNO", "LOGCHECK",
+    "TTYIDLE", "TRY_BLOCK_ERROR", "TRY_BLOCK_INTERRUPT", "BASHPID", "PPID",
+];
+
+/// What the variables of a text hold.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    indexes: HashMap<String, usize>,
+    holds: Vec<Holds>,
+    /// The variables that hold what this one holds.
+    copies: Vec<Vec<usize>>,
+    /// How often each variable is assigned on the path to here.
+    definite: HashMap<String, usize>,
+    path: Vec<String>,
+    /// Values that are evaluated, with the worst that they may hold.
+    evaluated: Vec<(usize, Holds, Span)>,
+    integers: HashSet<String>,
+    associative: HashMap<String, bool>,
+    /// Where something was evaluated that nobody knows.
+    unknown: Vec<Span>,
+}
+
+impl Values {
+    fn index(&mut self, name: &str) -> usize {
+        if let Some(index) = self.indexes.get(name) {
+            return *index;
+        }
+        let index = self.holds.len();
+        self.indexes.insert(name.to_owned(), index);
+        self.holds.push(Holds::Number);
+        self.copies.push(Vec::new());
+        index
+    }
+
+    /// Notes an assignment, after which the variable is certain to have been assigned if `is_definite`.
+    pub(crate) fn assign(&mut self, name: &str, value: &Value, is_definite: bool, span: Span) {
+        let index = self.index(name);
+        if let Some(holds) = self.holds.get_mut(index) {
+            *holds = value.holds.max(*holds);
+        }
+        for from in &value.from {
+            let from = self.index(from);
+            if let Some(copies) = self.copies.get_mut(from) {
+                copies.push(index);
+            }
+        }
+        if INTEGERS.contains(&name) {
+            self.evaluated.push((index, Holds::Number, span));
+        }
+        if is_definite {
+            *self.definite.entry(name.to_owned()).or_default() += 1;
+            self.path.push(name.to_owned());
+        }
+    }
+
+    /// Returns what a variable holds that is used here.
+    pub(crate) fn of(&self, name: &str) -> Value {
+        if NUMBERS.contains(&name) {
+            Value::NUMBER
+        } else if self.definite.get(name).is_some_and(|count| *count > 0) {
+            Value { holds: Holds::Number, from: vec![name.to_owned()] }
+        } else {
+            Value::DATA
+        }
+    }
+
+    /// Notes that a value is evaluated, which is harmless up to `most`.
+    pub(crate) fn evaluate(&mut self, value: &Value, most: Holds, span: Span) {
+        if value.holds > most {
+            self.unknown.push(span);
+        }
+        for from in &value.from {
+            let index = self.index(from);
+            self.evaluated.push((index, most, span));
+        }
+    }
+
+    /// Notes that a variable evaluates whatever it is given.
+    pub(crate) fn is_integer(&mut self, name: &str, span: Span) {
+        let index = self.index(name);
+        self.integers.insert(name.to_owned());
+        self.evaluated.push((index, Holds::Number, span));
+    }
+
+    /// Notes whether the keys of an array are texts, which are not evaluated. It has to be said the same everywhere.
+    pub(crate) fn has_keys(&mut self, name: &str, keys: bool) {
+        let known = self.associative.entry(name.to_owned()).or_insert(keys);
+        *known &= keys;
+    }
+
+    /// Whether the keys of an array are texts.
+    pub(crate) fn is_associative(&self, name: &str) -> bool {
+        self.associative.get(name).copied().unwrap_or(false)
+    }
+
+    /// Returns how much is certain to have been assigned here, for [`Values::leave`].
+    pub(crate) fn enter(&self) -> usize {
+        self.path.len()
+    }
+
+    /// Forgets what was only assigned on a path that may not have been taken.
+    pub(crate) fn leave(&mut self, entered: usize) {
+        for name in self.path.drain(entered.min(self.path.len())..) {
+            if let Some(count) = self.definite.get_mut(&name) {
+                *count -= 1;
+            }
+        }
+    }
+
+    /// Begins a text of another process, which has no variables of this one.
+    pub(crate) fn enter_process(&mut self) -> (HashMap<String, usize>, Vec<String>) {
+        (std::mem::take(&mut self.definite), std::mem::take(&mut self.path))
+    }
+
+    /// Ends the text of another process.
+    pub(crate) fn leave_process(&mut self, (definite, path): (HashMap<String, usize>, Vec<String>)) {
+        self.definite = definite;
+        self.path = path;
+    }
+
+    /// Spreads the worst values, and returns where values are evaluated that may run something.
+    pub(crate) fn hazards(mut self) -> Vec<Span> {
+        let mut waiting: Vec<usize> = (0..self.holds.len()).collect();
+        while let Some(index) = waiting.pop() {
+            let Some(holds) = self.holds.get(index).copied() else { continue };
+            for copy in self.copies.get(index).cloned().unwrap_or_default() {
+                if let Some(before) = self.holds.get_mut(copy).filter(|before| **before < holds) {
+                    *before = holds;
+                    waiting.push(copy);
+                }
+            }
+        }
+        let mut found = std::mem::take(&mut self.unknown);
+        for (index, most, span) in &self.evaluated {
+            if self.holds.get(*index).is_some_and(|holds| holds > most) {
+                found.push(*span);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Span = Span::new(0, 1);
+
+    #[test]
+    fn the_worst_value_spreads_over_copies() {
+        let mut values = Values::default();
+        values.assign("a", &Value::NUMBER, true, HERE);
+        let a = values.of("a");
+        values.assign("b", &a, true, HERE);
+        let b = values.of("b");
+        values.evaluate(&b, Holds::Number, HERE);
+        values.assign("a", &Value::DATA, false, HERE);
+        assert_eq!(values.hazards(), [HERE]);
+    }
+
+    #[test]
+    fn what_was_assigned_on_one_path_only_is_not_certain() {
+        let mut values = Values::default();
+        let entered = values.enter();
+        values.assign("a", &Value::NUMBER, true, HERE);
+        assert_eq!(values.of("a").holds, Holds::Number);
+        values.leave(entered);
+        assert_eq!(values.of("a").holds, Holds::Data);
+    }
+}
