@@ -313,7 +313,9 @@ impl HazardKind {
     pub const fn message(self) -> &'static str {
         match self {
             Self::EvaluatedText => "quoted text is evaluated, and a substitution in it runs",
-            Self::EvaluatedData => "a value that is not known is evaluated, and `a[$(…)]` in it runs a command",
+            Self::EvaluatedData => {
+                "a value that is not known is evaluated, and `a[$(…)]` in it runs a command"
+            }
             Self::UnknownVariable => "the name of the variable that is set is not known beforehand",
             Self::ChangedShell => "it changes how the shell reads what follows, or what names stand for",
             Self::PromptText => "a value is expanded as a prompt, which runs what is in it",

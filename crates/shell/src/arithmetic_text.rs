@@ -189,8 +189,10 @@ mod tests {
             ("x ? y=1 : 2", &[Reads("x"), Sets("y")]),
         ];
         for (text, expected) in rows {
-            let found: Vec<Event<'_>> =
-                events(text).into_iter().filter(|event| !matches!(event, Reads("cat" | "f" | "id"))).collect();
+            let found: Vec<Event<'_>> = events(text)
+                .into_iter()
+                .filter(|event| !matches!(event, Reads("cat" | "f" | "id")))
+                .collect();
             assert_eq!(found, *expected, "{text}");
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct Setter {
 pub(crate) enum Named {
     /// None: only the values of options are.
     NoOperand,
-    /// All of them.
+    /// Every operand is the name of a variable.
     Operands,
     /// The one after so many others.
     Operand(usize),
@@ -85,7 +85,8 @@ static SETTERS: [Setter; 27] = [
     row(&["compadd"], ZSH, "-a -k -A: -O: -D: -M: -P: -S: -p: -s: -i: -I: -W: -d: -J: -V: -X: -x: -r: -R: -F: -o? -l -n -U -1 -2 -q -e -Q -f -C -E:", NoOperand, &["-A", "-O", "-D"], &[]),
 ];
 
-static BY_NAME: LazyLock<ByName<Vec<&'static Setter>>> = LazyLock::new(|| by_name(SETTERS.iter(), |row| row.names));
+static BY_NAME: LazyLock<ByName<Vec<&'static Setter>>> =
+    LazyLock::new(|| by_name(SETTERS.iter(), |row| row.names));
 
 /// Returns the row of a builtin.
 pub(crate) fn setter(name: &str, shell: Shell) -> Option<&'static Setter> {
@@ -96,8 +97,23 @@ pub(crate) fn setter(name: &str, shell: Shell) -> Option<&'static Setter> {
 pub(crate) fn evaluates(name: &str) -> bool {
     matches!(
         name,
-        "test" | "[" | "let" | "unset" | "set" | "command" | "builtin" | "exec" | "noglob" | "nocorrect" | "return"
-            | "exit" | "shift" | "break" | "continue" | "logout" | "bye"
+        "test"
+            | "["
+            | "let"
+            | "unset"
+            | "set"
+            | "command"
+            | "builtin"
+            | "exec"
+            | "noglob"
+            | "nocorrect"
+            | "return"
+            | "exit"
+            | "shift"
+            | "break"
+            | "continue"
+            | "logout"
+            | "bye"
     )
 }
 
@@ -165,7 +181,9 @@ mod tests {
         for row in &SETTERS {
             for name in row.names {
                 for shell in row.shells {
-                    let rows = SETTERS.iter().filter(|other| other.names.contains(name) && other.shells.contains(shell));
+                    let rows = SETTERS
+                        .iter()
+                        .filter(|other| other.names.contains(name) && other.shells.contains(shell));
                     assert_eq!(rows.count(), 1, "{name}");
                 }
             }

@@ -388,17 +388,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if is_name(&name) && self.shell() == Shell::Bash && matches!(self.text.peek(), b' ' | b'\t') {
             self.skip_blanks();
             if let Some(compound) = self.compound()? {
-                return Ok(Kind::Coproc {
-                    name: Some(name),
-                    command: Command::Compound(Box::new(compound)),
-                });
+                return Ok(Kind::Coproc { name: Some(name), command: Command::Compound(Box::new(compound)) });
             }
         }
         self.text.at = start;
         match self.compound()? {
-            Some(compound) => {
-                Ok(Kind::Coproc { name: None, command: Command::Compound(Box::new(compound)) })
-            }
+            Some(compound) => Ok(Kind::Coproc { name: None, command: Command::Compound(Box::new(compound)) }),
             // bash writes a substitution anew before it runs it, and then the name that it gives such a coprocess is taken for
             // the program.
             None if !self.state.is_outermost_compound() => Err(self.refuse_here(ReadErrorKind::Dialect)),

@@ -157,7 +157,8 @@ fn printed<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
 fn prints_numbers(format: &str) -> bool {
     let mut directives = format.split('%').skip(1);
     directives.any(|directive| {
-        let letter = directive.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.'".contains(c)).chars().next();
+        let letter =
+            directive.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.'".contains(c)).chars().next();
         // `%%` is split into nothing and what follows it.
         !matches!(letter, None | Some('s' | 'b' | 'q' | 'c'))
     })

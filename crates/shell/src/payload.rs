@@ -113,7 +113,18 @@ fn aliases<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>)
         let written = match arg {
             Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text,
         };
-        if let Some((name, _)) = written.split_once('=') {
+        // zsh: global aliases replace arguments, and aliases of endings start programs for files.
+        let is_wide = arg.known().is_some_and(|word| {
+            word.starts_with('-') && word.contains(['g', 's']) && context.shell == Shell::Zsh
+        });
+        let named = written.split_once('=');
+        if is_wide
+            || arg.known().is_none() && named.is_none()
+            || named.is_some_and(|(name, _)| is_reserved(name))
+        {
+            walk.hazard(HazardKind::ChangedShell, run.span);
+        }
+        if let Some((name, _)) = named {
             walk.alias(name);
             text(
                 walk,
@@ -123,6 +134,41 @@ fn aliases<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>)
             );
         }
     }
+}
+
+/// Whether a word belongs to the grammar of some shell: an alias of it changes how commands are put together.
+fn is_reserved(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "do",
+        "done",
+        "while",
+        "until",
+        "for",
+        "case",
+        "esac",
+        "in",
+        "function",
+        "select",
+        "time",
+        "{",
+        "}",
+        "!",
+        "[[",
+        "]]",
+        "coproc",
+        "repeat",
+        "foreach",
+        "end",
+        "always",
+        "nocorrect",
+        "noglob",
+    ];
+    WORDS.contains(&name)
 }
 
 /// Reads the words that follow any of `options` as commands.

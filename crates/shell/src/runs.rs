@@ -12,14 +12,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::actions::{Actions, Arg, AssignmentScope, DataFlow, Flow, Function, HazardKind, InvocationKind, Run, ShellHazard};
+use crate::actions::{
+    Actions, Arg, AssignmentScope, DataFlow, Flow, Function, HazardKind, InvocationKind, Run, ShellHazard,
+};
 use crate::braces::single;
 use crate::call_chain::{self, CallChain};
 use crate::options::{ReadOptions, Shell};
 use crate::parser::{self, Admission, Parsed};
 use crate::span::Span;
 use crate::text::Origin;
-use crate::tree::{Command, Compound, Heredoc, Item, Join, Kind, List, Operand, Pipeline, Prefix, Role, Word};
+use crate::tree::{
+    Command, Compound, Heredoc, Item, Join, Kind, List, Operand, Pipeline, Prefix, Role, Word,
+};
 use crate::values::{Holds, Value, Values};
 use crate::var_sources::VarSources;
 use crate::{evaluated, payload};
@@ -300,7 +304,13 @@ impl<'t, 'o> Walk<'t, 'o> {
                 self.known.leave(assigned);
                 if let Some(name) = name {
                     let span = span_of(command);
-                    self.assign(Cow::Owned(name.to_string()), Arg::any(), AssignmentScope::Shell, span, context);
+                    self.assign(
+                        Cow::Owned(name.to_string()),
+                        Arg::any(),
+                        AssignmentScope::Shell,
+                        span,
+                        context,
+                    );
                 }
             }
         }
@@ -308,7 +318,7 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     fn for_words(
         &mut self,
-        name: &Cow<'t, str>,
+        name: &str,
         words: &[Word<'t>],
         body: &List<'t>,
         whole: Span,
@@ -331,7 +341,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         let span = words.first().map_or(whole, |word| word.span);
         let assigned = self.known.enter();
         let set = Set { value, is_definite: true, scope: AssignmentScope::Shell };
-        self.set(name.clone(), arg, set, span, context);
+        self.set(Cow::Owned(name.to_owned()), arg, &set, span, context);
         self.list(body, Context { is_certain: false, ..context });
         self.known.leave(assigned);
     }

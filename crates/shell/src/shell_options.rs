@@ -26,8 +26,23 @@ const LETTERS: &[(Shell, &str, &str)] = &[
 
 /// Names of `set -o` that are harmless.
 const NAMES: &[&str] = &[
-    "allexport", "errexit", "errtrace", "functrace", "ignoreeof", "monitor", "noclobber", "noexec", "noglob", "nolog",
-    "notify", "nounset", "pipefail", "verbose", "vi", "emacs", "xtrace",
+    "allexport",
+    "errexit",
+    "errtrace",
+    "functrace",
+    "ignoreeof",
+    "monitor",
+    "noclobber",
+    "noexec",
+    "noglob",
+    "nolog",
+    "notify",
+    "nounset",
+    "pipefail",
+    "verbose",
+    "vi",
+    "emacs",
+    "xtrace",
 ];
 
 /// Names of `set -o` that are harmless when they are switched on.
@@ -35,30 +50,119 @@ const NAMES_ON: &[&str] = &["hashall", "braceexpand", "interactive-comments"];
 
 /// Names of `shopt` that are harmless.
 const SHOPT: &[&str] = &[
-    "checkhash", "checkjobs", "checkwinsize", "cmdhist", "complete_fullquote", "direxpand", "dirspell", "dotglob", "execfail",
-    "failglob", "force_fignore", "globasciiranges", "globskipdots", "globstar", "gnu_errfmt", "histappend", "hostcomplete",
-    "huponexit", "inherit_errexit", "lithist", "mailwarn", "no_empty_cmd_completion", "nocaseglob", "nocasematch",
-    "nullglob", "progcomp", "shift_verbose", "varredir_close", "xpg_echo",
+    "checkhash",
+    "checkjobs",
+    "checkwinsize",
+    "cmdhist",
+    "complete_fullquote",
+    "direxpand",
+    "dirspell",
+    "dotglob",
+    "execfail",
+    "failglob",
+    "force_fignore",
+    "globasciiranges",
+    "globskipdots",
+    "globstar",
+    "gnu_errfmt",
+    "histappend",
+    "hostcomplete",
+    "huponexit",
+    "inherit_errexit",
+    "lithist",
+    "mailwarn",
+    "no_empty_cmd_completion",
+    "nocaseglob",
+    "nocasematch",
+    "nullglob",
+    "progcomp",
+    "shift_verbose",
+    "varredir_close",
+    "xpg_echo",
 ];
 
 /// Names of `shopt` that are harmless when they are switched on. Of `extglob` see [`Change::Patterns`].
-const SHOPT_ON: &[&str] = &["interactive_comments", "promptvars", "sourcepath", "extquote", "patsub_replacement"];
+const SHOPT_ON: &[&str] =
+    &["interactive_comments", "promptvars", "sourcepath", "extquote", "patsub_replacement"];
 
 /// Names of `setopt` that are harmless, without underscores. `no` before a name switches it off.
 const SETOPT: &[&str] = &[
-    "aliasfuncdef", "allexport", "alwaystoend", "appendhistory", "autolist", "automenu", "autopushd", "badpattern",
-    "beep", "bgnice", "caseglob", "casematch", "checkjobs", "checkrunningjobs", "clobber", "completeinword", "cshnullglob",
-    "errexit", "errreturn", "evallineno", "exec", "extendedhistory", "flowcontrol", "globdots", "globstarshort", "histbeep",
-    "histfcntllock", "histfindnodups", "histignorealldups", "histignoredups", "histreduceblanks", "histsavenodups",
-    "hup", "ignoreeof", "incappendhistory", "listambiguous", "listbeep", "listpacked", "listtypes", "localoptions",
-    "localtraps", "longlistjobs", "markdirs", "monitor", "multibyte", "nomatch", "notify", "nullglob", "numericglobsort",
-    "pathscript", "pipefail", "printexitvalue", "pushdignoredups", "pushdminus", "pushdsilent", "pushdtohome", "rcexpandparam",
-    "rmstarsilent", "rmstarwait", "sharehistory", "typesetsilent", "typesettounset", "unset", "verbose", "vi", "emacs",
-    "warncreateglobal", "warnnestedvar", "xtrace", "zle", "dotglob",
+    "aliasfuncdef",
+    "allexport",
+    "alwaystoend",
+    "appendhistory",
+    "autolist",
+    "automenu",
+    "autopushd",
+    "badpattern",
+    "beep",
+    "bgnice",
+    "caseglob",
+    "casematch",
+    "checkjobs",
+    "checkrunningjobs",
+    "clobber",
+    "completeinword",
+    "cshnullglob",
+    "errexit",
+    "errreturn",
+    "evallineno",
+    "exec",
+    "extendedhistory",
+    "flowcontrol",
+    "globdots",
+    "globstarshort",
+    "histbeep",
+    "histfcntllock",
+    "histfindnodups",
+    "histignorealldups",
+    "histignoredups",
+    "histreduceblanks",
+    "histsavenodups",
+    "hup",
+    "ignoreeof",
+    "incappendhistory",
+    "listambiguous",
+    "listbeep",
+    "listpacked",
+    "listtypes",
+    "localoptions",
+    "localtraps",
+    "longlistjobs",
+    "markdirs",
+    "monitor",
+    "multibyte",
+    "nomatch",
+    "notify",
+    "nullglob",
+    "numericglobsort",
+    "pathscript",
+    "pipefail",
+    "printexitvalue",
+    "pushdignoredups",
+    "pushdminus",
+    "pushdsilent",
+    "pushdtohome",
+    "rcexpandparam",
+    "rmstarsilent",
+    "rmstarwait",
+    "sharehistory",
+    "typesetsilent",
+    "typesettounset",
+    "unset",
+    "verbose",
+    "vi",
+    "emacs",
+    "warncreateglobal",
+    "warnnestedvar",
+    "xtrace",
+    "zle",
+    "dotglob",
 ];
 
 /// Names of `setopt` that are harmless when they are switched on, which they are without a configuration.
-const SETOPT_ON: &[&str] = &["interactivecomments", "hashall", "hashcmds", "hashdirs", "multios", "equals", "glob", "bareglobqual"];
+const SETOPT_ON: &[&str] =
+    &["interactivecomments", "hashall", "hashcmds", "hashdirs", "multios", "equals", "glob", "bareglobqual"];
 
 /// What a change of options means for what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,9 +261,9 @@ fn may_be_option(word: &Arg<'_>) -> bool {
 }
 
 fn set_letter(letter: char, switch: Switch, shell: Shell) -> Change {
-    let is_harmless = LETTERS.iter().any(|(of, both, on)| {
-        *of == shell && (both.contains(letter) || switch == On && on.contains(letter))
-    });
+    let is_harmless = LETTERS
+        .iter()
+        .any(|(of, both, on)| *of == shell && (both.contains(letter) || switch == On && on.contains(letter)));
     if is_harmless { Change::Nothing } else { Change::Reading }
 }
 
@@ -227,7 +331,9 @@ fn by_setopt(words: &[Arg<'_>], switch: Switch) -> Change {
                 let letters_switch = if switch == On { letters_switch } else { opposite(letters_switch) };
                 letters.chars().fold(Change::Nothing, |found, letter| {
                     found.max(match letter {
-                        'o' => rest.next().map_or(Change::Nothing, |name| set_name(name, letters_switch, Shell::Zsh)),
+                        'o' => rest
+                            .next()
+                            .map_or(Change::Nothing, |name| set_name(name, letters_switch, Shell::Zsh)),
                         letter => set_letter(letter, letters_switch, Shell::Zsh),
                     })
                 })
@@ -248,10 +354,12 @@ const fn opposite(switch: Switch) -> Switch {
 /// zshoptions(1): case and underscores do not count, and `no` turns the meaning round.
 fn setopt_name(name: &str, switch: Switch) -> Change {
     let plain: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
-    let known = |name: &str, switch| one_of(name, switch, SETOPT, SETOPT_ON) == Change::Nothing
-        || one_of(name, switch, NAMES, &[]) == Change::Nothing;
-    let is_harmless = known(&plain, switch)
-        || plain.strip_prefix("no").is_some_and(|name| known(name, opposite(switch)));
+    let known = |name: &str, switch| {
+        one_of(name, switch, SETOPT, SETOPT_ON) == Change::Nothing
+            || one_of(name, switch, NAMES, &[]) == Change::Nothing
+    };
+    let is_harmless =
+        known(&plain, switch) || plain.strip_prefix("no").is_some_and(|name| known(name, opposite(switch)));
     if is_harmless { Change::Nothing } else { Change::Reading }
 }
 
@@ -259,7 +367,9 @@ fn setopt_name(name: &str, switch: Switch) -> Change {
 fn by_emulate(words: &[Arg<'_>]) -> Change {
     let known: Option<Vec<&str>> = words.iter().map(Arg::known).collect();
     match known.as_deref() {
-        Some([] | ["zsh" | "-L" | "-LR" | "-RL" | "-l"] | ["-L" | "-R" | "-LR" | "-RL", "zsh"]) => Change::Nothing,
+        Some([] | ["zsh" | "-L" | "-LR" | "-RL" | "-l"] | ["-L" | "-R" | "-LR" | "-RL", "zsh"]) => {
+            Change::Nothing
+        }
         _ => Change::Reading,
     }
 }
@@ -268,9 +378,9 @@ fn by_emulate(words: &[Arg<'_>]) -> Change {
 fn runs_history(name: &str, words: &[Arg<'_>], shell: Shell) -> bool {
     let lists = |word: &Arg<'_>| word.known().is_some_and(|text| text == "-l" || text.starts_with("-l"));
     match name {
-        "history" => words.iter().any(|word| {
-            !word.known().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
-        }),
+        "history" => words
+            .iter()
+            .any(|word| !word.known().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))),
         "fc" => !words.first().is_some_and(lists),
         _ => shell == Shell::Zsh,
     }
@@ -293,16 +403,43 @@ mod tests {
     #[test]
     fn options_that_change_nothing() {
         for text in [
-            "set -euo pipefail", "set -x", "set +x", "set -Eeuo pipefail", "set -e -o pipefail -u", "set -o errexit",
-            "set -- a -k", "set a -k", "set -a", "set +o pipefail", "set -f", "set -m", "set", "set -o", "set -T",
-            "shopt -s nullglob globstar dotglob", "shopt -u nullglob", "shopt", "shopt -q histexpand", "shopt -so pipefail",
-            "shopt -s inherit_errexit", "history", "history 20", "fc -l",
+            "set -euo pipefail",
+            "set -x",
+            "set +x",
+            "set -Eeuo pipefail",
+            "set -e -o pipefail -u",
+            "set -o errexit",
+            "set -- a -k",
+            "set a -k",
+            "set -a",
+            "set +o pipefail",
+            "set -f",
+            "set -m",
+            "set",
+            "set -o",
+            "set -T",
+            "shopt -s nullglob globstar dotglob",
+            "shopt -u nullglob",
+            "shopt",
+            "shopt -q histexpand",
+            "shopt -so pipefail",
+            "shopt -s inherit_errexit",
+            "history",
+            "history 20",
+            "fc -l",
         ] {
             assert_eq!(change(text, Shell::Bash), Change::Nothing, "{text}");
         }
         for text in [
-            "set -euo pipefail", "setopt pipefail", "setopt NULL_GLOB no_nomatch", "unsetopt nomatch", "setopt -e",
-            "emulate -L zsh", "setopt local_options err_exit", "setopt", "set -o err_return",
+            "set -euo pipefail",
+            "setopt pipefail",
+            "setopt NULL_GLOB no_nomatch",
+            "unsetopt nomatch",
+            "setopt -e",
+            "emulate -L zsh",
+            "setopt local_options err_exit",
+            "setopt",
+            "set -o err_return",
         ] {
             assert_eq!(change(text, Shell::Zsh), Change::Nothing, "{text}");
         }
@@ -312,19 +449,64 @@ mod tests {
     #[test]
     fn options_that_change_how_text_is_read() {
         for text in [
-            "set -k", "set -ek", "set -e -k", "set -o keyword", "set -eo keyword", "set -o errexit -o keyword", "set -H",
-            "set -eH", "set -o histexpand", "set -o history", "set +o history", "set -o posix", "set +B", "set +h", "set -P",
-            "set -eo pipefail -o posix", "set $x", "set -o $x", "set -e $x", "shopt -s expand_aliases", "shopt -so history",
-            "shopt -s -o posix", "shopt -os keyword", "shopt -s $x", "shopt $x", "shopt -s nullglob lastpipe",
-            "shopt -s compat31", "shopt -s cdable_vars", "shopt -s autocd", "history -s ls", "history -r f", "fc -s", "fc",
-            "enable -n echo", "set -o unheard-of", "shopt -s unheard-of", "set -r",
+            "set -k",
+            "set -ek",
+            "set -e -k",
+            "set -o keyword",
+            "set -eo keyword",
+            "set -o errexit -o keyword",
+            "set -H",
+            "set -eH",
+            "set -o histexpand",
+            "set -o history",
+            "set +o history",
+            "set -o posix",
+            "set +B",
+            "set +h",
+            "set -P",
+            "set -eo pipefail -o posix",
+            "set $x",
+            "set -o $x",
+            "set -e $x",
+            "shopt -s expand_aliases",
+            "shopt -so history",
+            "shopt -s -o posix",
+            "shopt -os keyword",
+            "shopt -s $x",
+            "shopt $x",
+            "shopt -s nullglob lastpipe",
+            "shopt -s compat31",
+            "shopt -s cdable_vars",
+            "shopt -s autocd",
+            "history -s ls",
+            "history -r f",
+            "fc -s",
+            "fc",
+            "enable -n echo",
+            "set -o unheard-of",
+            "shopt -s unheard-of",
+            "set -r",
         ] {
             assert_eq!(change(text, Shell::Bash), Change::Reading, "{text}");
         }
         for text in [
-            "setopt sh_word_split", "setopt KSH_ARRAYS", "setopt no_rcs", "setopt ExtendedGlob", "unsetopt noextendedglob",
-            "emulate sh", "emulate -L ksh", "setopt $x", "setopt -o shwordsplit", "set -o shwordsplit", "set -y",
-            "unsetopt multios", "setopt nomultios", "r", "zmodload zsh/files", "autoload ls", "set -o banghist",
+            "setopt sh_word_split",
+            "setopt KSH_ARRAYS",
+            "setopt no_rcs",
+            "setopt ExtendedGlob",
+            "unsetopt noextendedglob",
+            "emulate sh",
+            "emulate -L ksh",
+            "setopt $x",
+            "setopt -o shwordsplit",
+            "set -o shwordsplit",
+            "set -y",
+            "unsetopt multios",
+            "setopt nomultios",
+            "r",
+            "zmodload zsh/files",
+            "autoload ls",
+            "set -o banghist",
         ] {
             assert_eq!(change(text, Shell::Zsh), Change::Reading, "{text}");
         }
@@ -336,10 +518,22 @@ mod tests {
             let words: Vec<Arg<'_>> = text.split(' ').map(|word| Arg::Known(Cow::Borrowed(word))).collect();
             at_start(&words, Shell::Bash)
         };
-        for text in ["-c ls", "-lc ls", "-ec ls", "-euxo pipefail -c ls", "-O nullglob -c ls", "-x f", "-ic x", "--norc -c x", "f -k"] {
+        for text in [
+            "-c ls",
+            "-lc ls",
+            "-ec ls",
+            "-euxo pipefail -c ls",
+            "-O nullglob -c ls",
+            "-x f",
+            "-ic x",
+            "--norc -c x",
+            "f -k",
+        ] {
             assert_eq!(start(text), Change::Nothing, "{text}");
         }
-        for text in ["-kc ls", "-O expand_aliases -c x", "-o history -o histexpand -c x", "+B -c x", "--posix f"] {
+        for text in
+            ["-kc ls", "-O expand_aliases -c x", "-o history -o histexpand -c x", "+B -c x", "--posix f"]
+        {
             assert_eq!(start(text), Change::Reading, "{text}");
         }
     }

@@ -307,7 +307,7 @@ pub(crate) struct Arithmetics<'t> {
 /// What becomes of the value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParameterResult {
-    /// The value itself.
+    /// The value itself is inserted, unchanged.
     Whole,
     /// A number that is counted: `${#x}`.
     Count,

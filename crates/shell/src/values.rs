@@ -56,15 +56,53 @@ pub(crate) fn of_text(text: &str) -> Holds {
 
 /// Variables that hold a number whatever they are set to.
 const NUMBERS: &[&str] = &[
-    "#", "?", "$", "!", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "OPTIND",
-    "EPOCHSECONDS", "BASH_SUBSHELL", "HISTCMD",
+    "#",
+    "?",
+    "$",
+    "!",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "UID",
+    "EUID",
+    "PPID",
+    "BASHPID",
+    "OPTIND",
+    "EPOCHSECONDS",
+    "BASH_SUBSHELL",
+    "HISTCMD",
 ];
 
 /// Variables that evaluate what they are given, without being declared as numbers.
 const INTEGERS: &[&str] = &[
-    "RANDOM", "SRANDOM", "SECONDS", "LINENO", "OPTIND", "HISTCMD", "HISTSIZE", "SAVEHIST", "COLUMNS", "LINES", "UID",
-    "EUID", "GID", "EGID", "SHLVL", "TMOUT", "KEYTIMEOUT", "LISTMAX", "MAILCHECK", "FUNCNEST", "ERRNO", "LOGCHECK",
-    "TTYIDLE", "TRY_BLOCK_ERROR", "TRY_BLOCK_INTERRUPT", "BASHPID", "PPID",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "OPTIND",
+    "HISTCMD",
+    "HISTSIZE",
+    "SAVEHIST",
+    "COLUMNS",
+    "LINES",
+    "UID",
+    "EUID",
+    "GID",
+    "EGID",
+    "SHLVL",
+    "TMOUT",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "MAILCHECK",
+    "FUNCNEST",
+    "ERRNO",
+    "LOGCHECK",
+    "TTYIDLE",
+    "TRY_BLOCK_ERROR",
+    "TRY_BLOCK_INTERRUPT",
+    "BASHPID",
+    "PPID",
 ];
 
 /// What the variables of a text hold.

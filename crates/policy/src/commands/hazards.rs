@@ -8,7 +8,7 @@
 //! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
 //! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
 
-use stockade_shell::{Actions, Arg, InvocationKind, Run, Script, Span};
+use stockade_shell::{Actions, Arg, Assignment, InvocationKind, Run, Script, Span};
 
 mod code;
 mod command;
@@ -24,6 +24,7 @@ mod options;
 mod packages;
 mod persist;
 mod secrets;
+mod session;
 mod shape;
 mod shapes;
 mod specs;
@@ -83,6 +84,11 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
 /// Returns whether setting the variable is dangerous, but for values that are known to be harmless.
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     environment::is_dangerous(name)
+}
+
+/// Returns whether a variable that matters is set to a value, or for a command, that is known to be harmless.
+pub(crate) fn is_harmless_assignment(assignment: &Assignment<'_>) -> bool {
+    environment::is_harmless(assignment)
 }
 
 /// Finds what is dangerous about a whole script beside its single programs: the files that redirections open, the

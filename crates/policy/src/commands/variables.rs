@@ -11,10 +11,9 @@ const OTHERS: &[&str] = &[
     "PS1",
     "PS2",
     "PS3",
-    "PROMPT",
-    "RPROMPT",
-    "fpath",
-    "path",
+    "RPS1",
+    "RPS2",
+    "BASH_XTRACEFD",
     "NULLCMD",
     "READNULLCMD",
     "LD_*",
@@ -113,9 +112,54 @@ const OTHERS: &[&str] = &[
     "MYSQL_*",
 ];
 
+/// Variables of these families that say how much is printed, in which mode something runs, or for which machine it is built, and
+/// name no program, no file and no other machine.
+const HARMLESS: &[&str] = &[
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "NODE_DISABLE_COLORS",
+    "NODE_DEBUG",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONFAULTHANDLER",
+    "PYTHONOPTIMIZE",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "RUST_LIB_BACKTRACE",
+    "RUST_MIN_STACK",
+    "RUST_TEST_THREADS",
+    "CARGO_TERM_COLOR",
+    "CARGO_TERM_QUIET",
+    "CARGO_TERM_VERBOSE",
+    "CARGO_TERM_PROGRESS_WHEN",
+    "CARGO_INCREMENTAL",
+    "CARGO_BUILD_JOBS",
+    "GOOS",
+    "GOARCH",
+    "GOARM",
+    "GOAMD64",
+    "GOMAXPROCS",
+    "GOGC",
+    "GO111MODULE",
+    "CGO_ENABLED",
+    "DOTNET_NOLOGO",
+    "DOTNET_CLI_TELEMETRY_OPTOUT",
+    "GREP_COLOR",
+    "GREP_COLORS",
+    "DOCKER_BUILDKIT",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "TF_IN_AUTOMATION",
+    "UV_NO_PROGRESS",
+    "HGPLAIN",
+];
+
 /// Returns whether setting the variable changes what programs run or read.
 pub(crate) fn matter(name: &str) -> bool {
-    is_dangerous_variable(name) || OTHERS.iter().any(|entry| fits(entry, name))
+    is_dangerous_variable(name) || !HARMLESS.contains(&name) && OTHERS.iter().any(|entry| fits(entry, name))
 }
 
 /// Returns whether the variable is in a list of names and families.
@@ -140,6 +184,14 @@ mod tests {
     fn no_variable_is_in_two_tables() {
         for entry in OTHERS {
             assert!(!is_dangerous_variable(entry.trim_matches('*')) || entry.contains('*'), "{entry}");
+        }
+    }
+
+    #[test]
+    fn what_is_harmless_is_of_a_family_and_not_dangerous() {
+        for name in HARMLESS {
+            assert!(!is_dangerous_variable(name), "{name}");
+            assert!(OTHERS.iter().any(|entry| fits(entry, name)), "{name} is of no family");
         }
     }
 

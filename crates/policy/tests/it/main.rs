@@ -13,6 +13,7 @@ mod command_decides;
 mod command_properties;
 #[cfg(feature = "rule-files")]
 mod command_rule_files;
+mod command_settings;
 mod decision_properties;
 mod paths;
 mod properties;

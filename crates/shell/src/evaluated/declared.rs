@@ -32,14 +32,14 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
             walk.assign(Cow::Owned(variable.name.clone()), Arg::any(), AssignmentScope::Shell, span, context);
         }
         let Some(length) = variable.value else { continue };
-        let value = arg.without_prefix(length);
+        let value = if variable.appends { Arg::any() } else { arg.without_prefix(length) };
         if said.is_reference {
             refers(walk, &value, builtin);
         }
         let known = walk.value_of_argument(builtin, at, length);
         walk.keys_of_argument(&variable.name, builtin, at);
         let set = Set { value: known, is_definite: true, scope: AssignmentScope::Shell };
-        walk.set(Cow::Owned(variable.name), value, set, span, context);
+        walk.set(Cow::Owned(variable.name), value, &set, span, context);
     }
 }
 
@@ -70,7 +70,8 @@ struct Said {
 
 impl Said {
     fn of(name: &str, argv: &[Arg<'_>]) -> Self {
-        let mut said = Self { operands: 1, is_integer: matches!(name, "integer" | "float"), ..Self::default() };
+        let mut said =
+            Self { operands: 1, is_integer: matches!(name, "integer" | "float"), ..Self::default() };
         for word in argv.iter().skip(1) {
             let Some(letters) = word.known().filter(|text| text.starts_with(['-', '+'])) else { break };
             said.operands += 1;
@@ -95,6 +96,7 @@ pub(crate) struct Declared {
     pub(crate) name: String,
     /// How long the name is with everything before the value, where there is one.
     value: Option<usize>,
+    appends: bool,
 }
 
 /// Returns the variable that an argument names, when its name is certain.
@@ -111,8 +113,9 @@ pub(super) fn name_of(arg: &Arg<'_>) -> Option<Declared> {
     let value = written.find('=').map(|at| at + 1);
     // What is split into words may be several assignments: `export $x=1`, `export a=$x` in some shells.
     let is_several = matches!(arg, Arg::Unknown { count: WordCount::Any, .. }) && value.is_none();
+    let appends = written.contains("+=");
     let name = name.strip_suffix('+').unwrap_or(name).to_owned();
-    (!is_several).then_some(Declared { name, value })
+    (!is_several).then_some(Declared { name, value, appends })
 }
 
 /// Returns the pieces of a word behind so many bytes of plain text.

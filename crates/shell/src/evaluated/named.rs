@@ -20,7 +20,10 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
             named(walk, builtin, value);
         }
         // zshbuiltins(1): numbers among the options are arithmetic. In bash they are not.
-        if context.shell == Shell::Zsh && matches!(&**option, "-t" | "-k" | "-u" | "-n") && value.known().is_none() {
+        if context.shell == Shell::Zsh
+            && matches!(&**option, "-t" | "-k" | "-u" | "-n")
+            && value.known().is_none()
+        {
             walk.known.evaluate(&Value::DATA, Holds::Number, span);
         }
     }
@@ -47,7 +50,7 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
         // What is read without a name is of no use to anybody who sets the variable otherwise.
         let set = Set { value: Value::DATA, is_definite: false, scope: AssignmentScope::Shell };
         if operands.is_empty() || setter.named == Named::Operand(1) {
-            walk.set(Cow::Borrowed(name), Arg::any(), set, span, context);
+            walk.set(Cow::Borrowed(name), Arg::any(), &set, span, context);
         } else {
             walk.known.assign(name, &set.value, false, span);
         }

@@ -65,8 +65,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             _ => false,
         };
         (takes_part || subscript < operator).then(|| {
-            let offset =
-                if takes_part { self.cow(operator + 1, end) } else { Cow::Borrowed("") };
+            let offset = if takes_part { self.cow(operator + 1, end) } else { Cow::Borrowed("") };
             Box::new(Arithmetics { subscript: self.cow(subscript, operator), offset })
         })
     }

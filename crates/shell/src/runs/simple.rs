@@ -8,10 +8,11 @@ use crate::actions::{
     Arg, Assignment, AssignmentScope, DataFlow, HazardKind, InvocationKind, Redirect, SubstitutionForm,
 };
 use crate::braces::{arguments, single};
+use crate::expansion::is_name;
 use crate::options::Shell;
 use crate::simple::is_declaration;
 use crate::span::Span;
-use crate::tree::{Assigned, AssignedValue, RedirectOperator, Redirected, Simple, Word};
+use crate::tree::{Assigned, AssignedValue, Marks, Piece, RedirectOperator, Redirected, Simple, Word};
 use crate::values::{Value, of_text};
 use crate::{builtins, evaluated, payload};
 
@@ -74,7 +75,11 @@ impl<'t> Walk<'t, '_> {
         let mut in_name = 0;
         for (index, word) in simple.words.iter().enumerate() {
             self.word(word, context);
-            arguments(word, context.shell, &mut argv);
+            if index > 0 && is_declared(simple, word, context.shell) {
+                argv.push(single(word.pieces()));
+            } else {
+                arguments(word, context.shell, &mut argv);
+            }
             if index == 0 {
                 in_name = self.var_sources.count();
             }
@@ -115,7 +120,9 @@ impl<'t> Walk<'t, '_> {
         self.var_sources
             .set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let set = Set { value: known, is_definite: true, scope };
-        self.set(assigned.name.clone(), value, set, assigned.span, context);
+        // What is added to another text may only be dangerous together with it.
+        let value = if assigned.appends { Arg::any() } else { value };
+        self.set(assigned.name.clone(), value, &set, assigned.span, context);
     }
 
     /// Returns what assignments before a command are set for.
@@ -141,7 +148,7 @@ impl<'t> Walk<'t, '_> {
             Arg::Unknown { .. } => Value::DATA,
         };
         let set = Set { value: known, is_definite: true, scope };
-        self.set(name, value, set, span, context);
+        self.set(name, value, &set, span, context);
     }
 
     /// Lists an assignment of which more is known than its value tells.
@@ -149,7 +156,7 @@ impl<'t> Walk<'t, '_> {
         &mut self,
         name: Cow<'t, str>,
         value: Arg<'t>,
-        set: Set,
+        set: &Set,
         span: Span,
         context: Context<'_, 't>,
     ) {
@@ -207,7 +214,7 @@ impl<'t> Walk<'t, '_> {
             let variable = redirected.descriptor.as_deref().and_then(|name| name.strip_prefix('{'));
             if let Some(name) = variable.and_then(|name| name.strip_suffix('}')) {
                 let set = Set { value: Value::NUMBER, is_definite: false, scope: AssignmentScope::Shell };
-                self.set(Cow::Owned(name.to_owned()), Arg::any(), set, redirected.span, context);
+                self.set(Cow::Owned(name.to_owned()), Arg::any(), &set, redirected.span, context);
             }
             self.word(&redirected.target, context);
             if redirected.operator != RedirectOperator::HereString {
@@ -246,12 +253,29 @@ fn written<'a, 't>(simple: &'a Simple<'t>, argv: &[Arg<'t>], shell: Shell) -> Ve
         return Vec::new();
     }
     let mut words = Vec::with_capacity(argv.len());
-    for word in &simple.words {
+    for (index, word) in simple.words.iter().enumerate() {
         let mut found = Vec::new();
-        arguments(word, shell, &mut found);
-        words.extend(found.iter().map(|_| word));
+        if index > 0 && is_declared(simple, word, shell) {
+            found.push(Arg::any());
+        } else {
+            arguments(word, shell, &mut found);
+        }
+        words.extend(std::iter::repeat_n(word, found.len()));
     }
     words
+}
+
+/// Whether a word is read as an assignment, as one word whatever is in it: `export A=$x`. Of what is called `sh`, some split
+/// it, and so does bash where the name of the builtin is quoted.
+fn is_declared(simple: &Simple<'_>, word: &Word<'_>, shell: Shell) -> bool {
+    let declares = simple.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
+    let assigns = || {
+        let Some(Piece::Bare(text)) = word.pieces().first() else { return false };
+        text.split_once('=').is_some_and(|(name, _)| is_name(name))
+    };
+    // Braces are expanded before, and an array is no text.
+    let is_plain = !word.marks.has(Marks::BRACE) && !word.marks.has(Marks::GLOB);
+    shell != Shell::Sh && is_plain && declares && assigns()
 }
 
 /// Returns the variables that a builtin sets from its words or from what it reads.

@@ -33,9 +33,9 @@ impl<'t> Walk<'t, '_> {
                 Value::NUMBER
             }
             ExpansionKind::Parameter { result: ParameterResult::Count, .. } => Value::NUMBER,
-            ExpansionKind::Parameter { name, action: Action::Value, result: ParameterResult::Whole, .. } => {
-                self.known.of(name)
-            }
+            ExpansionKind::Parameter {
+                name, action: Action::Value, result: ParameterResult::Whole, ..
+            } => self.known.of(name),
             _ => Value::DATA,
         }
     }
@@ -65,9 +65,9 @@ impl<'t> Walk<'t, '_> {
         span: Span,
         context: Context<'_, 't>,
     ) {
-        let has_subscript = pieces.iter().any(|piece| {
-            matches!(piece, Piece::Bare(text) | Piece::Quoted(text) if text.contains('['))
-        });
+        let has_subscript = pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Bare(text) | Piece::Quoted(text) if text.contains('[')));
         let most = if has_subscript { Holds::Number } else { most };
         for piece in pieces {
             match piece {
@@ -104,7 +104,7 @@ impl<'t> Walk<'t, '_> {
                 }
                 Event::Sets(name) => {
                     let set = Set { value: Value::NUMBER, is_definite, scope: AssignmentScope::Shell };
-                    self.set(Cow::Owned(name.to_owned()), Arg::any(), set, span, context);
+                    self.set(Cow::Owned(name.to_owned()), Arg::any(), &set, span, context);
                 }
                 Event::Data => self.known.evaluate(&Value::DATA, Holds::Number, span),
             }
@@ -180,7 +180,8 @@ impl<'t> Walk<'t, '_> {
         }
         match arg {
             Arg::Known(text) => {
-                let subscript = text.split_once('[').map(|(_, rest)| rest.split(']').next().unwrap_or_default());
+                let subscript =
+                    text.split_once('[').map(|(_, rest)| rest.split(']').next().unwrap_or_default());
                 subscript.into_iter().for_each(|subscript| self.arithmetic(subscript, span, context));
             }
             Arg::Unknown { prefix, .. } if prefix.contains('[') && !prefix.contains("]=") => {

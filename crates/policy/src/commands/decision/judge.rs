@@ -12,8 +12,8 @@ use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{Redirects, RegexScope};
 use crate::commands::variables;
 use stockade_shell::{
-    Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, ReadError, ReadErrorKind, ReadOptions, Redirect,
-    Run, Script, Span,
+    Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, ReadError, ReadErrorKind, ReadOptions,
+    Redirect, Run, Script, Span,
 };
 
 /// Decides on a text.
@@ -245,12 +245,14 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     }
 
     fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>]) {
-        if !variables::matter(&assignment.name) {
+        if !variables::matter(&assignment.name) || hazards::is_harmless_assignment(assignment) {
             return;
         }
         let granted = |grant: &Grant<'_>| variables::listed(grant.env, &assignment.name);
         let is_permitted = match assignment.scope {
-            AssignmentScope::Command | AssignmentScope::Reading => owner(grants, assignment.span).is_some_and(granted),
+            AssignmentScope::Command | AssignmentScope::Reading => {
+                owner(grants, assignment.span).is_some_and(granted)
+            }
             // It lasts: everything that is run has to permit it.
             AssignmentScope::Shell => !grants.is_empty() && grants.iter().all(granted),
         };

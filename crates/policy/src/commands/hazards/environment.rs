@@ -3,7 +3,7 @@
 use super::Floor::{self, Ask, Deny};
 use super::Hazard;
 use crate::commands::variables::fits;
-use stockade_shell::{Arg, Assignment};
+use stockade_shell::{Arg, Assignment, AssignmentScope};
 
 /// Variables that are dangerous to set.
 pub(super) struct Variables {
@@ -45,10 +45,8 @@ pub(super) static SHAPES: &[Variables] = &[
             "BASHOPTS",
             "ZDOTDIR",
             "PROMPT_COMMAND",
-            "PS4",
         ],
-        // `+ ` is what PS4 is without being set.
-        harmless: |value| value.is_empty() || value == "+ ",
+        harmless: str::is_empty,
         reason: "loads code into every program that is started",
         fix: "leave the variable as it is",
         matches: &[
@@ -71,14 +69,53 @@ pub(super) static SHAPES: &[Variables] = &[
         ],
     },
     Variables {
+        id: "set-trace",
+        floor: Deny,
+        names: &["PS4"],
+        // What a line of the trace begins with is expanded before each command.
+        harmless: |value| !value.contains(['`', '[', '@', '!']) && !value.contains("$("),
+        reason: "is expanded before each command that is traced, and may run another one",
+        fix: "write it without substitutions",
+        matches: &[
+            "PS4='$(id) '",
+            "read -r PS4 < f",
+            "for PS4 in '$(id)'; do ls; done",
+            "PS4=`cat f`",
+            "printf -v PS4 x",
+        ],
+        clean: &["PS4='+ '", "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x", "echo $PS4", "PS4='> ' bash -x f"],
+    },
+    Variables {
+        id: "set-separators",
+        floor: Ask,
+        names: &["IFS"],
+        // Decides where the shell splits words, so that what is read as one word runs as two. Signs that are part of no
+        // name and of no number split nothing that is read as one.
+        harmless: |value| value.chars().all(|sign| " \t\n,:;|".contains(sign)),
+        reason: "changes where the shell splits words",
+        fix: "set it before `read` only: `IFS=/ read -r a b`",
+        matches: &["IFS=/", "read -r IFS < f", "IFS=$x; ls", "IFS=a eval ls", "export IFS=m"],
+        clean: &[
+            "IFS=/ read -r a b",
+            "while IFS= read -r line; do echo \"$line\"; done < f",
+            "IFS=$'\\n\\t'",
+            "IFS=, read -ra parts",
+            "echo $IFS",
+        ],
+    },
+    Variables {
         id: "set-path",
         floor: Ask,
         names: &[
             "PATH",
             "CDPATH",
             "MANPATH",
-            // Decides where the shell splits words, so that what is read as one word runs as two.
-            "IFS",
+            // What bash has remembered of names: `BASH_CMDS[ls]=/tmp/ls`. `hash` writes it as well.
+            "BASH_CMDS",
+            "BASH_ALIASES",
+            // The same table of zsh, and the folders of its modules.
+            "commands",
+            "MODULE_PATH",
             "HOME",
             "SHELL",
             "PYTHONPATH",
@@ -116,7 +153,11 @@ pub(super) static SHAPES: &[Variables] = &[
             "export PATH=.",
             "PYTHONSTARTUP=x python3",
             "PERL5OPT=-Mx perl y",
-            "IFS=: read a b c",
+            "printf -v PATH /tmp; ls",
+            "read -r PATH < f",
+            "for PATH in /tmp; do ls; done",
+            "BASH_CMDS[ls]=/tmp/ls",
+            "hash -p /tmp/ls ls",
             "env PYTHONPATH=x python3 y",
             "HOME=/tmp ls",
             "PERL5DB='BEGIN{}' perl -d x",
@@ -244,11 +285,7 @@ pub(super) static SHAPES: &[Variables] = &[
 
 /// Returns what is dangerous about setting a variable.
 pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
-    let set = |shape: &&Variables| {
-        shape.is_about(&assignment.name)
-            && !assignment.value.known().is_some_and(|value| (shape.harmless)(value))
-            && !(assignment.name.starts_with("GIT_") && is_harmless_git(&assignment.name))
-    };
+    let set = |shape: &&Variables| shape.is_about(&assignment.name) && !shape.permits(assignment);
     found.extend(SHAPES.iter().filter(set).map(|shape| Hazard {
         id: shape.id,
         floor: shape.floor,
@@ -259,7 +296,20 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
     }));
 }
 
+/// Returns whether a dangerous variable is set in a way that is known to be harmless.
+pub(super) fn is_harmless(assignment: &Assignment<'_>) -> bool {
+    let mut shapes = SHAPES.iter().filter(|shape| shape.is_about(&assignment.name)).peekable();
+    shapes.peek().is_some() && shapes.all(|shape| shape.permits(assignment))
+}
+
 impl Variables {
+    fn permits(&self, assignment: &Assignment<'_>) -> bool {
+        assignment.value.known().is_some_and(|value| (self.harmless)(value))
+            || assignment.name.starts_with("GIT_") && is_harmless_git(&assignment.name)
+            // `read` starts no program and splits nothing but what it reads.
+            || self.id == "set-separators" && assignment.scope == AssignmentScope::Reading
+    }
+
     fn is_about(&self, name: &str) -> bool {
         self.names.iter().any(|pattern| fits(pattern, name))
     }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::shape::Shape;
-use super::{code, contain, destroy, git, machine, network, options, packages, persist, secrets};
+use super::{code, contain, destroy, git, machine, network, options, packages, persist, secrets, session};
 use stockade_shell::lookup::{ByName, by_name};
 
 const KINDS: &[&[Shape]] = &[
@@ -17,6 +17,7 @@ const KINDS: &[&[Shape]] = &[
     contain::SHAPES,
     packages::SHAPES,
     secrets::SHAPES,
+    session::SHAPES,
     options::SHAPES,
 ];
 

@@ -128,9 +128,11 @@ static ROWS: &[Row] = rows! {
     "machine-set-hostname" Ask "hostname": "names the machine", [], ["hostname x"], ["host x"];
     // The shell.
     "shell" Allow "cd|echo|printf|test|[|exit|return|break|continue|shift|wait|umask|local|unset|getopts|read":
-        "a word of the shell", [], ["cd src", "echo a", "[ -f a ]"], ["echo $x", "eval x", "source x"];
-    "shell-set" Allow "set -e*|-u*|-x*|-o|-f|+*|--": "options of the shell", [], ["set -euo pipefail", "set +x"], ["set"];
-    "shell-export" Allow "export|readonly|declare|typeset *=*": "sets variables", [], ["export A=1"], ["export", "export -p"];
+        "a word of the shell", [], ["cd src", "echo a $x", "printf '%s' \"$x\"", "[ -f a ]"], ["printf $x", "eval x", "source x"];
+    "shell-set" Allow "set ?*|-*|+*": "options and arguments of the shell", [], ["set -euo pipefail", "set +x", "set -- a"], ["set"];
+    "shell-export" Allow "export|readonly|declare|typeset *=*": "sets variables", [], ["export A=1", "export A=\"$x\""], ["export", "export -p"];
+    "shell-declare" Allow "declare|typeset|local|readonly|export -* *": "sets variables", [Deny(&["-p", "-m"])],
+        ["declare -A m", "local -i n=1", "typeset -x A=1"], ["declare -p A", "declare -x", "typeset -xp A"];
     "shell-find" Allow "command -v|-V": "tells what a name stands for", [], ["command -v git"], ["command git"];
     "wrapper" Sandbox "timeout|gtimeout|nice|ionice|nohup|setsid|stdbuf|time|command|builtin|exec|xargs|chrt|taskset|noglob|nocorrect":
         "runs another program", [], ["timeout 5 ls", "nohup ls"], ["sudo ls"];

@@ -274,6 +274,11 @@ impl Compiled {
                         return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text)));
                     }
                 }
+                // Of several words the first fits, and what follows is beyond a pattern that ends here.
+                Some(Arg::Unknown { prefix, count, .. })
+                    if word.iter().any(|token| token.fits_all(prefix))
+                        && !options::is_option(prefix)
+                        && (*count == WordCount::One || index + 1 == self.words.len() && !self.is_exact) => {}
                 Some(Arg::Unknown { prefix, count, .. }) => {
                     if *count == WordCount::One && !word.iter().any(|token| token.can_begin(prefix)) {
                         return Match::No(Mismatch::UnknownWord(index + 1));
@@ -364,7 +369,7 @@ impl Compiled {
             if run.open_ended {
                 found = found.and(Match::Maybe(Mismatch::OpenEnded));
             }
-            if let Some(index) = words.first_unseen {
+            if let Some(index) = words.first_unseen.filter(|_| !only_prints(run)) {
                 found = found.and(Match::Maybe(Mismatch::UnknownWord(index + 1)));
             }
         }
@@ -401,6 +406,16 @@ impl Compiled {
         let rest = Words::of(run.argv.get(at..).unwrap_or_default(), false);
         self.words.iter().enumerate().all(|(index, word)| here(index, word))
             && self.wanted.iter().all(|option| option.presence(&rest) == Presence::There)
+    }
+}
+
+/// Whether a program does nothing with its words but print them, whatever they are: no option of `echo` does more, and the
+/// options of `printf` end at its format.
+fn only_prints(run: &Run<'_>) -> bool {
+    match (run.program(), run.argv.get(1)) {
+        (Some("echo"), _) => true,
+        (Some("printf"), Some(Arg::Known(format))) => !format.starts_with('-'),
+        _ => false,
     }
 }
 

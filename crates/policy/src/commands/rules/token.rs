@@ -70,6 +70,16 @@ impl Token {
         }
     }
 
+    /// Returns whether every word that begins with `prefix` fits: `*=*` fits whatever begins with `A=`.
+    pub(super) fn fits_all(&self, prefix: &str) -> bool {
+        match self {
+            Self::Literal(_) => false,
+            Self::Glob(parts) => {
+                parts.last() == Some(&GlobPart::Run) && !prefix.is_empty() && glob(parts, prefix)
+            }
+        }
+    }
+
     /// Returns whether a word that begins with `prefix` can fit.
     pub(super) fn can_begin(&self, prefix: &str) -> bool {
         match self {
@@ -197,6 +207,15 @@ mod tests {
         ];
         for (pattern, prefix, expected) in rows {
             assert_eq!(Token::read(pattern).can_begin(prefix), expected, "{pattern} {prefix}");
+        }
+        for (pattern, prefix, expected) in [
+            ("*=*", "A=", true),
+            ("*=*", "A", false),
+            ("a*", "ab", true),
+            ("a*b", "ab", false),
+            ("*", "", false),
+        ] {
+            assert_eq!(Token::read(pattern).fits_all(prefix), expected, "{pattern} {prefix}");
         }
     }
 
