@@ -318,8 +318,9 @@ impl Session {
             .next()
             .map(|part| (part.cause.id().to_owned(), part.cause.to_string()))
             .unwrap_or_default();
-        let fix = (decided.effect > Effect::Sandbox).then(|| commands.suggest(&decided, &options, &place));
-        let fix = fix.and_then(|rules| Some(format!("add the rule `{}`", rules.first()?.rule.id)));
+        let is_stopped = decided.effect > Effect::Sandbox;
+        let fix = is_stopped.then(|| commands.suggest_first(&decided, &options, &place)).flatten();
+        let fix = fix.map(|one| format!("add the rule `{}`", one.rule.id));
         let (effect, rule) = (decided.effect, DecisionRule::Named(rule));
         let decision = self.decided(DecisionDraft { layer, effect, subject: text, rule, reason, fix })?;
         Ok((decision, Some(decided)))

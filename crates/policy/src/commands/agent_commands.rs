@@ -68,7 +68,26 @@ impl AgentCommands {
         options: &ReadOptions,
         place: &CommandContext,
     ) -> Vec<Suggestion> {
-        self.ask(decision.text, options, place).0.suggest(decision, options, place)
+        self.decider(decision.text, options, place).suggest(decision, options, place)
+    }
+
+    /// Returns the first of these rules, and tries no more than it takes to find it.
+    #[must_use]
+    pub fn suggest_first(
+        &self,
+        decision: &CommandDecision<'_, '_>,
+        options: &ReadOptions,
+        place: &CommandContext,
+    ) -> Option<Suggestion> {
+        self.decider(decision.text, options, place).suggest_first(decision, options, place)
+    }
+
+    /// Returns who decides on a text.
+    fn decider(&self, text: &str, options: &ReadOptions, place: &CommandContext) -> &CommandPolicy {
+        match self.with_project {
+            Some(_) => self.ask(text, options, place).0,
+            None => &self.without_project,
+        }
     }
 
     /// Returns the stricter decision, and who made it.

@@ -315,6 +315,14 @@ fn what_is_suggested_was_tried() {
         assert_eq!(found, *ids, "{text}");
         let last = suggestions.last().map_or(decision.effect, |one| one.then);
         assert_eq!(last, *then, "{text}");
+        assert_eq!(user.suggest_first(&decision, &options, &place()).as_ref(), suggestions.first());
+        // A file with all of them says the same as trying them did.
+        let added = suggestions.iter().map(|one| one.rule.clone());
+        let whole = policy(vec![(
+            Layer::User,
+            std::iter::once(rule("push", "git push", Ask)).chain(added).collect(),
+        )]);
+        assert_eq!(effect(&whole, text), last, "{text}");
         for suggestion in suggestions {
             let policy = policy(vec![(Layer::User, vec![suggestion.rule])]);
             assert!(effect(&policy, &format!("{} more", suggestion.span.of(text))) > Allow, "{text}");

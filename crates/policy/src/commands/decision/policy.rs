@@ -34,8 +34,6 @@ pub struct CommandPolicy {
     pub(super) set: RuleSet,
     pub(super) defaults: CommandDefaults,
     pub(super) overrides: Vec<String>,
-    /// What it was made of, so that one more rule can be tried.
-    pub(super) layers: Vec<RuleLayer>,
 }
 
 impl CommandPolicy {
@@ -61,17 +59,18 @@ impl CommandPolicy {
         defaults: CommandDefaults,
     ) -> Result<Self, CommandRuleError> {
         let builtin = builtin::rules().map(|rule| Compiled::new(rule, Layer::BuiltIn));
-        let written =
-            layers.iter().flat_map(|one| one.rules.iter().map(|rule| Compiled::new(rule.clone(), one.layer)));
-        let set = RuleSet::new(builtin.chain(written).collect()).map_err(CommandRuleError::together)?;
         let overrides = layers.iter().flat_map(|one| &one.overrides).map(|one| one.floor.clone()).collect();
-        Ok(Self { set, defaults, overrides, layers })
+        let written = layers.into_iter().flat_map(|RuleLayer { layer, rules, .. }| {
+            rules.into_iter().map(move |rule| Compiled::new(rule, layer))
+        });
+        let set = RuleSet::new(builtin.chain(written).collect()).map_err(CommandRuleError::together)?;
+        Ok(Self { set, defaults, overrides })
     }
 
     /// A policy that permits nothing.
     fn nothing() -> Self {
         let defaults = CommandDefaults { unmatched: Effect::Deny, unanalysable: Effect::Deny };
-        Self { set: RuleSet::default(), defaults, overrides: Vec::new(), layers: Vec::new() }
+        Self { set: RuleSet::default(), defaults, overrides: Vec::new() }
     }
 
     /// Decides what may become of a text that `options.shell` would run.

@@ -1,12 +1,14 @@
 //! The narrowest rule that would make a part milder. It is tried before it is offered.
 
+use std::borrow::Cow;
+
 use super::CommandDecision;
 use super::part::{Cause, Part};
 use super::policy::CommandPolicy;
 use crate::commands::context::CommandContext;
-use crate::commands::rules::check::LAUNCHERS;
+use crate::commands::rules::check::{self, LAUNCHERS};
 use crate::commands::rules::effect::{Effect, Layer};
-use crate::commands::rules::layer::RuleLayer;
+use crate::commands::rules::matcher::Compiled;
 use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example};
 use crate::commands::rules::token::escape;
@@ -14,6 +16,9 @@ use stockade_shell::{InvocationKind, ReadOptions, Span};
 
 /// The most suggestions for one text.
 const MAX_SUGGESTIONS: usize = 8;
+
+/// The most rules that are tried for one text, each of which decides on all of it anew.
+const MAX_TRIED: usize = 16;
 
 /// A rule that would make a part of a command milder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,27 +45,59 @@ impl CommandPolicy {
         options: &ReadOptions,
         context: &CommandContext,
     ) -> Vec<Suggestion> {
+        self.try_rules(decision, options, context, MAX_SUGGESTIONS)
+    }
+
+    /// Returns the first of the rules that [`CommandPolicy::suggest`] returns, and tries no more than it takes to find it.
+    #[must_use]
+    pub fn suggest_first(
+        &self,
+        decision: &CommandDecision<'_, '_>,
+        options: &ReadOptions,
+        context: &CommandContext,
+    ) -> Option<Suggestion> {
+        self.try_rules(decision, options, context, 1).pop()
+    }
+
+    fn try_rules(
+        &self,
+        decision: &CommandDecision<'_, '_>,
+        options: &ReadOptions,
+        context: &CommandContext,
+        most: usize,
+    ) -> Vec<Suggestion> {
         let mut suggestions: Vec<Suggestion> = Vec::new();
-        let mut layers = self.layers.clone();
+        let mut tried: Vec<String> = Vec::new();
+        let mut policy = Cow::Borrowed(self);
         for part in decision.parts.iter().filter(|part| part.effect > Effect::Allow) {
-            let Some(rule) = rule(part).filter(|rule| self.is_new(rule)) else { continue };
-            if suggestions.len() == MAX_SUGGESTIONS || suggestions.iter().any(|one| one.rule.id == rule.id) {
+            if suggestions.len() == most || tried.len() == MAX_TRIED {
+                break;
+            }
+            let Some(rule) = rule(part).filter(|rule| self.is_new(rule) && !tried.contains(&rule.id)) else {
+                continue;
+            };
+            tried.push(rule.id.clone());
+            // Examples and all, as a file of rules is checked: what is suggested must be accepted there.
+            if check::rule(&rule).is_err() {
                 continue;
             }
-            let with = RuleLayer { layer: Layer::User, rules: vec![rule.clone()], overrides: Vec::new() };
-            let mut tried = layers.clone();
-            tried.push(with);
-            let Ok(policy) = Self::compile(tried.clone(), self.defaults) else { continue };
-            let then = policy.decide(decision.text, options, context);
+            let with = policy.with(rule.clone());
+            let then = with.decide(decision.text, options, context);
             let helps = then.parts.iter().any(|after| {
                 after.span == part.span && after.effect < part.effect && after.run() == part.run()
             });
+            let then = then.effect;
             if helps {
-                layers = tried;
-                suggestions.push(Suggestion { span: part.span, rule, then: then.effect });
+                policy = Cow::Owned(with);
+                suggestions.push(Suggestion { span: part.span, rule, then });
             }
         }
         suggestions
+    }
+
+    /// Returns the same policy with one more rule of the user's own.
+    fn with(&self, rule: CommandRule) -> Self {
+        Self { set: self.set.with(Compiled::new(rule, Layer::User)), ..self.clone() }
     }
 
     fn is_new(&self, rule: &CommandRule) -> bool {

@@ -6,6 +6,7 @@
 //! independent of the order in which rules are written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
@@ -20,17 +21,19 @@ use stockade_shell::{Arg, Run};
 /// How often words may look like the beginning of a denied command before they are taken for one.
 const MAX_CARRIED: usize = 256;
 
-/// The rules of all layers.
+/// The rules of all layers. A copy shares what was compiled.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleSet {
-    rules: Vec<Compiled>,
+    rules: Arc<Vec<Compiled>>,
     /// The rules about a program, by its name in small letters.
-    by_program: HashMap<String, About>,
+    by_program: Arc<HashMap<String, About>>,
     /// The rules with a pattern for the name of a program.
-    by_pattern: Vec<usize>,
-    pub(crate) expressions: Expressions,
+    by_pattern: Arc<Vec<usize>>,
+    pub(crate) expressions: Arc<Expressions>,
     /// Whether somebody denies or asks: only then can a program carry what is denied.
     has_denials: bool,
+    /// Rules that are tried on top of the others. They are few, so each is asked about every command.
+    tried: Vec<Compiled>,
 }
 
 /// The rules about one program.
@@ -62,20 +65,37 @@ struct Heard<'p> {
 impl RuleSet {
     pub(crate) fn new(rules: Vec<Compiled>) -> Result<Self, String> {
         let expressions = Expressions::compile(&rules.iter().map(|rule| &rule.rule).collect::<Vec<_>>())?;
-        let mut set = Self { expressions, ..Self::default() };
+        let mut by_program: HashMap<String, About> = HashMap::new();
+        let (mut by_pattern, mut has_denials) = (Vec::new(), false);
         for (number, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.rule.enabled) {
-            set.has_denials |= rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
+            has_denials |= rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
             for program in rule.programs() {
-                set.by_program.entry(base(program).to_ascii_lowercase()).or_default().add(number, rule);
+                by_program.entry(base(program).to_ascii_lowercase()).or_default().add(number, rule);
             }
             if rule.has_pattern() {
-                set.by_pattern.push(number);
+                by_pattern.push(number);
             }
         }
-        set.rules = rules;
-        Ok(set)
+        let (rules, by_program, by_pattern) = (Arc::new(rules), Arc::new(by_program), Arc::new(by_pattern));
+        Ok(Self {
+            rules,
+            by_program,
+            by_pattern,
+            expressions: Arc::new(expressions),
+            has_denials,
+            tried: Vec::new(),
+        })
     }
 
+    /// Returns the same rules and one more, which allows and names its words. Nothing is compiled anew: what such a rule
+    /// does not touch (expressions, denials) stays as it was.
+    pub(crate) fn with(&self, rule: Compiled) -> Self {
+        let mut set = self.clone();
+        set.tried.push(rule);
+        set
+    }
+
+    /// Returns the rules that it was made of, without those that are tried.
     pub(crate) fn rules(&self) -> &[Compiled] {
         &self.rules
     }
@@ -117,6 +137,9 @@ impl RuleSet {
         }
         for rule in self.by_pattern.iter().filter_map(rule_at) {
             hear(rule, &rule.matches_by_pattern(run, &words, context));
+        }
+        for rule in &self.tried {
+            hear(rule, &rule.matches(run, context));
         }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
