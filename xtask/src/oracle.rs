@@ -59,14 +59,17 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn build(workspace: &Workspace) -> Check {
-    let build = ["build", "--quiet", "--package", "stockade-shell", "--all-features", "--example", "oracle"];
-    Check::program(GROUP, "build", workspace.cargo().args(build))
+    let build =
+        ["build", "--quiet", "--all-features", "--package", "stockade-shell", "--package", "stockade-policy"];
+    let examples = ["--example", "oracle", "--example", "judged"];
+    Check::program(GROUP, "build", workspace.cargo().args(build).args(examples))
 }
 
 /// Asks one shell about `count` commands.
 fn ask(workspace: &Workspace, shell: &'static str, count: usize, seed: usize) -> Check {
     let asked = Asked {
         judge: workspace.target.join("debug/examples/oracle"),
+        policy: workspace.target.join("debug/examples/judged"),
         folder: workspace.target.join("oracle").join(shell),
         shell,
         count,
@@ -85,6 +88,8 @@ fn ask(workspace: &Workspace, shell: &'static str, count: usize, seed: usize) ->
 #[derive(Debug, Clone)]
 struct Asked {
     judge: PathBuf,
+    /// The second judge, who says whether what has a reservation would be allowed.
+    policy: PathBuf,
     folder: PathBuf,
     shell: &'static str,
     count: usize,
@@ -115,10 +120,22 @@ impl Asked {
         let file = |kind: &str| self.folder.join(format!("{number}.{kind}"));
         std::fs::write(file("texts"), &texts)?;
         std::fs::write(file("runs"), Jail::of(self.shell).run(&texts)?)?;
-        let judge =
-            Program::new(&self.judge).args(["judge", self.shell]).arg(file("texts")).arg(file("runs"));
-        Ok(judge.run(crate::program::Echo::Kept)?.text)
+        let judge = Program::new(&self.judge).args(["judge", self.shell]);
+        let judge = judge.arg(file("texts")).arg(file("runs")).arg(file("unforeseen"));
+        let report = judge.run(crate::program::Echo::Kept)?.text;
+        let decided = Program::new(&self.policy).args([self.shell]).arg(file("unforeseen")).read()?;
+        Ok(format!("{}{report}", allowed(&decided)))
     }
+}
+
+/// Returns what is allowed of texts that ran a program which was not foreseen.
+fn allowed(decided: &str) -> String {
+    let is_allowed = |line: &&str| line.starts_with("allow ");
+    decided
+        .lines()
+        .filter(is_allowed)
+        .map(|line| format!("ALLOWED although it ran what was not foreseen: {line}\n"))
+        .collect()
 }
 
 /// Adds the reports of all batches up. Each ends in the line that the sums are taken from.

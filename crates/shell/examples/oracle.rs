@@ -1,7 +1,8 @@
-//! The two ends of the oracle: `oracle generate SHELL SEED COUNT` writes commands, `oracle judge SHELL TEXTS RUNS` says
-//! whether the programs that a real shell ran for them were all foreseen.
+//! The two ends of the oracle: `oracle generate SHELL SEED COUNT` writes commands, `oracle judge SHELL TEXTS RUNS UNFORESEEN`
+//! says whether the programs that a real shell ran for them were all foreseen.
 //!
 //! `cargo xtask oracle` runs the shells in between, in a jail where every program only writes down how it was called.
+//! What ran unforeseen although the answer has a reservation goes to `UNFORESEEN`, for whoever decides about such texts.
 //! Texts are separated by NUL. For each text the runs are their number, and for each run the number of its words and
 //! the words, with a NUL after each.
 
@@ -14,6 +15,8 @@ use stockade_shell::Shell;
 
 #[path = "oracle/grammar.rs"]
 mod grammar;
+#[path = "oracle/hostile.rs"]
+mod hostile;
 #[path = "oracle/judge.rs"]
 mod judge;
 #[path = "oracle/mutation.rs"]
@@ -23,14 +26,14 @@ mod random;
 #[path = "oracle/words.rs"]
 mod words;
 
-const USAGE: &str = "usage: oracle generate SHELL SEED COUNT | oracle judge SHELL TEXTS RUNS";
+const USAGE: &str = "usage: oracle generate SHELL SEED COUNT | oracle judge SHELL TEXTS RUNS UNFORESEEN";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["generate", shell, seed, count] => generate(shell, seed, count),
-        ["judge", shell, texts, runs] => judge(shell, texts, runs),
+        ["judge", shell, texts, runs, unforeseen] => judge(shell, texts, runs, unforeseen),
         _ => None,
     };
     done.unwrap_or_else(|| {
@@ -47,11 +50,12 @@ fn generate(shell: &str, seed: &str, count: &str) -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
-fn judge(shell: &str, texts: &str, runs: &str) -> Option<ExitCode> {
+fn judge(shell: &str, texts: &str, runs: &str, unforeseen: &str) -> Option<ExitCode> {
     let shell = Shell::named(shell)?;
     let read =
         |path: &str| std::fs::read(path).map_err(|error| eprintln!("cannot read {path}: {error}")).ok();
     let report = judge::judge(shell, &String::from_utf8(read(texts)?).ok()?, &read(runs)?)?;
+    std::fs::write(unforeseen, report.unforeseen()).ok()?;
     print!("{report}");
     Some(ExitCode::from(u8::from(!report.is_sound())))
 }

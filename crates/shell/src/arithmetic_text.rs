@@ -117,6 +117,7 @@ impl<'a> Scan<'a> {
         self.at += 1;
         match self.byte(0) {
             b'#' | b'?' if self.byte(1) == b'}' => self.at += 2,
+            b'#' if self.byte(1).is_ascii_digit() || matches!(self.byte(1), b'@' | b'*') => self.at += 2,
             b'#' if is_name_start(self.byte(1)) => {
                 self.at += 1;
                 self.take(is_name_byte);
@@ -182,6 +183,7 @@ mod tests {
             ("0xff + 16#ab + 10#$d", &[Reads("d")]),
             ("$(cat f) > 1", &[Data]),
             ("$(id)", &[Data]),
+            ("${#1} + ${#@}", &[]),
             ("`id`", &[Data, Data]),
             ("$1 + ${2}", &[Data, Data]),
             ("$((x + 1))", &[Reads("x")]),

@@ -47,7 +47,12 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
         "trap" => trap(walk, run, inner),
         "alias" => aliases(walk, run, inner),
         "emulate" => value_after(walk, run, &["-c"], inner),
-        "mapfile" | "readarray" | "complete" | "compgen" => value_after(walk, run, &["-C", "-F"], inner),
+        "mapfile" | "readarray" | "complete" | "compgen" => {
+            let start = walk.actions.runs.len();
+            value_after(walk, run, &["-C", "-F"], inner);
+            // bash(1): the line that was read, or the word that is completed, is added to the words.
+            walk.actions.runs.iter_mut().skip(start).for_each(|callback| callback.open_ended = true);
+        }
         "bind" => value_after(walk, run, &["-x"], inner),
         "find" | "gfind" => lists::executed(walk, run, &["-exec", "-execdir", "-ok", "-okdir"], inner),
         "fd" | "fdfind" => lists::executed(walk, run, &["-x", "-X", "--exec", "--exec-batch"], inner),

@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 pub(super) const PROGRAM: &str = "/oracle/xtask";
 /// The same, for a shell that names a program which it did not find.
 pub(super) const NAMES: &str = "/oracle/names";
+/// The same, for programs in a folder that only data of strangers names.
+pub(super) const EVIL: &str = "/oracle/evil";
+/// The folder of those programs.
+pub(super) const EVIL_FOLDER: &str = "/evil";
 /// The programs that run for real after they are logged.
 pub(super) const REAL: &str = "/real";
 /// Where commands run.
@@ -51,12 +55,16 @@ const IN_SH: &str = "exec 9>&1\n";
 
 /// Does what the jail needs, when this process runs in it.
 pub(crate) fn run_if_jailed() -> Option<ExitCode> {
-    if std::env::current_exe().ok()? != Path::new(PROGRAM) {
+    let program = std::env::current_exe().ok()?;
+    if program == Path::new(EVIL) {
+        return Some(log(&["evil"]).unwrap_or(ExitCode::FAILURE));
+    }
+    if program != Path::new(PROGRAM) {
         return None;
     }
     let done = match std::env::var_os(DRIVE) {
         Some(shell) => drive(&shell.to_string_lossy()).map(|()| ExitCode::SUCCESS),
-        None => log(),
+        None => log(&[]),
     };
     Some(done.unwrap_or_else(|error| {
         eprintln!("{error}");
@@ -64,9 +72,17 @@ pub(crate) fn run_if_jailed() -> Option<ExitCode> {
     }))
 }
 
-/// Writes down how this program was called, and runs the real one if there is one.
-fn log() -> io::Result<ExitCode> {
-    let mut words: Vec<OsString> = std::env::args_os().collect();
+/// Data that was made to harm whoever evaluates it, names a variable with it, looks programs up in it, or takes it for options.
+const DATA: &[(&str, &str, &str)] = &[
+    ("h1", "HOSTILE", "path[$(curl data)]"),
+    ("h2", "NAMED", "PATH=/evil"),
+    ("h3", "FOLDER", "/evil"),
+    ("h4", "OPTIONS", "-vPATH"),
+];
+
+/// Writes down how this program was called, after the words `first`, and runs the real one if there is one.
+fn log(first: &[&str]) -> io::Result<ExitCode> {
+    let mut words: Vec<OsString> = first.iter().map(OsString::from).chain(std::env::args_os()).collect();
     if words.first().is_some_and(|name| name == NAMES) {
         words.remove(0);
     }
@@ -127,6 +143,13 @@ fn prepare(fails: bool) -> io::Result<()> {
     std::fs::write(format!("{WORK}/a"), "")?;
     std::fs::write(format!("{WORK}/b.txt"), "")?;
     std::os::unix::fs::symlink(PROGRAM, format!("{WORK}/evil.sh"))?;
+    for (file, _, data) in DATA {
+        std::fs::write(format!("{WORK}/{file}"), format!("{data}\n"))?;
+    }
+    // Where numbers become folders: `((PATH=7))`.
+    for folder in ["5", "7"] {
+        std::os::unix::fs::symlink(EVIL_FOLDER, format!("{WORK}/{folder}"))?;
+    }
     let _none = std::fs::remove_file(RUNS);
     if fails { std::fs::write(FAIL, "") } else { std::fs::remove_file(FAIL).or(Ok(())) }
 }
@@ -140,6 +163,7 @@ fn run(shell: &str, text: &[u8]) -> io::Result<()> {
         let whole = if shell == "sh" { [IN_SH.as_bytes(), text].concat() } else { text.to_vec() };
         command.arg0(shell).args([OsStr::new("-c"), &OsString::from_vec(whole)]).env_clear();
         command.envs([("PATH", "/bin"), ("HOME", "/home/me"), ("BASH_ENV", PRELUDE), ("ZDOTDIR", LOG)]);
+        command.envs(DATA.iter().map(|(_, variable, data)| (variable, data)));
         command.current_dir(WORK).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         command.spawn()?
     };

@@ -75,7 +75,12 @@ impl Jail {
         for folder in LIBRARIES {
             jail.args(["--ro-bind-try", folder, folder]);
         }
-        jail.arg("--ro-bind").arg(std::env::current_exe()?).arg(inside::PROGRAM);
+        for name in [inside::PROGRAM, inside::EVIL] {
+            jail.arg("--ro-bind").arg(std::env::current_exe()?).arg(name);
+        }
+        for name in REAL.iter().chain(LOGGED).filter(|name| !matches!(**name, "bash" | "zsh" | "sh")) {
+            jail.args(["--symlink", inside::EVIL, &format!("{}/{name}", inside::EVIL_FOLDER)]);
+        }
         jail.args([
             "--symlink",
             inside::PROGRAM,

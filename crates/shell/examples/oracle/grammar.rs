@@ -22,12 +22,15 @@ pub(crate) struct Grammar {
     in_function: bool,
     /// Most words of a plain text are plain, so that the few others meet in more than a handful of ways.
     is_plain: bool,
+    /// Whether it is about what shells set, switch and evaluate, beside what they run.
+    is_hostile: bool,
 }
 
 impl Grammar {
     /// Starts an empty text.
     pub(crate) fn new(shell: Shell, mut random: Random) -> Self {
         let is_plain = !random.once_in(4);
+        let is_hostile = random.once_in(2);
         Self {
             random,
             shell,
@@ -37,6 +40,7 @@ impl Grammar {
             pending: Vec::new(),
             in_function: false,
             is_plain,
+            is_hostile,
         }
     }
 
@@ -119,7 +123,9 @@ impl Grammar {
 
     fn command(&mut self) {
         self.depth += 1;
-        if self.depth < MAX_DEPTH && self.random.once_in(3) {
+        if self.is_hostile && self.random.once_in(2) {
+            self.hostile();
+        } else if self.depth < MAX_DEPTH && self.random.once_in(3) {
             self.compound();
             while self.random.once_in(6) {
                 self.redirect();

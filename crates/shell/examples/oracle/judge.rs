@@ -5,7 +5,8 @@ use std::fmt;
 
 use stockade_shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, WordCount};
 
-use crate::mutation::CANARY;
+use crate::hostile;
+use crate::mutation::{CANARY, DATA_CANARY};
 
 /// Where `~` leads in the jail.
 const HOME: &str = "/home/me";
@@ -24,6 +25,8 @@ pub(crate) struct Report {
     uncertain: usize,
     runs: usize,
     missed: Vec<String>,
+    /// Texts that ran a program which is not listed, each followed by NUL.
+    unforeseen: String,
     sees_nothing: bool,
 }
 
@@ -32,13 +35,18 @@ impl Report {
     pub(crate) fn is_sound(&self) -> bool {
         self.missed.is_empty() && !self.sees_nothing
     }
+
+    /// Returns the texts that ran something which is not listed, whatever else is said of them.
+    pub(crate) fn unforeseen(&self) -> &str {
+        &self.unforeseen
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.missed.iter().take(SHOWN).try_for_each(|missed| writeln!(f, "{missed}"))?;
         if self.sees_nothing {
-            writeln!(f, "the jail did not see `{CANARY}`: it sees nothing")?;
+            writeln!(f, "the jail did not see `{CANARY}` or `{DATA_CANARY}`: it sees nothing")?;
         }
         let Self { texts, uncertain, runs, .. } = self;
         let missed = self.missed.len();
@@ -59,6 +67,9 @@ pub(crate) fn judge(shell: Shell, texts: &str, runs: &[u8]) -> Option<Report> {
         if text == CANARY {
             report.sees_nothing |= ran != [["rm", "canary"]];
         }
+        if text == DATA_CANARY {
+            report.sees_nothing |= ran != [["evil", "ls", "canary"]];
+        }
         report.one(shell, text, &ran);
     }
     report.sees_nothing |= report.texts == 0;
@@ -78,16 +89,22 @@ impl Report {
             return;
         };
         let actions = script.actions();
-        if !actions.hazards.is_empty() {
-            self.uncertain += 1;
-            return;
-        }
-        self.runs += ran.len();
+        // What a variable that decides about programs is set to leads elsewhere, and the list says that it is set.
+        let has_reservation = !actions.hazards.is_empty() || hostile::leads_elsewhere(&actions);
+        self.uncertain += usize::from(has_reservation);
+        self.runs += if has_reservation { 0 } else { ran.len() };
         let distinct: BTreeSet<&Vec<String>> = ran.iter().collect();
         for argv in distinct {
             let undashed = without_dash(shell, argv);
             let is_foreseen = |ran: &[String]| is_foreseen(shell, ran, &actions);
             if !is_foreseen(argv) && !undashed.is_some_and(|ran| is_foreseen(&ran)) {
+                if !self.unforeseen.ends_with(&format!("{text}\0")) {
+                    self.unforeseen.push_str(text);
+                    self.unforeseen.push('\0');
+                }
+                if has_reservation {
+                    continue;
+                }
                 let foreseen: Vec<String> = actions.runs.iter().map(shown).collect();
                 self.missed.push(format!("MISSED {argv:?}\n  in {text:?}\n  of {}", foreseen.join(", ")));
             }

@@ -2,7 +2,7 @@
 //!
 //! Only those that are read without any reservation are worth running: what is refused or uncertain is never allowed.
 
-use stockade_shell::{Actions, ReadOptions, Script, Shell};
+use stockade_shell::{Actions, HazardKind, ReadOptions, Script, Shell, ShellHazard};
 
 use crate::grammar::Grammar;
 use crate::random::Random;
@@ -10,7 +10,10 @@ use crate::random::Random;
 /// The first text of every batch. Unless the jail sees what it runs, the jail sees nothing.
 pub(crate) const CANARY: &str = "rm canary";
 
-/// Returns `count` texts after the canary, always the same for the same seed.
+/// The second one. What runs for it is in a folder that only data names.
+pub(crate) const DATA_CANARY: &str = "PATH=$FOLDER; ls canary";
+
+/// Returns `count` texts after the canaries, always the same for the same seed.
 pub(crate) fn texts(shell: Shell, seed: u64, count: usize) -> impl Iterator<Item = String> {
     let one = move |number: u64| -> String {
         let mut random = Random::new(seed.wrapping_mul(0x1_0000_0001).wrapping_add(number << 20));
@@ -24,8 +27,29 @@ pub(crate) fn texts(shell: Shell, seed: u64, count: usize) -> impl Iterator<Item
         };
         text.replace('\0', "")
     };
-    let certain = (0_u64..).map(one).filter(move |text| is_certain(text, shell));
-    std::iter::once(CANARY.to_owned()).chain(certain.take(count))
+    let certain =
+        (0_u64..).map(one).filter(move |text| is_certain(text, shell) || is_worth_running(text, shell));
+    [CANARY, DATA_CANARY].map(str::to_owned).into_iter().chain(certain.take(count))
+}
+
+/// Whether a text has a reservation because of the data that it meets: whoever decides about it must not allow it.
+fn is_worth_running(text: &str, shell: Shell) -> bool {
+    Script::read(text, &ReadOptions::for_shell(shell)).is_ok_and(|script| {
+        let actions = script.actions();
+        let is_about_data = |hazard: &ShellHazard| {
+            matches!(
+                hazard.kind,
+                HazardKind::EvaluatedData
+                    | HazardKind::UnknownVariable
+                    | HazardKind::ChangedShell
+                    | HazardKind::PromptText
+            )
+        };
+        !actions.runs.is_empty()
+            && !actions.hazards.is_empty()
+            && actions.hazards.iter().all(is_about_data)
+            && !may_multiply(&actions)
+    })
 }
 
 fn is_certain(text: &str, shell: Shell) -> bool {

@@ -244,3 +244,19 @@ fn chains_and_texts_without_end_are_cut() {
 fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+#[test]
+fn what_a_callback_is_given_is_not_known() {
+    for text in [
+        "mapfile -C 'rm -f' -c 1 lines < f",
+        "readarray -C rm x < f",
+        "compgen -C rm",
+        "complete -C 'rm -f' ls",
+    ] {
+        let actions = Script::read(text, &Default::default()).unwrap().actions();
+        let callback = actions.runs.iter().find(|run| run.program() == Some("rm")).unwrap();
+        assert!(callback.open_ended, "{text}");
+    }
+    let actions = Script::read("mapfile -t x < f; rm a", &Default::default()).unwrap().actions();
+    assert!(actions.runs.iter().all(|run| !run.open_ended));
+}
