@@ -12,6 +12,7 @@ mod commands;
 mod disk;
 mod doors;
 mod paths;
+mod programs;
 mod repositories;
 
 use std::collections::BTreeSet;
@@ -27,8 +28,12 @@ use disk::Disk;
 const GROUP: &str = "battery";
 
 /// The layers, and the attacks that they answer. What a layer is asked stands in a file of its own.
-const LAYERS: &[(&str, &[Case])] =
-    &[("commands", commands::CASES), ("repositories", repositories::CASES), ("paths", paths::CASES)];
+const LAYERS: &[(&str, &[Case])] = &[
+    ("commands", commands::CASES),
+    ("programs", programs::CASES),
+    ("repositories", repositories::CASES),
+    ("paths", paths::CASES),
+];
 
 /// Below this line of `SECURITY.md`, and above the next heading, a list names the attacks that are not held.
 const OPEN: &str = "### Open";
