@@ -87,6 +87,7 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ),
     ("exec-g72", "a script of the workspace is for the rules, whichever way it is started"),
     ("exec-g122", "`=(` is an error inside `[[` for bash"),
+    ("exec-t212", "what is set before `read` splits the line that it reads, and starts nothing"),
     ("exec-t229", "braces are expanded before a command is judged, so what they spell is seen"),
     ("exec-t252", "a comment is read where the shell reads one, so a quote in it hides nothing"),
     ("exec-t266", "a comment is read where the shell reads one, so a quote in it hides nothing"),

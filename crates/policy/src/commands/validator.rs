@@ -96,6 +96,8 @@ pub enum RejectionKind {
     EvaluatedText,
     /// A value that is expanded as a prompt: `${x@P}`.
     PromptTransform,
+    /// An option or a variable after which the shell reads what follows in another way: `set -o histexpand`.
+    ChangedShell,
     /// A value that zsh evaluates, `${(e)x}`.
     ZshEvalFlag,
     /// zsh: a glob qualifier that runs code.
@@ -120,6 +122,7 @@ impl RejectionKind {
             Self::ZshEquals => "zsh_equals",
             Self::EvaluatedText => "arith_eval",
             Self::PromptTransform => "prompt_transform",
+            Self::ChangedShell => "changed_shell",
             Self::ZshEvalFlag => "zsh_eval_flag",
             Self::ZshGlobExec => "zsh_glob_exec",
             Self::ControlCharacter => "control_char",
@@ -139,6 +142,7 @@ impl fmt::Display for RejectionKind {
             Self::ZshEquals => "zsh replaces =name by the path of a program",
             Self::EvaluatedText => "a builtin evaluates text that is quoted as if it were data",
             Self::PromptTransform => "a value is expanded as a prompt, which runs what is in it",
+            Self::ChangedShell => "the shell reads what follows in another way than it is read here",
             Self::ZshEvalFlag => "zsh evaluates the value of this parameter",
             Self::ZshGlobExec => "zsh may run code in a glob qualifier",
             Self::ControlCharacter => "a character is not shown as the shell reads it",
@@ -216,6 +220,7 @@ fn first_hazard(actions: &Actions<'_>) -> Option<Rejection> {
         let kind = match hazard.kind {
             HazardKind::EvaluatedText => RejectionKind::EvaluatedText,
             HazardKind::PromptText => RejectionKind::PromptTransform,
+            HazardKind::ChangedShell => RejectionKind::ChangedShell,
             _ => return None,
         };
         Some(Rejection { kind, span: hazard.span })

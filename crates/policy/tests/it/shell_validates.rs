@@ -33,6 +33,8 @@ fn hidden_commands_are_rejected() {
         ("[[ 'a[$(id)]' -eq 0 ]]", EvaluatedText),
         ("mapfile -C 'id #' -c1 a", EvaluatedText),
         ("x='$(id)'; echo ${x@P}", PromptTransform),
+        ("set -o history -o histexpand\nls # ; id\nls !!:s/#//", ChangedShell),
+        ("set -ek; git diff X=1", ChangedShell),
         ("ls\0", ControlCharacter),
         ("ls\rid", ControlCharacter),
         ("echo $(id", Unterminated),
