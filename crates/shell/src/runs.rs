@@ -10,6 +10,7 @@
 //! function that is never called are listed, for the text alone does not tell.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::actions::{
@@ -75,6 +76,8 @@ pub(crate) struct Walk<'t, 'o> {
     var_sources: VarSources,
     /// What variables may hold.
     pub(crate) known: Values,
+    /// Variables that stand for others. Few texts have any.
+    pub(crate) references: HashSet<String>,
     /// Whether `!(` may begin a pattern.
     pub(crate) has_patterns: bool,
     evaluates_names: bool,
@@ -129,6 +132,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             values: Vec::new(),
             var_sources: VarSources::default(),
             known: Values::default(),
+            references: HashSet::new(),
             has_patterns: false,
             evaluates_names: false,
             expands_prompts: false,
@@ -339,6 +343,10 @@ impl<'t, 'o> Walk<'t, 'o> {
             _ => Arg::any(),
         };
         let span = words.first().map_or(whole, |word| word.span);
+        // A loop makes it stand for one variable after the other.
+        if self.references.contains(name) {
+            self.hazard(HazardKind::UnknownVariable, span);
+        }
         let assigned = self.known.enter();
         let set = Set { value, is_definite: true, scope: AssignmentScope::Shell };
         self.set(Cow::Owned(name.to_owned()), arg, &set, span, context);

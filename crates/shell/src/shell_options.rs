@@ -185,6 +185,7 @@ pub(crate) fn changed(name: &str, argv: &[Arg<'_>], shell: Shell) -> Change {
         "unsetopt" if shell == Shell::Zsh => by_setopt(words, Off),
         "emulate" if shell == Shell::Zsh => by_emulate(words),
         "history" | "fc" | "r" if runs_history(name, words, shell) => Change::Reading,
+        "functions" if words.iter().any(|word| may_be_option(word)) && shell == Shell::Zsh => Change::Reading,
         // Functions that take the places of builtins and programs, from files and modules.
         "enable" | "disable" | "zmodload" | "autoload" | "unhash" if !words.is_empty() => Change::Reading,
         _ => Change::Nothing,

@@ -178,6 +178,8 @@ fn names_that_are_not_known_may_be_any() {
         "getopts a $x; ls",
         "wait -p \"$x\" -n; ls",
         "declare -n r=$x; r=1; ls",
+        "declare -n r; r=PATH; r=/tmp/x; ls",
+        "declare -n r=x; for r in PATH; do r=/tmp/x; done; ls",
         ": ${!x:=y}; ls",
         "alias ls=./x; ls",
         "BASH_ALIASES[ls]=./x; ls",
@@ -234,6 +236,7 @@ fn options_that_change_how_text_is_read_are_asked_about() {
         "emulate -L ksh; ls",
         "zmodload zsh/files; ls",
         "autoload ls; ls",
+        "functions -c f ls; ls",
         "alias -g X=rm; ls X",
         "zsh -o shwordsplit -c ls",
     ];
@@ -307,7 +310,16 @@ const EVALUATED: &[(&[Shell], &[&str])] = &[
             "mapfile -t NAME < f; ((NAME))",
         ],
     ),
-    (&[Shell::Zsh], &["NAME=$(cat f); return $NAME", "NAME=$(cat f); printf %d \"$NAME\"", "exit $(cat f)"]),
+    (
+        &[Shell::Zsh],
+        &[
+            "NAME=$(cat f); return $NAME",
+            "NAME=$(cat f); printf %d \"$NAME\"",
+            "exit $(cat f)",
+            "n=$(cat f); ls $path[n]",
+            "n=$(cat f); ls \"$path[$n]\"",
+        ],
+    ),
 ];
 
 #[test]

@@ -308,8 +308,18 @@ const IN_ZSH: &[&str] = &[
     "functions -c f1 ls",
     "vared VAR",
     "getln VAR < FILE",
+    ": $a[VAR]",
+    ": $path[DATA]",
+    ": \"$path[VAR]\"",
+    ": ${path}[VAR]",
+    "functions -c f1 git",
     "private VAR=DATA",
     "typeset -m DATA",
+    ": $a[VAR]",
+    ": $path[DATA]",
+    ": \"$path[VAR]\"",
+    ": ${path}[VAR]",
+    "functions -c f1 git",
 ];
 
 const OPTIONS: &[&str] = &[

@@ -31,7 +31,16 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
             // `typeset -T NAME array`: both are set by either.
             walk.assign(Cow::Owned(variable.name.clone()), Arg::any(), AssignmentScope::Shell, span, context);
         }
-        let Some(length) = variable.value else { continue };
+        if said.is_reference {
+            walk.references.insert(variable.name.clone());
+        }
+        let Some(length) = variable.value else {
+            // What is given to it first is the name of another variable.
+            if said.is_reference {
+                walk.hazard(HazardKind::UnknownVariable, span);
+            }
+            continue;
+        };
         let value = if variable.appends { Arg::any() } else { arg.without_prefix(length) };
         if said.is_reference {
             refers(walk, &value, builtin);

@@ -5,9 +5,13 @@ use std::borrow::Cow;
 use super::{Context, Walk};
 use crate::actions::{Arg, AssignmentScope, HazardKind, Substitution, SubstitutionForm};
 use crate::evaluated;
+use crate::options::Shell;
 use crate::span::Span;
 use crate::tree::{Action, Expansion, ExpansionKind, List, ParameterResult, Piece, Word};
-use crate::values::Holds;
+use crate::values::{Holds, Value};
+
+/// How many parts of a word are looked at for the end of a subscript: a subscript of more is not known.
+const MAX_SUBSCRIPT: usize = 8;
 
 impl<'t> Walk<'t, '_> {
     pub(super) fn words(&mut self, words: &[Word<'t>], context: Context<'_, 't>) {
@@ -19,10 +23,39 @@ impl<'t> Walk<'t, '_> {
     }
 
     pub(crate) fn pieces(&mut self, pieces: &[Piece<'t>], context: Context<'_, 't>) {
-        for piece in pieces {
+        for (at, piece) in pieces.iter().enumerate() {
             if let Piece::Expansion(expansion) = piece {
                 self.expansion(expansion, context);
+                if context.shell == Shell::Zsh {
+                    let behind = pieces.get(at + 1..).unwrap_or_default();
+                    self.subscript_behind(expansion, behind, context);
+                }
             }
+        }
+    }
+
+    /// zsh takes the bracket behind `$a` for a subscript, also within quotes: `"$a[x]"`.
+    fn subscript_behind(
+        &mut self,
+        expansion: &Expansion<'t>,
+        behind: &[Piece<'t>],
+        context: Context<'_, 't>,
+    ) {
+        let text = |piece: &Piece<'t>| match piece {
+            Piece::Bare(text) | Piece::Quoted(text) => Some(text.clone()),
+            Piece::Expansion(_) => None,
+        };
+        let is_parameter = matches!(expansion.kind, ExpansionKind::Parameter { .. });
+        if !is_parameter || !behind.first().and_then(text).is_some_and(|text| text.starts_with('[')) {
+            return;
+        }
+        let near = behind.get(..behind.len().min(MAX_SUBSCRIPT)).unwrap_or_default();
+        match near.iter().position(|piece| text(piece).is_some_and(|text| text.contains(']'))) {
+            Some(end) => {
+                let inside = near.get(..=end).unwrap_or_default();
+                self.evaluated_word(inside, Holds::Number, expansion.span, context);
+            }
+            None => self.known.evaluate(&Value::DATA, Holds::Number, expansion.span),
         }
     }
 
