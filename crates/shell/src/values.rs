@@ -185,15 +185,22 @@ impl Values {
         self.evaluated.push((index, Holds::Number, span));
     }
 
-    /// Notes whether the keys of an array are texts, which are not evaluated. It has to be said the same everywhere.
+    /// Notes whether the keys of an array are texts, which are not evaluated. It has to be said the same everywhere, and on
+    /// every path to where it counts.
     pub(crate) fn has_keys(&mut self, name: &str, keys: bool) {
         let known = self.associative.entry(name.to_owned()).or_insert(keys);
         *known &= keys;
+        if keys {
+            let with_keys = format!("{name}[");
+            *self.definite.entry(with_keys.clone()).or_default() += 1;
+            self.path.push(with_keys);
+        }
     }
 
     /// Whether the keys of an array are texts.
     pub(crate) fn is_associative(&self, name: &str) -> bool {
         self.associative.get(name).copied().unwrap_or(false)
+            && self.definite.get(&format!("{name}[")).is_some_and(|count| *count > 0)
     }
 
     /// Returns how much is certain to have been assigned here, for [`Values::leave`].
