@@ -3,7 +3,8 @@
 //!
 //! The shells run in a jail of namespaces in which every program only writes down how it was called (`oracle/jail.rs`,
 //! `oracle/inside.rs`). An example of that crate writes the commands and judges what ran. A command that is read
-//! without any reservation and runs a program that was not foreseen is a way around every rule.
+//! without any reservation and runs a program that was not foreseen is a way around every rule; and so is one that an example
+//! of the crate `policy` allows although there is a reservation.
 
 mod inside;
 mod jail;

@@ -13,6 +13,8 @@ use std::process::ExitCode;
 
 use stockade_shell::Shell;
 
+#[path = "oracle/attacks.rs"]
+mod attacks;
 #[path = "oracle/grammar.rs"]
 mod grammar;
 #[path = "oracle/hostile.rs"]

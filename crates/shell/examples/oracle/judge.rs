@@ -5,6 +5,7 @@ use std::fmt;
 
 use stockade_shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, WordCount};
 
+use crate::attacks;
 use crate::hostile;
 use crate::mutation::{CANARY, DATA_CANARY};
 
@@ -69,6 +70,11 @@ pub(crate) fn judge(shell: Shell, texts: &str, runs: &[u8]) -> Option<Report> {
         }
         if text == DATA_CANARY {
             report.sees_nothing |= ran != [["evil", "ls", "canary"]];
+        }
+        if let Some(expected) = attacks::unseen(text, &ran) {
+            report.missed.push(format!(
+                "MISSED `{expected}`, which this shell ran before\n  in {text:?}\n  of what ran: {ran:?}"
+            ));
         }
         report.one(shell, text, &ran);
     }

@@ -4,6 +4,7 @@
 
 use stockade_shell::{Actions, HazardKind, ReadOptions, Script, Shell, ShellHazard};
 
+use crate::attacks;
 use crate::grammar::Grammar;
 use crate::random::Random;
 
@@ -12,6 +13,9 @@ pub(crate) const CANARY: &str = "rm canary";
 
 /// The second one. What runs for it is in a folder that only data names.
 pub(crate) const DATA_CANARY: &str = "PATH=$FOLDER; ls canary";
+
+/// How many seeds `cargo xtask oracle` has for one run.
+const SEEDS_OF_A_RUN: u64 = 100_000;
 
 /// Returns `count` texts after the canaries, always the same for the same seed.
 pub(crate) fn texts(shell: Shell, seed: u64, count: usize) -> impl Iterator<Item = String> {
@@ -29,7 +33,10 @@ pub(crate) fn texts(shell: Shell, seed: u64, count: usize) -> impl Iterator<Item
     };
     let certain =
         (0_u64..).map(one).filter(move |text| is_certain(text, shell) || is_worth_running(text, shell));
-    [CANARY, DATA_CANARY].map(str::to_owned).into_iter().chain(certain.take(count))
+    // The seeds of a run follow each other, and the first is a round number.
+    let attacks =
+        attacks::texts(shell).filter(move |_| seed.is_multiple_of(SEEDS_OF_A_RUN)).map(str::to_owned);
+    [CANARY, DATA_CANARY].map(str::to_owned).into_iter().chain(attacks).chain(certain.take(count))
 }
 
 /// Whether a text has a reservation because of the data that it meets: whoever decides about it must not allow it.
