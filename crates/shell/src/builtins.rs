@@ -176,6 +176,48 @@ pub(crate) fn changes_reading(name: &str, shell: Shell) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns what a text sets, and whether it says that a name is not known.
+    fn set_by(text: &str, shell: Shell) -> (Vec<String>, bool) {
+        let script = crate::Script::read(text, &crate::ReadOptions::for_shell(shell));
+        let Ok(script) = script else { panic!("{text}") };
+        let actions = script.actions();
+        let is_unknown =
+            actions.hazards.iter().any(|hazard| hazard.kind == crate::HazardKind::UnknownVariable);
+        (actions.assignments.iter().map(|assignment| assignment.name.to_string()).collect(), is_unknown)
+    }
+
+    /// Ways to run a builtin.
+    const THROUGH: &[&str] = &["", "builtin ", "command ", "X=1 ", "! ", "{ ls; } && ", "eval "];
+
+    #[test]
+    fn every_row_sets_what_it_is_told_however_it_is_told() {
+        for row in &SETTERS {
+            for shell in row.shells {
+                let name = row.names.first().copied().unwrap_or_default();
+                let mut forms: Vec<String> = match row.named {
+                    NoOperand => Vec::new(),
+                    Operands => vec![format!("{name} NAME"), format!("{name} -- a NAME")],
+                    Operand(place) => vec![format!("{name} {} NAME", "x ".repeat(place).trim_end())],
+                    BehindEquals => vec![format!("{name} a=NAME"), format!("{name} a:=NAME")],
+                };
+                for option in row.by_option {
+                    forms.extend([format!("{name} {option} NAME x"), format!("{name} {option}NAME x")]);
+                }
+                for form in forms {
+                    for through in
+                        THROUGH.iter().filter(|through| *shell != Shell::Sh || **through != "builtin ")
+                    {
+                        let text = format!("{through}{}", form.replace("NAME", "PATH"));
+                        assert!(set_by(&text, *shell).0.contains(&"PATH".to_owned()), "{shell:?}: {text}");
+                        let text = format!("{through}{}", form.replace("NAME", "$(cat f)"));
+                        let is_told = through.starts_with("eval") || row.named == BehindEquals;
+                        assert!(set_by(&text, *shell).1 || is_told, "{shell:?}: {text}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_builtin_has_one_row_for_each_shell() {
         for row in &SETTERS {

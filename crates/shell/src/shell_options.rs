@@ -199,8 +199,11 @@ pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
     while let Some(word) = rest.next() {
         let Some(text) = word.known() else { return Change::Reading };
         let Some((switch, letters)) = cluster(text) else { break };
-        if text.starts_with("--") {
-            found = found.max(long_at_start(text));
+        if let Some(name) = text.strip_prefix("--") {
+            if matches!(name, "rcfile" | "init-file" | "emulate") {
+                rest.next();
+            }
+            found = found.max(long_at_start(name, shell));
             continue;
         }
         for letter in letters.chars() {
@@ -217,11 +220,33 @@ pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
     found
 }
 
-fn long_at_start(text: &str) -> Change {
-    match text {
-        "--posix" | "--debugger" | "--interactive" => Change::Reading,
-        _ => Change::Nothing,
+/// Long options of shells that say nothing about how text is read.
+const LONG: &[&str] = &[
+    "",
+    "command",
+    "dump-po-strings",
+    "dump-strings",
+    "help",
+    "init-file",
+    "interactive",
+    "login",
+    "noediting",
+    "noprofile",
+    "norc",
+    "norcs",
+    "no-rcs",
+    "rcfile",
+    "restricted",
+    "verbose",
+    "version",
+];
+
+fn long_at_start(name: &str, shell: Shell) -> Change {
+    if LONG.contains(&name) {
+        return Change::Nothing;
     }
+    // zsh takes the name of any option.
+    if shell == Shell::Zsh { setopt_name(&name.replace('-', "_"), On) } else { Change::Reading }
 }
 
 fn by_set(words: &[Arg<'_>], shell: Shell) -> Change {
@@ -532,9 +557,14 @@ mod tests {
         ] {
             assert_eq!(start(text), Change::Nothing, "{text}");
         }
-        for text in
-            ["-kc ls", "-O expand_aliases -c x", "-o history -o histexpand -c x", "+B -c x", "--posix f"]
-        {
+        for text in [
+            "-kc ls",
+            "-O expand_aliases -c x",
+            "-o history -o histexpand -c x",
+            "+B -c x",
+            "--posix f",
+            "--rcfile f -k -c x",
+        ] {
             assert_eq!(start(text), Change::Reading, "{text}");
         }
     }

@@ -28,6 +28,10 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
         }
     }
     let operands = options.operands..argv.len();
+    // `printf -v"$x" a`
+    if options.unknown && argv.get(operands.start).is_some_and(|arg| !is_operand(arg)) {
+        walk.hazard(HazardKind::UnknownVariable, span);
+    }
     // `printf "$x" a`, where `$x` is `-vPATH`.
     if options.unknown && setter.named == Named::NoOperand && operands.len() > 1 {
         walk.known.evaluate(&Value::DATA, Holds::Number, span);
@@ -54,6 +58,13 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
         } else {
             walk.known.assign(name, &set.value, false, span);
         }
+    }
+}
+
+/// Whether a word does not begin as an option.
+fn is_operand(arg: &Arg<'_>) -> bool {
+    match arg {
+        Arg::Known(text) | Arg::Unknown { prefix: text, .. } => !text.starts_with('-'),
     }
 }
 
