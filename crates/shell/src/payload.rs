@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::actions::{Arg, HazardKind, InvocationKind, Run};
 use crate::call_chain::{self, CallChain};
 use crate::evaluated::{self, Builtin};
+use crate::getopt::{self, OptionOrder, OptionTable};
 use crate::lookup::last_name;
 use crate::options::Shell;
 use crate::runs::{Context, Walk};
@@ -23,6 +24,12 @@ pub(crate) use shells::{input, output};
 
 /// Programs that run each other more often than this are not followed.
 const MAX_CHAIN: usize = 16;
+
+/// The options of `mapfile`, and those of `complete` and `compgen`.
+static LINES: OptionTable = OptionTable::new("-d: -n: -O: -s: -t -u: -C: -c:");
+static COMPLETION: OptionTable = OptionTable::new(
+    "-a -b -c -d -e -f -g -j -k -s -u -v -p -r -D -E -I -o: -A: -G: -W: -F: -C: -X: -P: -S: -V:",
+);
 
 /// Lists what runs because `run` runs.
 pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
@@ -50,6 +57,16 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
         "mapfile" | "readarray" | "complete" | "compgen" => {
             let start = walk.actions.runs.len();
             value_after(walk, run, &["-C", "-F"], inner);
+            let options = if name.starts_with("comp") { &COMPLETION } else { &LINES };
+            let options = getopt::parse(&run.argv, 1, options, OptionOrder::Strict);
+            let attached = |value: &Arg<'t>| !run.argv.contains(value);
+            for (_, value) in options
+                .values
+                .iter()
+                .filter(|(option, value)| matches!(&**option, "-C" | "-F") && attached(value))
+            {
+                text(walk, value, run.span, Context { is_certain: false, ..inner });
+            }
             // bash(1): the line that was read, or the word that is completed, is added to the words.
             walk.actions.runs.iter_mut().skip(start).for_each(|callback| callback.open_ended = true);
         }

@@ -87,8 +87,9 @@ pub(crate) fn texts(shell: Shell) -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns what an attack runs that was tried, when it did not run it: then the jail does not see what it is for.
-pub(crate) fn unseen(text: &str, ran: &[Vec<String>]) -> Option<&'static str> {
-    let (.., expected) = ATTACKS.iter().find(|(_, attack, _)| *attack == text)?;
+pub(crate) fn unseen(shell: Shell, text: &str, ran: &[Vec<String>]) -> Option<&'static str> {
+    let is_tried = |shells: &[Shell], attack: &str| attack == text && shells.contains(&shell);
+    let (.., expected) = ATTACKS.iter().find(|(shells, attack, _)| is_tried(shells, attack))?;
     let has_run = expected.is_empty() || ran.iter().any(|argv| argv.join(" ").starts_with(expected));
     (!has_run).then_some(expected)
 }

@@ -71,7 +71,7 @@ pub(crate) fn judge(shell: Shell, texts: &str, runs: &[u8]) -> Option<Report> {
         if text == DATA_CANARY {
             report.sees_nothing |= ran != [["evil", "ls", "canary"]];
         }
-        if let Some(expected) = attacks::unseen(text, &ran) {
+        if let Some(expected) = attacks::unseen(shell, text, &ran) {
             report.missed.push(format!(
                 "MISSED `{expected}`, which this shell ran before\n  in {text:?}\n  of what ran: {ran:?}"
             ));

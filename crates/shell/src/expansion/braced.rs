@@ -145,7 +145,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     return Err(self.refuse_here(ReadErrorKind::QuoteInBraces));
                 }
                 b'\'' => self.skip_single_quotes()?,
-                b'"' => self.double_quoted(inside)?,
+                b'"' => {
+                    let quoted = self.text.at;
+                    self.double_quoted(inside)?;
+                    // `"${x:-"{a,b}"}"`: bash takes the inner quotes for the end of the outer ones when it looks for braces.
+                    if quotes == Quotes::Double && self.text.slice(quoted, self.text.at).contains('{') {
+                        return Err(self.refuse(ReadErrorKind::QuoteInBraces, quoted));
+                    }
+                }
                 b'$' => self.dollar(quotes, inside)?,
                 b'`' => self.backticks(quotes, inside)?,
                 b'<' | b'>' if quotes == Quotes::None && self.text.peek_second() == b'(' => {

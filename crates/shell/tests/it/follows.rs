@@ -251,6 +251,8 @@ fn what_a_callback_is_given_is_not_known() {
         "mapfile -C 'rm -f' -c 1 lines < f",
         "readarray -C rm x < f",
         "compgen -C rm",
+        "compgen -Crm",
+        "mapfile -tC'rm x' a",
         "complete -C 'rm -f' ls",
     ] {
         let actions = Script::read(text, &Default::default()).unwrap().actions();

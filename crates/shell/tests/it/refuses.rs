@@ -66,6 +66,7 @@ fn what_is_not_certain_is_refused() {
         ("cat <<E\n$((x[$(a $'\\'')]))\nE", ArithmeticSubstitution),
         ("echo $(($(a\n)))", ArithmeticSubstitution),
         ("echo \"${x:-'$(a)'}\"", QuoteInBraces),
+        ("echo \"${x:-\"{a,b}\"}\"", QuoteInBraces),
         ("echo \"`a \"{b,c}\"`\"", QuoteInBackticks),
         ("x $(a <<E; b\nE\n)", HeredocInSubstitution),
         ("a <<E $(b\n)\nE", LineEndBeforeHeredoc),
