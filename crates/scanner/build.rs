@@ -33,6 +33,7 @@ mod prefilter {
     pub(crate) mod byte_set;
     pub(crate) mod codegen;
     pub(crate) mod cut;
+    pub(crate) mod extent;
     pub(crate) mod fingerprint;
     pub(crate) mod fours;
     pub(crate) mod frequency;
@@ -41,7 +42,6 @@ mod prefilter {
     pub(crate) mod hints;
     pub(crate) mod input;
     pub(crate) mod loops;
-    pub(crate) mod reach;
     pub(crate) mod run;
     pub(crate) mod tables;
 }

@@ -1,4 +1,4 @@
-//! Counts what follows what in the texts of a folder, for the models that the prefilter chooses its windows by. A text that is
+//! Counts what follows what in the texts of a folder, for the models that the prefilter chooses its grams by. A text that is
 //! there twice counts once.
 //!
 //! ```console

@@ -10,14 +10,14 @@
 //! 1. [`graph`] reads the pattern's automaton as a graph, one node for each place that takes a byte: `c`, `u`, `r`, `l`,
 //!    two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
 //! 2. [`gram`] asks of every node what can stand around it. Around the node `h` that is `[|\s az]`, `s`, `h` and then
-//!    no letter, digit or underscore, in either case. Such a sequence of four sets of bytes is a *gram*, a window of the text. Around some
+//!    no letter, digit or underscore, in either case. Such a sequence of four sets of bytes is a *gram*. Around some
 //!    `[^\n]` it would be nearly anything.
-//! 3. [`mod@frequency`] knows how often each window is to be expected in real skills, and [`cut`] picks the nodes that no
+//! 3. [`mod@frequency`] knows how often each gram is to be expected in real skills, and [`cut`] picks the nodes that no
 //!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
-//! 4. [`bucket`] and [`tables`] sort the windows of all patterns into sixty-four buckets, so that four table lookups
+//! 4. [`bucket`] and [`tables`] sort the grams of all patterns into sixty-four buckets, so that four table lookups
 //!    tell which buckets could begin at a place ([`places`]).
-//! 5. There the windows of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
-//!    checked exactly, up to twelve bytes around it as well. What passes makes the pattern a candidate, and its [`reach`]
+//! 5. There the grams of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
+//!    checked exactly, up to twelve bytes around it as well. What passes makes the pattern a candidate, and its [`extent`]
 //!    says how far a match could extend from there.
 //!
 //! **Known as.** A literal prefilter over q-grams (q = 4) of byte classes. The graph is the Glushkov automaton of the pattern; the
@@ -26,13 +26,27 @@
 //! Google's code search (Cox) picks trigrams of a pattern in a like manner, for an index instead of a scan.
 //!
 //! **Measured.** With 112 more rules of 333 patterns the tables grow from 163 to 345 kB, and a program with them by 270 kB. The build
-//! derives those of 133 patterns in two seconds of processor time. As rules of a user's own, 112 of three patterns each make a scan
-//! of 3,459 clean skills a quarter slower (`benches/scan.rs`): nearly four times as many places to look at, and seven times as many
-//! comparisons there, since such rules are put into buckets by the plainer model of pairs and without a search. Until they were dropped, automata of every pattern ruled out what
+//! derives those of 133 patterns in two seconds of processor time. Until they were dropped, automata of every pattern ruled out what
 //! only looks like a match: five megabytes, which spared the first such text of a process a few millions of instructions.
 //!
-//! A pattern like `[A-Za-z0-9+/]{80,}` has no rare window; its long [`run`] is looked for instead. Everything that
-//! happens at run time is bounded by a constant for each byte of text and each window.
+//! What more rules cost a clean text (`benches/scan.rs`; 3,459 clean skills, 28 MB, once everything is compiled):
+//!
+//! | the eighteen rules, and … | places | grams | instructions | time |
+//! |---|---|---|---|---|
+//! | none | 113,000 | 1.2 M | 1 | 1 |
+//! | 112 built in | 282,000 | 5.4 M | 1.06 | 1.17 |
+//! | the same, 40 attempts at better buckets | 231,000 | 3.6 M | 1.04 | 1.14 |
+//! | the same, 60 attempts where a comparison counts four times as much | 209,000 | 3.2 M | 1.04 | some 1.1 |
+//! | 112 of a user's own | | | | 1.25 |
+//!
+//! The goal is 1.10 for those that are built in, and only the fourth line comes near it: the machine was not quiet when it was timed, so
+//! the 1.1 is reckoned from its instructions, misses and wrong guesses beside those of the second line. The time goes where the first step
+//! stops: a place is a wrong guess of the processor's, and the keys of a full bucket are not in its nearest cache. So what it takes is to
+//! run `look_for_better_buckets` after many rules were added, with a larger [`bucket`] `COMPARISON`, which pays five minutes once for
+//! a `buckets.txt`. A user's own rules are put into buckets by the plainer model of pairs and without a search.
+//!
+//! A pattern like `[A-Za-z0-9+/]{80,}` has no rare gram; its long [`run`] is looked for instead. Everything that
+//! happens at run time is bounded by a constant for each byte of text and each gram.
 //!
 //! The tables of the built-in rules are constants of the program, which `build.rs` derives with the modules of this folder: a
 //! clean text costs no compilation and no allocation.
@@ -44,6 +58,7 @@ mod byte_set;
 #[cfg(test)]
 mod codegen;
 mod cut;
+mod extent;
 mod fingerprint;
 #[cfg(test)]
 mod fours;
@@ -56,7 +71,6 @@ mod hits;
 mod input;
 mod loops;
 mod places;
-mod reach;
 mod run;
 mod tables;
 
@@ -64,21 +78,21 @@ use std::borrow::Cow;
 use std::ops::{AddAssign, Range};
 use std::sync::LazyLock;
 
+use extent::MatchExtent;
 use frequency::frequency;
 use gram::WIDTH;
 use hits::Hits;
 use input::{PatternId, PrefilterInput};
 use places::{Finder, Lookup};
-use reach::MatchExtent;
 pub(crate) use run::Run;
 use tables::{GramKey, PackedGram, Tables};
 
 use crate::candidates::Candidates;
 
-/// How many windows are compared with a place before anything is decided.
+/// How many grams are compared with a place before anything is decided.
 const AT_ONCE: usize = 8;
 
-/// How many bytes around windows are looked at, per byte of text.
+/// How many bytes around grams are looked at, per byte of text.
 const AROUND_PER_BYTE: usize = 4;
 
 /// The same for a short text.
@@ -102,7 +116,7 @@ pub struct PrefilterWork {
     /// Places where some bucket seemed to take the next bytes.
     pub places: usize,
     /// Grams checked there.
-    pub windows: usize,
+    pub grams: usize,
     /// Grams that passed.
     pub hits: usize,
     /// Bytes looked at around those, in search of signs that must be there.
@@ -114,7 +128,7 @@ impl AddAssign for PrefilterWork {
         self.bytes += more.bytes;
         self.run_bytes += more.run_bytes;
         self.places += more.places;
-        self.windows += more.windows;
+        self.grams += more.grams;
         self.hits += more.hits;
         self.around += more.around;
     }
@@ -130,9 +144,9 @@ impl Prefilter {
     pub(crate) fn without_rules() -> Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             builtin::TABLES.with(|input| {
-                input.windows.retain(|(goal, ..)| matches!(goal, PatternId::Trigger(_)));
-                input.runs.retain(|(goal, _)| matches!(goal, PatternId::Trigger(_)));
-                input.reaches.clear();
+                input.grams.retain(|(id, ..)| matches!(id, PatternId::Trigger(_)));
+                input.runs.retain(|(id, _)| matches!(id, PatternId::Trigger(_)));
+                input.extents.clear();
             })
         });
         Self::of(TABLES.clone())
@@ -189,11 +203,11 @@ struct Pass<'p> {
     work: PrefilterWork,
 }
 
-/// Whether the signs that a reach asks for are around a place.
+/// Whether the signs that an extent asks for are around a place.
 #[derive(Debug, Clone, Copy)]
 struct Around<'p> {
     place: usize,
-    reach: &'p MatchExtent,
+    extent: &'p MatchExtent,
     is_plausible: bool,
 }
 
@@ -211,7 +225,7 @@ impl Finder for Pass<'_> {
             from = stretch.end;
             self.runs_end = stretch.end;
             let runs = self.tables.runs.iter();
-            runs.for_each(|(goal, run)| self.runs_in(stretch.clone(), *goal, run));
+            runs.for_each(|(id, run)| self.runs_in(stretch.clone(), *id, run));
         }
     }
 }
@@ -219,8 +233,8 @@ impl Finder for Pass<'_> {
 impl Pass<'_> {
     /// Adds what has to be expected everywhere.
     fn always(&mut self) {
-        for &goal in self.tables.always.iter() {
-            match goal {
+        for &id in self.tables.always.iter() {
+            match id {
                 PatternId::Rule(pattern) => self.found.insert(pattern),
                 PatternId::Trigger(obfuscation) => self.found.insert_obfuscation(obfuscation),
             }
@@ -228,17 +242,17 @@ impl Pass<'_> {
     }
 
     /// Looks for one run in a stretch of the text.
-    fn runs_in(&mut self, stretch: Range<usize>, goal: PatternId, run: &Run) {
+    fn runs_in(&mut self, stretch: Range<usize>, id: PatternId, run: &Run) {
         self.work.run_bytes += stretch.len();
         let mut from = stretch.start;
         let text = self.text.get(..stretch.end).unwrap_or_default();
         while let Some(found) = run.find(text, from..stretch.end) {
             from = found.end;
-            self.add(goal, found);
+            self.add(id, found);
         }
     }
 
-    /// Checks the windows of every bucket that takes what stands at `place`.
+    /// Checks the grams of every bucket that takes what stands at `place`.
     #[inline]
     fn check(&mut self, place: usize) {
         self.work.places += 1;
@@ -253,45 +267,45 @@ impl Pass<'_> {
 
     fn check_bucket(&mut self, bucket: usize, place: usize, bytes: u64) {
         let end_of = |bucket: usize| self.tables.bucket_ends.get(bucket).map_or(0, |&end| end as usize);
-        let windows = bucket.checked_sub(1).map_or(0, end_of)..end_of(bucket);
-        let sketches = self.tables.sketches.get(windows.clone()).unwrap_or_default();
-        self.work.windows += sketches.len();
+        let grams = bucket.checked_sub(1).map_or(0, end_of)..end_of(bucket);
+        let sketches = self.tables.sketches.get(grams.clone()).unwrap_or_default();
+        self.work.grams += sketches.len();
         let (groups, rest) = sketches.as_chunks::<AT_ONCE>();
-        let mut first = windows.start;
+        let mut first = grams.start;
         for group in groups {
             // Mostly none fits, and to ask that of all at once is one guess of the processor's instead of several.
             if group.iter().fold(false, |any, sketch| any | sketch.fits(bytes)) {
-                for (sketch, window) in group.iter().zip(first..) {
+                for (sketch, gram) in group.iter().zip(first..) {
                     if sketch.fits(bytes) {
-                        self.check_window(window, place, bytes);
+                        self.check_gram(gram, place, bytes);
                     }
                 }
             }
             first += AT_ONCE;
         }
-        for (sketch, window) in rest.iter().zip(first..) {
+        for (sketch, gram) in rest.iter().zip(first..) {
             if sketch.fits(bytes) {
-                self.check_window(window, place, bytes);
+                self.check_gram(gram, place, bytes);
             }
         }
     }
 
     /// Checks what the comparison with the next bytes did not.
-    fn check_window(&mut self, window: usize, place: usize, bytes: u64) {
-        let Some(window) = self.tables.windows.get(window) else { return };
-        let sets = self.tables.fragments.get(window.fragment as usize..).unwrap_or_default();
-        if self.next_bytes_fit(window, sets, bytes) && self.context_stands_at(window, sets, place) {
-            self.hit(window, place);
+    fn check_gram(&mut self, gram: usize, place: usize, bytes: u64) {
+        let Some(gram) = self.tables.grams.get(gram) else { return };
+        let sets = self.tables.fragments.get(gram.fragment as usize..).unwrap_or_default();
+        if self.next_bytes_fit(gram, sets, bytes) && self.context_stands_at(gram, sets, place) {
+            self.hit(gram, place);
         }
     }
 
-    /// Whether a window takes the next bytes, of which its sketch left some open.
-    fn next_bytes_fit(&self, window: &PackedGram, sets: &[u16], bytes: u64) -> bool {
-        let mut unsure = window.unsure;
+    /// Whether a gram takes the next bytes, of which its sketch left some open.
+    fn next_bytes_fit(&self, gram: &PackedGram, sets: &[u16], bytes: u64) -> bool {
+        let mut unsure = gram.unsure;
         while unsure != 0 {
             let offset = unsure.trailing_zeros() as usize;
             // The sets of the core stand first, then those before it.
-            let number = if offset < WIDTH { offset } else { offset + usize::from(window.before) };
+            let number = if offset < WIDTH { offset } else { offset + usize::from(gram.before) };
             if !sets.get(number).is_none_or(|&set| self.set_takes(set, (bytes >> (8 * offset)) as u8)) {
                 return false;
             }
@@ -310,9 +324,9 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether what a window asks for around the next bytes is there.
-    fn context_stands_at(&self, window: &PackedGram, sets: &[u16], place: usize) -> bool {
-        let (before, after) = (usize::from(window.before), usize::from(window.after));
+    /// Whether what a gram asks for around the next bytes is there.
+    fn context_stands_at(&self, gram: &PackedGram, sets: &[u16], place: usize) -> bool {
+        let (before, after) = (usize::from(gram.before), usize::from(gram.after));
         let (end_of_before, end) = (WIDTH + before, WIDTH + before + after);
         let before = sets.get(WIDTH..end_of_before).unwrap_or_default();
         let after = sets.get(before.len() + GramKey::WIDTH..end).unwrap_or_default();
@@ -333,18 +347,18 @@ impl Pass<'_> {
         self.tables.sets.get(usize::from(set)).is_none_or(|set| set.contains(byte))
     }
 
-    fn hit(&mut self, window: &PackedGram, place: usize) {
+    fn hit(&mut self, gram: &PackedGram, place: usize) {
         // The node is a byte of the match itself, so it is none of the line ends around the text.
-        let node = (place + usize::from(window.node)).checked_sub(1).filter(|&at| at < self.text.len());
+        let node = (place + usize::from(gram.node)).checked_sub(1).filter(|&at| at < self.text.len());
         if let Some(at) = node {
             self.work.hits += 1;
-            self.add(window.goal, at..at + 1);
+            self.add(gram.id, at..at + 1);
         }
     }
 
     /// Notes that something was seen.
-    fn add(&mut self, goal: PatternId, at: Range<usize>) {
-        let pattern = match goal {
+    fn add(&mut self, id: PatternId, at: Range<usize>) {
+        let pattern = match id {
             PatternId::Rule(pattern) => pattern,
             PatternId::Trigger(obfuscation) => return self.found.insert_obfuscation(obfuscation),
         };
@@ -353,29 +367,29 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether the signs are there that must be around what was seen. A text that makes this dear, with one window after
+    /// Whether the signs are there that must be around what was seen. A text that makes this dear, with one gram after
     /// the other, has spent its share soon, and then everything is plausible.
     fn is_plausible(&mut self, pattern: usize, at: usize) -> bool {
         let tables = self.tables;
-        let reach = tables.reaches.get(pattern).and_then(Option::as_ref);
-        let Some(reach) =
-            reach.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
+        let extent = tables.extents.get(pattern).and_then(Option::as_ref);
+        let Some(extent) =
+            extent.filter(|_| self.work.around < AROUND_PER_BYTE * self.text.len() + AROUND_FOR_ANY_TEXT)
         else {
             return true;
         };
         // Patterns that look for the same often ask for the same around it.
-        if let Some(last) = self.around.filter(|last| last.place == at && last.reach == reach) {
+        if let Some(last) = self.around.filter(|last| last.place == at && last.extent == extent) {
             return last.is_plausible;
         }
-        let (is_plausible, steps) = reach.is_plausible(self.text, at);
+        let (is_plausible, steps) = extent.is_plausible(self.text, at);
         self.work.around += steps;
-        self.around = Some(Around { place: at, reach, is_plausible });
+        self.around = Some(Around { place: at, extent, is_plausible });
         is_plausible
     }
 
     /// Makes candidates of what was seen.
     fn finish(self) -> PrefilterWork {
-        for (pattern, within) in self.seen.matches(self.text, &self.tables.reaches) {
+        for (pattern, within) in self.seen.matches(self.text, &self.tables.extents) {
             self.found.insert_within(pattern, within);
         }
         self.work

@@ -32,7 +32,7 @@ impl Work {
         prefilter.bytes
             + prefilter.run_bytes
             + prefilter.places
-            + prefilter.windows
+            + prefilter.grams
             + prefilter.hits
             + prefilter.around
             + exact.searched

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use super::byte_set::ByteSet;
 use super::places::Lookup;
 use super::input::PatternId::{self, Rule, Trigger};
-use super::reach::{MatchExtent, Side};
+use super::extent::{MatchExtent, Side};
 use super::run::Run;
 use super::tables::{Misses, PackedGram, GramKey, Tables};
 use crate::deobfuscate::Obfuscation::{Comments, Letters, Quoting};
@@ -49,12 +49,12 @@ fn write(tables: &Tables, patterns: u64) -> String {
     let sketch =
         |GramKey { bits, certain }: &GramKey| format!("GramKey {{ bits: {bits:#x}, certain: {certain:#x} }}");
     list(&mut out, "static SKETCHES: &[GramKey] = &[", tables.sketches.iter().map(sketch), 1);
-    list(&mut out, "static WINDOWS: &[PackedGram] = &[", rows(&tables.windows), 1);
+    list(&mut out, "static WINDOWS: &[PackedGram] = &[", rows(&tables.grams), 1);
     list(&mut out, "static FRAGMENTS: &[u16] = &[", rows(&tables.fragments), 20);
     list(&mut out, "static SETS: &[ByteSet] = &[", rows(&tables.sets), 1);
     list(&mut out, "static RUNS: &[(PatternId, Run)] = &[", rows(&tables.runs), 1);
     list(&mut out, "static ALWAYS: &[PatternId] = &[", rows(&tables.always), 1);
-    list(&mut out, "static REACHES: &[Option<MatchExtent>] = &[", rows(&tables.reaches), 1);
+    list(&mut out, "static EXTENTS: &[Option<MatchExtent>] = &[", rows(&tables.extents), 1);
     let _ = write!(
         out,
         "
@@ -65,14 +65,14 @@ pub(super) static LOOKUP: Lookup = Lookup::new(MISSES, {:?});
 
 pub(super) const TABLES: Tables = Tables {{
     sketches: Cow::Borrowed(SKETCHES),
-    windows: Cow::Borrowed(WINDOWS),
+    grams: Cow::Borrowed(WINDOWS),
     bucket_ends: {:?},
     fragments: Cow::Borrowed(FRAGMENTS),
     sets: Cow::Borrowed(SETS),
     runs: Cow::Borrowed(RUNS),
     any_run: {:?},
     always: Cow::Borrowed(ALWAYS),
-    reaches: Cow::Borrowed(REACHES),
+    extents: Cow::Borrowed(EXTENTS),
 }};
 ",
         tables.run_bytes(),

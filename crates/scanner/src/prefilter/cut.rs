@@ -27,6 +27,7 @@ pub(super) fn cheapest(
     let mut flow = 0;
     while let Some(levels) = network.levels(exit(source), entry(sink)) {
         flow += network.fill(&levels, exit(source), entry(sink));
+        // Some way has no node that could be cut: whatever is chosen, a match could pass beside it.
         if flow >= NEVER {
             return None;
         }
@@ -65,6 +66,7 @@ impl Network {
     }
 
     fn pipe(&mut self, from: usize, to: usize, room: u64) {
+        // The residual graph: what flows one way may be taken back the other, which is what lets a later way correct an earlier.
         for (from, to, room) in [(from, to, room), (to, from, 0)] {
             self.leaving[from].push(self.pipes.len());
             self.pipes.push(Pipe { to, room });

@@ -25,14 +25,14 @@ struct Model {
     answers: Mutex<HashMap<Vec<ByteSet>, f64>>,
 }
 
-/// Returns how often bytes of `window` are expected to follow each other, per byte of text.
-pub(crate) fn frequency_of_four(window: &[ByteSet]) -> f64 {
+/// Returns how often bytes of `gram` are expected to follow each other, per byte of text.
+pub(crate) fn frequency_of_four(gram: &[ByteSet]) -> f64 {
     static MODEL: LazyLock<Model> = LazyLock::new(|| Model::parse(TABLE));
     let answers = || MODEL.answers.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = answers().get(window).copied();
+    let known = answers().get(gram).copied();
     known.unwrap_or_else(|| {
-        let answer = MODEL.share(window) + MODEL.rest * frequency(window);
-        answers().insert(window.to_vec(), answer);
+        let answer = MODEL.share(gram) + MODEL.rest * frequency(gram);
+        answers().insert(gram.to_vec(), answer);
         answer
     })
 }
@@ -53,11 +53,11 @@ impl Model {
     }
 
     /// How much of all text the sequences are that fit: of those that fit at the place where fewest do, the ones that fit at all.
-    fn share(&self, window: &[ByteSet]) -> f64 {
+    fn share(&self, gram: &[ByteSet]) -> f64 {
         let fit_at = |having: &[Vec<u32>], set: &ByteSet| -> Vec<u32> {
             set.bytes().filter_map(|byte| having.get(usize::from(byte))).flatten().copied().collect()
         };
-        let places = self.having.iter().zip(window);
+        let places = self.having.iter().zip(gram);
         let count = |(having, set): &(&Vec<Vec<u32>>, &ByteSet)| -> usize {
             set.bytes().filter_map(|byte| having.get(usize::from(byte))).map(Vec::len).sum()
         };
@@ -66,7 +66,7 @@ impl Model {
         some.sort_unstable();
         let sequences = some.iter().filter_map(|&number| self.sequences.get(number as usize));
         let fitting =
-            sequences.filter(|(bytes, _)| bytes.iter().zip(window).all(|(&byte, set)| set.contains(byte)));
+            sequences.filter(|(bytes, _)| bytes.iter().zip(gram).all(|(&byte, set)| set.contains(byte)));
         fitting.map(|(_, share)| share).sum()
     }
 }

@@ -3,7 +3,7 @@
 //! `pairs.txt` holds a model of them: line `a`, column `b` is the probability that two neighbouring bytes of a skill
 //! belong to the kinds `a` and `b`, as a character that stands for quarters of a bit: `!` is certain, `)` one in four,
 //! and each further character a quarter of a bit rarer. `cargo run --example frequencies` counts it anew. The model decides
-//! only which windows are cheap to look for; a wrong one costs time and never a match. The tables of the built-in rules are
+//! only which grams are cheap to look for; a wrong one costs time and never a match. The tables of the built-in rules are
 //! made by a better one, `fours`.
 
 use std::sync::OnceLock;
@@ -13,16 +13,16 @@ use super::byte_set::ByteSet;
 
 const TABLE: &str = include_str!("pairs.txt");
 
-/// A model: tells how often bytes of a window are expected to follow each other, per byte of text.
+/// A model: tells how often bytes of a gram are expected to follow each other, per byte of text.
 pub(crate) type Frequency = fn(&[ByteSet]) -> f64;
 
 /// A distribution over the kinds of bytes.
 type PerKind = [f64; KINDS];
 
-/// Returns how often bytes of `window` are expected to follow each other, per byte of text, by what is known of pairs.
-pub(crate) fn frequency(window: &[ByteSet]) -> f64 {
+/// Returns how often bytes of `gram` are expected to follow each other, per byte of text, by what is known of pairs.
+pub(crate) fn frequency(gram: &[ByteSet]) -> f64 {
     let model = model();
-    let mut sets = window.iter().map(|&set| model.share(set));
+    let mut sets = gram.iter().map(|&set| model.share(set));
     let Some(first) = sets.next() else { return 1.0 };
     let begin = first.iter().map(|&(kind, share)| (kind, share * at(&model.single, kind))).collect();
     let reached: Share = sets.fold(begin, |reached, set| model.step(&reached, &set));

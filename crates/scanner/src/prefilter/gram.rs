@@ -3,9 +3,9 @@
 //! Take `curl[^\n]{0,200}\|\s*(?:ba)?sh\b`. Every match walks through the graph of the pattern, so it passes every cut
 //! of that graph: the node `c`, or `u`, or `|`, or the two nodes `s` (of `ba`+`sh` and of `sh` there is but one node `s`,
 //! which three nodes lead to). For each node it is known what can stand around it: around that last `s` it is
-//! `ash`, `|sh` or a blank and `sh`, and then no letter. These sequences of byte sets are the windows of the node; the
-//! price of the node is how often they are expected in ordinary text; and the windows of the cheapest cut are the
-//! windows of the pattern.
+//! `ash`, `|sh` or a blank and `sh`, and then no letter. These sequences of byte sets are the grams of the node; the
+//! price of the node is how often they are expected in ordinary text; and the grams of the cheapest cut are the
+//! grams of the pattern.
 
 use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
@@ -21,7 +21,7 @@ const CONTEXT: usize = 12;
 /// A node with more ways past it than this is no place to cut.
 const MAX_WAYS: usize = 64;
 
-/// A node that takes more bytes than this is in no rare window that its neighbours are not in as well.
+/// A node that takes more bytes than this is in no rare gram that its neighbours are not in as well.
 const MAX_BYTES: usize = 128;
 
 /// A stretch of text that stands in every match that passes one node.
@@ -37,17 +37,17 @@ pub(super) struct Gram {
     pub(super) node: usize,
 }
 
-/// The windows of a pattern.
+/// The grams of a pattern.
 #[derive(Debug)]
 pub(super) struct Grams {
-    pub(super) windows: Vec<Gram>,
+    pub(super) grams: Vec<Gram>,
     /// How often one of them is expected in a million bytes of text.
     pub(super) per_million: u64,
     /// The nodes of the cut.
     pub(super) nodes: Vec<usize>,
 }
 
-/// Returns windows of which every match contains one. If there are none, matches have to be looked for in another way.
+/// Returns grams of which every match contains one. If there are none, matches have to be looked for in another way.
 pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
@@ -56,32 +56,28 @@ pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
     cheapest(graph, &choices, frequency)
 }
 
-/// The windows of the cheapest cut.
+/// The grams of the cheapest cut.
 fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> Option<Grams> {
     let prices = choices.iter().map(|choice| choice.as_ref().map_or(NEVER, |choice| choice.price));
     let edges: Vec<(usize, usize)> = (0..graph.len())
         .flat_map(|from| graph.node(from).next.iter().map(move |edge| (from, edge.to)))
         .collect();
     let (nodes, _) = cut::cheapest(&prices.collect::<Vec<_>>(), &edges, Graph::BEFORE, Graph::AFTER)?;
-    let mut windows = Vec::new();
+    let mut grams = Vec::new();
     for &node in &nodes {
         let choice = choices.get(node)?.as_ref()?;
-        windows.extend(choice.ways.iter().map(|way| way.window(graph, choice.offset)));
+        grams.extend(choice.ways.iter().map(|way| way.gram(graph, choice.offset)));
     }
-    let windows = join_alike(windows);
-    let expected: f64 = windows.iter().map(|window| frequency(&window.core)).sum();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at most a million per window"
-    )]
-    Some(Grams { windows, per_million: (expected * 1e6).ceil() as u64, nodes })
+    let grams = join_alike(grams);
+    let expected: f64 = grams.iter().map(|gram| frequency(&gram.core)).sum();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million per gram")]
+    Some(Grams { grams, per_million: (expected * 1e6).ceil() as u64, nodes })
 }
 
-/// The cheapest windows through one node.
+/// The cheapest grams through one node.
 #[derive(Debug, Clone)]
 struct Choice {
-    /// The place of the node in the windows.
+    /// The place of the node in the grams.
     offset: usize,
     ways: Vec<Way>,
     price: u64,
@@ -94,15 +90,16 @@ struct Way {
     bytes: Vec<ByteSet>,
 }
 
-/// Finds the offset at which the windows around `node` are rarest.
+/// Finds the offset at which the grams around `node` are rarest.
 fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
+    // The ways through such a node are many, and none of their grams is rare: it costs time here and is never chosen.
     if graph.node(node).bytes.len() > MAX_BYTES {
         return None;
     }
     let choice = |offset| {
         let ways = ways_through(graph, node, offset)?;
         let expected: f64 = ways.iter().map(|way| frequency(&way.bytes)).sum();
-        // Each window costs a little even if it never occurs: fewer are better.
+        // Each gram costs a little even if it never occurs: fewer are better.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64 ways")]
         let price = (expected * 1e9) as u64 + 20 * ways.len() as u64;
         Some(Choice { offset, ways, price })
@@ -174,7 +171,7 @@ impl Way {
         !self.bytes.iter().any(|bytes| bytes.is_empty())
     }
 
-    fn window(&self, graph: &Graph, offset: usize) -> Gram {
+    fn gram(&self, graph: &Graph, offset: usize) -> Gram {
         let mut core = [ByteSet::ANY; WIDTH];
         for (core, &bytes) in core.iter_mut().zip(&self.bytes) {
             *core = bytes;
@@ -200,6 +197,7 @@ fn context(graph: &Graph, node: usize, side: Side) -> Vec<ByteSet> {
     let mut sets = Vec::new();
     let mut nodes = vec![node];
     let end = if side == Side::Before { Graph::BEFORE } else { Graph::AFTER };
+    // Where a match may end, anything can stand behind it, so no walk that goes on says anything any more.
     while sets.len() < CONTEXT && !nodes.contains(&end) {
         let mut set = ByteSet::default();
         let mut further = Vec::new();
@@ -223,18 +221,19 @@ fn context(graph: &Graph, node: usize, side: Side) -> Vec<ByteSet> {
         sets.push(set);
         nodes = further;
     }
+    // A set that takes every byte asks for nothing and would be looked up all the same.
     while sets.last() == Some(&ByteSet::ANY) {
         sets.pop();
     }
     sets
 }
 
-/// Joins windows whose cores differ in one place: looking for the joined one finds just the same.
-fn join_alike(windows: Vec<Gram>) -> Vec<Gram> {
+/// Joins grams whose cores differ in one place: looking for the joined one finds just the same.
+fn join_alike(grams: Vec<Gram>) -> Vec<Gram> {
     let mut joined: Vec<Gram> = Vec::new();
-    for window in windows {
-        joined.push(window);
-        // A joined window can be joined again.
+    for gram in grams {
+        joined.push(gram);
+        // A joined gram can be joined again.
         while let Some(newest) = joined.pop() {
             match joined.iter().position(|other| can_join(other, &newest)) {
                 Some(index) => {

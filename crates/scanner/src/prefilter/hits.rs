@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::reach::MatchExtent;
+use super::extent::MatchExtent;
 use crate::candidates::HitSpans;
 
 /// For how many patterns the places are kept. A text in which more are seen is searched whole for the rest.
@@ -66,13 +66,14 @@ impl Hits {
     pub(super) fn matches<'s>(
         &'s self,
         text: &'s [u8],
-        reaches: &'s [Option<MatchExtent>],
+        extents: &'s [Option<MatchExtent>],
     ) -> impl Iterator<Item = (usize, HitSpans)> + 's {
         self.patterns.iter().map(|hit| {
-            let Some(reach) = reaches.get(hit.pattern).and_then(Option::as_ref) else {
+            // Without a bound on how far a match extends, it may begin and end anywhere.
+            let Some(extent) = extents.get(hit.pattern).and_then(Option::as_ref) else {
                 return (hit.pattern, HitSpans::all_of(text.len()));
             };
-            let stretches = hit.stretches.iter().map(|stretch| reach.widen(text, stretch));
+            let stretches = hit.stretches.iter().map(|stretch| extent.widen(text, stretch));
             (hit.pattern, HitSpans::joining(stretches))
         })
     }
@@ -82,6 +83,8 @@ impl Stretches {
     fn add(&mut self, place: Range<usize>) {
         let is_last = self.len == MAX_STRETCHES;
         match self.len.checked_sub(1).and_then(|last| self.list.get_mut(last)) {
+            // Hits come in the order of the text, so only the last stretch can be near; when there is no room for another, the last
+            // one grows instead: too much is searched then, and nothing is missed.
             Some(last) if is_last || place.start < last.end + APART => {
                 (last.start, last.end) = (last.start.min(place.start), last.end.max(place.end));
             }
@@ -105,8 +108,8 @@ mod tests {
 
     const TEXT: &[u8] = &[b'x'; 100];
 
-    fn matches(hits: &Hits, reaches: &[Option<MatchExtent>]) -> Vec<(usize, Vec<(usize, usize)>)> {
-        hits.matches(TEXT, reaches).map(|(pattern, places)| (pattern, list(&places))).collect()
+    fn matches(hits: &Hits, extents: &[Option<MatchExtent>]) -> Vec<(usize, Vec<(usize, usize)>)> {
+        hits.matches(TEXT, extents).map(|(pattern, places)| (pattern, list(&places))).collect()
     }
 
     fn list(places: &HitSpans) -> Vec<(usize, usize)> {
@@ -118,8 +121,8 @@ mod tests {
         let places = [10, 50, 400, 1_000, 2_000, 3_000];
         let mut hits = Hits::none();
         assert!(places.iter().all(|&place| hits.add(0, place..place + 1)));
-        let reaches = [Some(MatchExtent::bytes(5, 5))];
-        let (_, found) = hits.matches(&[b'x'; 5_000], &reaches).next().unwrap();
+        let extents = [Some(MatchExtent::bytes(5, 5))];
+        let (_, found) = hits.matches(&[b'x'; 5_000], &extents).next().unwrap();
         assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 3_006)]);
         let wide = [Some(MatchExtent::bytes(400, 5))];
         let (_, found) = hits.matches(&[b'x'; 5_000], &wide).next().unwrap();
@@ -132,8 +135,8 @@ mod tests {
         let mut both = |pattern| hits.add(pattern, 5..6) && hits.add(pattern, 50..51);
         assert!((0..MAX_PATTERNS).all(&mut both));
         assert!(!hits.add(MAX_PATTERNS, 5..6));
-        let reaches = [Some(MatchExtent::bytes(1, 1)); MAX_PATTERNS];
-        assert_eq!(matches(&hits, &reaches).last(), Some(&(MAX_PATTERNS - 1, vec![(4, 52)])));
+        let extents = [Some(MatchExtent::bytes(1, 1)); MAX_PATTERNS];
+        assert_eq!(matches(&hits, &extents).last(), Some(&(MAX_PATTERNS - 1, vec![(4, 52)])));
         assert_eq!(matches(&hits, &[]).last(), Some(&(MAX_PATTERNS - 1, vec![(0, 100)])), "anywhere");
     }
 }

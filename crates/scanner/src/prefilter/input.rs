@@ -5,10 +5,10 @@ use regex_automata::util::syntax;
 use regex_syntax::hir::Hir;
 
 use super::bucket::Core;
+use super::extent::MatchExtent;
 use super::frequency::Frequency;
 use super::gram::{self, Gram};
 use super::graph::Graph;
-use super::reach::MatchExtent;
 use super::run::{self, Run};
 use crate::deobfuscate::Obfuscation;
 use crate::dialect::dialect;
@@ -28,49 +28,44 @@ pub(crate) enum PatternId {
 /// Everything that is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PrefilterInput {
-    pub(super) windows: Vec<(PatternId, Gram)>,
+    pub(super) grams: Vec<(PatternId, Gram)>,
     pub(super) runs: Vec<(PatternId, Run)>,
     /// What could not be looked for, and so has to be expected everywhere.
     pub(super) always: Vec<PatternId>,
     /// How far the matches of each pattern extend around what is looked for.
-    pub(super) reaches: Vec<Option<MatchExtent>>,
+    pub(super) extents: Vec<Option<MatchExtent>>,
 }
 
 impl PrefilterInput {
     /// Adds a pattern, which must not hold named fragments any more.
     pub(super) fn add_pattern(&mut self, pattern: &str, frequency: Frequency) {
-        let number = self.reaches.len();
-        let reach = self.add(PatternId::Rule(number), pattern, frequency);
-        self.reaches.push(reach);
+        let number = self.extents.len();
+        let extent = self.add(PatternId::Rule(number), pattern, frequency);
+        self.extents.push(extent);
     }
 
-    /// The cores of the windows.
+    /// The cores of the grams.
     pub(super) fn cores(&self) -> Vec<Core> {
-        self.windows.iter().map(|(_, window)| window.core).collect()
+        self.grams.iter().map(|(_, gram)| gram.core).collect()
     }
 
     /// Adds what a pattern asks for. A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.
-    pub(super) fn add(
-        &mut self,
-        goal: PatternId,
-        pattern: &str,
-        frequency: Frequency,
-    ) -> Option<MatchExtent> {
+    pub(super) fn add(&mut self, id: PatternId, pattern: &str, frequency: Frequency) -> Option<MatchExtent> {
         let graph = compile(pattern);
         let cut = graph.as_ref().and_then(|graph| gram::of(graph, frequency));
-        let is_rare = cut.as_ref().is_some_and(|windows| windows.per_million <= OFTEN_PER_MILLION);
+        let is_rare = cut.as_ref().is_some_and(|grams| grams.per_million <= OFTEN_PER_MILLION);
         let run = if is_rare { None } else { parse(pattern).as_ref().and_then(run::of) };
         match (graph, run, cut) {
             (Some(graph), Some(run), _) => {
-                self.runs.push((goal, run));
+                self.runs.push((id, run));
                 Some(MatchExtent::around(&graph, &graph.taking(run.bytes)))
             }
             (Some(graph), None, Some(cut)) => {
-                self.windows.extend(cut.windows.into_iter().map(|window| (goal, window)));
+                self.grams.extend(cut.grams.into_iter().map(|gram| (id, gram)));
                 Some(MatchExtent::around(&graph, &cut.nodes))
             }
             _ => {
-                self.always.push(goal);
+                self.always.push(id);
                 None
             }
         }

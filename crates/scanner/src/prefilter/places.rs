@@ -7,7 +7,7 @@
 //! places than there are, and came out no faster in the whole; tables of pairs of bytes, which do not stay in the nearest
 //! cache; rows that hold what all four tables say of a byte, so that two places are one lookup of 128 bits: a seventh faster
 //! where nothing is taken, and slower in place; noting the blocks in which something is taken and going back to them later;
-//! for each bucket, a table of which windows its most telling byte leaves; comparing eight windows at once by a vector
+//! for each bucket, a table of which grams its most telling byte leaves; comparing eight grams at once by a vector
 //! instruction, or listing the places before looking at any, which gained a fiftieth.
 
 #[cfg(target_arch = "x86_64")]
@@ -97,7 +97,7 @@ impl ToOwned for Lookup {
 fn taken(misses: &Misses, text: &[u8], begin: usize, mut found: impl FnMut(usize)) {
     let mut next = begin;
     let text = text.get(begin..).unwrap_or_default();
-    // The windows that begin in a block end three bytes behind it.
+    // The grams that begin in a block end three bytes behind it.
     for block in text.windows(BLOCK + WIDTH - 1).step_by(BLOCK) {
         let missing: [u64; BLOCK] = std::array::from_fn(|offset| missing_at(misses, block, offset));
         if missing.iter().fold(u64::MAX, |all, missing| all & missing) != u64::MAX {

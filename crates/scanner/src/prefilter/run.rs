@@ -1,4 +1,4 @@
-//! Long runs of bytes of one set, such as `[A-Za-z0-9+/]{80,}`: no window of such a pattern is rare.
+//! Long runs of bytes of one set, such as `[A-Za-z0-9+/]{80,}`: no gram of such a pattern is rare.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The tables that the prefilter runs on: windows, sorted into buckets and packed.
+//! The tables that the prefilter runs on: grams, sorted into buckets and packed.
 //!
 //! `build.rs` makes those of the built-in rules, as constants of the program. A scanner with rules of the user's own makes
 //! its tables when it is built, by the same code.
@@ -8,25 +8,25 @@ use std::ops::Not;
 
 use super::bucket::{self, BUCKETS, Core, Homes, union};
 use super::byte_set::ByteSet;
+use super::extent::MatchExtent;
 use super::frequency::{Frequency, frequency};
 use super::gram::{Gram, WIDTH};
 use super::input::{PatternId, PrefilterInput};
-use super::reach::MatchExtent;
 use super::run::{self, Run};
 
-/// For each place of a window and each byte, the buckets that do not take it there, one bit each.
+/// For each place of a gram and each byte, the buckets that do not take it there, one bit each.
 pub(crate) type Misses = [[u64; 256]; WIDTH];
 
 /// Everything that the prefilter looks for on behalf of one list of patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tables {
-    /// What is certain about each window.
+    /// What is certain about each gram.
     pub(crate) sketches: Cow<'static, [GramKey]>,
-    /// The windows, bucket by bucket.
-    pub(crate) windows: Cow<'static, [PackedGram]>,
-    /// Where each bucket ends in `windows`.
+    /// The grams, bucket by bucket.
+    pub(crate) grams: Cow<'static, [PackedGram]>,
+    /// Where each bucket ends in `grams`.
     pub(crate) bucket_ends: [u32; BUCKETS],
-    /// The sets of bytes of each window, as numbers in `sets`.
+    /// The sets of bytes of each gram, as numbers in `sets`.
     pub(crate) fragments: Cow<'static, [u16]>,
     /// The different sets.
     pub(crate) sets: Cow<'static, [ByteSet]>,
@@ -37,11 +37,11 @@ pub(crate) struct Tables {
     /// What has to be expected everywhere.
     pub(crate) always: Cow<'static, [PatternId]>,
     /// How far the matches of each pattern extend around what is looked for.
-    pub(crate) reaches: Cow<'static, [Option<MatchExtent>]>,
+    pub(crate) extents: Cow<'static, [Option<MatchExtent>]>,
 }
 
 /// What is certain about eight bytes, as one word: the bits that are the same in every byte that may stand there.
-/// One comparison turns away nearly everything that a bucket takes and a window does not.
+/// One comparison turns away nearly everything that a bucket takes and a gram does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GramKey {
     pub(crate) bits: u64,
@@ -79,12 +79,12 @@ impl GramKey {
 /// A gram as the prefilter reads it: with its sets of bytes as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PackedGram {
-    pub(crate) goal: PatternId,
+    pub(crate) id: PatternId,
     /// Where its sets begin in `fragments`: those of the core, then those before it, nearest first, then those after.
     pub(crate) fragment: u32,
     pub(crate) before: u8,
     pub(crate) after: u8,
-    /// The place in the core from which the reach counts.
+    /// The place in the core from which the extent counts.
     pub(crate) node: u8,
     /// The bytes that the sketch looks at and does not decide about, one bit each.
     pub(crate) unsure: u8,
@@ -98,11 +98,11 @@ impl Tables {
         Self::pack(input, &self.homes(), frequency)
     }
 
-    /// Which buckets the windows are in.
+    /// Which buckets the grams are in.
     pub(super) fn homes(&self) -> Homes {
-        let home = |window| self.bucket_ends.partition_point(|&end| end <= window);
-        let cores = self.windows.iter().map(|packed| self.unpack_window(packed).core);
-        cores.zip(0..).map(|(core, window)| (core, home(window))).collect()
+        let home = |gram| self.bucket_ends.partition_point(|&end| end <= gram);
+        let cores = self.grams.iter().map(|packed| self.unpack_gram(packed).core);
+        cores.zip(0..).map(|(core, gram)| (core, home(gram))).collect()
     }
 
     /// Which buckets do not take which bytes.
@@ -137,35 +137,35 @@ impl Tables {
         let mut bucket_ends = [0; BUCKETS];
         for (index, end) in bucket_ends.iter_mut().enumerate() {
             if let Some(bucket) = buckets.get(index) {
-                let windows = bucket.windows.iter().filter_map(|&window| input.windows.get(window));
-                windows.for_each(|(goal, window)| packer.add(*goal, window));
+                let grams = bucket.grams.iter().filter_map(|&gram| input.grams.get(gram));
+                grams.for_each(|(id, gram)| packer.add(*id, gram));
             }
-            *end = fit(packer.windows.len());
+            *end = fit(packer.grams.len());
         }
         Self {
             sketches: packer.sketches.into(),
-            windows: packer.windows.into(),
+            grams: packer.grams.into(),
             bucket_ends,
             fragments: packer.fragments.into(),
             sets: packer.sets.into(),
             runs: input.runs.into(),
             any_run,
             always: input.always.into(),
-            reaches: input.reaches.into(),
+            extents: input.extents.into(),
         }
     }
 
     /// Returns what was packed.
     pub(super) fn unpack(&self) -> PrefilterInput {
         PrefilterInput {
-            windows: self.windows.iter().map(|packed| (packed.goal, self.unpack_window(packed))).collect(),
+            grams: self.grams.iter().map(|packed| (packed.id, self.unpack_gram(packed))).collect(),
             runs: self.runs.to_vec(),
             always: self.always.to_vec(),
-            reaches: self.reaches.to_vec(),
+            extents: self.extents.to_vec(),
         }
     }
 
-    fn unpack_window(&self, packed: &PackedGram) -> Gram {
+    fn unpack_gram(&self, packed: &PackedGram) -> Gram {
         let numbers = self.fragments.get(packed.fragment as usize..).unwrap_or_default();
         // A set that is not there counts as found: see `fit`.
         let set = |&number: &u16| self.sets.get(usize::from(number)).copied().unwrap_or(ByteSet::ANY);
@@ -177,28 +177,28 @@ impl Tables {
     }
 }
 
-/// Collects the windows of [`Tables`].
+/// Collects the grams of [`Tables`].
 #[derive(Debug, Default)]
 struct Packer {
     sketches: Vec<GramKey>,
-    windows: Vec<PackedGram>,
+    grams: Vec<PackedGram>,
     fragments: Vec<u16>,
     sets: Vec<ByteSet>,
 }
 
 impl Packer {
-    fn add(&mut self, goal: PatternId, window: &Gram) {
+    fn add(&mut self, id: PatternId, gram: &Gram) {
         let fragment = fit(self.fragments.len());
-        for &set in window.core.iter().chain(&window.before).chain(&window.after) {
+        for &set in gram.core.iter().chain(&gram.before).chain(&gram.after) {
             let set = self.numbered(set);
             self.fragments.push(set);
         }
-        let (before, after, node) = (fit(window.before.len()), fit(window.after.len()), fit(window.node));
-        let sets = window.core.iter().chain(&window.after);
+        let (before, after, node) = (fit(gram.before.len()), fit(gram.after.len()), fit(gram.node));
+        let sets = gram.core.iter().chain(&gram.after);
         let sketch = GramKey::of(sets.clone());
         self.sketches.push(sketch);
         let unsure = sketch.unsure(sets);
-        self.windows.push(PackedGram { goal, fragment, before, after, node, unsure });
+        self.grams.push(PackedGram { id, fragment, before, after, node, unsure });
     }
 
     /// The number of a set among the different ones.

@@ -6,7 +6,7 @@ use stockade_scanner::{
 
 use crate::hostile::{GENERATORS, SIZES};
 
-/// The most steps a byte, for any text and the built-in rules. A step is a byte that somebody looked at, or a window. Most of
+/// The most steps a byte, for any text and the built-in rules. A step is a byte that somebody looked at, or a gram. Most of
 /// them are taken by conditions, which look at 256 bytes of the line around every match; without those it is a dozen.
 const STEPS_PER_BYTE: usize = 250;
 

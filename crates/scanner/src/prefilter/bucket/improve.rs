@@ -1,20 +1,20 @@
-//! Puts windows into other buckets, until that helps no more. To find the best buckets takes a minute, so only the maker of
+//! Puts grams into other buckets, until that helps no more. To find the best buckets takes a minute, so only the maker of
 //! the built-in tables does it, and the tables remember which they were.
 
 use super::{Bucket, Core, Homes, fill, put};
 use crate::prefilter::frequency::Frequency;
 
-/// How often some windows are taken out and put where they cost least then. Enough for a pattern or two; where many are new,
+/// How often some grams are taken out and put where they cost least then. Enough for a pattern or two; where many are new,
 /// ten times as many attempts, made once and remembered, have spared half of all places to look at.
 const ATTEMPTS: usize = 40;
 
-/// Of so many windows, one is taken out.
+/// Of so many grams, one is taken out.
 const ONE_IN: usize = 4;
 
 /// How often each of those is put elsewhere, once all have a place.
 const ROUNDS: usize = 3;
 
-/// Returns better homes for windows with these cores.
+/// Returns better homes for grams with these cores.
 pub(in crate::prefilter) fn improve(cores: &[Core], homes: &Homes, frequency: Frequency) -> Homes {
     let mut best = fill(cores, homes, frequency);
     let mut order: Vec<usize> = (0..cores.len()).collect();
@@ -23,34 +23,34 @@ pub(in crate::prefilter) fn improve(cores: &[Core], homes: &Homes, frequency: Fr
         dice.shuffle(&mut order);
         let some = &order[..cores.len() / ONE_IN];
         let mut buckets = best.clone();
-        some.iter().for_each(|&window| take_out(&mut buckets, window, cores, frequency));
-        for (round, &window) in (0..ROUNDS).flat_map(|round| some.iter().map(move |window| (round, window))) {
+        some.iter().for_each(|&gram| take_out(&mut buckets, gram, cores, frequency));
+        for (round, &gram) in (0..ROUNDS).flat_map(|round| some.iter().map(move |gram| (round, gram))) {
             if round > 0 {
-                take_out(&mut buckets, window, cores, frequency);
+                take_out(&mut buckets, gram, cores, frequency);
             }
-            put(&mut buckets, window, &cores[window], frequency);
+            put(&mut buckets, gram, &cores[gram], frequency);
         }
         if total(&buckets) < total(&best) {
             best = buckets;
         }
     }
     let homes = best.iter().enumerate();
-    homes.flat_map(|(home, bucket)| bucket.windows.iter().map(move |&window| (cores[window], home))).collect()
+    homes.flat_map(|(home, bucket)| bucket.grams.iter().map(move |&gram| (cores[gram], home))).collect()
 }
 
 fn total(buckets: &[Bucket]) -> f64 {
     buckets.iter().map(|bucket| bucket.cost).sum()
 }
 
-/// Takes a window out of its bucket.
-fn take_out(buckets: &mut Vec<Bucket>, window: usize, cores: &[Core], frequency: Frequency) {
-    let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.windows.contains(&window)) else { return };
+/// Takes a gram out of its bucket.
+fn take_out(buckets: &mut Vec<Bucket>, gram: usize, cores: &[Core], frequency: Frequency) {
+    let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.grams.contains(&gram)) else { return };
     let mut left = Bucket::default();
-    let windows = bucket.windows.iter().filter(|&&other| other != window);
-    windows.for_each(|&other| left.take(other, &cores[other]));
+    let grams = bucket.grams.iter().filter(|&&other| other != gram);
+    grams.for_each(|&other| left.take(other, &cores[other]));
     left.reckon(frequency);
     *bucket = left;
-    buckets.retain(|bucket| !bucket.windows.is_empty());
+    buckets.retain(|bucket| !bucket.grams.is_empty());
 }
 
 /// Xorshift: the same throws each time.

@@ -99,7 +99,7 @@ impl Blocks {
     fn note(&self, simd: Avx512, text: &[u8], noted: &mut Noted) -> usize {
         let mut blocks = 0;
         noted.runs = 0;
-        // The windows that begin in a block end three bytes behind it.
+        // The grams that begin in a block end three bytes behind it.
         for (text, places) in text.windows(BLOCK + WIDTH - 1).step_by(BLOCK).zip(&mut noted.places) {
             let run_bytes;
             (*places, run_bytes) = self.look(simd, text);

@@ -12,7 +12,7 @@ use super::loops::on_loops;
 /// How many bytes are looked at, around a hit, for a sign that must be there.
 const PATIENCE: usize = 256;
 
-/// How many bytes are looked at, around a stretch of text, for one that ends the reach. If there is none, the reach is
+/// How many bytes are looked at, around a stretch of text, for one that ends the extent. If there is none, the extent is
 /// bounded by its length only. To look costs less than to search what is looked at.
 const WIDE_PATIENCE: usize = 4096;
 
@@ -49,7 +49,7 @@ pub(crate) struct Side {
 }
 
 impl MatchExtent {
-    /// Returns a reach of so many bytes of any kind.
+    /// Returns an extent of so many bytes of any kind.
     #[cfg(test)]
     pub(super) const fn bytes(before: u32, after: u32) -> Self {
         Self { before: Side::bytes(before), after: Side::bytes(after) }
@@ -86,13 +86,13 @@ impl MatchExtent {
 }
 
 impl Side {
-    /// Returns a reach over so many bytes of any kind.
+    /// Returns an extent over so many bytes of any kind.
     #[cfg(test)]
     pub(super) const fn bytes(most: u32) -> Self {
         Self::of(most, ByteSet::ANY, ByteSet::ANY, 0, ByteSet::ANY)
     }
 
-    /// The reach from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
+    /// The extent from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
     fn new(graph: &Graph, nodes: &[usize], end: usize, edges: impl Fn(&Node) -> (&[Edge], &[Edge])) -> Self {
         let lengths = longest_walks(graph, end, &edges);
         let most = nodes.iter().filter_map(|&node| lengths.get(node)).copied().max().unwrap_or(u32::MAX);
@@ -123,14 +123,14 @@ impl Side {
         Self::of(most, over, breaks, line_ends, mark)
     }
 
-    /// The reach that extends `over` these bytes.
+    /// The extent `over` these bytes.
     const fn of(most: u32, over: ByteSet, breaks: ByteSet, line_ends: u32, mark: ByteSet) -> Self {
         let borders = over.not().or(ByteSet::LINE_END);
         let over_line_ends = over.contains(b'\n');
         Self { most, borders, over_line_ends, breaks, line_ends, mark, signs: mark.or(borders) }
     }
 
-    /// Whether no byte can end the reach.
+    /// Whether no byte can end the extent.
     fn is_open(&self) -> bool {
         self.borders == ByteSet::LINE_END && self.over_line_ends && self.breaks == ByteSet::ANY
     }
@@ -277,13 +277,13 @@ mod tests {
     /// What a match can extend over around the first place of a byte.
     fn reached(pattern: &str, sign: u8, text: &str) -> String {
         let graph = compile(pattern).unwrap();
-        let reach = MatchExtent::around(&graph, &graph.taking(ByteSet::range(sign, sign)));
+        let extent = MatchExtent::around(&graph, &graph.taking(ByteSet::range(sign, sign)));
         let seen = text.bytes().position(|byte| byte == sign).unwrap();
-        text.get(reach.widen(text.as_bytes(), seen..seen + 1)).unwrap().to_owned()
+        text.get(extent.widen(text.as_bytes(), seen..seen + 1)).unwrap().to_owned()
     }
 
     #[test]
-    fn a_reach_ends_with_the_line_or_as_many_lines_later_as_the_pattern_has_line_ends() {
+    fn an_extent_ends_with_the_line_or_as_many_lines_later_as_the_pattern_has_line_ends() {
         // pattern, text, what is reached around the Z
         let cases = [
             (r"[^\n]*Z[^\n]*", "a\nb Z c\nd", "\nb Z c\n"),
