@@ -61,6 +61,7 @@ impl Candidates {
 
     /// Adds a pattern, whose matches can be anywhere.
     pub(crate) fn insert(&mut self, pattern: usize) {
+        // What is known of where it lies would now leave matches out.
         self.placed.retain(|placed| placed.pattern != pattern);
         self.mark(pattern);
     }

@@ -64,6 +64,7 @@ pub(crate) fn deobfuscate(text: &str, obfuscations: Obfuscations) -> Option<Deob
             && let Some(layer) = pass(deobfuscated.0.last().map_or(text, Layer::text))
         {
             deobfuscated.0.push(layer);
+            // What was taken off may have hidden any other kind, so all are due again. `MAX_PASSES` ends what takes turns.
             due = Obfuscations::ALL;
         }
         if due.is_empty() {

@@ -159,6 +159,7 @@ impl Compiled {
             work.matches += 1;
             // No pattern matches the empty text, but the loop must end even if one did.
             at = hit.end.max(at + 1);
+            // The region is asked for first: it is remembered, while exceptions read the text around each match anew.
             let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start)))
                 && !self.exceptions.hold(text.as_bytes(), hit.clone(), work);
             if guilty && !found(on_borders(text, hit)) {

@@ -80,8 +80,10 @@ impl<'t> RegionMap<'t> {
 
     /// Returns the region of the byte at `offset`, with the bytes around it that are of the same one for certain.
     fn stretch_of(&mut self, offset: usize) -> (Range<usize>, Region) {
+        // Blocks are read once and in order, however the questions jump about: that bounds what all of them cost together.
         while self.blocks.done() <= offset && self.blocks.read_block(&mut self.borders) {}
         let after = self.borders.partition_point(|border| border.start <= offset);
+        // Behind the last border the answer holds only as far as was read: the next block may begin another region.
         let end = self.borders.get(after).map_or(self.blocks.done(), |border| border.start);
         let border = after.checked_sub(1).and_then(|index| self.borders.get(index));
         border.map_or((0..end, Region::Prose), |border| (border.start..end, border.region))

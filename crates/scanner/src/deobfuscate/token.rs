@@ -47,6 +47,7 @@ fn token_around(bytes: &[u8], at: usize, sign: usize) -> Option<Range<usize>> {
 fn find(bytes: &[u8], mut at: usize, matters: impl Fn(u8, u8, u8) -> bool + Copy) -> Option<usize> {
     let byte = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
     while at < bytes.len() {
+        // Three overlapping views, a byte apart, tell before, middle and after: the first byte of a text has none before it.
         if at > 0 && has_none(bytes.get(at - 1..).unwrap_or_default(), matters) {
             at += CHUNK;
         } else {
@@ -81,6 +82,7 @@ fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Whether a byte is part of a word: a letter, quoting, or foreign.
 pub(super) const fn is_in_token(byte: u8) -> bool {
+    // Without branches, so that the compiler makes one vector step of many bytes: hence also `|` and not `||`.
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
     let digit = byte.wrapping_sub(b'0') < 10;
     let other = (byte == b'@') | (byte == b'*') | (byte == b'{') | (byte == b'}') | (byte == b'_');

@@ -100,6 +100,7 @@ fn compile<'a>(exceptions: &[Exception<'a>], subject: Subject) -> Result<Option<
 impl Condition {
     /// Whether it holds somewhere in this stretch of text. Where it can only at the beginning, a few bytes mostly tell.
     fn holds(&self, context: &[u8]) -> bool {
+        // `^` holds after every line end. A context of one line has none, so the first attempt that fails is the last.
         let is_one_line = self.begins_line && memchr::memchr(b'\n', context).is_none();
         let anchored = if is_one_line { Anchored::Yes } else { Anchored::No };
         self.regex.is_match(Input::new(context).anchored(anchored))

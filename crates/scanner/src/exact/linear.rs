@@ -64,6 +64,7 @@ fn has_circle_after_match(dfa: &Dfa) -> bool {
 
 /// Returns every state that a search can be in.
 fn reachable(dfa: &Dfa) -> Vec<StateID> {
+    // A search may begin within a text, behind any byte, and `\b` or `^` give each of them a start of its own.
     let looks = std::iter::once(None).chain((0..=u8::MAX).map(Some));
     let starts = looks.filter_map(|look| {
         dfa.start_state(&start::Config::new().anchored(Anchored::No).look_behind(look)).ok()
@@ -80,6 +81,7 @@ fn reachable(dfa: &Dfa) -> Vec<StateID> {
 
 /// Walks on from `state` through states that are no matches, depth first, and reports a state met twice on one path.
 fn circles(dfa: &Dfa, state: StateID, marks: &mut HashMap<StateID, Mark>) -> bool {
+    // On the heap, since a pattern can make paths longer than a thread's stack is deep.
     let mut path = vec![(state, false)];
     while let Some((state, leaving)) = path.pop() {
         if leaving {
@@ -110,6 +112,7 @@ fn successors(dfa: &Dfa, state: StateID) -> Vec<StateID> {
     let mut next: Vec<StateID> = bytes.map(|byte| dfa.next_state(state, byte)).collect();
     next.sort_unstable();
     next.dedup();
+    // A dead state ends the search, which is what is hoped for: it is no circle, although it leads to itself.
     next.retain(|&state| !dfa.is_dead_state(state) && !dfa.is_quit_state(state));
     next
 }

@@ -28,6 +28,7 @@ impl LongRun {
         };
         let (first, tail) = parts.split_first()?;
         let HirKind::Repetition(repetition) = first.kind() else { return None };
+        // With a maximum or lazily, where a match ends depends on more than where the bytes end.
         let run = Run::of_repetition(repetition).filter(|_| repetition.max.is_none() && repetition.greedy)?;
         let tail = Hir::concat(tail.to_vec());
         let is_optional =

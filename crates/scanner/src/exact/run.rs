@@ -87,6 +87,7 @@ impl Run<'_> {
                 self.truncated = true;
                 continue;
             };
+            // Each pattern has all the room: what a flood of one keeps for itself is no reason that a hit of another goes unseen.
             let mut room = self.max_findings;
             for within in places.iter() {
                 compiled.search(&mut regions, within, &mut self.work, |span| {
@@ -121,6 +122,7 @@ impl Run<'_> {
 /// Keeps one of several hits of one rule that overlap: the first, of those the longest; and a deobfuscated one only where the
 /// text as it stands shows nothing.
 fn merge(hits: &mut Vec<Hit>) {
+    // Patterns ran one after the other, so their hits come by pattern. Sorted by rule first, overlaps of one rule are neighbours.
     hits.sort_unstable_by_key(|hit| (hit.view, hit.rule, hit.span.start, Reverse(hit.span.end)));
     let mut kept: Option<(TextView, usize, usize)> = None;
     hits.retain(|hit| {
@@ -131,6 +133,7 @@ fn merge(hits: &mut Vec<Hit>) {
         }
         !overlaps
     });
+    // The raw view sorts first, so what only the other view shows is the tail.
     let deobfuscated = hits.split_off(hits.partition_point(|hit| hit.view == TextView::Raw));
     let hidden: Vec<Hit> = deobfuscated.into_iter().filter(|hit| !overlaps_any(hits, hit)).collect();
     hits.extend(hidden);
@@ -138,6 +141,7 @@ fn merge(hits: &mut Vec<Hit>) {
 
 /// Whether `hit` overlaps one of `others` of its rule, which stand by rule and place and do not overlap each other.
 fn overlaps_any(others: &[Hit], hit: &Hit) -> bool {
+    // What does not overlap is in the order of its ends as well, so one binary search finds the only one that could.
     let after = others.partition_point(|other| (other.rule, other.span.end) <= (hit.rule, hit.span.start));
     others.get(after).is_some_and(|other| other.rule == hit.rule && other.span.start < hit.span.end)
 }

@@ -79,6 +79,7 @@ impl Slow {
     /// Returns the first match, if to look for it takes no more than is left.
     fn find(&self, input: &Input<'_>) -> Option<Option<Match>> {
         let (order, bytes) = (Ordering::Relaxed, input.get_range().len());
+        // Relaxed: threads that race here spend a little more or less patience, and find the same either way.
         self.patience.fetch_update(order, order, |patience| patience.checked_sub(bytes)).ok()?;
         with_cache(&self.backtracker, |cache| self.backtracker.try_find(cache, input.clone()).ok())
     }
@@ -88,6 +89,7 @@ impl Slow {
 fn with_cache<R>(backtracker: &BoundedBacktracker, search: impl FnOnce(&mut Cache) -> R) -> R {
     static CACHES: Mutex<Vec<Cache>> = Mutex::new(Vec::new());
     let caches = || CACHES.lock().unwrap_or_else(PoisonError::into_inner);
+    // Out of the lock before the search: threads that scan side by side wait for the list only, never for each other.
     let known = caches().pop();
     let mut cache = known.unwrap_or_else(|| backtracker.create_cache());
     backtracker.reset_cache(&mut cache);

@@ -67,6 +67,8 @@ impl<'t> Blocks<'t> {
         {
             match self.end_of_fence(start + line.len(), &fence) {
                 Some(end) => return self.finish_fence(start..end, &fence, borders),
+                // To see that a fence never closes takes reading to the end of the text. Asked of one fence after the other that
+                // would be quadratic, so the first one answers for all: what follows hides less from the rules, never more.
                 None => self.fences_over = true,
             }
         }
@@ -134,12 +136,15 @@ impl Fence {
         let marker = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
         let length = line.bytes().take_while(|&byte| byte == marker).count();
         let info = line.get(length..)?.trim();
+        // CommonMark: the info string of a fence of backticks holds none, or else `` ```a``` `` were a fence and not a span.
         let is_fence = length >= 3 && !(marker == b'`' && info.contains('`'));
         is_fence.then(|| Self { marker, length, region: region_of_language(info) })
     }
 
     fn is_closed_by(&self, line: &str) -> bool {
         let line = without_quote(line);
+        // Renderers differ on how far a closing fence may be indented, so any indentation closes: a block that ends too
+        // early shows its rest as prose, to more rules.
         if line.as_bytes().first() != Some(&self.marker) {
             return false;
         }
@@ -150,6 +155,7 @@ impl Fence {
 
 /// The language is the first word of the info string, also when written `{.bash}`.
 fn region_of_language(info: &str) -> Region {
+    // Pandoc writes `{.bash}`, and Docusaurus puts a title behind the language.
     let info = info.trim_start_matches(['{', '.', ' ']);
     let end = info.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(info.len());
     let language = info.get(..end).unwrap_or_default();
@@ -190,6 +196,7 @@ fn begins_block(line: &str) -> bool {
 
 /// Adds the rows and code spans of a paragraph. Code spans do not reach from one table row into the next.
 fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
+    // Most paragraphs have no bar at all, and memchr says so faster than lines can be parted.
     if !holds_bar(text, span.clone()) {
         return push_code_spans(text, span, Region::Prose, borders);
     }
@@ -198,6 +205,7 @@ fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Bo
     for line in lines(text, span.clone()) {
         let content = text.get(line.clone()).unwrap_or_default();
         let in_table = line.start >= table && content.contains('|');
+        // A line of a pipeline has a bar as well. Unless a separator above it says table, both ends must: `cat x | sh` is none.
         if !in_table && !has_outer_bars(content) {
             continue;
         }
@@ -250,6 +258,7 @@ fn is_header_separator(line: &str) -> bool {
 fn has_outer_bars(line: &str) -> bool {
     let line = without_quote(line).trim();
     let inner = line.strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
+    // `|| a |` is a shell's "or" across lines, and a bar behind a backslash is a character of the cell.
     inner.is_some_and(|inner| !inner.is_empty() && !inner.starts_with('|') && !inner.ends_with(['|', '\\']))
 }
 

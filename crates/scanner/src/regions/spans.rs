@@ -32,6 +32,7 @@ pub(super) fn push_code_spans(text: &str, span: Range<usize>, around: Region, bo
     let mut index = 0;
     while let Some(&run) = runs.get(index) {
         let (start, length) =
+            // CommonMark: a backslash takes the meaning off one backtick, and the rest of the run opens a span of its own.
             if run.escaped { (run.start + 1, run.length - 1) } else { (run.start, run.length) };
         match next_of_length.get_mut(length).and_then(|next| closer(&runs, index + 1, length, next)) {
             Some(closing) => {
@@ -50,6 +51,7 @@ fn closer(runs: &[Run], from: usize, length: usize, next: &mut usize) -> Option<
     if length == 0 {
         return None;
     }
+    // Never backwards. Without this, thousands of openers without a closer would each walk to the end of the paragraph.
     *next = from.max(*next);
     while let Some(run) = runs.get(*next) {
         if run.length == length {
@@ -74,6 +76,7 @@ impl Iterator for Runs<'_> {
         let rest = self.text.as_bytes().get(self.at..self.end)?;
         let skip = memchr::memchr(b'`', rest)?;
         let length = rest.iter().skip(skip).take_while(|&&byte| byte == b'`').count();
+        // An even number of backslashes escape each other.
         let slashes = rest.iter().take(skip).rev().take_while(|&&byte| byte == b'\\').count();
         let run = Run { start: self.at + skip, length, escaped: slashes % 2 == 1 };
         self.at = run.start + length;
