@@ -2,7 +2,7 @@
 
 use crate::json::Json;
 
-use super::case::{Must, Strictness, Try};
+use super::case::{Must, Question, Strictness, Try};
 
 /// Returns what is wrong with an answer.
 pub(super) fn wrong(one: &Try, door: &str, answer: Option<Strictness>) -> Option<String> {
@@ -34,18 +34,29 @@ pub(super) fn of_serve(text: &str) -> Vec<(usize, Option<Strictness>)> {
         .collect()
 }
 
-/// A question as a person would type it, with what cannot be seen escaped, and cut where it is long.
+/// A question as a person would ask it, with what cannot be seen escaped, and cut where it is long.
 fn shown(one: &Try) -> String {
-    /// The most characters of a question that are shown.
+    /// The most characters of a command that are shown.
     const MAX_SHOWN: usize = 100;
-    let text = format!("{:?}", one.question);
-    let cut = if text.chars().count() > MAX_SHOWN { "…" } else { "" };
-    format!("{}{cut}", text.chars().take(MAX_SHOWN).collect::<String>())
+    let asked = match one.question {
+        Question::Command { text, shell, rules } => {
+            let cut = if text.chars().count() > MAX_SHOWN { "…" } else { "" };
+            let text: String = text.chars().take(MAX_SHOWN).collect();
+            let rules = if rules.is_empty() { "" } else { ", with rules of a user's own" };
+            format!("{text:?}{cut} for {shell}{rules}")
+        }
+        Question::Path { access, path, deny } => {
+            let deny = if deny.is_empty() { String::new() } else { format!(", where {deny:?} is denied") };
+            format!("{access} {path:?}{deny}")
+        }
+        Question::Run(arguments) => arguments.join(" "),
+    };
+    if one.folder.is_empty() { asked } else { format!("{asked}, in {}", one.folder) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::command;
+    use super::super::case::{command, read};
     use super::*;
 
     #[test]
@@ -55,6 +66,16 @@ mod tests {
         assert_eq!(of_check("error: no"), None);
         let lines = "{\"id\":1,\"result\":{\"action\":\"ask\"}}\n{\"id\":0,\"error\":{\"code\":-32603}}\n";
         assert_eq!(of_serve(lines), [(1, Some(Strictness::Ask)), (0, None)]);
+    }
+
+    #[test]
+    fn questions_are_shown_as_they_are_asked() {
+        let rules = "version = 1";
+        assert_eq!(
+            shown(&command("ls\t").by("zsh").with(rules).below("a")),
+            "\"ls\\t\" for zsh, with rules of a user's own, in a"
+        );
+        assert_eq!(shown(&read("x").with("y/")), "read \"x\", where \"y/\" is denied");
     }
 
     #[test]
