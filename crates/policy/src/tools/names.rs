@@ -39,6 +39,7 @@ impl Entry {
             Pattern::Name => self.text == tool,
             Pattern::Group(group) => group.tools.contains(&tool),
             Pattern::Wildcard => fits(&self.text, tool),
+            // The separator is asked for: `mcp__git` names no tool of the server `github`.
             Pattern::Server => tool
                 .strip_prefix(self.text.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with("__")),
@@ -91,6 +92,7 @@ impl Pattern {
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // Both ends come off first, so that they cannot overlap: `ab*ba` does not fit `aba`.
     let Some(mut body) = name.strip_prefix(head).and_then(|body| body.strip_suffix(tail)) else {
         return false;
     };

@@ -113,6 +113,7 @@ impl SkillTool {
         let (name, arguments) = match entry.split_once('(') {
             None => (entry, ArgumentScope::Any),
             Some((name, rest)) => {
+                // Only the first and the last parenthesis are the entry's own: a command between them may have more.
                 let inside = rest.strip_suffix(')').ok_or_else(malformed)?;
                 (name, ArgumentScope::parse(inside))
             }
