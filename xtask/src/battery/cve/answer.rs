@@ -14,6 +14,25 @@ pub(super) fn wrong(one: &Try, door: &str, answer: Option<Strictness>) -> Option
     (!holds).then(|| format!("{door} says {} of {}, and must say {wanted}", answer.word(), shown(one)))
 }
 
+/// Returns what is wrong with how a command is shown: what runs is not in sight, or a character moves or hides it.
+pub(super) fn hidden(one: &Try, output: &str) -> Option<String> {
+    let Question::Shown(_) = one.question else { return None };
+    let moves = output.chars().find(|&c| c != '\n' && (c.is_control() || is_invisible(c)));
+    match moves {
+        Some(c) => Some(format!("{c:?} is in the output for {}", shown(one))),
+        None if !output.contains("./payload") => {
+            Some(format!("what runs is not in the output for {}", shown(one)))
+        }
+        None => None,
+    }
+}
+
+/// Characters that take no room, change the direction, or look like a blank and are none.
+const fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{ad}' | '\u{115f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// The answer of `stockade check`: one decision, or a list of results of which there is one.
 pub(super) fn of_check(text: &str) -> Option<Strictness> {
     let answer = Json::parse(text)?;
@@ -49,6 +68,7 @@ fn shown(one: &Try) -> String {
             let deny = if deny.is_empty() { String::new() } else { format!(", where {deny:?} is denied") };
             format!("{access} {path:?}{deny}")
         }
+        Question::Shown(text) => format!("{text:?}, as it is shown"),
         Question::Run(arguments) => arguments.join(" "),
     };
     if one.folder.is_empty() { asked } else { format!("{asked}, in {}", one.folder) }
@@ -56,7 +76,7 @@ fn shown(one: &Try) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::{command, read};
+    use super::super::case::{command, read, shown as looks};
     use super::*;
 
     #[test]
@@ -76,6 +96,14 @@ mod tests {
             "\"ls\\t\" for zsh, with rules of a user's own, in a"
         );
         assert_eq!(shown(&read("x").with("y/")), "read \"x\", where \"y/\" is denied");
+    }
+
+    #[test]
+    fn what_hides_a_command_is_seen() {
+        let is_hidden = |output| hidden(&looks("x"), output).is_some();
+        assert!(!is_hidden("ask\n  | ls \\u{200b}; ./payload\n"));
+        assert!(is_hidden("ls \u{200b}; ./payload") && is_hidden("ls \t./payload") && is_hidden("ls …"));
+        assert_eq!(hidden(&command("x"), "\t"), None);
     }
 
     #[test]

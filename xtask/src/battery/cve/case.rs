@@ -43,6 +43,8 @@ pub(super) enum Question {
     Command { text: &'static str, shell: &'static str, rules: &'static str },
     /// Whether a tool may read or write a path, where one more glob is denied.
     Path { access: &'static str, path: &'static str, deny: &'static str },
+    /// How a command is shown to whoever approves it: whole, with `./payload` in sight and nothing that hides it.
+    Shown(&'static str),
     /// Nothing: the program is run with these arguments, and may start no other.
     Run(&'static [&'static str]),
 }
@@ -102,6 +104,12 @@ pub(super) const fn write(path: &'static str) -> Try {
     access("write", path)
 }
 
+/// A command that must be shown as what it is.
+pub(super) const fn shown(text: &'static str) -> Try {
+    let must = Must::BeAtLeast(Strictness::Allow);
+    Try { question: Question::Shown(text), folder: "", must }
+}
+
 /// Arguments with which the program must start no other.
 pub(super) const fn program(arguments: &'static [&'static str]) -> Try {
     let must = Must::BeAtLeast(Strictness::Allow);
@@ -140,7 +148,7 @@ impl Try {
             Question::Command { text, rules, .. } => {
                 Self { question: Question::Command { text, shell, rules }, ..self }
             }
-            Question::Path { .. } | Question::Run(_) => self,
+            Question::Path { .. } | Question::Shown(_) | Question::Run(_) => self,
         }
     }
 
@@ -149,7 +157,7 @@ impl Try {
         let question = match self.question {
             Question::Command { text, shell, .. } => Question::Command { text, shell, rules: more },
             Question::Path { access, path, .. } => Question::Path { access, path, deny: more },
-            Question::Run(_) => self.question,
+            Question::Shown(_) | Question::Run(_) => self.question,
         };
         Self { question, ..self }
     }

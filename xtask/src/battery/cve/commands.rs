@@ -1,6 +1,6 @@
 //! Published attacks on what reads a command: texts that a shell takes otherwise than they look.
 
-use super::case::{Case, OnDisk, command};
+use super::case::{Case, OnDisk, command, shown};
 
 /// What a user allows or denies in these attacks.
 const NPM_TEST: &str =
@@ -257,6 +257,15 @@ pub(super) const CASES: &[Case] = &[
             command("ls\u{a0};\u{a0}./payload").asked(),
             command("ls \u{1b}[2K\r./payload").asked(),
             command("ls \u{8}\u{8}\u{8}; ./payload").asked(),
+            shown("ls \t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t; ./payload"),
+            shown(
+                "ls                                                                                                     \
+                                                                                                                        \
+                 ; ./payload",
+            ),
+            shown("ls \u{200b}\u{202e}\u{2066}; ./payload"),
+            shown("ls \u{1b}[2K\r; ./payload"),
+            shown("ls \u{e0020}\u{e0041}; ./payload"),
         ],
     },
     Case {

@@ -17,7 +17,8 @@ pub(super) fn missed(program: &Path, disk: &Disk, number: usize, case: &Case) ->
     let answers = at_door.serve(case.tries)?;
     for (number, one) in case.tries.iter().enumerate() {
         let Some(command) = at_door.check(one)? else {
-            at_door.started(one).run(Echo::Kept)?;
+            let output = at_door.plain(one).run(Echo::Kept)?;
+            missed.extend(answer::hidden(one, &output.text));
             continue;
         };
         let checked = answer::of_check(&command.run(Echo::Kept)?.text);
@@ -52,10 +53,14 @@ impl Door<'_> {
         }
     }
 
-    /// What only has to start no program.
-    fn started(&self, one: &Try) -> Program {
-        let arguments = if let Question::Run(arguments) = one.question { arguments } else { &[] };
-        self.stockade().folder(&self.folder(one)).args(arguments)
+    /// What is not asked for a decision, but for what it shows or starts.
+    fn plain(&self, one: &Try) -> Program {
+        let program = self.stockade().folder(&self.folder(one));
+        match one.question {
+            Question::Shown(text) => program.args(["check", "command", "--color=never", "--"]).arg(text),
+            Question::Run(arguments) => program.args(arguments),
+            Question::Command { .. } | Question::Path { .. } => program,
+        }
     }
 
     /// The command that asks, unless there is nothing to ask.
@@ -63,7 +68,7 @@ impl Door<'_> {
         let folder = self.folder(one);
         let program = self.stockade().arg("check");
         Ok(Some(match one.question {
-            Question::Run(_) => return Ok(None),
+            Question::Shown(_) | Question::Run(_) => return Ok(None),
             Question::Command { text, shell, rules } => {
                 let program =
                     program.args(["command", "--format=json", "--shell", shell, "--cwd"]).arg(folder);
@@ -98,7 +103,7 @@ impl Door<'_> {
     fn request(&self, number: usize, one: &Try) -> Option<String> {
         let folder = json::quoted(&self.folder(one).to_string_lossy());
         let (method, parameters) = match one.question {
-            Question::Run(_) => return None,
+            Question::Shown(_) | Question::Run(_) => return None,
             Question::Command { text, shell, rules } => {
                 let workspace = json::quoted(&self.ground.workspace.to_string_lossy());
                 let rules = if rules.is_empty() {
