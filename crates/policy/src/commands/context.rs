@@ -19,6 +19,8 @@ pub(crate) struct PartContext<'p> {
     pub(crate) context: &'p CommandContext,
     /// Whether the text itself changes the folder.
     pub(crate) moves: bool,
+    /// Whether the words that are added when it runs are names of files which were looked for where nothing is secret.
+    pub(crate) adds_harmless_names: bool,
 }
 
 impl PartContext<'_> {
@@ -62,7 +64,8 @@ mod tests {
     fn folders_are_compared_name_by_name() {
         let within = |cwd: Option<&str>, moves, folder: &str| {
             let context = CommandContext { cwd: cwd.map(PathBuf::from), workspace: Some("/srv/app".into()) };
-            PartContext { context: &context, moves }.is_within(&[folder.to_owned()])
+            PartContext { context: &context, moves, adds_harmless_names: false }
+                .is_within(&[folder.to_owned()])
         };
         let rows = [
             (Some("/data/../data/p"), false, "/data", Some(true)),

@@ -18,6 +18,7 @@ mod environment;
 mod files;
 mod flows;
 mod git;
+mod lists;
 mod machine;
 mod network;
 mod options;
@@ -31,6 +32,7 @@ mod specs;
 mod target;
 
 use command::Command;
+pub(crate) use lists::adds_harmless_names;
 
 /// How strict a finding is: the least that a decision may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,6 +8,7 @@ pub(crate) mod effect;
 pub(crate) mod expressions;
 #[cfg(feature = "rule-files")]
 pub(crate) mod file;
+pub(crate) mod harmless;
 pub(crate) mod layer;
 pub(crate) mod lint;
 pub(crate) mod matcher;

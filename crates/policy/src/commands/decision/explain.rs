@@ -46,7 +46,10 @@ impl CommandPolicy {
     ) -> Vec<ConsideredRule<'p>> {
         let runs = decision.parts.iter().filter_map(|part| part.run());
         let moves = runs.into_iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
-        let context = PartContext { context, moves };
+        let part =
+            decision.parts.iter().find(|part| part.run().is_some_and(|other| std::ptr::eq(other, run)));
+        let adds_harmless_names = part.is_some_and(|part| part.adds_harmless_names);
+        let context = PartContext { context, moves, adds_harmless_names };
         let winner = self.set.ask(run, &context).winner;
         let outcome = |matched: Match<'_>, decides: bool| match matched {
             Match::Yes if decides => RuleOutcome::Decides,

@@ -31,7 +31,7 @@ pub(super) fn decide<'t, 'p>(
         }
         Err(error) => (None, Some(error)),
     };
-    let mut judge = Judge { policy, context, parts: Vec::new(), granted: Vec::new() };
+    let mut judge = Judge { text, policy, context, parts: Vec::new(), granted: Vec::new() };
     if let Some(error) = error {
         judge.refused(text, error);
     }
@@ -53,6 +53,7 @@ pub(super) fn decide<'t, 'p>(
 }
 
 struct Judge<'t, 'p, 'a> {
+    text: &'t str,
     policy: &'p CommandPolicy,
     context: &'a CommandContext,
     parts: Vec<Part<'t, 'p>>,
@@ -69,7 +70,7 @@ struct Grant<'p> {
 
 impl<'t, 'p> Judge<'t, 'p, '_> {
     fn whole(&mut self, span: Span, effect: Effect, cause: Cause<'p>) {
-        self.parts.push(Part { action: Action::Whole, span, effect, cause });
+        self.parts.push(Part { action: Action::Whole, span, effect, cause, adds_harmless_names: false });
     }
 
     fn refused(&mut self, text: &str, error: ReadError) {
@@ -121,7 +122,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let same = self.parts.iter_mut().skip(first).take_while(|part| part.span == span);
             let runs: Vec<&mut Part<'t, 'p>> = same.filter(|part| part.run().is_some()).collect();
             if runs.is_empty() {
-                alone.push(Part { action: Action::Whole, span, effect, cause: Cause::Hazard(hazard) });
+                alone.push(Part {
+                    action: Action::Whole,
+                    span,
+                    effect,
+                    cause: Cause::Hazard(hazard),
+                    adds_harmless_names: false,
+                });
                 continue;
             }
             for part in runs {
@@ -141,14 +148,15 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     }
 
     fn actions(&mut self, actions: &mut Actions<'t>) {
+        let adds = hazards::adds_harmless_names(actions, self.text);
         let runs = std::mem::take(&mut actions.runs);
         // After a `cd` nobody knows where a relative path leads, so rules about folders no longer permit.
         let moves = runs.iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
-        let context = PartContext { context: self.context, moves };
+        let context = PartContext { context: self.context, moves, adds_harmless_names: false };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
         self.parts.reserve(runs.len());
-        for run in runs {
+        for (run, adds_harmless_names) in runs.into_iter().zip(adds) {
             // The body of a function is judged where it is written.
             if run.invocation == InvocationKind::Function {
                 continue;
@@ -156,6 +164,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let inner = self.parts.last().and_then(Part::run);
             let follows = inner.is_some_and(|inner| runs_through(inner, &run));
             let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
+            let context = PartContext { adds_harmless_names, ..context };
             let part = self.run(run, &context, follows);
             if needs_grants && is_written {
                 grants.push(grant(&part, span));
@@ -187,14 +196,17 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let (effect, cause) = match said.winner {
             _ if run.program().is_none() => (self.computed(), Cause::ComputedName),
             // A wrapper that only runs what follows it does nothing by itself.
-            Some(rule) if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id) => {
+            Some(rule)
+                if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id, &run) =>
+            {
                 (Effect::Allow, by_rule(rule))
             }
             Some(rule) => (rule.rule.effect, by_rule(rule)),
             None => (policy.defaults.unmatched, Cause::Unmatched),
         };
         let span = run.span;
-        let mut part = Part { action: Action::Run(run), span, effect, cause };
+        let adds_harmless_names = context.adds_harmless_names;
+        let mut part = Part { action: Action::Run(run), span, effect, cause, adds_harmless_names };
         if let Some(rule) = said.maybe {
             part.raise(said.maybe_effect(), Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
         }
@@ -221,7 +233,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
         for rule in policy.set.find(RegexScope::Redirect, &redirect.target.to_string()) {
             let (action, span) = (Action::Write(redirect.clone()), redirect.span);
-            self.parts.push(Part { action, span, effect: rule.rule.effect, cause: by_rule(rule) });
+            self.parts.push(Part {
+                action,
+                span,
+                effect: rule.rule.effect,
+                cause: by_rule(rule),
+                adds_harmless_names: false,
+            });
         }
     }
 
@@ -241,7 +259,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
         let effect = if redirect.target.known().is_some() { Effect::Sandbox } else { self.unanalysable() };
         let action = Action::Write(redirect.clone());
-        self.parts.push(Part { action, span: redirect.span, effect, cause: Cause::WritesFile });
+        self.parts.push(Part {
+            action,
+            span: redirect.span,
+            effect,
+            cause: Cause::WritesFile,
+            adds_harmless_names: false,
+        });
     }
 
     fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>]) {
@@ -261,7 +285,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         } else {
             let action = Action::Set(assignment.clone());
             let cause = Cause::SetsVariable;
-            self.parts.push(Part { action, span: assignment.span, effect: Effect::Sandbox, cause });
+            self.parts.push(Part {
+                action,
+                span: assignment.span,
+                effect: Effect::Sandbox,
+                cause,
+                adds_harmless_names: false,
+            });
         }
     }
 }

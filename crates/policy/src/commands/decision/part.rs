@@ -21,6 +21,8 @@ pub struct Part<'t, 'p> {
     pub effect: Effect,
     /// What decided on this part.
     pub cause: Cause<'p>,
+    /// Whether the words that are added when it runs are names of files which it may show.
+    pub(super) adds_harmless_names: bool,
 }
 
 /// What a part of a command does.

@@ -16,7 +16,7 @@ use super::Floor::{Deny, Sandbox};
 use super::command::Command;
 use super::target::Target;
 use super::{Hazard, destroy};
-use stockade_shell::{Arg, Redirect, Span};
+use stockade_shell::{Arg, Redirect, Span, WordCount};
 
 /// Returns what is dangerous about the files that a command names.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
@@ -45,6 +45,13 @@ pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
 pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     let target = Target::of(word);
     index::shapes(&target, Access::Read).next().is_some()
+}
+
+/// Returns what is dangerous about reading what a pattern of names means.
+pub(super) fn of_pattern(pattern: &str, found: &mut Vec<Hazard>) {
+    let spelling = pattern.into();
+    let word = Arg::Unknown { prefix: "".into(), count: WordCount::Any, spelling };
+    check(&word, Access::Read, Span::new(0, 0), found);
 }
 
 fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {

@@ -410,7 +410,7 @@ fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, Stri
     let actions = script.actions();
     let folder = || Some("/workspace".into());
     let context = CommandContext { cwd: folder(), workspace: folder() };
-    let context = PartContext { context: &context, moves: false };
+    let context = PartContext { context: &context, moves: false, adds_harmless_names: false };
     let mut nearest = None;
     for run in &actions.runs {
         match rule.matches(run, &context) {

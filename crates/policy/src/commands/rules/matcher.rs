@@ -9,6 +9,7 @@ use std::fmt;
 use stockade_text::Escaped;
 
 use super::effect::{Effect, Layer};
+use super::harmless::{self, Harmlessness};
 use super::options::{self, Presence, Wanted, Words};
 use super::program::{Programs, base};
 use super::rule::{CommandPattern, CommandRule};
@@ -238,7 +239,7 @@ impl Compiled {
         if matches!(found, Match::No(_)) {
             return found;
         }
-        found.and(self.guards(run, words)).and(self.folder(context))
+        found.and(self.guards(run, words)).and(self.certainty(run, words, context)).and(self.folder(context))
     }
 
     fn program<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
@@ -259,11 +260,21 @@ impl Compiled {
         }
     }
 
+    /// How many options before the words of the rule are passed over, because they only change how something is shown.
+    fn in_front(&self, run: &Run<'_>) -> usize {
+        let passes = self.words.len() > 1 && !self.is_exact && !self.is_strict();
+        if passes && !self.words.get(1).is_some_and(|word| word.iter().any(Token::is_option)) {
+            harmless::in_front(&run.argv)
+        } else {
+            0
+        }
+    }
+
     /// Matches the words after the name one by one.
     fn begins<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
         let permits = !self.is_strict();
         let mut maybe = None;
-        for (index, word) in (1..).zip(self.words.get(1..).unwrap_or_default()) {
+        for (index, word) in (1 + self.in_front(run)..).zip(self.words.get(1..).unwrap_or_default()) {
             match run.argv.get(index) {
                 Some(Arg::Known(text)) => {
                     // A wildcard does not stand for an option, which could do anything.
@@ -356,7 +367,7 @@ impl Compiled {
             }
         }
         if let Some(most) = self.rule.guards.operands {
-            let rest = run.argv.get(self.words.len()..).unwrap_or_default();
+            let rest = run.argv.get(self.words.len() + self.in_front(run)..).unwrap_or_default();
             found = found.and(match options::operands(rest) {
                 _ if run.open_ended => Match::Maybe(Mismatch::OpenEnded),
                 (known, _) if known > most => Match::No(Mismatch::Operands(most)),
@@ -364,16 +375,30 @@ impl Compiled {
                 _ => Match::Yes,
             });
         }
-        if self.rule.effect == Effect::Allow {
-            // What permits has seen every word that could be an option.
-            if run.open_ended {
-                found = found.and(Match::Maybe(Mismatch::OpenEnded));
-            }
-            if let Some(index) = words.first_unseen.filter(|_| !only_prints(run)) {
-                found = found.and(Match::Maybe(Mismatch::UnknownWord(index + 1)));
-            }
-        }
         found
+    }
+
+    /// What permits has seen every word that could be an option.
+    fn certainty<'r>(
+        &'r self,
+        run: &'r Run<'_>,
+        words: &Words<'_, '_>,
+        context: &PartContext<'_>,
+    ) -> Match<'r> {
+        if self.rule.effect != Effect::Allow {
+            return Match::Yes;
+        }
+        let takes_more = || match harmless::of(run) {
+            _ if self.is_exact => false,
+            Harmlessness::None => false,
+            Harmlessness::Options => context.adds_harmless_names,
+            Harmlessness::Words => true,
+        };
+        let open =
+            if run.open_ended && !takes_more() { Match::Maybe(Mismatch::OpenEnded) } else { Match::Yes };
+        open.and(
+            words.first_unseen.map_or(Match::Yes, |index| Match::Maybe(Mismatch::UnknownWord(index + 1))),
+        )
     }
 
     fn folder<'r>(&'r self, context: &PartContext<'_>) -> Match<'r> {
@@ -406,16 +431,6 @@ impl Compiled {
         let rest = Words::of(run.argv.get(at..).unwrap_or_default(), false);
         self.words.iter().enumerate().all(|(index, word)| here(index, word))
             && self.wanted.iter().all(|option| option.presence(&rest) == Presence::There)
-    }
-}
-
-/// Whether a program does nothing with its words but print them, whatever they are: no option of `echo` does more, and the
-/// options of `printf` end at its format.
-fn only_prints(run: &Run<'_>) -> bool {
-    match (run.program(), run.argv.get(1)) {
-        (Some("echo"), _) => true,
-        (Some("printf"), Some(Arg::Known(format))) => !format.starts_with('-'),
-        _ => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options in the words of a command, whatever way they are spelled.
 
+use super::harmless::{self, Harmlessness};
 use super::token::Token;
 use stockade_shell::{Arg, Run, WordCount};
 
@@ -53,7 +54,7 @@ impl<'w, 't> Words<'w, 't> {
     /// The words after the name of a command.
     pub(super) fn after_name(run: &'w Run<'t>) -> Self {
         let mut words = Self::of(run.argv.get(1..).unwrap_or_default(), run.open_ended);
-        words.first_unseen = first_unseen(&run.argv);
+        words.first_unseen = first_unseen(run);
         words
     }
 
@@ -101,6 +102,9 @@ impl Wanted {
         };
         let may_be = |arg: &Arg<'_>| match arg {
             Arg::Known(_) => false,
+            Arg::Unknown { prefix, spelling, .. } if harmless::is_only_pattern(spelling) => {
+                self.may_begin_with(prefix, WordCount::One)
+            }
             Arg::Unknown { prefix, count, .. } => self.may_begin_with(prefix, *count),
         };
         if is_there {
@@ -169,14 +173,25 @@ pub(super) fn operands(args: &[Arg<'_>]) -> (usize, usize) {
     })
 }
 
-/// Returns the place of the first word that may be an option and is not known.
-fn first_unseen(argv: &[Arg<'_>]) -> Option<usize> {
-    for (index, arg) in argv.iter().enumerate() {
+/// Returns the place of the first word that may be an option and is not known. Of programs that no option makes dangerous
+/// that is none, as far as such words only become names of files: one that begins with a dash does nothing either.
+fn first_unseen(run: &Run<'_>) -> Option<usize> {
+    let mut harmlessness = None;
+    for (index, arg) in run.argv.iter().enumerate() {
         match arg {
             Arg::Known(word) if word == "--" => return None,
-            Arg::Unknown { prefix, count, .. } => {
-                // Where it becomes several words, the first may begin harmlessly and the others not.
-                if prefix.is_empty() || prefix.starts_with('-') || *count == WordCount::Any {
+            Arg::Unknown { prefix, count, spelling } => {
+                let is_pattern = harmless::is_only_pattern(spelling);
+                // Where it becomes several words, the first may begin harmlessly and the others not, unless all are names
+                // that begin as the pattern does.
+                let varies =
+                    prefix.is_empty() || prefix.starts_with('-') || (*count == WordCount::Any && !is_pattern);
+                let is_harmless = match *harmlessness.get_or_insert_with(|| harmless::of(run)) {
+                    Harmlessness::None => false,
+                    Harmlessness::Options => is_pattern,
+                    Harmlessness::Words => true,
+                };
+                if varies && !is_harmless {
                     return Some(index);
                 }
             }

@@ -23,6 +23,42 @@ pub(super) fn runs(script: &str) -> bool {
     pipe || called || writes
 }
 
+/// Words by which a script of awk reads other files, runs something, or sees the environment.
+const REACHING: &[&str] = &[
+    "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "ARGIND", "close", "fflush", "@", "/inet",
+    "nextfile",
+];
+
+/// Whether everything that awk is told is known, and only prints.
+pub(super) fn only_prints(command: &Command<'_, '_>) -> bool {
+    let from_elsewhere = command.has("-f --file -e --source -E --exec -i --include -l --load");
+    let script = command.operand(0).filter(|_| !from_elsewhere);
+    script.is_some_and(is_plain)
+}
+
+/// Whether a script has nothing that reaches beyond the lines it reads.
+fn is_plain(script: &str) -> bool {
+    if REACHING.iter().any(|word| script.contains(word)) {
+        return false;
+    }
+    let bare = without_strings(script);
+    let pipes = bare.replace("||", "").contains('|');
+    // `print > "f"` writes, `$3 > 5` compares: what stands after `print` could be either.
+    let writes = bare.split([';', '{', '}', '\n']).any(|statement| {
+        statement.find("print").and_then(|at| statement.get(at..)).is_some_and(|after| after.contains('>'))
+    });
+    // A slash that is left divides, and where ours and awk's reading differ it would hide something; so would a comment.
+    let is_sure = !bare.contains(['/', '#']) && has_whole_brackets(script);
+    !pipes && !writes && is_sure
+}
+
+/// Whether no bracket holds a slash, by which awks differ.
+fn has_whole_brackets(script: &str) -> bool {
+    script.split('/').all(|text| {
+        text.rfind('[').is_none_or(|open| text.get(open..).is_some_and(|rest| rest.contains(']')))
+    })
+}
+
 /// Removes `"…"` and `/…/`.
 fn without_strings(script: &str) -> String {
     let mut bare = String::with_capacity(script.len());
@@ -41,6 +77,10 @@ fn without_strings(script: &str) -> String {
             None if letter == '/' && begins_pattern(&bare) => inside = Some('/'),
             None => bare.push(letter),
         }
+    }
+    if inside.is_some() {
+        // It does not end, so nobody knows what is in it.
+        bare.push('#');
     }
     bare
 }

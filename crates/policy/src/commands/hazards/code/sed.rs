@@ -1,6 +1,6 @@
 //! Scripts of sed, as far as they run commands or write files.
 
-use crate::commands::hazards::Floor::Ask;
+use crate::commands::hazards::Floor::{Ask, Sandbox};
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::shape::Shape;
 
@@ -45,7 +45,99 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
         ],
         clean: &["sed s/a/b/ f", "sed 's/w/x/' f", "sed -n '5p' w", "sed 's/^/w /' f"],
     },
+    Shape {
+        id: "stream-editor-unclear",
+        floor: Sandbox,
+        programs: &["sed", "gsed"],
+        fires: |command| !only_prints(command),
+        reason: "runs a script of sed that may do more than change text",
+        fix: "write the script with p, d, q, s and y alone",
+        matches: &[
+            "sed 'r /etc/shadow' f",
+            "sed \"$x\" f",
+            "sed \"s/a/$x/\" f",
+            "sed 's/[/]/w x/' f",
+            "sed 's/a/b/;e' f",
+            "sed -f x f",
+            "sed",
+            "sed -e p -e \"$x\" f",
+        ],
+        clean: &[
+            "sed s/a/b/ f",
+            "sed -n 15p f",
+            "sed -n '10,20p' f",
+            "sed -n '/a/,/b/p;$p' f",
+            "sed -E 's/(a|b)+/\\1/g; s,x,y,' f",
+            "sed -e '1d' -e '$!N' f",
+            "sed 's/[a-z]*$//' f",
+            "sed -n '/^a/{p;q}' f",
+            "sed '/^#/d' f",
+            "sed -i s/a/b/ f",
+        ],
+    },
 ];
+
+/// Whether everything that sed is told is known, and only changes what it prints.
+fn only_prints(command: &Command<'_, '_>) -> bool {
+    let given = command.values("-e --expression").count();
+    let operand = usize::from(given == 0);
+    let texts: Vec<&str> = scripts(command).collect();
+    let is_all = texts.len() == given + operand && !command.has("-f --file");
+    command.has("--sandbox") || (is_all && texts.iter().all(|script| is_plain(script)))
+}
+
+/// Whether a script has nothing but commands that change what is printed.
+fn is_plain(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        let at = after_address(rest);
+        let addresses = rest.get(..rest.len() - at.len()).unwrap_or_default();
+        rest = at;
+        let Some(letter) = rest.chars().next() else { return has_whole_brackets(addresses) };
+        if !has_whole_brackets(addresses) {
+            return false;
+        }
+        let after = rest.get(letter.len_utf8()..).unwrap_or_default();
+        rest = match letter {
+            's' | 'y' => {
+                let Some(next) = after_delimited(after, 2) else { return false };
+                let texts = after.get(..after.len() - next.len()).unwrap_or_default();
+                let end = next.find([';', '\n', '}', ' ']).unwrap_or(next.len());
+                let (flags, next) = next.split_at_checked(end).unwrap_or_default();
+                let is_flag =
+                    |flag: u8| flag.is_ascii_digit() || (letter == 's' && b"gpIiMm".contains(&flag));
+                if !flags.bytes().all(is_flag) || !has_whole_brackets(texts) {
+                    return false;
+                }
+                next
+            }
+            // The text of these ends with the line.
+            'a' | 'i' | 'c' | ':' | '#' | 'b' | 't' | 'T' => {
+                after.split_once('\n').map_or("", |(_, rest)| rest)
+            }
+            'p' | 'P' | 'd' | 'D' | 'q' | 'Q' | '=' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'l' | 'z' => {
+                after
+            }
+            _ => return false,
+        };
+    }
+}
+
+/// Whether every bracket of an expression ends before what ends the expression: programs differ in what it means there.
+fn has_whole_brackets(texts: &str) -> bool {
+    let texts = texts.trim_start_matches(|letter: char| {
+        !letter.is_ascii_punctuation() || b";{}$!,".contains(&u8::try_from(letter).unwrap_or_default())
+    });
+    let mut letters = texts.chars();
+    let end = match letters.next() {
+        Some('\\') => letters.next(),
+        first => first,
+    };
+    let is_whole = |text: &str| {
+        text.rfind('[').is_none_or(|open| text.get(open..).is_some_and(|rest| rest.contains(']')))
+    };
+    end.is_none_or(|end| texts.split(end).all(is_whole))
+}
 
 /// The scripts of sed: the first operand, unless options hold them.
 fn scripts<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {

@@ -1,0 +1,197 @@
+//! What no option of a program can do: facts that let a rule permit words which are not certain.
+
+use std::sync::LazyLock;
+
+use super::program::{base, trusted};
+use stockade_shell::lookup::{Names, names};
+use stockade_shell::{Arg, Run};
+
+/// How little the words of a program can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Harmlessness {
+    /// An option may run, write or send something.
+    None,
+    /// No option does; other words name what is read.
+    Options,
+    /// No word does, and none is a file whose content is shown.
+    Words,
+}
+
+/// Programs that print, list or compute, whatever words they are given.
+static WORDS: LazyLock<Names> = LazyLock::new(|| {
+    names(&[
+        "echo", "true", "false", ":", "ls", "stat", "basename", "dirname", "seq", "sleep", "pwd", "which",
+        "whereis",
+    ])
+});
+
+/// Programs that only read what their words name.
+static OPTIONS: LazyLock<Names> = LazyLock::new(|| {
+    names(&[
+        "cat",
+        "head",
+        "tail",
+        "grep",
+        "egrep",
+        "fgrep",
+        "cut",
+        "paste",
+        "diff",
+        "cmp",
+        "comm",
+        "wc",
+        "nl",
+        "tac",
+        "rev",
+        "fold",
+        "od",
+        "hexdump",
+        "strings",
+        "du",
+        "df",
+        "realpath",
+        "readlink",
+        "sha1sum",
+        "sha256sum",
+        "sha512sum",
+        "md5sum",
+        "cksum",
+        "b2sum",
+        "zcat",
+        "zgrep",
+        "join",
+        "column",
+    ])
+});
+
+/// Options before the word that says what a program does, that change nothing but how it shows it.
+const IN_FRONT: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "--no-pager",
+            "-P",
+            "--no-optional-locks",
+            "--literal-pathspecs",
+            "--no-replace-objects",
+            "--no-advice",
+        ],
+    ),
+    (
+        "cargo",
+        &[
+            "-q",
+            "--quiet",
+            "-v",
+            "--verbose",
+            "--locked",
+            "--offline",
+            "--frozen",
+            "--color=never",
+            "--color=always",
+        ],
+    ),
+    ("npm", &["-s", "--silent", "--quiet", "--no-color"]),
+    ("pnpm", &["-s", "--silent", "--no-color"]),
+    ("yarn", &["-s", "--silent"]),
+    ("systemctl", &["--user", "--system", "--no-pager", "-q", "--quiet", "--full", "-l", "--all", "-a"]),
+    ("kubectl", &["--match-server-version"]),
+    ("pip", &["-q", "--quiet", "-v", "--verbose", "--no-color", "--disable-pip-version-check"]),
+    ("pip3", &["-q", "--quiet", "-v", "--verbose", "--no-color", "--disable-pip-version-check"]),
+];
+
+/// Returns what is known of the program of a command.
+pub(crate) fn of(run: &Run<'_>) -> Harmlessness {
+    let Some(name) = run.program().map(trusted).filter(|name| base(name) == *name) else {
+        return Harmlessness::None;
+    };
+    // The options of `printf` end at its format.
+    let is_format = |word: &str| !word.starts_with('-');
+    let prints = name == "printf" && run.argv.get(1).and_then(Arg::known).is_some_and(is_format);
+    if prints || WORDS.contains(name) {
+        Harmlessness::Words
+    } else if OPTIONS.contains(name) {
+        Harmlessness::Options
+    } else {
+        Harmlessness::None
+    }
+}
+
+/// Returns how many words after the name only change how something is shown.
+pub(super) fn in_front(argv: &[Arg<'_>]) -> usize {
+    let Some(name) = argv.first().and_then(Arg::known).map(trusted) else { return 0 };
+    let Some((_, options)) = IN_FRONT.iter().find(|(program, _)| *program == name) else { return 0 };
+    let words = argv.get(1..).unwrap_or_default().iter();
+    words.take_while(|word| word.known().is_some_and(|word| options.contains(&word))).count()
+}
+
+/// Whether a word becomes names of files and nothing else: it has a pattern, and no variable or output of a command.
+pub(crate) fn is_only_pattern(spelling: &str) -> bool {
+    let mut is_protected = false;
+    let mut has_pattern = false;
+    for letter in spelling.chars() {
+        match letter {
+            _ if is_protected => is_protected = false,
+            '\\' => is_protected = true,
+            '$' | '`' | '<' | '>' | '(' => return false,
+            '*' | '?' | '[' => has_pattern = true,
+            _ => {}
+        }
+    }
+    has_pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade_shell::{ReadOptions, Script};
+
+    fn with_run<T>(text: &str, ask: impl Fn(&Run<'_>) -> T) -> T {
+        let script = Script::read(text, &ReadOptions::default()).unwrap();
+        ask(&script.actions().runs[0])
+    }
+
+    #[test]
+    fn programs_elsewhere_are_not_known() {
+        for (text, expected) in [
+            ("echo a", Harmlessness::Words),
+            ("/bin/cat a", Harmlessness::Options),
+            ("./cat a", Harmlessness::None),
+            ("sort a", Harmlessness::None),
+            ("printf %s $x", Harmlessness::Words),
+            ("printf -v a $x", Harmlessness::None),
+            ("/tmp/ls", Harmlessness::None),
+        ] {
+            assert_eq!(with_run(text, of), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_options_that_show_are_in_front() {
+        for (text, expected) in [
+            ("git --no-pager log", 1),
+            ("git --no-pager -P log", 2),
+            ("git -c a=b log", 0),
+            ("git -C x --no-pager log", 0),
+            ("git log --no-pager", 0),
+            ("./git --no-pager log", 0),
+        ] {
+            assert_eq!(with_run(text, |run| in_front(&run.argv)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_with_a_variable_is_more_than_one() {
+        for (spelling, expected) in [
+            ("*.txt", true),
+            ("./a[bc]?", true),
+            ("${x}*", false),
+            ("$()*", false),
+            ("\\*", false),
+            ("a", false),
+            ("", false),
+        ] {
+            assert_eq!(is_only_pattern(spelling), expected, "{spelling}");
+        }
+    }
+}
