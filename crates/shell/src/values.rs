@@ -103,6 +103,8 @@ const INTEGERS: &[&str] = &[
     "TRY_BLOCK_INTERRUPT",
     "BASHPID",
     "PPID",
+    "EPOCHSECONDS",
+    "BASH_SUBSHELL",
 ];
 
 /// What the variables of a text hold.
@@ -268,6 +270,17 @@ mod tests {
         values.evaluate(&b, Holds::Number, HERE);
         values.assign("a", &Value::DATA, false, HERE);
         assert_eq!(values.hazards(), [HERE]);
+    }
+
+    #[test]
+    fn whatever_counts_as_a_number_evaluates_what_it_is_given() {
+        let is_name = |name: &&&str| name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        for name in NUMBERS.iter().filter(is_name) {
+            assert!(
+                INTEGERS.contains(name),
+                "{name} holds what it was given, in a shell that does not know it"
+            );
+        }
     }
 
     #[test]
