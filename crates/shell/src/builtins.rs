@@ -102,6 +102,7 @@ pub(crate) fn evaluates(name: &str) -> bool {
             | "let"
             | "unset"
             | "set"
+            | "private"
             | "command"
             | "builtin"
             | "exec"

@@ -99,7 +99,8 @@ pub(crate) fn builtin<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         {
             (1..argv.len()).for_each(|at| word(walk, builtin, at, Holds::Number));
         }
-        name if is_declaration(name) => declared(walk, builtin),
+        // zsh declares by a module as well.
+        name if is_declaration(name) || name == "private" => declared(walk, builtin),
         _ => {}
     }
     if name == "printf" && context.shell == Shell::Zsh {

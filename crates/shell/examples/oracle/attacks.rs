@@ -79,6 +79,7 @@ const ATTACKS: &[(&[Shell], &str, &str)] = &[
     (ZSH, "return $HOSTILE", EVALUATED),
     (ZSH, "ls n \"$path[$HOSTILE]\"", EVALUATED),
     (ZSH, "COLUMNS=$HOSTILE", EVALUATED),
+    (ZSH, "integer HOSTILE", EVALUATED),
 ];
 
 /// Returns the texts for a shell.

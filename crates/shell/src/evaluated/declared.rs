@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use super::{Builtin, text};
 use crate::actions::{Arg, AssignmentScope, HazardKind, WordCount};
+use crate::options::Shell;
 use crate::runs::{Set, Walk};
 use crate::tree::{Piece, Word};
+use crate::values::Holds;
 
 /// Lists what a declaration sets, and notes what it says of variables.
 pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
@@ -25,6 +27,11 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         walk.key(&variable, arg, span, context);
         if said.is_integer {
             walk.known.is_integer(&variable.name, span);
+            // zsh makes a number at once of what a variable holds already.
+            if context.shell == Shell::Zsh && variable.value.is_none() {
+                let value = walk.known.of(&variable.name);
+                walk.known.evaluate(&value, Holds::Number, span);
+            }
         }
         walk.known.has_keys(&variable.name, said.has_keys);
         if said.is_tied {
