@@ -47,6 +47,11 @@ pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     index::shapes(&target, Access::Read).next().is_some()
 }
 
+/// Whether the letters of a pattern of names speak of a file with secrets.
+pub(super) fn speaks_of_secret(pattern: &str) -> bool {
+    index::shapes(&Target::spelled(pattern), Access::Read).next().is_some()
+}
+
 /// Returns what is dangerous about reading what a pattern of names means.
 pub(super) fn of_pattern(pattern: &str, found: &mut Vec<Hazard>) {
     let spelling = pattern.into();

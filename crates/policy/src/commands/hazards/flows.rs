@@ -234,7 +234,12 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
 }
 
 fn sends(run: &Run<'_>) -> bool {
+    /// Commands of `openssl` that talk to another machine; the others work on files.
+    const CONNECTING: &[&str] = &["s_client", "s_server", "s_time", "ocsp", "cmp", "tsget"];
     name_of(run).is_some_and(|name| network::SENDERS.contains(name))
+        && Command::of(run).is_none_or(|command| {
+            command.name != "openssl" || command.operand(0).is_none_or(|sub| CONNECTING.contains(&sub))
+        })
 }
 
 /// Whether a program sends what it reads from its standard input.

@@ -19,7 +19,7 @@ const SHOW_LITTLE: &[&str] =
 /// What the names of a list are known to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Listed {
-    /// Anything.
+    /// They can be any text that somebody wrote.
     Unknown,
     /// Files below the folder, among which secrets can be.
     Below,
@@ -125,7 +125,7 @@ fn found(run: &Run<'_>) -> Listed {
                 | "-follow"
         )
     };
-    if !starts.iter().all(|start| is_below(start)) || tests.iter().any(|word| goes_elsewhere(word)) {
+    if !starts.iter().all(|start| is_below(start)) || tests.iter().any(goes_elsewhere) {
         return Listed::Unknown;
     }
     let is_name = |word: &str| matches!(word, "-name" | "-iname" | "-path" | "-wholename");

@@ -118,6 +118,40 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        id: "look-for-secrets",
+        floor: Ask,
+        programs: &["find", "gfind", "locate", "mlocate", "plocate", "mdfind"],
+        fires: |command| {
+            let words: Vec<&str> = command.known().collect();
+            let is_beyond = |word: &&str| word.starts_with(['/', '~']);
+            let tests = words.iter().zip(words.iter().skip(1));
+            let names = tests.filter(|(test, _)| matches!(**test, "-name" | "-iname" | "-path" | "-ipath"));
+            match command.name {
+                "find" | "gfind" => {
+                    words.iter().take_while(|word| !word.starts_with('-')).any(is_beyond)
+                        && names.map(|(_, name)| *name).any(super::files::speaks_of_secret)
+                }
+                _ => words.iter().any(|word| super::files::speaks_of_secret(word)),
+            }
+        },
+        reason: "looks for keys and passwords in the whole machine or a home",
+        fix: "look for them in the workspace alone",
+        matches: &[
+            "find / -name id_rsa",
+            "find /home -name '*.pem' 2>/dev/null",
+            "find ~ -iname .netrc -type f",
+            "locate id_rsa",
+            "find / -name '*.kdbx' -exec echo {} \\;",
+        ],
+        clean: &[
+            "find . -name '*.pem'",
+            "find / -name '*.py'",
+            "find src -name .env",
+            "locate bash",
+            "find /usr -name x",
+        ],
+    },
+    Shape {
         id: "print-environment",
         floor: Ask,
         programs: &["env", "printenv", "set", "export", "declare", "typeset", "compgen", "ps", "launchctl"],

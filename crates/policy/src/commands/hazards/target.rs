@@ -213,7 +213,7 @@ impl Target {
             last.len() == parts.len()
                 && last.iter().zip(parts).all(|(name, part)| names::is_within(name, part))
         };
-        patterns.iter().any(|pattern| names(&pattern))
+        patterns.iter().any(names)
     }
 
     /// Whether it names one file, whatever there is.

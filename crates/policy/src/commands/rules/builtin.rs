@@ -54,7 +54,7 @@ const NAMED_BY_FOLDER: &[&str] = &["cargo", "rustc", "rustfmt", "."];
 /// What every known program does when it is asked for nothing but its version or its help.
 fn versions() -> impl Iterator<Item = CommandRule> {
     /// A rule may have so many alternatives for a word.
-    const MOST: usize = 150;
+    const MAX_PROGRAMS: usize = 150;
     let of_rows =
         ROWS.iter().filter_map(|row| row.words.split(' ').next()).flat_map(|first| first.split('|'));
     let is_plain = |name: &&str| !name.contains('*') && !NAMED_BY_FOLDER.contains(name);
@@ -62,7 +62,7 @@ fn versions() -> impl Iterator<Item = CommandRule> {
     names.sort_unstable();
     names.dedup();
     let parts: Vec<Vec<String>> =
-        names.chunks(MOST).map(|part| part.iter().map(|name| (*name).to_owned()).collect()).collect();
+        names.chunks(MAX_PROGRAMS).map(|part| part.iter().map(|name| (*name).to_owned()).collect()).collect();
     parts.into_iter().enumerate().map(|(number, names)| {
         let example =
             names.first().map(|name| vec![name.clone(), "--version".to_owned()]).unwrap_or_default();

@@ -163,7 +163,12 @@ pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     if runs_others {
         return command.values("-a --arg-file").cloned().collect();
     }
-    if NOT_READING.contains(command.name) || (command.name == "git" && command.is_sub(GIT_QUIET)) {
+    // A certificate is public: these show nothing else of a file that holds a key as well.
+    let shows_certificates = command.name == "openssl" && command.is_sub(&["x509", "crl", "verify"]);
+    if shows_certificates
+        || NOT_READING.contains(command.name)
+        || (command.name == "git" && command.is_sub(GIT_QUIET))
+    {
         return Vec::new();
     }
     let skip = usize::from(
