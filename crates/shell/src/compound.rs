@@ -15,11 +15,16 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let Some(kind) = self.deeper(Self::compound_kind)? else { return Ok(None) };
         let span = self.text.span(start, self.text.at);
         // A function and a coprocess read the redirections of their own bodies.
-        let redirects = match kind {
-            Kind::Function { .. } | Kind::Coproc { .. } => Vec::new(),
-            _ => self.redirects()?,
-        };
-        Ok(Some(Compound { span, kind, redirects }))
+        if matches!(kind, Kind::Function { .. } | Kind::Coproc { .. }) {
+            return Ok(Some(Compound { span, kind, redirects: Vec::new() }));
+        }
+        match self.redirects() {
+            Ok(redirects) => Ok(Some(Compound { span, kind, redirects })),
+            Err(error) => {
+                self.keep_compound(kind);
+                Err(error)
+            }
+        }
     }
 
     fn compound_kind(&mut self) -> Read<Option<Kind<'t>>> {
@@ -67,10 +72,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         self.text.eat(b'(');
         let list = self.filled_list()?;
-        if !self.text.eat(b')') {
-            return Err(self.refuse_unclosed(start));
-        }
-        Ok(Kind::Subshell(list))
+        let end = if self.text.eat(b')') { Ok(()) } else { Err(self.refuse_unclosed(start)) };
+        self.list_unless(end, list).map(Kind::Subshell)
     }
 
     fn group(&mut self) -> Read<Kind<'t>> {
@@ -88,7 +91,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 if self.keyword() != Some(Keyword::OpenBrace) {
                     return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
                 }
-                return Ok(Kind::Clauses(vec![list, self.braces()?]));
+                let (mut clauses, always) = (vec![list], self.braces());
+                let always = self.clauses_unless(always, &mut clauses)?;
+                clauses.push(always);
+                return Ok(Kind::Clauses(clauses));
             }
         }
         Ok(Kind::Group(list))
@@ -99,10 +105,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let start = self.text.at;
         self.text.eat(b'{');
         let list = self.filled_list()?;
-        if !self.eat_keyword(Keyword::CloseBrace) {
-            return Err(self.refuse_unclosed(start));
-        }
-        Ok(list)
+        let is_closed = self.eat_keyword(Keyword::CloseBrace);
+        let end = if is_closed { Ok(()) } else { Err(self.refuse_unclosed(start)) };
+        self.list_unless(end, list)
     }
 
     fn refuse_unclosed(&mut self, start: usize) -> super::read_error::ReadError {
@@ -131,9 +136,15 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn condition(&mut self) -> Read<Kind<'t>> {
         self.eat_keyword(Keyword::If);
         let mut clauses = vec![self.condition_list()?];
+        let end = self.condition_clauses(&mut clauses);
+        self.clauses_unless(end, &mut clauses)?;
+        Ok(Kind::Clauses(clauses))
+    }
+
+    fn condition_clauses(&mut self, clauses: &mut Vec<List<'t>>) -> Read<()> {
         if let Some(short) = self.short_body()? {
             clauses.push(short);
-            return Ok(Kind::Clauses(clauses));
+            return Ok(());
         }
         loop {
             self.expect_keyword(Keyword::Then)?;
@@ -145,19 +156,21 @@ impl<'t> Parser<'t, '_, '_, '_> {
             if self.eat_keyword(Keyword::Else) {
                 clauses.push(self.filled_list()?);
             }
-            self.expect_keyword(Keyword::Fi)?;
-            return Ok(Kind::Clauses(clauses));
+            return self.expect_keyword(Keyword::Fi);
         }
     }
 
     fn conditional_loop(&mut self, keyword: Keyword) -> Read<Kind<'t>> {
         self.eat_keyword(keyword);
-        let condition = self.condition_list()?;
-        let body = match self.short_body()? {
-            Some(short) => short,
-            None => self.do_done()?,
+        let mut clauses = vec![self.condition_list()?];
+        let body = match self.short_body() {
+            Ok(None) => self.do_done(),
+            Ok(Some(short)) => Ok(short),
+            Err(error) => Err(error),
         };
-        Ok(Kind::Clauses(vec![condition, body]))
+        let body = self.clauses_unless(body, &mut clauses)?;
+        clauses.push(body);
+        Ok(Kind::Clauses(clauses))
     }
 
     /// Reads a condition. In zsh a bracketed one may be followed directly by what it guards.
@@ -193,8 +206,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn do_done(&mut self) -> Read<List<'t>> {
         self.expect_keyword(Keyword::Do)?;
         let body = self.filled_list()?;
-        self.expect_keyword(Keyword::Done)?;
-        Ok(body)
+        let end = self.expect_keyword(Keyword::Done);
+        self.list_unless(end, body)
     }
 
     fn for_loop(&mut self, keyword: Keyword) -> Read<Kind<'t>> {
@@ -210,16 +223,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         self.skip_blanks();
         if self.shell() == Shell::Zsh && self.text.peek() == b'(' {
-            let words = self.array()?;
+            let mut words = self.array()?;
             self.skip_blanks();
-            let body = match self.short_body()? {
-                Some(body) => body,
-                None => self.loop_body()?,
+            let body = match self.short_body() {
+                Ok(None) => self.loop_body(),
+                Ok(Some(short)) => Ok(short),
+                Err(error) => Err(error),
             };
+            let body = self.words_unless(body, &mut words)?;
             return Ok(Kind::For { name, words, body });
         }
-        let words = self.loop_words()?;
-        let body = self.loop_body()?;
+        let mut words = self.loop_words()?;
+        let body = self.loop_body();
+        let body = self.words_unless(body, &mut words)?;
         Ok(Kind::For { name, words, body })
     }
 
@@ -233,6 +249,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
             }
             return Ok(words);
         }
+        let end = self.words_in(&mut words);
+        self.words_unless(end, &mut words)?;
+        Ok(words)
+    }
+
+    fn words_in(&mut self, words: &mut Vec<Word<'t>>) -> Read<()> {
         loop {
             self.skip_blanks();
             match self.word(WordContext::Argument)? {
@@ -245,7 +267,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             b'\n' => self.line_end()?,
             _ => return Err(self.refuse_missing_command()),
         }
-        Ok(words)
+        Ok(())
     }
 
     /// Moves over the word `in`.
@@ -284,25 +306,30 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let Some(subject) = self.word(WordContext::Argument)? else {
             return Err(self.refuse_missing_command());
         };
-        let mut words = vec![subject];
+        let (mut words, mut arms) = (vec![subject], Vec::new());
+        let end = self.case_arms(start, &mut words, &mut arms);
+        let end = self.clauses_unless(end, &mut arms);
+        self.words_unless(end, &mut words)?;
+        Ok(Kind::Case { words, arms })
+    }
+
+    fn case_arms(&mut self, start: usize, words: &mut Vec<Word<'t>>, arms: &mut Vec<List<'t>>) -> Read<()> {
         self.skip_line_ends()?;
         if !self.eat_in() {
             return Err(self.refuse_missing_command());
         }
-        let mut arms = Vec::new();
         loop {
             self.skip_line_ends()?;
             if self.eat_keyword(Keyword::Esac) {
-                return Ok(Kind::Case { words, arms });
+                return Ok(());
             }
             if self.text.is_at_end() {
                 return Err(self.refuse(ReadErrorKind::UnterminatedCommand, start));
             }
-            self.case_patterns(&mut words)?;
+            self.case_patterns(words)?;
             arms.push(self.list()?);
             if !self.arm_end() {
-                self.expect_keyword(Keyword::Esac)?;
-                return Ok(Kind::Case { words, arms });
+                return self.expect_keyword(Keyword::Esac);
             }
         }
     }

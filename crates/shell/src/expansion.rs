@@ -128,8 +128,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     /// Reads `( … )` with balanced parentheses, and returns the expansions in it.
     pub(crate) fn parenthesised(&mut self) -> Read<Vec<Expansion<'t>>> {
-        let start = self.text.at;
         let mut inside = Builder::default();
+        let end = self.parenthesised_pieces(&mut inside);
+        self.pieces_unless(end, &mut inside)?;
+        Ok(expansions(inside))
+    }
+
+    fn parenthesised_pieces(&mut self, inside: &mut Builder<'t>) -> Read<()> {
+        let start = self.text.at;
         let mut depth = 0_usize;
         loop {
             match self.text.peek() {
@@ -142,19 +148,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     continue;
                 }
                 b'"' => {
-                    self.double_quoted(&mut inside)?;
+                    self.double_quoted(inside)?;
                     continue;
                 }
                 b'$' => {
-                    self.dollar(Quotes::None, &mut inside)?;
+                    self.dollar(Quotes::None, inside)?;
                     continue;
                 }
                 b'`' => {
-                    self.backticks(Quotes::None, &mut inside)?;
+                    self.backticks(Quotes::None, inside)?;
                     continue;
                 }
                 b'<' | b'>' if self.text.peek_second() == b'(' => {
-                    self.process_substitution(&mut inside)?;
+                    self.process_substitution(inside)?;
                     continue;
                 }
                 b'\n' => return Err(self.refuse_here(ReadErrorKind::Syntax)),
@@ -167,7 +173,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.text.skip_character();
         }
         self.text.at += 1;
-        Ok(expansions(inside))
+        Ok(())
     }
 }
 

@@ -22,6 +22,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
         // Nearly every list has one pipeline.
         let mut list = List { items: Vec::with_capacity(1) };
         list.items.push(Item { pipeline: first, then: Join::Sequence });
+        let end = self.list_items(&mut list);
+        self.list_unless(end, list)
+    }
+
+    fn list_items(&mut self, list: &mut List<'t>) -> Read<()> {
         loop {
             let then = self.join()?;
             if let Some(last) = list.items.last_mut() {
@@ -30,7 +35,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.skip_line_ends()?;
             if self.is_list_end() {
                 let is_complete = !matches!(then, Join::And | Join::Or);
-                return if is_complete { Ok(list) } else { Err(self.refuse_missing_command()) };
+                return if is_complete { Ok(()) } else { Err(self.refuse_missing_command()) };
             }
             list.items.push(Item { pipeline: self.pipeline()?, then: Join::Sequence });
         }
@@ -101,12 +106,22 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(crate) fn pipeline(&mut self) -> Read<Pipeline<'t>> {
         let prefixes = self.prefixes()?;
         let mut pipeline = Pipeline { prefixes, commands: OneOrMany::None, errors_too: false };
+        match self.stages(&mut pipeline) {
+            Ok(()) => Ok(pipeline),
+            Err(error) => {
+                self.keep_pipeline(pipeline);
+                Err(error)
+            }
+        }
+    }
+
+    fn stages(&mut self, pipeline: &mut Pipeline<'t>) -> Read<()> {
         if !pipeline.prefixes.is_empty() && self.is_pipeline_end() {
             // `time` and `!` alone are commands of their own in bash only.
             if self.shell() != Shell::Bash {
                 return Err(self.refuse_missing_command());
             }
-            return Ok(pipeline);
+            return Ok(());
         }
         loop {
             pipeline.commands.push(self.command()?);
@@ -135,7 +150,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 return Err(self.refuse_here(ReadErrorKind::Dialect));
             }
         }
-        Ok(pipeline)
+        Ok(())
     }
 
     /// Reads `!` and `time` before a pipeline.

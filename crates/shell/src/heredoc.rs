@@ -161,13 +161,19 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     /// Reads a text to its end as the body of a here-document: expansions, and quotes that are only letters.
     pub(crate) fn expanded_text(&mut self) -> Read<OneOrMany<Piece<'t>>> {
         let mut builder = Builder::default();
+        let end = self.expanded_pieces(&mut builder);
+        self.pieces_unless(end, &mut builder)?;
+        Ok(builder.into_pieces())
+    }
+
+    fn expanded_pieces(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         loop {
-            self.quoted_run(expands, &mut builder);
+            self.quoted_run(expands, builder);
             match self.text.peek() {
-                b'\\' => self.escaped_in_quotes(b"$`\\", &mut builder)?,
-                b'$' => self.dollar(Quotes::Double, &mut builder)?,
-                b'`' => self.backticks(Quotes::Double, &mut builder)?,
-                _ if self.text.rest().is_empty() => return Ok(builder.into_pieces()),
+                b'\\' => self.escaped_in_quotes(b"$`\\", builder)?,
+                b'$' => self.dollar(Quotes::Double, builder)?,
+                b'`' => self.backticks(Quotes::Double, builder)?,
+                _ if self.text.rest().is_empty() => return Ok(()),
                 _ => {}
             }
         }

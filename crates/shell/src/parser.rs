@@ -10,14 +10,17 @@
 //! parser knows back into the lexer by hand. Unlike those, this one knows three dialects and refuses where versions of one
 //! of them disagree. How it was measured: `cargo xtask oracle` against real shells, `benches/peers` against other parsers.
 //!
-//! There is no recovery: the first thing that is not understood ends the reading. Every step moves forward, so the
-//! time is proportional to the text; nesting is counted, so the stack is bounded.
+//! The first thing that is not understood ends the reading, and is the error. What was recognised until then is kept
+//! (`partial`), for a denial must not depend on what stands behind it. Every step moves forward, so the time is proportional
+//! to the text; nesting is counted, so the stack is bounded.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use crate::admission;
 use crate::one_or_many::OneOrMany;
 use crate::options::{ReadOptions, Shell};
+use crate::partial::Partial;
 use crate::read_error::{ReadError, ReadErrorKind};
 use crate::span::Span;
 use crate::text::{Origin, Text};
@@ -52,16 +55,7 @@ pub(crate) fn parse<'t>(
         let span = Text::new(text, origin).span(error.span.start, error.span.end);
         return Err(ReadError::new(error.kind, span));
     }
-    let mut state = State {
-        options,
-        admission,
-        ascii: is_plain || text.is_ascii(),
-        heredocs: Vec::new(),
-        commands: 0,
-        words: 0,
-        depth: 0,
-        steps: 0,
-    };
+    let mut state = State::new(options, admission, is_plain || text.is_ascii());
     let mut parser = Parser::new(text, borrowed, origin, &mut state);
     let list = parser.whole()?;
     Ok(Parsed { list, heredocs: state.heredocs, steps: state.steps })
@@ -84,17 +78,7 @@ pub(crate) fn parse_expanded<'t>(
     span: Span,
     options: &ReadOptions,
 ) -> Read<(OneOrMany<Piece<'t>>, Vec<Heredoc<'t>>)> {
-    let admission = Admission::AsTheShell;
-    let mut state = State {
-        options,
-        admission,
-        ascii: text.is_ascii(),
-        heredocs: Vec::new(),
-        commands: 0,
-        words: 0,
-        depth: 0,
-        steps: 0,
-    };
+    let mut state = State::new(options, Admission::AsTheShell, text.is_ascii());
     let pieces = Parser::new(text, None, Origin::Decoded(span), &mut state).expanded_text()?;
     Ok((pieces, state.heredocs))
 }
@@ -115,10 +99,17 @@ pub(crate) struct State<'t, 'p> {
     pub(crate) admission: Admission,
     pub(crate) ascii: bool,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
+    /// What was recognised of the command in which reading failed. Each level of the grammar that sees an error passes puts
+    /// what it holds itself around it.
+    pub(crate) partial: Option<Partial<'t>>,
+    /// Where that which could not be read begins, in the text that its parser reads.
+    pub(crate) failed_from: Cell<usize>,
+    /// How many double quotes are open.
+    pub(crate) in_quotes: usize,
     commands: usize,
     words: usize,
     depth: usize,
-    steps: usize,
+    pub(crate) steps: usize,
 }
 
 /// A reader of one text, or of one decoded text inside it.
@@ -167,23 +158,34 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     /// Reads commands up to the end of the text.
     pub(crate) fn whole(&mut self) -> Read<List<'t>> {
         let list = self.list()?;
-        if !self.text.is_at_end() {
-            return Err(self.refuse_here(ReadErrorKind::Syntax));
-        }
-        self.no_heredoc_is_pending(0)?;
-        Ok(list)
+        let end = if self.text.is_at_end() {
+            self.no_heredoc_is_pending(0)
+        } else {
+            Err(self.refuse_here(ReadErrorKind::Syntax))
+        };
+        self.list_unless(end, list)
     }
 
     /// Reads commands from a text inside this one.
     pub(crate) fn commands_in(&mut self, nested: Nested<'_>) -> Read<List<'t>> {
         let (text, borrowed, origin) = self.locate(nested);
-        self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).whole())
+        let read = self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).whole());
+        self.located_here(read)
     }
 
     /// Reads a text inside this one in which only expansions mean something.
     pub(crate) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<OneOrMany<Piece<'t>>> {
         let (text, borrowed, origin) = self.locate(nested);
-        self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).expanded_text())
+        let read = self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).expanded_text());
+        self.located_here(read)
+    }
+
+    /// Says where in this text an error is that was met in a text inside it.
+    fn located_here<T>(&self, read: Read<T>) -> Read<T> {
+        if read.is_err() {
+            self.state.failed_from.set(self.text.at);
+        }
+        read
     }
 
     fn locate<'x>(&self, nested: Nested<'x>) -> (&'x str, Option<&'t str>, Origin)
@@ -229,6 +231,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
 
     /// Returns the error for what was read since `start`.
     pub(crate) fn refuse(&self, kind: ReadErrorKind, start: usize) -> ReadError {
+        self.state.failed_from.set(start);
         ReadError::new(kind, self.text.span(start, self.text.at.max(start)))
     }
 
@@ -257,7 +260,23 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     }
 }
 
-impl State<'_, '_> {
+impl<'p> State<'_, 'p> {
+    pub(crate) const fn new(options: &'p ReadOptions, admission: Admission, ascii: bool) -> Self {
+        Self {
+            options,
+            admission,
+            ascii,
+            heredocs: Vec::new(),
+            partial: None,
+            failed_from: Cell::new(0),
+            in_quotes: 0,
+            commands: 0,
+            words: 0,
+            depth: 0,
+            steps: 0,
+        }
+    }
+
     /// Returns whether nothing is nested around what is being read.
     pub(crate) const fn is_outermost(&self) -> bool {
         self.depth == 0

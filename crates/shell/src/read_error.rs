@@ -28,6 +28,22 @@ impl ReadErrorKind {
     pub const fn is_appearance(self) -> bool {
         matches!(self, Self::ControlCharacter | Self::DeceptiveCharacter | Self::InvisibleCharacter)
     }
+
+    /// Returns whether a limit was reached: what lies beyond was not looked at.
+    pub(crate) const fn is_limit(self) -> bool {
+        matches!(self, Self::TooDeep | Self::TooManyCommands | Self::TooManyWords)
+    }
+
+    /// Returns whether the end of something quoted was looked for up to the end of the text.
+    pub(crate) const fn is_open_quote(self) -> bool {
+        matches!(
+            self,
+            Self::UnterminatedQuote
+                | Self::UnterminatedSubstitution
+                | Self::UnterminatedExpansion
+                | Self::UnterminatedHeredoc
+        )
+    }
 }
 
 /// The reasons for not reading a text, each with the sentence that explains it.

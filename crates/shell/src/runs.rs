@@ -20,6 +20,7 @@ use crate::braces::single;
 use crate::call_chain::{self, CallChain};
 use crate::options::{ReadOptions, Shell};
 use crate::parser::{self, Admission, Parsed};
+use crate::partial;
 use crate::span::Span;
 use crate::text::Origin;
 use crate::tree::{
@@ -480,20 +481,29 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.budget = budget;
         let options = ReadOptions { shell: context.shell, ..self.options.clone() };
         match parser::parse(text, borrowed, Origin::Decoded(span), &options, Admission::Checked) {
-            Ok(parsed) => {
-                let context = Context {
-                    heredocs: &parsed.heredocs,
-                    invocation: InvocationKind::Nested,
-                    texts: context.texts + 1,
-                    words: &[],
-                    ..context
-                };
-                let assigned = self.known.enter();
-                self.list(&parsed.list, context);
-                self.known.leave(assigned);
+            Ok(parsed) => self.nested_list(&parsed, context),
+            Err(error) => {
+                self.hazard(HazardKind::UnreadText(error.kind), span);
+                let partly = partial::parse_partly(text, borrowed, Origin::Decoded(span), &options);
+                if partly.is_cut {
+                    self.hazard(HazardKind::TooDeep, span);
+                }
+                self.nested_list(&partly.parsed, context);
             }
-            Err(error) => self.hazard(HazardKind::UnreadText(error.kind), span),
         }
+    }
+
+    fn nested_list(&mut self, parsed: &Parsed<'t>, context: Context<'_, 't>) {
+        let context = Context {
+            heredocs: &parsed.heredocs,
+            invocation: InvocationKind::Nested,
+            texts: context.texts + 1,
+            words: &[],
+            ..context
+        };
+        let assigned = self.known.enter();
+        self.list(&parsed.list, context);
+        self.known.leave(assigned);
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::actions::Actions;
 use crate::options::ReadOptions;
 use crate::parser::{self, Admission, Parsed};
+use crate::partial::{self, PartlyParsed};
 use crate::read_error::ReadError;
 use crate::render;
 use crate::runs;
@@ -36,6 +37,14 @@ impl<'t> Script<'t> {
     pub fn read_despite_appearance(text: &'t str, options: &ReadOptions) -> Result<Self, ReadError> {
         let parsed = parser::parse(text, Some(text), Origin::Part(0), options, Admission::AsTheShell)?;
         Ok(Self { parsed, options: options.clone() })
+    }
+
+    /// Reads as much of `text` as can be understood, for a text that [`Script::read`] refuses.
+    #[must_use]
+    pub fn read_partly(text: &'t str, options: &ReadOptions) -> PartialScript<'t> {
+        let PartlyParsed { parsed, is_cut } =
+            partial::parse_partly(text, Some(text), Origin::Part(0), options);
+        PartialScript { script: Self { parsed, options: options.clone() }, is_cut }
     }
 
     /// Returns everything that the commands run, open and set.
@@ -76,5 +85,45 @@ impl<'t> Script<'t> {
             },
             _ => None,
         }
+    }
+}
+
+/// What was recognised of a text that cannot be read with certainty.
+///
+/// It is a reason to refuse and never one to allow, so that it has no rendering: what shells make of the rest is not known, and
+/// what was found behind the first error may in truth be quoted.
+///
+/// ```
+/// use stockade_shell::{ReadOptions, Script};
+///
+/// let text = "rm -rf /; echo ${x:-";
+/// assert!(Script::read(text, &ReadOptions::default()).is_err());
+/// let partial = Script::read_partly(text, &ReadOptions::default());
+/// assert_eq!(partial.actions().runs[0].program(), Some("rm"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct PartialScript<'t> {
+    script: Script<'t>,
+    is_cut: bool,
+}
+
+impl<'t> PartialScript<'t> {
+    /// Returns what the recognised commands run, open and set. Where reading failed, something unknown stands.
+    #[must_use]
+    pub fn actions(&self) -> Actions<'t> {
+        self.script.actions()
+    }
+
+    /// Returns whether a limit kept a part of the text from being looked at: more commands, words, errors or levels than
+    /// anyone writes, or more than a megabyte.
+    #[must_use]
+    pub const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Returns how many steps reading took.
+    #[must_use]
+    pub const fn steps(&self) -> usize {
+        self.script.steps()
     }
 }

@@ -23,12 +23,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
             words: OneOrMany::None,
             redirects: Vec::new(),
         };
-        let mut end = start;
-        let mut may_assign = true;
-        while self.simple_part(&mut command, may_assign)? {
-            end = self.text.at;
-            may_assign &= command.words.last().is_none_or(|word| self.is_modifier(word));
-        }
+        let end = match self.simple_parts(&mut command) {
+            Ok(end) => end,
+            Err(error) => {
+                self.keep_simple(command);
+                return Err(error);
+            }
+        };
         if command.assignments.is_empty() && command.words.is_empty() && command.redirects.is_empty() {
             return Err(self.refuse_missing_command());
         }
@@ -38,6 +39,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         command.span = self.text.span(start, end);
         Ok(Command::Simple(command))
+    }
+
+    /// Reads what a simple command consists of, and returns where it ends.
+    fn simple_parts(&mut self, command: &mut Simple<'t>) -> Read<usize> {
+        let mut end = self.text.at;
+        let mut may_assign = true;
+        while self.simple_part(command, may_assign)? {
+            end = self.text.at;
+            may_assign &= command.words.last().is_none_or(|word| self.is_modifier(word));
+        }
+        Ok(end)
     }
 
     /// Reads one assignment, word or redirection. Returns whether there was one.
@@ -154,7 +166,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(self.refuse(ReadErrorKind::AssignmentName, start));
         }
         self.text.at += 1;
-        let value = self.assigned_value()?;
+        let value = match self.assigned_value() {
+            Ok(value) => value,
+            Err(error) => {
+                self.keep_assignment(start, name, appends);
+                return Err(error);
+            }
+        };
         let span = self.text.span(start, self.text.at);
         Ok(Assigned { span, name, subscript: expansions(subscript), index, appends, value })
     }
@@ -287,10 +305,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
             (word, Some(index))
         } else {
             self.check_closing(operator)?;
-            let Some(word) = self.word(WordContext::Argument)? else {
-                return Err(self.refuse_missing_command());
-            };
-            (word, None)
+            match self.word(WordContext::Argument) {
+                Ok(Some(word)) => (word, None),
+                Ok(None) => return Err(self.refuse_missing_command()),
+                Err(error) => {
+                    self.keep_redirect(start, operator, descriptor);
+                    return Err(error);
+                }
+            }
         };
         let span = self.text.span(start, self.text.at);
         let operator = self.with_target(operator, descriptor.as_deref(), &target, start)?;

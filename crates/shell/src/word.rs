@@ -77,9 +77,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let start = self.text.at;
         let mut builder = Builder::default();
-        while self.word_piece(context, &mut builder)? {}
-        if self.text.at > start {
-            self.count_one_more_word()?;
+        if let Err(error) = self.word_pieces(context, start, &mut builder) {
+            self.keep_pieces(builder);
+            return Err(error);
         }
         let span = self.text.span(start, self.text.at);
         // Where braces stand in `${…}` as well, bash may pair them with those outside.
@@ -92,6 +92,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
             refuse_loose_brace(word)?;
         }
         Ok(word)
+    }
+
+    fn word_pieces(&mut self, context: WordContext, start: usize, builder: &mut Builder<'t>) -> Read<()> {
+        while self.word_piece(context, builder)? {}
+        if self.text.at > start { self.count_one_more_word() } else { Ok(()) }
     }
 
     /// Reads one piece of a word. Returns whether there was one.
@@ -186,6 +191,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         // An empty quoted piece first: `""` is a word although nothing is in it, and `"$x"` is one word.
         builder.push(Piece::Quoted(Cow::Borrowed("")));
         self.deeper(|parser| {
+            parser.state.in_quotes += 1;
             loop {
                 parser.quoted_run(ends_quoted_run, builder);
                 match parser.text.peek() {
@@ -200,6 +206,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 }
             }
             parser.text.at += 1;
+            parser.state.in_quotes -= 1;
             Ok(())
         })
     }

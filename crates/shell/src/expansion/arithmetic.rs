@@ -1,5 +1,7 @@
 //! Arithmetic, in which names are evaluated in turn.
 
+use std::borrow::Cow;
+
 use super::substitution::is_one_pipeline;
 use super::{expansions, is_name_start};
 use crate::parser::{Parser, Read};
@@ -11,8 +13,18 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads the rest of `$((…))` or `((…))`.
     pub(crate) fn arithmetic(&mut self, start: usize) -> Read<ExpansionKind<'t>> {
         let mut inside = Builder::default();
+        let read = self.parenthesised_arithmetic(start, &mut inside);
+        let (evaluates_names, text) = self.pieces_unless(read, &mut inside)?;
+        Ok(ExpansionKind::Arithmetic { evaluates_names, text, inside: expansions(inside) })
+    }
+
+    fn parenthesised_arithmetic(
+        &mut self,
+        start: usize,
+        inside: &mut Builder<'t>,
+    ) -> Read<(bool, Cow<'t, str>)> {
         let begin = self.text.at;
-        let names = self.evaluated(&mut inside, b'(', b')', start)?;
+        let names = self.evaluated(inside, b'(', b')', start)?;
         let text = self.cow(begin, self.text.at - 1);
         if !self.text.eat(b')') {
             return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
@@ -23,7 +35,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if count(b'(') != count(b')') {
             return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
         }
-        Ok(ExpansionKind::Arithmetic { evaluates_names: names, text, inside: expansions(inside) })
+        Ok((names, text))
     }
 
     /// Reads `$[…]`.
@@ -46,6 +58,21 @@ impl<'t> Parser<'t, '_, '_, '_> {
         start: usize,
     ) -> Read<bool> {
         let mut inside = Builder::default();
+        let names = self.evaluated_pieces(&mut inside, open, close, start);
+        let names = self.pieces_unless(names, &mut inside)?;
+        for expansion in expansions(inside) {
+            builder.expansion(expansion);
+        }
+        Ok(names)
+    }
+
+    fn evaluated_pieces(
+        &mut self,
+        inside: &mut Builder<'t>,
+        open: u8,
+        close: u8,
+        start: usize,
+    ) -> Read<bool> {
         let (mut depth, mut brackets) = (0_usize, 0_usize);
         let mut names = false;
         loop {
@@ -55,7 +82,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 byte if byte == open => depth += 1,
                 b'$' | b'`' | b'"' => {
                     names = true;
-                    self.evaluated_expansion(&mut inside)?;
+                    self.evaluated_expansion(inside)?;
                     continue;
                 }
                 // Where a subscript holds a parenthesis, bash may read no assignment at all.
@@ -81,9 +108,6 @@ impl<'t> Parser<'t, '_, '_, '_> {
             self.text.skip_character();
         }
         self.text.at += 1;
-        for expansion in expansions(inside) {
-            builder.expansion(expansion);
-        }
         Ok(names)
     }
 
@@ -108,6 +132,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
             || is_counted_otherwise
             || !inside.iter().all(is_plain)
         {
+            let mut kept = Builder::default();
+            inside.into_iter().for_each(|expansion| kept.expansion(expansion));
+            self.keep_pieces(kept);
             return Err(self.refuse(ReadErrorKind::ArithmeticSubstitution, start));
         }
         for expansion in inside {

@@ -15,25 +15,40 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.eat(b'{');
         self.deeper(|parser| {
             let mut inside = Builder::default();
-            let counts = parser.text.peek() == b'#';
-            let (name, mut action) = parser.braced_name(start, &mut inside)?;
-            let subscript = parser.text.at;
-            while parser.text.peek() == b'[' {
-                parser.text.at += 1;
-                if parser.evaluated(&mut inside, b'[', b']', start)? && action == Action::Value {
-                    action = Action::Indirect;
-                }
+            let read = parser.braced_into(start, quotes, &mut inside);
+            let mut kind = parser.pieces_unless(read, &mut inside)?;
+            if let ExpansionKind::Parameter { inside: held, .. } = &mut kind {
+                *held = expansions(inside);
             }
-            let operator = parser.text.at;
-            if action == Action::Reference && parser.lists_names(subscript) {
-                action = Action::Value;
-            }
-            let result = parser.result(counts && name != "#");
-            action = parser.operator(action, start)?;
-            parser.operand(start, quotes, &mut inside)?;
-            let evaluated = parser.arithmetics(subscript, operator);
-            Ok(ExpansionKind::Parameter { name, action, result, evaluated, inside: expansions(inside) })
+            Ok(kind)
         })
+    }
+
+    /// Reads `${…}` from its name on, and what is in it into `inside`.
+    fn braced_into(
+        &mut self,
+        start: usize,
+        quotes: Quotes,
+        inside: &mut Builder<'t>,
+    ) -> Read<ExpansionKind<'t>> {
+        let counts = self.text.peek() == b'#';
+        let (name, mut action) = self.braced_name(start, inside)?;
+        let subscript = self.text.at;
+        while self.text.peek() == b'[' {
+            self.text.at += 1;
+            if self.evaluated(inside, b'[', b']', start)? && action == Action::Value {
+                action = Action::Indirect;
+            }
+        }
+        let operator = self.text.at;
+        if action == Action::Reference && self.lists_names(subscript) {
+            action = Action::Value;
+        }
+        let result = self.result(counts && name != "#");
+        action = self.operator(action, start)?;
+        self.operand(start, quotes, inside)?;
+        let evaluated = self.arithmetics(subscript, operator);
+        Ok(ExpansionKind::Parameter { name, action, result, evaluated, inside: Vec::new() })
     }
 
     /// Whether `${!x…}` lists the keys of an array, or the variables whose names begin so.

@@ -24,19 +24,26 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let outer = std::mem::replace(&mut self.outer_pending, self.pending.len());
         let heredocs = self.state.heredocs.len();
         let list = self.deeper(Self::list)?;
-        if !self.text.eat(b')') {
-            let unterminated = self.text.is_at_end();
-            let reason =
-                if unterminated { ReadErrorKind::UnterminatedSubstitution } else { ReadErrorKind::Syntax };
-            return Err(if unterminated { self.refuse(reason, start) } else { self.refuse_here(reason) });
-        }
-        self.no_heredoc_is_pending(self.outer_pending)?;
+        let end = self.substitution_end(start);
+        let list = self.list_unless(end, list)?;
         self.outer_pending = outer;
         // bash 5.2 prints such a substitution again before it runs it, and loses separators doing so.
         if self.state.heredocs.len() > heredocs && !is_one_command(&list) {
-            return Err(self.refuse(ReadErrorKind::HeredocInSubstitution, start));
+            let end = Err(self.refuse(ReadErrorKind::HeredocInSubstitution, start));
+            return self.list_unless(end, list);
         }
         Ok(list)
+    }
+
+    fn substitution_end(&mut self, start: usize) -> Read<()> {
+        if self.text.eat(b')') {
+            return self.no_heredoc_is_pending(self.outer_pending);
+        }
+        Err(if self.text.is_at_end() {
+            self.refuse(ReadErrorKind::UnterminatedSubstitution, start)
+        } else {
+            self.refuse_here(ReadErrorKind::Syntax)
+        })
     }
 
     /// Reads `<(…)` or `>(…)`.
@@ -74,13 +81,15 @@ impl<'t> Parser<'t, '_, '_, '_> {
         // Escaped line ends go from backticks before anything is read, also from single quotes in them.
         let joins_quoted = written.contains("\\\n") && written.contains('\'');
         let braces_quoted = quotes == Quotes::Double && written.contains('"') && written.contains('{');
-        if joins_quoted || braces_quoted {
-            return Err(self.refuse(ReadErrorKind::QuoteInBackticks, start));
-        }
         let list = match without_escapes(written, quotes) {
             Cow::Borrowed(_) => self.commands_in(Nested::Part(inside, end))?,
             Cow::Owned(text) => self.commands_in(Nested::Decoded(&text, span))?,
         };
+        if joins_quoted || braces_quoted {
+            let end = Err(self.refuse(ReadErrorKind::QuoteInBackticks, start));
+            self.list_unless(end, list)?;
+            return Ok(());
+        }
         builder.expansion(Expansion {
             span,
             quoted: quotes == Quotes::Double,

@@ -23,22 +23,20 @@ pub(super) fn decide<'t, 'p>(
     options: &ReadOptions,
     context: &CommandContext,
 ) -> CommandDecision<'t, 'p> {
-    let (script, error) = match Script::read(text, options) {
-        Ok(script) => (Some(script), None),
-        // What deceives a person may still be read, as a reason to deny.
-        Err(error) if error.kind.is_appearance() => {
-            (Script::read_despite_appearance(text, options).ok(), Some(error))
-        }
-        Err(error) => (None, Some(error)),
-    };
     let mut judge = Judge { text, policy, context, parts: Vec::new(), granted: Vec::new() };
-    if let Some(error) = error {
-        judge.refused(text, error);
-    }
-    // Before anything may return: an expression over the whole text holds for a text that nobody can read, too.
+    let (script, mut actions) = match Script::read(text, options) {
+        Ok(script) => {
+            let actions = script.actions();
+            (Some(script), actions)
+        }
+        // Whatever can be read of it may still be a reason to deny. There is no canonical spelling to run.
+        Err(error) => {
+            let partial = Script::read_partly(text, options);
+            judge.refused(text, error, partial.is_cut());
+            (None, partial.actions())
+        }
+    };
     judge.raw(text);
-    let Some(script) = script else { return CommandDecision::new(text, judge.parts, None, None) };
-    let mut actions = script.actions();
     let hazards = hazards::all_hazards(&actions);
     judge.actions(&mut actions);
     judge.hazards(hazards);
@@ -47,8 +45,6 @@ pub(super) fn decide<'t, 'p>(
     } else if judge.parts.is_empty() {
         judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
     }
-    // A text that was only read as a reason to deny has no canonical spelling to run.
-    let script = error.is_none().then_some(script);
     CommandDecision::new(text, judge.parts, script, Some(actions))
 }
 
@@ -73,8 +69,10 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         self.parts.push(Part { action: Action::Whole, span, effect, cause, adds_harmless_names: false });
     }
 
-    fn refused(&mut self, text: &str, error: ReadError) {
+    fn refused(&mut self, text: &str, error: ReadError, is_cut: bool) {
         let effect = match error.kind {
+            // Behind a limit anything may stand, and nobody who means well writes as much.
+            _ if is_cut => Effect::Deny,
             // The shell refuses a single line without its end before anything of it runs.
             ReadErrorKind::UnterminatedQuote | ReadErrorKind::TrailingBackslash if !text.contains('\n') => {
                 self.policy.defaults.unanalysable.min(Effect::Sandbox)
@@ -89,6 +87,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         match kind {
             // Only data that was made for it runs anything, and then no more than what is contained.
             HazardKind::EvaluatedData => Effect::Sandbox,
+            // As for the text itself: what was not looked at may be what is denied.
+            HazardKind::TooDeep => Effect::Deny,
             _ => self.unanalysable(),
         }
     }
