@@ -249,7 +249,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Keeps an assignment whose value cannot be read.
     pub(crate) fn keep_assignment(&mut self, start: usize, name: Cow<'t, str>, appends: bool) {
         let (span, value) = (self.text.span(start, self.text.at), AssignedValue::Word(self.kept_word()));
-        let assigned = Assigned { span, name, subscript: Vec::new(), index: Cow::Borrowed(""), appends, value };
+        let assigned =
+            Assigned { span, name, subscript: Vec::new(), index: Cow::Borrowed(""), appends, value };
         self.state.partial = Some(Partial::Assignment(assigned));
     }
 

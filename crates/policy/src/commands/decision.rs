@@ -2,6 +2,8 @@
 
 pub(crate) mod explain;
 mod judge;
+#[cfg(test)]
+mod milder;
 pub(crate) mod part;
 pub(crate) mod policy;
 pub(crate) mod suggest;

@@ -189,6 +189,20 @@ impl shape::Shape {
     }
 }
 
+/// A hazard, texts that have it, and texts that have not.
+#[cfg(test)]
+pub(crate) type Examples = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// Returns the examples of all hazards.
+#[cfg(test)]
+pub(crate) fn examples() -> Vec<Examples> {
+    let programs = shapes::all().map(|row| (row.id, row.matches, row.clean));
+    let files = files::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
+    let variables = environment::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
+    let together = flows::ALL.iter().map(|row| (row.id, row.matches, row.clean));
+    programs.chain(files).chain(variables).chain(together).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,20 +213,10 @@ mod tests {
         all_hazards(&script.actions()).into_iter().map(|hazard| hazard.id).collect()
     }
 
-    type Examples = (&'static str, &'static [&'static str], &'static [&'static str]);
-
-    fn rows() -> Vec<Examples> {
-        let programs = shapes::all().map(|row| (row.id, row.matches, row.clean));
-        let files = files::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
-        let variables = environment::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
-        let together = flows::ALL.iter().map(|row| (row.id, row.matches, row.clean));
-        programs.chain(files).chain(variables).chain(together).collect()
-    }
-
     #[test]
     fn every_shape_is_found_where_it_must_be_and_nowhere_else() {
         let mut wrong = Vec::new();
-        for (id, matches, clean) in rows() {
+        for (id, matches, clean) in examples() {
             assert!(matches.len() > 1 && clean.len() > 1, "{id} has too few examples");
             let read = matches.iter().chain(clean).filter(|text| ids(text).contains(&"refused"));
             wrong.extend(read.map(|text| format!("{id} has an example that is refused: {text}")));
@@ -231,7 +235,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        let mut ids: Vec<_> = rows().iter().map(|row| row.0).collect();
+        let mut ids: Vec<_> = examples().iter().map(|row| row.0).collect();
         ids.sort_unstable();
         assert!(ids.windows(2).all(|pair| matches!(pair, [one, other] if one != other)), "{ids:?}");
     }
