@@ -43,7 +43,7 @@ fn main() -> ExitCode {
 fn policy() -> Option<CommandPolicy> {
     let rule = |(number, program): (usize, &str)| {
         let pattern = CommandPattern::Prefix(vec![vec![program.to_owned()]]);
-        let mut rule = CommandRule::new(&format!("program-{number}"), pattern, Effect::Allow);
+        let mut rule = CommandRule::new(format!("program-{number}"), pattern, Effect::Allow);
         rule.guards.redirects = Redirects::Any;
         CommandRule { i_know: true, ..rule }
     };

@@ -101,7 +101,7 @@ fn every_obstacle_is_one() {
         assert_eq!(Script::read(text, &ReadOptions::default()).unwrap_err().kind, *kind, "{text}");
     }
     for (text, kind) in floods() {
-        assert_eq!(Script::read(&text, &ReadOptions::default()).unwrap_err().kind, kind, "{:.40}", text);
+        assert_eq!(Script::read(&text, &ReadOptions::default()).unwrap_err().kind, kind, "{text:.40}");
     }
 }
 
