@@ -64,6 +64,8 @@ impl RootFolder {
     pub fn open(cwd: &Path, resolver: Resolver) -> io::Result<Self> {
         let cwd = std::path::absolute(cwd)?;
         let real = std::fs::canonicalize(&cwd)?;
+        // Behind a link, `..` leads elsewhere than its text says; the name without it is the only one that all agree on.
+        let cwd = if has_parent(&cwd) { real.clone() } else { cwd };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = openat(CWD, &real, flags, Mode::empty())?;
         let disk = openat(CWD, "/", FOLDER, Mode::empty())?;
@@ -89,14 +91,17 @@ impl RootFolder {
         self.case
     }
 
-    /// Finds out where an absolute path without `.` and `..` leads, in this folder or anywhere else.
+    /// Finds out where an absolute path leads, in this folder or anywhere else, as `open` of the kernel would: `..` is the
+    /// folder above the one that a link before it led to, and what ends in `/` or `/.` must be a folder. Two things the
+    /// kernel refuses and this goes on with, since programs tidy paths before they open them: `..` behind a name that does
+    /// not exist takes that name back, and a folder that does not exist may be named with a `/` behind it.
     ///
     /// # Errors
     /// Why it cannot be told where it leads.
     pub fn find(&self, path: &Path) -> Result<FoundPath, LookupError> {
         let short = match self.resolver {
-            Resolver::Kernel => self.find_by_kernel(path),
-            Resolver::Walk => None,
+            Resolver::Kernel if !has_parent(path) && !names_a_folder(path) => self.find_by_kernel(path),
+            Resolver::Kernel | Resolver::Walk => None,
         };
         Ok(self.found(short.map_or_else(|| Walk::new(self).run(path), Ok)?))
     }
@@ -172,11 +177,19 @@ impl<'d> Walk<'d> {
                 self.folder = None;
                 continue;
             }
+            if name == "." {
+                continue;
+            }
+            let is_last =
+                matches!(self.ahead.as_slice(), [] | [_]) && self.ahead.iter().all(|name| name == ".");
             match statat(self.folder()?, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Err(Errno::NOENT) => return self.end_missing(name),
+                Err(Errno::NOENT) => match self.end_missing(name) {
+                    Some((first, below)) => return self.end(first, None, below),
+                    None => continue,
+                },
                 Err(errno) => return Err(lookup_error(errno)),
                 Ok(stat) if kind(&stat) == FileType::Symlink => self.follow(&name)?,
-                Ok(stat) if self.ahead.is_empty() => {
+                Ok(stat) if is_last && (self.ahead.is_empty() || kind(&stat) == FileType::Directory) => {
                     return self.end(name, Some(Identity { stat }), Vec::new());
                 }
                 Ok(stat) if kind(&stat) == FileType::Directory => self.enter(&name)?,
@@ -197,6 +210,10 @@ impl<'d> Walk<'d> {
             Component::ParentDir => Some("..".into()),
             Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
         });
+        // Another `.` behind one says nothing more.
+        if names_a_folder(path) && self.ahead.last().is_none_or(|next| next != ".") {
+            self.ahead.push(".".into());
+        }
         self.ahead.extend(names);
     }
 
@@ -247,23 +264,20 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// The path ends in something that does not exist. What is ahead does not exist either; a step up takes a name
-    /// away again.
-    fn end_missing(mut self, name: OsString) -> Result<End, LookupError> {
-        let mut missing = vec![name];
-        while let Some(name) = self.ahead.pop() {
-            if name != ".." {
-                missing.push(name);
-            } else if missing.pop().is_none() {
-                self.real.pop();
-                self.folder = None;
+    /// A name does not exist, and what is ahead of it does not exist either: the path ends in these. But steps up take
+    /// names away again; when they take all of them, the walk goes on from the folder that it has come to, since what is
+    /// ahead then may exist, and may be a link.
+    fn end_missing(&mut self, name: OsString) -> Option<(OsString, Vec<OsString>)> {
+        let mut below: Vec<OsString> = Vec::new();
+        while let Some(next) = self.ahead.pop() {
+            match next.to_str() {
+                Some(".") => {}
+                Some("..") if below.is_empty() => return None,
+                Some("..") => drop(below.pop()),
+                _ => below.push(next),
             }
         }
-        if missing.is_empty() {
-            return self.end_in_folder();
-        }
-        let first = missing.remove(0);
-        self.end(first, None, missing)
+        Some((name, below))
     }
 
     /// The path ends in the folder that the walk has come to.
@@ -287,6 +301,16 @@ impl<'d> Walk<'d> {
         real.extend(&below);
         Ok(End { real, through: self.through, held: HeldName { folder, name, below, identity } })
     }
+}
+
+fn has_parent(path: &Path) -> bool {
+    path.components().any(|component| component == Component::ParentDir)
+}
+
+/// Whether a path ends so that only a folder can be meant.
+fn names_a_folder(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes == b"."
 }
 
 fn kind(stat: &Stat) -> FileType {

@@ -5,7 +5,7 @@
 //! never a name to open again.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use stockade_files::{HeldName, Resolver, RootFolder};
 use stockade_policy::paths::ResolveError;
@@ -32,6 +32,9 @@ pub struct PathGuard {
     sandbox: Sandbox,
     root: RootFolder,
 }
+
+/// What was found on the disk, and the end of the path, held open.
+type Looked = (PathFacts, Option<HeldName>);
 
 /// A request of a tool for a path.
 #[derive(Debug, Clone, Copy)]
@@ -167,11 +170,33 @@ impl PathGuard {
         self.find(path).0
     }
 
-    fn find(&self, path: &Path) -> (PathFacts, Option<HeldName>) {
-        match self.sandbox.locate(path) {
-            Some(located) => facts_of(self.root.find(&located)),
+    fn find(&self, path: &Path) -> Looked {
+        let (Some(located), Some(named)) = (self.sandbox.locate(path), self.sandbox.as_named(path)) else {
             // It is refused whatever is there, so nothing is looked at.
-            None => (PathFacts::Unresolvable(ResolveError::Unreadable), None),
+            return (PathFacts::Unresolvable(ResolveError::Unreadable), None);
+        };
+        let by_kernel = facts_of(self.root.find(&named));
+        if !path.components().any(|component| component == Component::ParentDir) {
+            return by_kernel;
+        }
+        self.agreed(by_kernel, facts_of(self.root.find(&located)))
+    }
+
+    /// What holds for the kernel, which follows a link before it goes up, and for whoever tidies the path as text before
+    /// opening it. The tool may be either, so a path that leads them to different files is refused.
+    fn agreed(&self, by_kernel: Looked, by_text: Looked) -> Looked {
+        let where_to = |facts: &PathFacts| match facts {
+            PathFacts::Resolved(found) => Some(found.real.clone()),
+            PathFacts::Unresolvable(_) => None,
+        };
+        match (where_to(&by_kernel.0), where_to(&by_text.0)) {
+            // The kernel opens nothing there, and says why.
+            (None, _) => by_kernel,
+            (kernel, text) if kernel == text => by_kernel,
+            // The reason that says most: it lies outside.
+            _ if self.sandbox.lies_outside(&by_kernel.0) => by_kernel,
+            _ if self.sandbox.lies_outside(&by_text.0) => by_text,
+            _ => (PathFacts::Unresolvable(ResolveError::UpBehindLink), None),
         }
     }
 

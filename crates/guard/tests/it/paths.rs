@@ -124,6 +124,40 @@ fn links_are_seen_through() {
 }
 
 #[test]
+fn going_up_behind_a_link_is_judged_as_the_kernel_goes() {
+    let site = Site::new();
+    fs::create_dir_all(site.at("ws/deep/er")).unwrap();
+    fs::write(site.at("ws/deep/t.txt"), "inside").unwrap();
+    site.link("ws/vendor", "@outside");
+    site.link("ws/near", "deep/er");
+    site.link("ws/src/top", "../src");
+    // What tidying the text makes of it lies in the workspace; what the kernel opens does not.
+    fs::write(site.at("passwd"), SECRET).unwrap();
+    for (path, expected) in [
+        ("vendor/../passwd", "jail"),
+        ("vendor/../ws/a.txt", "read-denied"),
+        ("./vendor/./..//passwd", "jail"),
+        ("gone/../vendor/t.txt", "jail"),
+        ("vendor/../gone", "jail"),
+        // Both lie in the workspace, and are not the same file.
+        ("near/../t.txt", "read-denied"),
+        ("src/top/../a.txt", "read-denied"),
+        // No link is on the way.
+        ("src/../a.txt", "granted"),
+        ("gone/../a.txt", "granted"),
+        ("a.txt/../src/b.txt", "read-denied"),
+        ("a.txt/", "read-denied"),
+        ("src/", "granted"),
+    ] {
+        for resolver in RESOLVERS {
+            let mut guard = site.guard(&SandboxConfig::standard(), resolver);
+            let answer = ask(&mut guard, Access::Read, path);
+            assert_eq!(word(&answer), expected, "{path} {resolver:?}");
+        }
+    }
+}
+
+#[test]
 fn both_resolvers_say_the_same() {
     let site = Site::new();
     site.link("ws/l", "src");

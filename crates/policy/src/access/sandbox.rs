@@ -10,7 +10,7 @@ use super::chain::{Chain, Policy};
 use super::tool_guard::ToolGuard;
 use crate::paths::boundary::Boundary;
 use crate::paths::config::{Answer, SandboxConfig};
-use crate::paths::facts::Access;
+use crate::paths::facts::{Access, PathFacts};
 use crate::paths::globs::GlobError;
 use crate::paths::jail::Workspace;
 use crate::paths::lexical;
@@ -89,6 +89,20 @@ impl Sandbox {
     #[must_use]
     pub fn locate(&self, path: &Path) -> Option<PathBuf> {
         self.boundary.locate(path).ok()
+    }
+
+    /// Returns the absolute path that a request names, with every `..` and `/` in it that the request has: what the kernel
+    /// would be asked for. A link before a `..` makes it another file than the one that [`Sandbox::locate`] returns, so the
+    /// caller has to look at both. Nothing when the request will be refused whatever is there.
+    #[must_use]
+    pub fn as_named(&self, path: &Path) -> Option<PathBuf> {
+        self.boundary.locate(path).ok().map(|_| self.workspace().cwd.join(path))
+    }
+
+    /// Whether paths with these facts are refused for where they lead, whatever any policy says.
+    #[must_use]
+    pub fn lies_outside(&self, facts: &PathFacts) -> bool {
+        self.boundary.is_outside(facts)
     }
 
     /// Returns the guard of a tool. Each tool has its own: policies added to it and answers given for it hold for it

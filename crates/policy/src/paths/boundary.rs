@@ -73,6 +73,14 @@ impl Boundary {
         }
     }
 
+    pub(crate) fn is_outside(&self, facts: &PathFacts) -> bool {
+        let leads_out = match facts {
+            PathFacts::Resolved(found) => !self.workspace.contains(&found.real),
+            PathFacts::Unresolvable(error) => *error == ResolveError::MagicLink,
+        };
+        self.jail == Jail::Confined && leads_out
+    }
+
     fn confine(&self, found: &ResolvedPath) -> Result<(), Hit> {
         if !self.workspace.contains(&found.real) {
             return Err(Hit::Outside);

@@ -69,6 +69,12 @@ pub enum ResolveError {
     /// A part of it that must be a folder is none.
     #[error("a part of it is no folder")]
     NotAFolder,
+    /// It goes up behind a link. The kernel goes up from where the link leads; whoever tidies paths as text goes up from
+    /// the link itself, and these are not the same.
+    #[error(
+        "it goes up (`..`) behind a link, where programs disagree which folder is meant: name the file without `..`"
+    )]
+    UpBehindLink,
     /// A part of it may not be looked at.
     #[error("a part of it may not be read")]
     Unreadable,
