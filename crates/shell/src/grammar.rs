@@ -4,7 +4,7 @@ use crate::one_or_many::OneOrMany;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::read_error::ReadErrorKind;
-use crate::tree::{Command, Item, Join, List, Pipeline, Prefix};
+use crate::tree::{Command, Item, Join, Kind, List, Pipeline, Prefix};
 
 impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads commands until something that cannot begin one: the end, `)`, `;;` or a closing reserved word.
@@ -28,7 +28,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn list_items(&mut self, list: &mut List<'t>) -> Read<()> {
         loop {
-            let then = self.join()?;
+            let follows =
+                list.items.last().is_some_and(|item| may_precede_closing(&item.pipeline, self.shell()));
+            let then = self.join(follows)?;
             if let Some(last) = list.items.last_mut() {
                 last.then = then;
             }
@@ -66,8 +68,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Reads what follows a pipeline.
-    fn join(&mut self) -> Read<Join> {
+    /// Reads what follows a pipeline. After a compound command a closing word may follow directly: `(a) done`.
+    fn join(&mut self, closing_may_follow: bool) -> Read<Join> {
         self.skip_blanks();
         let join = match (self.text.peek(), self.text.peek_second()) {
             (b'&', b'&') => {
@@ -94,7 +96,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
             _ if self.shell() == Shell::Zsh && self.keyword() == Some(Keyword::CloseBrace) => {
                 return Ok(Join::Sequence);
             }
-            // After a compound command a closing word may follow directly: `fi fi` does not, `) done` does not.
+            _ if closing_may_follow && self.keyword().is_some_and(Keyword::closes) => {
+                return Ok(Join::Sequence);
+            }
             _ => return Err(self.refuse_here(ReadErrorKind::Syntax)),
         };
         self.text.peek();
@@ -341,6 +345,23 @@ impl Keyword {
 pub(crate) fn is_reserved(word: &str) -> bool {
     const IN_ZSH: &[&str] = &["foreach", "end", "repeat", "always", "nocorrect", "noglob", "-"];
     KEYWORDS.iter().any(|(text, _)| *text == word) || IN_ZSH.contains(&word) || word == "]]"
+}
+
+/// Returns whether a shell knows a reserved word right after a pipeline: after `)`, `}`, `]]`, `fi`, `done` and `esac`.
+fn may_precede_closing(pipeline: &Pipeline<'_>, shell: Shell) -> bool {
+    let mut last = pipeline.commands.last();
+    while let Some(Command::Compound(compound)) = last {
+        match &compound.kind {
+            Kind::Function { body, .. } => last = Some(body),
+            Kind::Coproc { command, .. } => last = Some(command),
+            // The short forms of zsh end like any command.
+            Kind::Clauses(_) | Kind::For { .. } | Kind::Counted { .. } if shell == Shell::Zsh => {
+                return false;
+            }
+            _ => return compound.redirects.is_empty(),
+        }
+    }
+    false
 }
 
 /// Returns whether a word that stands before a byte ends there.

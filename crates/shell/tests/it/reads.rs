@@ -34,6 +34,11 @@ fn every_command_of_a_text_is_listed() {
         ("time -p-- a; time -p'' b; timeout 5${x:- r m} c", &["-p-- a", "-p b", "timeout 5… c", "…", "c"]),
         ("a | time b", &["a", "b", "time b"]),
         ("a # b\nc", &["a", "c"]),
+        // A reserved word straight after the end of a compound command.
+        ("if (a) then b; fi; for i in 1; do (c) done", &["a", "b", "c"]),
+        ("{ while a; do b; done }; f() { (c) }; if [[ x ]] then d; fi", &["a", "b", "c", "d"]),
+        ("for i in 1; do if a; then b; fi done; if a | (b) then c; fi", &["a", "b", "a", "b", "c"]),
+        ("case x in x) { a; } esac", &["a"]),
         ("a#b; #c $(d)\ne", &["a#b", "e"]),
         ("", &[]),
         // Quotes.

@@ -40,9 +40,7 @@ pub(super) fn decide<'t, 'p>(
     let hazards = hazards::all_hazards(&actions);
     judge.actions(&mut actions);
     judge.hazards(hazards);
-    if judge.parts.is_empty() && actions.assignments.is_empty() && actions.redirects.is_empty() {
-        judge.whole(Span::new(0, text.len()), Effect::Ask, Cause::Nothing);
-    } else if judge.parts.is_empty() {
+    if judge.parts.is_empty() {
         judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
     }
     CommandDecision::new(text, judge.parts, script, Some(actions))
