@@ -100,6 +100,7 @@ fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
     CommandDefaults {
         unmatched: one.unmatched.max(other.unmatched),
         unanalysable: one.unanalysable.max(other.unanalysable),
+        substitutions: one.substitutions.max(other.substitutions),
     }
 }
 

@@ -20,7 +20,7 @@ use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::steps::{Step, Steps};
 use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, StoreError};
-use stockade_policy::commands::validator::{Validation, ValidatorOptions, validate};
+use stockade_policy::commands::Cause;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{Access, Caller, CommandDecision, Effect, Reply, ToolPolicy, ToolVerdict};
 use stockade_scanner::Scanner;
@@ -46,6 +46,9 @@ pub struct SessionOptions {
     /// Where its actions are put on record.
     pub trail: AuditTrail,
 }
+
+/// What to do where no command may stand within another.
+const UNHIDE: &str = "run the inner command by itself, then use what it printed";
 
 /// One run of an agent: its active skills, its answers, its steps and its budgets.
 ///
@@ -297,33 +300,26 @@ impl Session {
         Ok(self.paths.insert(paths))
     }
 
-    fn judged<'t>(&self, text: &'t str) -> Result<(Decision, Option<CommandDecision<'t, '_>>), GuardError> {
+    fn judged<'t>(&self, text: &'t str) -> Result<(Decision, CommandDecision<'t, '_>), GuardError> {
         let layer = DecisionLayer::Commands;
-        if let Validation::Rejected(rejection) = validate(text, &ValidatorOptions::default()) {
-            let decision = self.decided(DecisionDraft {
-                layer,
-                effect: Effect::Deny,
-                subject: text,
-                rule: DecisionRule::Validator,
-                reason: rejection.to_string(),
-                fix: Some("run the inner command by itself, then use what it printed".to_owned()),
-            })?;
-            return Ok((decision, None));
-        }
         let (options, place) = (ReadOptions::default(), self.guard.command_place());
         let commands = self.guard.commands();
         let decided = commands.decide(text, &options, &place);
-        let (rule, reason) = decided
-            .decisive()
-            .next()
-            .map(|part| (part.cause.id().to_owned(), part.cause.to_string()))
-            .unwrap_or_default();
+        let cause = decided.decisive().next().map(|part| &part.cause);
+        let reason = cause.map(ToString::to_string).unwrap_or_default();
+        let rule = match cause {
+            Some(Cause::Rejected(_)) => DecisionRule::Validator,
+            cause => DecisionRule::Named(cause.map(|cause| cause.id().to_owned()).unwrap_or_default()),
+        };
         let is_stopped = decided.effect > Effect::Sandbox;
         let fix = is_stopped.then(|| commands.suggest_first(&decided, &options, &place)).flatten();
-        let fix = fix.map(|one| format!("add the rule `{}`", one.rule.id));
-        let (effect, rule) = (decided.effect, DecisionRule::Named(rule));
+        let fix = match cause {
+            Some(Cause::Rejected(_)) => Some(UNHIDE.to_owned()),
+            _ => fix.map(|one| format!("add the rule `{}`", one.rule.id)),
+        };
+        let effect = decided.effect;
         let decision = self.decided(DecisionDraft { layer, effect, subject: text, rule, reason, fix })?;
-        Ok((decision, Some(decided)))
+        Ok((decision, decided))
     }
 
     fn path_answer(&self, path: &Path, authorization: Authorization) -> Result<PathAnswer, GuardError> {

@@ -13,7 +13,7 @@ pub use access::tool_guard::{ToolGuard, Verdict};
 pub use access::violation::Violation;
 pub use commands::context::CommandContext;
 pub use commands::decision::CommandDecision;
-pub use commands::decision::policy::{CommandDefaults, CommandPolicy};
+pub use commands::decision::policy::{CommandDefaults, CommandPolicy, Substitutions};
 pub use commands::rules::check::CommandRuleError;
 pub use commands::rules::effect::{Effect, Layer};
 pub use commands::rules::layer::RuleLayer;

@@ -13,7 +13,9 @@ use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::store::AgentLimits;
 use stockade_limits::{Cap, MicroUsd};
 use stockade_policy::paths::Preset;
-use stockade_policy::{Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, ToolPolicyConfig};
+use stockade_policy::{
+    Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,
+};
 use stockade_skill::Dialect;
 
 use crate::admit::{AdmitOptions, OnCritical};
@@ -187,6 +189,7 @@ struct Files {
 struct Commands {
     unmatched: String,
     unanalysable: String,
+    substitutions: String,
 }
 
 #[derive(Deserialize)]
@@ -232,6 +235,8 @@ impl WrittenAgent {
             commands: CommandDefaults {
                 unmatched: Effect::from_name(&self.commands.unmatched).unwrap_or(Effect::Deny),
                 unanalysable: Effect::from_name(&self.commands.unanalysable).unwrap_or(Effect::Deny),
+                substitutions: Substitutions::from_name(&self.commands.substitutions)
+                    .unwrap_or(Substitutions::None),
             },
             rules: Vec::new(),
             exec: self.skills.exec_sandbox.read(permission),
@@ -329,7 +334,11 @@ impl Default for AgentConfig {
             max_steps: 1,
             skills: AdmitOptions::default(),
             files: SandboxConfig::standard(),
-            commands: CommandDefaults { unmatched: Effect::Deny, unanalysable: Effect::Deny },
+            commands: CommandDefaults {
+                unmatched: Effect::Deny,
+                unanalysable: Effect::Deny,
+                substitutions: Substitutions::None,
+            },
             rules: Vec::new(),
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),

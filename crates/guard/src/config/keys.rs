@@ -111,6 +111,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "What becomes of a command that no rule matches."),
         key("agents.<id>.commands.unanalysable", Word(EFFECTS), "\"ask\"", Stricter,
             "What becomes of a command that is not certain before it runs."),
+        key("agents.<id>.commands.substitutions", Word(&["rules", "local", "none"]), "\"local\"", Stricter,
+            "What commands in substitutions, such as `$(…)`, may do: what the rules say, the same but not reach the network, or \
+             nothing at all: `none` refuses every substitution and whatever else `command.validate` rejects."),
         key("agents.<id>.commands.rules", Rules, "[]", Tighten,
             "Rules for commands, beside the built-in ones. Those of all layers hold, for `*` and for the agent together: \
              what `/etc/stockade` says decides before what the user says, and lower ones can only be stricter."),

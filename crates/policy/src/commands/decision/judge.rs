@@ -2,7 +2,7 @@
 
 use super::CommandDecision;
 use super::part::{Action, Cause, Part};
-use super::policy::CommandPolicy;
+use super::policy::{CommandPolicy, Substitutions};
 use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::hazards::{self, Floor, Hazard};
 use crate::commands::rules::builtin;
@@ -10,6 +10,7 @@ use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::matcher::Compiled;
 use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{Redirects, RegexScope};
+use crate::commands::validator::{ValidatorOptions, validate};
 use crate::commands::variables;
 use stockade_shell::{
     Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, ReadError, ReadErrorKind, ReadOptions,
@@ -37,6 +38,7 @@ pub(super) fn decide<'t, 'p>(
         }
     };
     judge.raw(text);
+    judge.validated(text, options);
     let hazards = hazards::all_hazards(&actions);
     judge.actions(&mut actions);
     judge.hazards(hazards);
@@ -100,6 +102,17 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let policy = self.policy;
         for rule in policy.set.find(RegexScope::Raw, text) {
             self.whole(Span::new(0, text.len()), rule.rule.effect, by_rule(rule));
+        }
+    }
+
+    /// Has the validator look, where no substitution is permitted at all.
+    fn validated(&mut self, text: &str, options: &ReadOptions) {
+        if self.policy.defaults.substitutions != Substitutions::None {
+            return;
+        }
+        let options = ValidatorOptions { read: options.clone(), ..ValidatorOptions::default() };
+        if let Some(rejection) = validate(text, &options).rejection() {
+            self.whole(rejection.span, Effect::Deny, Cause::Rejected(rejection.kind));
         }
     }
 

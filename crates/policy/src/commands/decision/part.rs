@@ -7,6 +7,7 @@ use stockade_text::Escaped;
 use crate::commands::hazards;
 use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::rule::CommandRule;
+use crate::commands::validator::RejectionKind;
 use stockade_shell::{Assignment, HazardKind, ReadErrorKind, Redirect, Run, Span};
 
 /// One thing that a command does.
@@ -78,6 +79,8 @@ pub enum Cause<'p> {
     Uncertain(HazardKind),
     /// The text was not read.
     NotRead(ReadErrorKind),
+    /// The validator rejects the text, and the policy permits no hidden command.
+    Rejected(RejectionKind),
     /// There is nothing to run.
     Nothing,
 }
@@ -125,6 +128,7 @@ impl<'p> Cause<'p> {
             Self::SetsVariable => "sets_variable",
             Self::Uncertain(_) => "uncertain",
             Self::NotRead(reason) => reason.code(),
+            Self::Rejected(_) => "validator",
             Self::Nothing => "nothing_to_run",
         }
     }
@@ -154,6 +158,7 @@ impl fmt::Display for Cause<'_> {
             Self::SetsVariable => f.write_str("it sets a variable that changes what programs run or read"),
             Self::Uncertain(kind) => fmt::Display::fmt(kind, f),
             Self::NotRead(reason) => fmt::Display::fmt(reason, f),
+            Self::Rejected(kind) => fmt::Display::fmt(kind, f),
             Self::Nothing => f.write_str("there is nothing to run"),
         }
     }

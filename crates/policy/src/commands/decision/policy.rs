@@ -2,6 +2,7 @@
 
 use crate::commands::context::CommandContext;
 use crate::commands::decision::CommandDecision;
+use crate::commands::hazards::HIDDEN_FETCH_ID;
 use crate::commands::rules::builtin;
 use crate::commands::rules::check::{self, CommandRuleError};
 use crate::commands::rules::effect::{Effect, Layer};
@@ -20,11 +21,44 @@ pub struct CommandDefaults {
     pub unmatched: Effect,
     /// For what is not certain before it runs. Never less than [`Effect::Sandbox`].
     pub unanalysable: Effect,
+    /// For commands within commands.
+    pub substitutions: Substitutions,
+}
+
+/// What becomes of the commands in substitutions: `$(…)`, `` `…` ``, `<(…)`, `>(…)` and what zsh has besides. Rules and
+/// hazards judge each of them in any case, as any other part; this is what they may do beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Substitutions {
+    /// The rules alone decide about them.
+    Rules,
+    /// Those that reach the network are refused: what they bring back becomes a command that nobody has seen. `$(date)` and
+    /// `$(git rev-parse HEAD)` are what they are.
+    #[default]
+    Local,
+    /// None is permitted, nor whatever else the [validator](crate::commands::validator) rejects.
+    None,
+}
+
+impl Substitutions {
+    /// Every choice, each stricter than the one before.
+    pub const ALL: [Self; 3] = [Self::Rules, Self::Local, Self::None];
+    /// Their names, in the same order.
+    pub const NAMES: &[&str] = &["rules", "local", "none"];
+
+    /// Returns the choice of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().zip(Self::ALL).find(|(known, _)| **known == name).map(|(_, choice)| choice)
+    }
 }
 
 impl Default for CommandDefaults {
     fn default() -> Self {
-        Self { unmatched: Effect::Sandbox, unanalysable: Effect::Ask }
+        Self {
+            unmatched: Effect::Sandbox,
+            unanalysable: Effect::Ask,
+            substitutions: Substitutions::default(),
+        }
     }
 }
 
@@ -69,7 +103,11 @@ impl CommandPolicy {
 
     /// A policy that permits nothing.
     fn nothing() -> Self {
-        let defaults = CommandDefaults { unmatched: Effect::Deny, unanalysable: Effect::Deny };
+        let defaults = CommandDefaults {
+            unmatched: Effect::Deny,
+            unanalysable: Effect::Deny,
+            substitutions: Substitutions::None,
+        };
         Self { set: RuleSet::default(), defaults, overrides: Vec::new() }
     }
 
@@ -95,6 +133,7 @@ impl CommandPolicy {
     }
 
     pub(super) fn is_overridden(&self, id: &str) -> bool {
-        self.overrides.iter().any(|one| one == id)
+        let is_left_to_rules = id == HIDDEN_FETCH_ID && self.defaults.substitutions == Substitutions::Rules;
+        is_left_to_rules || self.overrides.iter().any(|one| one == id)
     }
 }

@@ -17,10 +17,12 @@ use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, Run};
 mod bombs;
 mod fetched;
 mod folders;
+mod hidden;
 mod table;
 
 #[cfg(test)]
 pub(super) use table::ALL;
+pub(crate) use table::HIDDEN_FETCH_ID;
 use table::{
     DECODERS, Decoder, NETWORK_REDIRECT, PIPE_TO_NETWORK, RUN_DECODED, RUN_DOWNLOAD, SEND_SECRET,
     SHELL_TO_NETWORK,
@@ -95,6 +97,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
     fetched::run_from_files(actions, &taints, found);
     bombs::find(actions, found);
     folders::find(actions, found);
+    hidden::find(actions, found);
 }
 
 /// What the output of a program is by itself.

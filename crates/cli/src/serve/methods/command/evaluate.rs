@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stockade_guard::policy::CommandDecision;
-use stockade_guard::policy::commands::{Cause, Part};
+use stockade_guard::policy::commands::{Cause, Part, Suggestion};
 
 use super::super::{Json, Lane, Parameters};
 use super::question::Question;
@@ -36,6 +36,10 @@ pub(in crate::serve::methods) struct Evaluate {
     cwd: Option<PathBuf>,
     /// The workspace, for rules about folders; `cwd` by default.
     workspace: Option<PathBuf>,
+    /// Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried, which
+    /// takes longer than to decide; false by default.
+    #[serde(default)]
+    suggest: bool,
 }
 
 /// What holds beside the rules.
@@ -65,6 +69,21 @@ pub(in crate::serve::methods) struct Evaluated {
     /// judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
+    /// Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    suggestions: Vec<SuggestedRule>,
+}
+
+/// A rule that would make a decision milder; it was tried.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SuggestedRule {
+    /// The rule, in TOML, as `rulesToml` and files of rules hold it.
+    rule: String,
+    /// What the command becomes with this rule and those before it.
+    then: &'static str,
+    /// The part that it is about.
+    span: ByteSpan,
 }
 
 /// One thing that the command does.
@@ -102,7 +121,16 @@ impl Parameters for Evaluate {
             cwd: self.cwd,
             workspace: self.workspace,
         };
-        question.decided(server, |decision| Json::of(&Evaluated::of(decision)))
+        question.answered(server, |decision, suggest| {
+            let suggestions = if self.suggest { suggest() } else { Vec::new() };
+            let suggested = |one: Suggestion| SuggestedRule {
+                rule: one.rule.to_toml(),
+                then: one.then.name(),
+                span: one.span.into(),
+            };
+            let suggestions = suggestions.into_iter().map(suggested).collect();
+            Json::of(&Evaluated { suggestions, ..Evaluated::of(decision) })
+        })
     }
 }
 
@@ -115,6 +143,7 @@ impl Evaluated {
             matched_rule: decisive.and_then(rule),
             commands: decision.parts.iter().map(|part| judged(decision, part)).collect(),
             rendered: decision.rendered(),
+            suggestions: Vec::new(),
         }
     }
 }

