@@ -30,9 +30,10 @@ mod shape;
 mod shapes;
 mod specs;
 mod target;
+mod trees;
 
 use command::Command;
-pub(crate) use flows::HIDDEN_FETCH_ID;
+pub(crate) use flows::{HIDDEN_FETCH_ID, git_elsewhere};
 pub(crate) use lists::adds_harmless_names;
 
 /// How strict a finding is: the least that a decision may be.
@@ -178,7 +179,7 @@ fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
 }
 
 impl shape::Shape {
-    fn hazard(&self, span: Span) -> Hazard {
+    pub(super) fn hazard(&self, span: Span) -> Hazard {
         Hazard {
             id: self.id,
             floor: self.floor,

@@ -39,7 +39,8 @@ pub(super) fn decide<'t, 'p>(
     };
     judge.raw(text);
     judge.validated(text, options);
-    let hazards = hazards::all_hazards(&actions);
+    let mut hazards = hazards::all_hazards(&actions);
+    hazards::git_elsewhere(&actions, context, &mut hazards);
     judge.actions(&mut actions);
     judge.hazards(hazards);
     if judge.parts.is_empty() {

@@ -41,6 +41,29 @@ pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
     check(&redirect.target, access, redirect.span, found);
 }
 
+/// Returns what is dangerous about the files that a command names, when it runs in `folder`.
+pub(super) fn of_command_in(command: &Command<'_, '_>, folder: &Target, found: &mut Vec<Hazard>) {
+    let span = command.run.span;
+    for (words, access) in [(named::written(command), Access::Write), (named::read(command), Access::Read)] {
+        words.iter().for_each(|word| check_in(word, folder, access, span, found));
+    }
+}
+
+/// Returns what is dangerous about the file that a redirection opens in `folder`.
+pub(super) fn of_redirect_in(redirect: &Redirect<'_>, folder: &Target, found: &mut Vec<Hazard>) {
+    let access = if redirect.writes() { Access::Write } else { Access::Read };
+    check_in(&redirect.target, folder, access, redirect.span, found);
+}
+
+fn check_in(word: &Arg<'_>, folder: &Target, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    let here = Target::of(word);
+    let there = here.below(folder);
+    // What it means wherever it stands was found already.
+    if there != here {
+        of_target(&there, word, access, span, found);
+    }
+}
+
 /// Whether a word names a file with secrets.
 pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     let target = Target::of(word);
@@ -64,7 +87,25 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
         return;
     }
     let target = Target::of(word);
-    let shapes = index::shapes(&target, access);
+    of_target(&target, word, access, span, found);
+    if access == Access::Write
+        && destroy::is_disk(&target)
+        && !found.iter().any(|hazard| hazard.id == "write-device")
+    {
+        found.push(Hazard {
+            id: "write-device",
+            floor: Deny,
+            reason: "writes raw data to a disk".to_owned(),
+            fix: "write to a file inside the workspace".to_owned(),
+            span,
+            variable: None,
+        });
+    }
+}
+
+/// Returns what is dangerous about a path that a word means.
+fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    let shapes = index::shapes(target, access);
     found.extend(shapes.map(|shape| Hazard {
         id: shape.id,
         floor: shape.floor,
@@ -73,7 +114,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
         span,
         variable: None,
     }));
-    if let Some(shape) = index::possible(&target, access) {
+    if let Some(shape) = index::possible(target, access) {
         let word = word.to_string();
         found.push(Hazard {
             id: "glob-may-reach",
@@ -84,19 +125,6 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
                 word.escape_debug()
             ),
             fix: "name the files, or give the pattern their ending: *.md".to_owned(),
-            span,
-            variable: None,
-        });
-    }
-    if access == Access::Write
-        && destroy::is_disk(&target)
-        && !found.iter().any(|hazard| hazard.id == "write-device")
-    {
-        found.push(Hazard {
-            id: "write-device",
-            floor: Deny,
-            reason: "writes raw data to a disk".to_owned(),
-            fix: "write to a file inside the workspace".to_owned(),
             span,
             variable: None,
         });

@@ -18,8 +18,10 @@ mod bombs;
 mod fetched;
 mod folders;
 mod hidden;
+mod repositories;
 mod table;
 
+pub(crate) use repositories::git_elsewhere;
 #[cfg(test)]
 pub(super) use table::ALL;
 pub(crate) use table::HIDDEN_FETCH_ID;

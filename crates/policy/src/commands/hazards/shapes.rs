@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use super::shape::Shape;
-use super::{code, contain, destroy, git, machine, network, options, packages, persist, secrets, session};
+use super::{
+    code, contain, destroy, git, machine, network, options, packages, persist, secrets, session, trees,
+};
 use stockade_shell::lookup::{ByName, by_name};
 
 const KINDS: &[&[Shape]] = &[
@@ -17,6 +19,7 @@ const KINDS: &[&[Shape]] = &[
     contain::SHAPES,
     packages::SHAPES,
     secrets::SHAPES,
+    trees::SHAPES,
     session::SHAPES,
     options::SHAPES,
 ];

@@ -113,7 +113,7 @@ impl Target {
     }
 
     /// The names below a home folder.
-    fn below_home(&self) -> Option<&[String]> {
+    pub(super) fn below_home(&self) -> Option<&[String]> {
         match (self.base, self.names.as_slice()) {
             (Base::Home, names) => Some(names),
             (Base::Root, [root, rest @ ..]) if root == "root" => Some(rest),

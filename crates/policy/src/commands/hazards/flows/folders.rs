@@ -1,4 +1,4 @@
-//! What is deleted in the folder that a `cd` has led to.
+//! What is deleted, read and written in the folder that a `cd` has led to.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -6,18 +6,25 @@ use std::ops::Range;
 use super::table::DELETE_THERE;
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::target::Target;
-use crate::commands::hazards::{Hazard, destroy};
-use stockade_shell::{Actions, Arg, Run};
+use crate::commands::hazards::{Hazard, destroy, files, trees};
+use stockade_shell::{Actions, Arg, Redirect, Run};
 
-/// Deletions that are dangerous only because of where they happen: `cd / && rm -rf *`.
+/// What is dangerous only because of where it happens: `cd / && rm -rf *`, `cd /etc && cat shadow`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     if !actions.runs.iter().any(leads_elsewhere) {
         return;
     }
     let mut shells = Shells::of(actions);
     let mut folder: Option<Target> = None;
+    // By the program that opens them. One without a program, which is rare, opens its file where the next one runs.
+    let mut redirects: Vec<&Redirect<'_>> =
+        actions.redirects.iter().filter(|redirect| redirect.opens_file()).collect();
+    redirects.sort_by_key(|redirect| Reverse(redirect.runs.start));
     for (index, run) in actions.runs.iter().enumerate() {
         shells.go_to(index, &mut folder);
+        while let Some(redirect) = redirects.pop_if(|redirect| redirect.runs.start <= index) {
+            folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
+        }
         if leads_elsewhere(run) {
             folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
             continue;
@@ -28,7 +35,14 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
         {
             found.push(DELETE_THERE.at(run.span));
         }
+        files::of_command_in(&command, folder, found);
+        found.extend(trees::read_in(&command, folder));
     }
+}
+
+/// Whether a program changes the folder of its shell.
+pub(super) fn changes_folder(run: &Run<'_>) -> bool {
+    leads_elsewhere(run) || run.program() == Some("popd")
 }
 
 fn leads_elsewhere(run: &Run<'_>) -> bool {
@@ -36,21 +50,21 @@ fn leads_elsewhere(run: &Run<'_>) -> bool {
 }
 
 /// The shells that are open at a place, each with the folder in which it began: there the shell around it goes on.
-struct Shells {
+pub(super) struct Shells {
     /// Those to come, the next one last.
     ahead: Vec<Range<usize>>,
     open: Vec<(usize, Option<Target>)>,
 }
 
 impl Shells {
-    fn of(actions: &Actions<'_>) -> Self {
+    pub(super) fn of(actions: &Actions<'_>) -> Self {
         let mut ahead = actions.own_shells.clone();
         ahead.sort_by_key(|shell| (Reverse(shell.start), shell.end));
         Self { ahead, open: Vec::new() }
     }
 
     /// Leaves the shells that end before the program at `index`, and enters those that begin with it.
-    fn go_to(&mut self, index: usize, folder: &mut Option<Target>) {
+    pub(super) fn go_to(&mut self, index: usize, folder: &mut Option<Target>) {
         while let Some((_, outer)) = self.open.pop_if(|(end, _)| *end <= index) {
             *folder = outer;
         }
@@ -61,7 +75,7 @@ impl Shells {
 }
 
 /// Where a `cd` leads, from where an earlier one has led. Without a folder it leads home.
-fn led_to(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
+pub(super) fn led_to(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
     let folder = words.iter().find(|word| !word.known().is_some_and(|word| word.starts_with('-')));
     match folder {
         Some(folder) => {

@@ -1,0 +1,135 @@
+//! Programs that read everything below a folder: what they find there is read as if it were named.
+
+use std::sync::LazyLock;
+
+use super::Floor::Ask;
+use super::Hazard;
+use super::command::Command;
+use super::shape::Shape;
+use super::target::{Base, Target};
+use stockade_names::{Read, Scope, names};
+
+pub(super) const SHAPES: &[Shape] = &[READ_TREE];
+
+const READ_TREE: Shape = Shape {
+    id: "read-tree",
+    floor: Ask,
+    programs: &[
+        "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "diff", "cp", "rsync", "tar", "gtar",
+        "bsdtar", "zip", "7z", "scp", "cpio", "gcp", "ditto", "sdiff",
+    ],
+    fires: |command| folders(command).iter().any(holds_secrets),
+    reason: "reads everything below a folder in which keys, passwords or tokens lie",
+    fix: "name the folder or the files inside the workspace that are needed",
+    matches: &[
+        "grep -r x ~",
+        "grep -rn PRIVATE ~/",
+        "grep -ra . /proc/self/",
+        "grep -r password /",
+        "rg -uu AKIA ~",
+        "rg AKIA $HOME",
+        "ag . ~/.aws",
+        "diff -r ~ /tmp/x",
+        "cp -r ~/.config x",
+        "cp -a ~ /tmp/x",
+        "tar czf x.tgz ~",
+        "rsync -a /root/ x",
+        "zip -r x.zip ~/.docker",
+        "grep -R token /home/me",
+        "grep -r x /etc",
+    ],
+    clean: &[
+        "grep -r x .",
+        "grep x /etc/hosts",
+        "rg TODO src",
+        "rg TODO",
+        "grep -r x /usr/include",
+        "grep -r foo ~/src/project",
+        "diff -r a b",
+        "diff ~/a ~/b",
+        "cp -r src /tmp/x",
+        "cp x ~",
+        "cp -r build ~",
+        "tar xzf x.tgz -C ~",
+        "tar czf x.tgz src",
+        "zip x.zip a b",
+        "grep -e x -r .",
+    ],
+};
+
+/// Returns what is dangerous about a command that reads a whole folder, when it runs in `folder`.
+pub(super) fn read_in(command: &Command<'_, '_>, folder: &Target) -> Option<Hazard> {
+    let reads = READ_TREE.programs.contains(&command.name) && {
+        let mut folders = folders(command);
+        // Searches without a folder look in the one where they run.
+        if folders.is_empty() && matches!(command.name, "rg" | "ag" | "ack" | "ugrep") {
+            folders.push(Target::spelled("."));
+        }
+        folders.iter().any(|target| target.base == Base::Here && holds_secrets(&target.below(folder)))
+    };
+    reads.then(|| READ_TREE.hazard(command.run.span))
+}
+
+/// The folders of which a command reads everything.
+fn folders(command: &Command<'_, '_>) -> Vec<Target> {
+    let targets: Vec<Target> = command.targets().collect();
+    let is_given_pattern = command.has("-e --regexp -f --file");
+    let (skip, last) = match command.name {
+        "rg" | "ag" | "ack" | "ugrep" if is_given_pattern => (0, 0),
+        "rg" | "ag" | "ack" | "ugrep" => (1, 0),
+        "grep" | "egrep" | "fgrep" | "zgrep"
+            if command.has("-r -R --recursive --dereference-recursive -d --directories") =>
+        {
+            (usize::from(!is_given_pattern), 0)
+        }
+        "diff" | "sdiff" if command.has("-r --recursive") => (0, 0),
+        "cp" | "gcp" | "scp" if command.has("-r -R -a --recursive --archive") => (0, 1),
+        "rsync" | "ditto" => (0, 1),
+        "tar" | "gtar" | "bsdtar" if writes_archive(command) => (0, 0),
+        "zip" if command.has("-r -R --recurse-paths") => (1, 0),
+        "7z" if command.is_sub(&["a", "u"]) => (2, 0),
+        _ => return Vec::new(),
+    };
+    let end = targets.len().saturating_sub(last);
+    targets.get(skip..end).unwrap_or_default().to_vec()
+}
+
+/// tar(1): `c`, `r` and `u` put files into an archive, also in a first word without a dash.
+fn writes_archive(command: &Command<'_, '_>) -> bool {
+    let is_old = |word: &str| word.bytes().all(|letter| letter.is_ascii_alphabetic());
+    command.has("-c -r -u --create --append --update")
+        || command.operand(0).is_some_and(|word| is_old(word) && word.contains(['c', 'r', 'u']))
+}
+
+/// Whether files that nobody but their owner may read lie below a folder.
+fn holds_secrets(folder: &Target) -> bool {
+    let is_above = |secret: &Target| {
+        let names = folder.below_home().filter(|_| secret.base == Base::Home);
+        let names = names.or((folder.base == secret.base).then_some(folder.names.as_slice()));
+        names.is_some_and(|names| secret.names.len() > names.len() && secret.names.starts_with(names))
+    };
+    // Homes lie in these.
+    let is_root = folder.base == Base::Root
+        && matches!(&*folder.names, [] | [_] if folder.is_everything() && holds_homes(folder));
+    is_root || SECRETS.iter().any(is_above)
+}
+
+fn holds_homes(folder: &Target) -> bool {
+    folder.names.first().is_none_or(|name| matches!(name.as_str(), "home" | "Users" | "root"))
+}
+
+/// Where secrets lie in a home and on a machine, by the examples of the table.
+static SECRETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
+    let rows = names().filter(|name| name.read == Read::Refuse);
+    let spelled = rows.flat_map(|row| {
+        let start = match row.scope {
+            Scope::Machine => "/",
+            Scope::Anywhere | Scope::Home => "~/",
+            Scope::Repository => "",
+        };
+        let paths = row.paths.iter().chain(row.matches).filter(move |_| !start.is_empty());
+        paths.map(move |path| format!("{start}{path}"))
+    });
+    // A process is called `self` too.
+    spelled.chain(["/proc/self/environ".to_owned()]).map(|path| Target::spelled(&path)).collect()
+});
