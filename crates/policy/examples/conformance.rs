@@ -96,6 +96,8 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("cd-280", "quoted text is data: it is judged where it is decoded and run"),
     ("cd-283", "prints text: it is judged where the text goes into a shell"),
     ("cd-284", "prints text: it is judged where the text goes into a shell"),
+    ("xp-072", "a text that runs nothing needs no permission"),
+    ("xp-307", "a commit changes the workspace: it belongs in the sandbox, not before a person"),
     (
         "xp-054",
         "within a layer the most specific rule decides, so that a denial can have exceptions; the seed has it so, and \

@@ -35,7 +35,7 @@ const TABLE: &[(&str, Verdict)] = &[
     ("*.md", Nothing), ("src/*.rs", Nothing), ("src/*.c", Nothing), ("data/*.csv", Nothing), ("tests/*.py", Nothing),
     ("src/**/*.ts", Nothing), ("/etc/*release", Nothing), ("*_test.go", Nothing), ("[a-z]*.md", Nothing),
     ("chapter-??.tex", Nothing), ("/app/*.log", Nothing), ("~/notes/*.md", Nothing), ("/usr/bin/*pdp", Nothing),
-    ("*.example", Nothing), ("packages/*/src/index.js", Nothing), ("/var/log/*.log", Nothing), 
+    ("*.example", Nothing), ("packages/*/src/index.js", Nothing), ("/var/log/*.log", Nothing),
     ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
     ("server*.pub", Nothing), ("~/.ssh/*.pub", Nothing), ("*.pub.pem", Nothing), ("/proc/[0-9]*/status", Nothing),
     // It may be one.
