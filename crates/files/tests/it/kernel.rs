@@ -1,6 +1,7 @@
 //! Random trees of folders, files and links, and paths through them: what is found is what the kernel opens.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "makes the folders that it looks paths up in")]
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 use std::fs;
 use std::os::fd::AsRawFd as _;
@@ -94,7 +95,7 @@ fn compare(root: &RootFolder, path: &str, seen: &mut Seen) {
             Err(_) => seen.missing += 1,
         },
         (Err(Errno::LOOP), Err(LookupError::Loop)) | (Err(Errno::NOTDIR), Err(LookupError::NotAFolder)) => {
-            seen.refused += 1
+            seen.refused += 1;
         }
         // Behind what is missing, the kernel does not look on; here it is looked on, and refused.
         (Err(Errno::NOENT), Err(_)) => seen.refused += 1,

@@ -72,7 +72,7 @@ fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
     let mut folder = folder.clone();
     let mut words = command.words();
     while let Some(word) = words.next() {
-        let Some(text) = word.known() else { return None };
+        let text = word.known()?;
         match text {
             "-C" => folder = Target::of(words.next()?).below(&folder),
             "-c" | "--config-env" | "--exec-path" | "--namespace" => drop(words.next()),
