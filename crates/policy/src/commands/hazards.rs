@@ -19,6 +19,7 @@ mod files;
 mod flows;
 mod git;
 mod lists;
+mod loads;
 mod machine;
 mod network;
 mod options;
@@ -33,8 +34,10 @@ mod target;
 mod trees;
 
 use command::Command;
+pub(crate) use files::outside as files_outside;
 pub(crate) use flows::{HIDDEN_FETCH_ID, git_elsewhere};
 pub(crate) use lists::adds_harmless_names;
+pub(crate) use loads::OPTION_LOADS_ID;
 
 /// How strict a finding is: the least that a decision may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +86,11 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     found.extend(shapes.map(|shape| shape.hazard(run.span)));
     files::of_command(&command, found);
     shows_secret(&command, found);
+}
+
+/// Returns the word of a program that is an option by which it runs, loads, writes or sends something else.
+pub(crate) fn loading_word<'r>(run: &'r Run<'_>) -> Option<&'r str> {
+    loads::loading_word(&Command::of(run)?)
 }
 
 /// Returns whether setting the variable is dangerous, but for values that are known to be harmless.

@@ -156,7 +156,8 @@ fn no_rule_outweighs_a_hazard_and_only_an_admin_switches_one_off() {
         let rules = vec![rule("all", "*", Allow)];
         CommandPolicy::compile(vec![RuleLayer { layer, rules, overrides }], CommandDefaults::default())
     };
-    assert_eq!(effect(&with(Layer::Admin).unwrap(), "rm -rf /"), Allow);
+    // It lies outside the workspace all the same, which has an id of its own.
+    assert_eq!(effect(&with(Layer::Admin).unwrap(), "rm -rf /"), Sandbox);
     assert_eq!(with(Layer::User).unwrap_err().problem, CommandRuleProblem::Override);
 }
 
@@ -393,4 +394,22 @@ fn rules_that_cannot_be_meant_are_refused() {
     assert_eq!(refused(silent), "rule `r`: `git pull` should match, but word 2 is `pull`");
     let fires = CommandRule { not_matches: example("ls; git push x"), ..rule("r", "git push", Ask) };
     assert_eq!(refused(fires), "rule `r`: `ls; git push x` should not match, but its part `git push x` does");
+}
+
+#[test]
+fn an_option_that_loads_counts_unless_the_rule_names_it() {
+    let plain = policy(vec![(Layer::User, vec![rule("log", "git log", Allow), rule("tee", "tee", Allow)])]);
+    for (text, expected) in [
+        ("git log -3", Allow),
+        ("git log --output=x", Sandbox),
+        ("git log --outp x", Sandbox),
+        ("tee build/x", Allow),
+        ("tee /data/other/x", Sandbox),
+        ("tee ../x", Sandbox),
+        ("tee /tmp/x", Allow),
+    ] {
+        assert_eq!(effect(&plain, text), expected, "{text}");
+    }
+    let named = policy(vec![(Layer::User, vec![rule("log", "git log --output=x", Allow)])]);
+    assert_eq!(effect(&named, "git log --output=x"), Allow);
 }

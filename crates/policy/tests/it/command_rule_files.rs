@@ -4,8 +4,8 @@ use allocation_counter::measure;
 use stockade_policy::commands::rules::{
     CommandPattern, CommandRuleFile, CommandRuleFormat, CustomRules, Example, Guards, Redirects, lint_rules,
 };
-use stockade_policy::{CommandRule, Effect, Layer};
-use stockade_shell::Shell;
+use stockade_policy::{CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer};
+use stockade_shell::{ReadOptions, Shell};
 
 const WHOLE: &str = r#"version = 1
 
@@ -283,4 +283,22 @@ match = ["pythn3"]
     ] {
         assert!(lints.iter().any(|lint| lint.starts_with(expected)), "{expected}: {lints:#?}");
     }
+}
+
+#[test]
+fn a_star_at_the_end_of_a_glob_takes_the_rest_where_it_refuses() {
+    let policy = |decision: &str| {
+        let text =
+            format!("version = 1\n[[rule]]\nid = \"r\"\nglob = \"tool *\"\ndecision = \"{decision}\"\n");
+        let file = CommandRuleFile::parse(&text, CommandRuleFormat::Toml, Layer::User).unwrap();
+        CommandPolicy::compile(vec![file.layer(Layer::User)], CommandDefaults::default()).unwrap()
+    };
+    let decide = |decision: &str, text: &str| {
+        policy(decision).decide(text, &ReadOptions::default(), &CommandContext::default()).effect
+    };
+    for text in ["tool", "tool a", "tool -rf a b"] {
+        assert_eq!(decide("deny", text), Effect::Deny, "{text}");
+    }
+    assert_eq!(decide("allow", "tool a"), Effect::Allow);
+    assert_eq!(decide("allow", "tool a b"), Effect::Sandbox);
 }

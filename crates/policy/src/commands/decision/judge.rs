@@ -9,7 +9,7 @@ use crate::commands::rules::builtin;
 use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::matcher::Compiled;
 use crate::commands::rules::program::{base, trusted};
-use crate::commands::rules::rule::{Redirects, RegexScope};
+use crate::commands::rules::rule::{CommandPattern, Redirects, RegexScope};
 use crate::commands::validator::{ValidatorOptions, validate};
 use crate::commands::variables;
 use stockade_shell::{
@@ -41,6 +41,7 @@ pub(super) fn decide<'t, 'p>(
     judge.validated(text, options);
     let mut hazards = hazards::all_hazards(&actions);
     hazards::git_elsewhere(&actions, context, &mut hazards);
+    hazards::files_outside(&actions, context, &mut hazards);
     judge.actions(&mut actions);
     judge.hazards(hazards);
     if judge.parts.is_empty() {
@@ -143,7 +144,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
                 });
                 continue;
             }
-            for part in runs {
+            for part in runs.into_iter().filter(|part| !names_option(part, &hazard)) {
                 part.raise(effect, Cause::Hazard(hazard.clone()));
             }
         }
@@ -306,6 +307,21 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             });
         }
     }
+}
+
+/// Whether the rule that permits a program names the very option that is the danger.
+fn names_option(part: &Part<'_, '_>, hazard: &Hazard) -> bool {
+    let Cause::Rule { rule, layer } = &part.cause else { return false };
+    let (CommandPattern::Prefix(words) | CommandPattern::Exact(words)) = &rule.pattern else { return false };
+    hazard.id == hazards::OPTION_LOADS_ID
+        && *layer != Layer::BuiltIn
+        && part.run().and_then(hazards::loading_word).is_some_and(|option| {
+            let name = option.split_once('=').map_or(option, |(name, _)| name);
+            words
+                .iter()
+                .flatten()
+                .any(|word| word == option || word == name || word.starts_with(&format!("{name}=")))
+        })
 }
 
 fn by_rule(rule: &Compiled) -> Cause<'_> {

@@ -14,9 +14,11 @@ pub(super) use table::SHAPES;
 
 use super::Floor::{Deny, Sandbox};
 use super::command::Command;
-use super::target::Target;
+use super::target::{Base, Target};
 use super::{Hazard, destroy};
-use stockade_shell::{Arg, Redirect, Span, WordCount};
+use crate::commands::context::CommandContext;
+use std::path::{Path, PathBuf};
+use stockade_shell::{Actions, Arg, Redirect, Span, WordCount};
 
 /// Returns what is dangerous about the files that a command names.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
@@ -61,6 +63,50 @@ fn check_in(word: &Arg<'_>, folder: &Target, access: Access, span: Span, found: 
     // What it means wherever it stands was found already.
     if there != here {
         of_target(&there, word, access, span, found);
+    }
+}
+
+/// Returns which of the files that commands write lie outside the workspace. A rule that permits a program permits no more
+/// than a redirection may do: `tee /etc/x` is `> /etc/x`.
+pub(crate) fn outside(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
+    for command in actions.runs.iter().filter_map(Command::of) {
+        let leaves = |word: &Arg<'_>| {
+            word.known().is_some_and(|word| word.contains(['/', '~']) && !word.starts_with("./"))
+        };
+        if !command.words().any(leaves) {
+            continue;
+        }
+        let written = named::written(&command);
+        if let Some(word) = written.iter().filter(|word| leaves(word)).find(|word| is_outside(word, context))
+        {
+            found.push(Hazard {
+                id: "writes-outside",
+                floor: Sandbox,
+                reason: format!("writes outside the workspace (`{}`)", word.to_string().escape_debug()),
+                fix: "write to a file inside the workspace".to_owned(),
+                span: command.run.span,
+                variable: None,
+            });
+        }
+    }
+}
+
+fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
+    let target = Target::of(word);
+    let names: PathBuf = target.names.iter().collect();
+    let is_in_workspace = || {
+        let top = context.workspace.as_ref().or(context.cwd.as_ref());
+        top.is_some_and(|top| Path::new("/").join(&names).starts_with(top))
+    };
+    match target.base {
+        Base::Root => {
+            !names.starts_with("tmp")
+                && !names.starts_with("var/tmp")
+                && !names.starts_with("dev")
+                && !is_in_workspace()
+        }
+        Base::Home | Base::Above => true,
+        Base::Here | Base::Unknown => false,
     }
 }
 

@@ -104,6 +104,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "git grep -Ovi x",
             "git difftool -x id",
             "git clone 'ext::sh -c id'",
+            "git clone 'EXT::sh -c id'",
             "git -c core.sshCommand=x fetch",
             "git -p log",
             "git --exec-path=/tmp x",
@@ -228,7 +229,12 @@ fn runs(command: &Command<'_, '_>) -> bool {
     let paged = before
         .into_iter()
         .any(|word| matches!(word, "-p" | "--paginate") || word.starts_with("--exec-path="));
-    let remote = command.known().any(|word| word.starts_with("ext::") || word.starts_with("fd::"));
+    // gitremote-helpers(7) names a program by what stands before `::`, and file systems may fold its case.
+    let runs = |word: &str| {
+        let word = word.to_ascii_lowercase();
+        word.starts_with("ext::") || word.starts_with("fd::")
+    };
+    let remote = command.known().any(runs);
     set || option || paged || remote
 }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::shape::Shape;
 use super::{
-    code, contain, destroy, git, machine, network, options, packages, persist, secrets, session, trees,
+    code, contain, destroy, git, loads, machine, network, options, packages, persist, secrets, session, trees,
 };
 use stockade_shell::lookup::{ByName, by_name};
 
@@ -20,6 +20,7 @@ const KINDS: &[&[Shape]] = &[
     packages::SHAPES,
     secrets::SHAPES,
     trees::SHAPES,
+    loads::SHAPES,
     session::SHAPES,
     options::SHAPES,
 ];

@@ -36,10 +36,10 @@ const TABLE: &[(&str, Verdict)] = &[
     ("src/**/*.ts", Nothing), ("/etc/*release", Nothing), ("*_test.go", Nothing), ("[a-z]*.md", Nothing),
     ("chapter-??.tex", Nothing), ("/app/*.log", Nothing), ("~/notes/*.md", Nothing), ("/usr/bin/*pdp", Nothing),
     ("*.example", Nothing), ("packages/*/src/index.js", Nothing), ("/var/log/*.log", Nothing),
-    ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
+    ("*.toml", Nothing), ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
     ("server*.pub", Nothing), ("~/.ssh/*.pub", Nothing), ("*.pub.pem", Nothing), ("/proc/[0-9]*/status", Nothing),
     // It may be one.
-    ("*", Perhaps), ("x*", Perhaps), ("i*", Perhaps), ("log*", Perhaps), ("*.json", Perhaps), ("*.toml", Perhaps), ("src/*", Perhaps),
+    ("*", Perhaps), ("x*", Perhaps), ("i*", Perhaps), ("log*", Perhaps), ("*.json", Perhaps), ("src/*", Perhaps),
     ("?", Nothing), ("/usr/bin/*pdp*", Perhaps), ("cred*", Perhaps), ("*.tf*", Perhaps), ("README*", Perhaps), ("/etc/s*", Perhaps),
     ("/proc/self/*", Perhaps), ("[[:alnum:]]*", Perhaps),
     // It speaks of one.

@@ -117,8 +117,10 @@ fn rule(node: &Node) -> Result<(CommandRule, RulePositions)> {
         matches: matches.iter().map(|(at, _)| *at).collect(),
         not_matches: not_matches.iter().map(|(at, _)| *at).collect(),
     };
-    let mut rule =
-        CommandRule::new(id.text()?, pattern, decision.choice("decision", Effect::NAMES, &Effect::ALL)?);
+    let effect = decision.choice("decision", Effect::NAMES, &Effect::ALL)?;
+    let is_glob = table.get("glob").is_some();
+    let pattern = if is_glob && effect > Effect::Allow { with_the_rest(pattern) } else { pattern };
+    let mut rule = CommandRule::new(id.text()?, pattern, effect);
     rule.reason = table.get("reason").map_or(Ok(""), TableEntry::text)?.to_owned();
     rule.priority = table.get("priority").map_or(Ok(0), small_number)?;
     rule.guards = guards(&table)?;
@@ -172,6 +174,20 @@ fn glob(text: &str) -> CommandPattern {
             CommandPattern::Prefix(words)
         }
         _ => CommandPattern::Exact(words),
+    }
+}
+
+/// `rm *` takes all words that follow, or none, where it refuses: whoever denies it means `rm -rf x` and `rm a b` too. Where it
+/// allows, a `*` stays one word.
+fn with_the_rest(pattern: CommandPattern) -> CommandPattern {
+    match pattern {
+        CommandPattern::Exact(mut words)
+            if words.len() > 1 && words.last().is_some_and(|last| last == &["*"]) =>
+        {
+            words.pop();
+            CommandPattern::Prefix(words)
+        }
+        other => other,
     }
 }
 

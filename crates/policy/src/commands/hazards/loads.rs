@@ -1,0 +1,251 @@
+//! Options by which programs that are often allowed run, load, write or send what they name.
+//!
+//! Whoever allows `git log` or `cargo test` thinks of what these do every day, and not of `--output` or `--config`, which write any file
+//! and run any program. So the option counts whatever rule allows the program, unless the rule names the option itself. The
+//! sandbox is enough for all of them: there is neither a secret nor a network in it.
+
+use std::sync::LazyLock;
+
+use super::Floor::Sandbox;
+use super::command::Command;
+use super::shape::Shape;
+use stockade_shell::lookup::{ByName, Names, by_name, names};
+
+type Loading = (&'static [&'static str], &'static str);
+
+/// The hazard of an option that runs, loads, writes or sends.
+pub(crate) const OPTION_LOADS_ID: &str = "option-loads";
+
+/// Programs, and words that are such options: alone, before a `=`, or one letter with its value in the same word. A word
+/// that ends in `*` is the beginning of one. The manual pages of the programs and GTFOBins name them.
+#[rustfmt::skip]
+const LOADING: &[Loading] = &[
+    // Tools of projects, which read settings that are programs.
+    (&["git"], "--output --output-directory"),
+    (&["go"], "-vettool -ldflags -gcflags -asmflags -gccgoflags -modfile -pkgdir -o -C"),
+    (&["cargo"], "--config --manifest-path -C -Z --target-dir"),
+    (&["npm", "pnpm", "yarn", "bun"], "--prefix -C --dir --cwd --userconfig --globalconfig --init-module --use-node-version"),
+    (&["make", "gmake", "bmake"], "-f --file --makefile -C --directory -I --include-dir"),
+    (&["pytest", "py.test"], "-p -c --config-file --rootdir --confcutdir -o --override-ini"),
+    (&["pylint"], "--init-hook --load-plugins --rcfile"),
+    (&["flake8", "black", "isort", "mypy", "ruff", "bandit"], "--config --append-config --config-file --settings-path --settings-file --output-file -o"),
+    (&["jest", "vitest"], "-c --config --globalSetup --globalTeardown --testEnvironment --runner --reporters --reporter --transform --setupFiles \
+        --setupFilesAfterEnv --resolver --testRunner --testSequencer --watchPlugins --rootDir --root --environment"),
+    (&["eslint", "stylelint", "prettier"], "-c --config -f --format --formatter --rulesdir --resolve-plugins-relative-to --parser --plugin --plugins -o --output-file --config-basedir --custom-formatter"),
+    (&["mocha", "nyc", "c8"], "-r --require --config --opts -R --reporter -u --ui --file --loader --import"),
+    (&["tsc", "webpack", "rollup", "vite", "esbuild", "babel"], "--outFile --outDir --out-file --out-dir -o --outfile --outdir -p --project -c --config --plugin --plugins --build-mode"),
+    (&["gradle", "gradlew"], "-I --init-script -b --build-file -p --project-dir -c --settings-file --include-build"),
+    (&["mvn", "ant"], "-f --file -s --settings -gs -Dexec* -Dmaven.ext* -l --log-file -buildfile -lib -logger -listener"),
+    (&["pandoc"], "--filter -F --lua-filter -L --pdf-engine --template -o --output --defaults -d --extract-media"),
+    (&["protoc"], "--plugin"),
+    (&["rustc", "rustdoc"], "-C --codegen -Z -o --out-dir -l -L --extern --test-runtool"),
+    (&["gcc", "g++", "cc", "c++", "clang", "clang++", "ld"], "-B* -T -Wl,* -Xlinker -fuse-ld -imacros -include --plugin -plugin"),
+    (&["cmake", "ninja", "meson", "bazel"], "-P -C -E -f --run_under --bazelrc --output_base --native-file --cross-file"),
+    (&["R", "Rscript", "julia", "octave", "gnuplot", "ghc", "ghci"], "-e --eval -E --execute -pgm*"),
+    (&["pip", "pip3"], "--editor --global-option --build-option --config-settings --target -t --prefix --log"),
+    (&["cabal", "stack"], "--project-file --with-compiler exec"),
+    // Databases: words that begin with a dot or a backslash leave them.
+    (&["sqlite3"], ".shell* .system* .load* .output* .once* .import* .read* .backup* .save* .dump* .excel*"),
+    (&["psql"], "-f --file -o --output -L --log-file"),
+    (&["mysql", "mariadb"], "--tee --init-command --default-auth --plugin-dir --pager --socket"),
+    // Documents and media.
+    (&["tex", "latex", "pdflatex", "pdftex", "xelatex", "lualatex", "luatex", "dvips", "latexmk"],
+        "--shell-escape -shell-escape --enable-write18 -enable-write18 -pdflatex* -latex* -e -r -R0 \\*"),
+    (&["exiftool", "convert", "magick", "ffmpeg", "dos2unix", "unix2dos"], "-W -w -n -config -if"),
+    (&["enscript", "groff", "troff"], "-I -U -P"),
+    (&["yt-dlp", "youtube-dl"], "--exec --config-locations --plugin-dirs --downloader --external-downloader -o --output"),
+    // What goes to other machines or comes from them.
+    (&["wget", "wget2"], "-O --output-document --post-data --post-file --body-data --body-file -e --execute --use-askpass -i --input-file -P -o -a --warc-file"),
+    (&["curl"], "-K --config -o --output -O --remote-name -T --upload-file -d --data* -F --form* --output-dir -E --engine --dump-header -D -c --cookie-jar"),
+    (&["aria2c"], "-o -d --dir --out --on-*"),
+    (&["ab", "whois", "cancel"], "-p -v2 -h"),
+    (&["hping3", "nmap"], "--file --script* -oN -oX -oG -oA -iL"),
+    (&["smbclient", "lftp", "ftp", "tftp", "socket", "openvpn", "dhclient", "borg", "rclone"],
+        "-c -e -svp -p --up --down --route-up --tls-verify --script-security -sf --rsh --config --plugin"),
+    (&["ssh-copy-id", "mail", "mailx", "mutt", "certbot"],
+        "-i -t --exec -e -H -f --pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook --manual-cleanup-hook"),
+    (&["code", "codium"], "tunnel --install-extension --extensions-dir --user-data-dir serve-web"),
+    (&["tailscale", "cloudflared", "ngrok"], "serve funnel file ssh tunnel access http tcp"),
+    // The system.
+    (&["rpm", "rpmquery", "rpmverify", "rpmbuild"], "--eval -E --pipe --define -D --load --rcfile --macros --root"),
+    (&["systemd-run", "busctl", "plymouth", "pidstat", "xdotool", "fzf"],
+        "-S --shell --address --command -e exec --listen --pty -t --host -H -M --machine"),
+    (&["msgfilter", "csvtool", "jrunscript", "clisp", "dosbox", "emacs", "vim", "vi", "nvim", "view", "ex", "nano", "pico"],
+        "-P call -e -f -x -c --cmd -S -u -s --eval --load -l --script --speller +*"),
+    (&["shuf", "sort", "gtester", "iconv"], "-o --output --compress-program"),
+    (&["rlwrap", "script"], "-l -c --command"),
+    (&["openssl"], "-out -writerand"),
+    (&["cdist", "codex"], "shell sandbox exec"),
+];
+
+static LOADING_BY_NAME: LazyLock<ByName<Vec<&'static Loading>>> =
+    LazyLock::new(|| by_name(LOADING, |(names, _)| names));
+
+/// Programs that are there to run another one or what they are given, however they are called.
+const LAUNCHING: &[&str] = &[
+    "choom",
+    "grc",
+    "multitime",
+    "softlimit",
+    "openvt",
+    "sshpass",
+    "setarch",
+    "linux32",
+    "linux64",
+    "prlimit",
+    "numactl",
+    "uftrace",
+    "faketime",
+    "firejail",
+    "proot",
+    "fakeroot",
+    "dbus-run-session",
+    "xvfb-run",
+    "cpulimit",
+    "chpst",
+    "setlock",
+    "unbuffer",
+    "posh",
+    "rc",
+    "yash",
+    "es",
+    "elvish",
+    "nu",
+    "xonsh",
+    "dc",
+    "m4",
+    "lwp-download",
+    "lwp-request",
+    "xdg-user-dir",
+    "scp",
+    "sftp",
+];
+
+static LAUNCHES: LazyLock<Names> = LazyLock::new(|| names(LAUNCHING));
+
+/// Returns the word by which a command runs, loads, writes or sends something else than its name promises.
+pub(crate) fn loading_word<'r>(command: &Command<'r, '_>) -> Option<&'r str> {
+    if LAUNCHES.contains(command.name) {
+        // Without a word it waits for commands.
+        return command.known().next().or(Some(""));
+    }
+    let leaves = |word: &str| word.contains("\\!") && matches!(command.name, "psql" | "mysql" | "mariadb");
+    if let Some(word) = command.known().find(|word| leaves(word)) {
+        return Some(word);
+    }
+    let rows = LOADING_BY_NAME.get(command.name)?;
+    let options = || rows.iter().flat_map(|(_, options)| options.split_ascii_whitespace());
+    command.known().find(|word| options().any(|option| is_option(word, option)))
+}
+
+/// Whether a word is an option: itself, an abbreviation of a long one, or with a value behind it.
+fn is_option(word: &str, option: &str) -> bool {
+    if let Some(beginning) = option.strip_suffix('*') {
+        return word.starts_with(beginning);
+    }
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    if name == option {
+        return true;
+    }
+    match option.as_bytes() {
+        // Six letters of a long option are enough for it, and for hardly another one.
+        [b'-', b'-', ..] => name.len() >= 6 && option.starts_with(name),
+        // `-ofile`: one letter takes its value in the same word.
+        [b'-', letter] if letter.is_ascii_alphabetic() => {
+            !word.starts_with("--") && word.len() > 2 && word.starts_with(option)
+        }
+        _ => false,
+    }
+}
+
+pub(super) const SHAPES: &[Shape] = &[Shape {
+    id: OPTION_LOADS_ID,
+    floor: Sandbox,
+    programs: PROGRAMS,
+    fires: |command| loading_word(command).is_some(),
+    reason: "has an option that runs, loads, writes or sends what it names",
+    fix: "leave the option away, or name it in the rule that allows the command",
+    matches: &[
+        "git log --output=/etc/cron.d/x",
+        "git diff --outp=x a b",
+        "go vet -vettool=./evil",
+        "go test -ldflags=-extld=./evil ./...",
+        "cargo test --config 'target.x.runner=\"./evil\"'",
+        "npm test --prefix /tmp/evil",
+        "make test -f /tmp/evil.mk",
+        "pytest -p evil",
+        "pylint --init-hook='import os' x.py",
+        "jest --globalSetup ./evil.js",
+        "eslint -f ./evil.js .",
+        "mocha -r ./evil",
+        "gradle test -I evil",
+        "pandoc --filter ./evil x.md",
+        "sqlite3 x '.shell id'",
+        "psql -c '\\! id'",
+        "protoc --plugin=./evil x.proto",
+        "rustc -C linker=./evil x.rs",
+        "gcc -B./evil x.c",
+        "R --no-save -e 'system(\"id\")'",
+        "yt-dlp x --exec 'id #'",
+        "rpm --eval '%(id)'",
+        "choom -n 0 id",
+        "wget http://x.example -O /tmp/x",
+        "sort -m -o x y",
+        "openssl enc -in a -out b",
+    ],
+    clean: &[
+        "git log --oneline -5",
+        "git diff --stat",
+        "go test ./...",
+        "cargo test --release",
+        "npm test",
+        "make test",
+        "pytest -q tests",
+        "eslint src",
+        "sort -n x",
+        "sort -u x",
+        "sqlite3 x 'select 1'",
+        "psql -c 'select 1'",
+        "gcc -c x.c",
+        "vim x",
+        "pandoc x.md",
+        "openssl sha256 x",
+    ],
+}];
+
+/// All programs of the tables above, for the table of shapes.
+#[rustfmt::skip]
+const PROGRAMS: &[&str] = &[
+    "git", "go", "cargo", "npm", "pnpm", "yarn", "bun", "make", "gmake", "bmake", "pytest", "py.test", "pylint", "flake8",
+    "black", "isort", "mypy", "ruff", "bandit", "jest", "vitest", "eslint", "stylelint", "prettier", "mocha", "nyc", "c8",
+    "tsc", "webpack", "rollup", "vite", "esbuild", "babel", "gradle", "gradlew", "mvn", "ant", "pandoc", "protoc", "rustc",
+    "rustdoc", "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "cmake", "ninja", "meson", "bazel", "R", "Rscript",
+    "julia", "octave", "gnuplot", "ghc", "ghci", "pip", "pip3", "cabal", "stack", "sqlite3", "psql", "mysql", "mariadb",
+    "tex", "latex", "pdflatex", "pdftex", "xelatex", "lualatex", "luatex", "dvips", "latexmk", "exiftool", "convert",
+    "magick", "ffmpeg", "dos2unix", "unix2dos", "enscript", "groff", "troff", "yt-dlp", "youtube-dl", "wget", "wget2",
+    "curl", "aria2c", "ab", "whois", "cancel", "hping3", "nmap", "smbclient", "lftp", "ftp", "tftp", "socket", "openvpn",
+    "dhclient", "borg", "rclone", "ssh-copy-id", "mail", "mailx", "mutt", "certbot", "code", "codium",
+    "tailscale", "cloudflared", "ngrok", "rpm", "rpmquery", "rpmverify", "rpmbuild", "systemd-run", "busctl", "plymouth",
+    "pidstat", "xdotool", "fzf", "msgfilter", "csvtool", "jrunscript", "clisp", "dosbox", "emacs", "vim", "vi",
+    "nvim", "view", "ex", "nano", "pico", "shuf", "sort", "gtester", "iconv", "rlwrap", "script", "openssl", "cdist",
+    "codex", "choom", "grc", "multitime", "softlimit", "openvt", "sshpass", "setarch", "linux32", "linux64", "prlimit", "numactl", "uftrace",
+    "faketime", "firejail", "proot", "fakeroot", "dbus-run-session", "xvfb-run", "cpulimit", "chpst", "setlock", "unbuffer",
+    "posh", "rc", "yash", "es", "elvish", "nu", "xonsh", "dc", "m4", "lwp-download", "lwp-request", "xdg-user-dir", "scp",
+    "sftp",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_looked_up_and_none_twice() {
+        let mut listed: Vec<&str> = LOADING.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        listed.extend(LAUNCHING);
+        let mut unique = listed.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), listed.len());
+        assert_eq!(listed, PROGRAMS);
+    }
+}
