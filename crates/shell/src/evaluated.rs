@@ -61,13 +61,11 @@ fn substitutions<'t>(
     };
     walk.budget = budget;
     let options = ReadOptions { shell: context.shell, ..walk.options.clone() };
-    match parser::parse_expanded(text, span, &options) {
-        Ok((pieces, heredocs)) => {
-            let context = Context { heredocs: &heredocs, ..context };
-            walk.pieces(&pieces, context);
-        }
-        Err(error) => walk.hazard(HazardKind::UnreadText(error.kind), span),
+    let expanded = parser::parse_expanded(text, span, &options);
+    if let Some(error) = expanded.error {
+        walk.hazard(HazardKind::UnreadText(error.kind), span);
     }
+    walk.pieces(&expanded.pieces, Context { heredocs: &expanded.heredocs, ..context });
 }
 
 /// A builtin that is run: its name, its words, and where it is written.

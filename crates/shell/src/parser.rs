@@ -72,15 +72,22 @@ fn not_admitted(text: &str, admission: Admission) -> Option<ReadError> {
     }
 }
 
+/// A text in which only substitutions mean something, as far as it can be read.
+pub(crate) struct Expanded<'t> {
+    pub(crate) pieces: OneOrMany<Piece<'t>>,
+    pub(crate) heredocs: Vec<Heredoc<'t>>,
+    pub(crate) error: Option<ReadError>,
+}
+
 /// Reads a text in which only substitutions mean something, as a builtin that evaluates it does.
-pub(crate) fn parse_expanded<'t>(
-    text: &str,
-    span: Span,
-    options: &ReadOptions,
-) -> Read<(OneOrMany<Piece<'t>>, Vec<Heredoc<'t>>)> {
+pub(crate) fn parse_expanded<'t>(text: &str, span: Span, options: &ReadOptions) -> Expanded<'t> {
     let mut state = State::new(options, Admission::AsTheShell, text.is_ascii());
-    let pieces = Parser::new(text, None, Origin::Decoded(span), &mut state).expanded_text()?;
-    Ok((pieces, state.heredocs))
+    let mut parser = Parser::new(text, None, Origin::Decoded(span), &mut state);
+    let (pieces, error) = match parser.expanded_text() {
+        Ok(pieces) => (pieces, None),
+        Err(error) => (parser.kept_word().pieces, Some(error)),
+    };
+    Expanded { pieces, heredocs: state.heredocs, error }
 }
 
 /// Whether characters that deceive the reader are refused.

@@ -255,7 +255,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Takes what was kept, as a word.
-    fn kept_word(&mut self) -> Word<'t> {
+    pub(crate) fn kept_word(&mut self) -> Word<'t> {
         match self.state.partial.take() {
             Some(Partial::Word(word)) => word,
             other => {

@@ -220,12 +220,18 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         self.text.eat(b'(');
         let mut elements = Vec::new();
+        let end = self.array_elements(start, &mut elements);
+        self.words_unless(end, &mut elements)?;
+        Ok(elements)
+    }
+
+    fn array_elements(&mut self, start: usize, elements: &mut Vec<Word<'t>>) -> Read<()> {
         loop {
             self.skip_line_ends()?;
             if self.text.eat(b')') {
                 // What follows directly would be part of the same word.
                 return if self.is_word_end() {
-                    Ok(elements)
+                    Ok(())
                 } else {
                     Err(self.refuse_here(ReadErrorKind::Syntax))
                 };
@@ -261,11 +267,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(crate) fn redirects(&mut self) -> Read<Vec<Redirected<'t>>> {
         let mut redirects = Vec::new();
         self.skip_blanks();
-        while let Some(redirect) = self.redirect()? {
-            redirects.push(redirect);
+        loop {
+            match self.redirect() {
+                Ok(None) => return Ok(redirects),
+                Ok(Some(redirect)) => redirects.push(redirect),
+                Err(error) => {
+                    let mut targets = redirects.into_iter().map(|redirect| redirect.target).collect();
+                    return self.words_unless(Err(error), &mut targets);
+                }
+            }
             self.skip_blanks();
         }
-        Ok(redirects)
     }
 
     /// Reads a redirection, where one begins here.

@@ -15,12 +15,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         self.eat_keyword(Keyword::OpenTest);
         let mut operands = Vec::new();
-        self.alternatives(&mut operands)?;
-        self.skip_line_ends()?;
-        if !self.eat_test_end() {
-            return Err(self.refuse_missing_command());
+        match self.whole_test(&mut operands) {
+            Ok(()) => Ok(Kind::Test(operands)),
+            Err(error) => {
+                let mut words = operands.into_iter().map(|operand| operand.word).collect();
+                self.words_unless(Err(error), &mut words)
+            }
         }
-        Ok(Kind::Test(operands))
+    }
+
+    fn whole_test(&mut self, operands: &mut Vec<Operand<'t>>) -> Read<()> {
+        self.alternatives(operands)?;
+        self.skip_line_ends()?;
+        if self.eat_test_end() { Ok(()) } else { Err(self.refuse_missing_command()) }
     }
 
     /// Reads conditions joined by `&&` and `||`.

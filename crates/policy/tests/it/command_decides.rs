@@ -413,3 +413,35 @@ fn an_option_that_loads_counts_unless_the_rule_names_it() {
     let named = policy(vec![(Layer::User, vec![rule("log", "git log --output=x", Allow)])]);
     assert_eq!(effect(&named, "git log --output=x"), Allow);
 }
+
+#[test]
+fn what_was_seen_of_an_unreadable_text_counts() {
+    let policy = policy(vec![(Layer::User, vec![rule("r", "rm", Deny)])]);
+    for text in [
+        "rm x ; echo \"${x:-'a'}\"",
+        "echo \"${x:-'a'}\"; rm x",
+        "echo \"${x:-'a;'}\"; rm x",
+        "echo \"${x:-'a;'}\"; rm x; echo \"y'z\"",
+        "rm \"${x:-'a'}\"",
+        "a | rm x )",
+        "if rm x; then",
+        "bash -c 'rm x; fi'",
+        "eval 'echo ${a!b}; rm x'",
+        "echo $(rm x; \"",
+        "y=\"${x:-'a'}\" rm x",
+        "f() { rm x",
+        "echo \"$(rm x) ${x:-'a'}\"",
+        "for i in $(rm x); do ${b!}; done",
+        "case $(rm x) in ${b!}) ;; esac",
+        "a=($(rm x) ${b!})",
+        "echo $(( $(rm x; a) ))",
+        "[[ $(rm x) == ${b!} ]]",
+        "test -v 'a[$(rm x; echo ${b!})]'",
+        "{ a; } > $(rm x) < ${b!}",
+    ] {
+        let decision = policy.decide(text, &ReadOptions::default(), &place());
+        assert_eq!(decision.effect, Deny, "{text}: {:?}", decision.parts);
+        let is_read = stockade_shell::Script::read(text, &ReadOptions::default()).is_ok();
+        assert_eq!(decision.rendered().is_some(), is_read, "{text}");
+    }
+}

@@ -100,3 +100,29 @@ fn nested_texts_share_one_budget() {
     let script = Script::read(&text, &options).unwrap();
     assert!(script.actions().runs.len() <= 4);
 }
+
+#[test]
+fn reading_on_behind_errors_takes_steps_in_proportion() {
+    // Each beginning is an error, so that what follows is read on behind it, and some of it more than once.
+    let errors =
+        ["", ") ", "echo ${x!} ", "echo \"${x!} ", "echo \"${x:-'a'}\" ", "fi; ", "((a) ", "cat <<$x\n"];
+    for (start, repeated, end) in REPEATED {
+        for error in errors {
+            for broken in [error.to_owned() + start, error.repeat(20) + start] {
+                let steps = |count: usize| {
+                    let text = format!("{broken}{}{end}", repeated.repeat(count));
+                    let script = Script::read_partly(&text, &unlimited());
+                    (script.steps(), text.len())
+                };
+                let (small, large) = (steps(200), steps(400));
+                assert!(
+                    large.0 * 10 <= small.0 * 22 + 400,
+                    "{broken:?} {repeated:?}: {} then {} steps",
+                    small.0,
+                    large.0
+                );
+                assert!(large.0 <= 40 * large.1 + 1024, "{broken:?} {repeated:?}: {} steps", large.0);
+            }
+        }
+    }
+}

@@ -231,8 +231,9 @@ fn runs(command: &Command<'_, '_>) -> bool {
         .any(|word| matches!(word, "-p" | "--paginate") || word.starts_with("--exec-path="));
     // gitremote-helpers(7) names a program by what stands before `::`, and file systems may fold its case.
     let runs = |word: &str| {
-        let word = word.to_ascii_lowercase();
-        word.starts_with("ext::") || word.starts_with("fd::")
+        word.split_once("::").is_some_and(|(helper, _)| {
+            helper.eq_ignore_ascii_case("ext") || helper.eq_ignore_ascii_case("fd")
+        })
     };
     let remote = command.known().any(runs);
     set || option || paged || remote

@@ -212,7 +212,9 @@ fn shape(rule: &CommandRule) -> Result<usize> {
                 return Err(CommandRuleProblem::Expression { message: "it has 1 to 4096 bytes".to_owned() });
             }
             let built = expressions::build(&[pattern]);
-            built.map_err(|message| CommandRuleProblem::Expression { message })?.memory_usage()
+            built
+                .map_err(|message| CommandRuleProblem::Expression { message: in_one_line(&message) })?
+                .memory_usage()
         }
     };
     for folder in rule.guards.cwd.iter().chain(&rule.guards.not_cwd) {
@@ -443,4 +445,11 @@ impl fmt::Display for Example {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(self))
     }
+}
+
+/// The parser of expressions shows the expression and marks a place below it, on lines of their own. The message is one
+/// sentence in a line, and what somebody wrote into a file of rules does not belong into a terminal raw.
+fn in_one_line(message: &str) -> String {
+    let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message);
+    last.trim().trim_start_matches("error: ").escape_debug().to_string()
 }

@@ -34,7 +34,8 @@ pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
         "wget" | "wget2" => "-O -P -o -a --output-document --directory-prefix --output-file --append-output",
         "sort" | "shuf" | "pandoc" | "ruff" | "eslint" | "aria2c" | "gtester" => "-o --output --output-file",
         "tsc" => "--outFile --outDir",
-        "git" => "--output",
+        // Options are sorted only where one of these may be among them: git runs often.
+        "git" if command.known().any(|word| word.starts_with("--ou")) => "--output",
         "tar" | "gtar" | "bsdtar" => "-C --directory",
         "ssh-keygen" => "-f",
         "dd" | "openssl" | "unzip" | "patch" | "gcc" | "cc" | "ffmpeg" => "-o --output -d",
