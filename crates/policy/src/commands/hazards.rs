@@ -35,7 +35,7 @@ mod trees;
 
 use command::Command;
 pub(crate) use files::outside as files_outside;
-pub(crate) use flows::{HIDDEN_FETCH_ID, git_elsewhere};
+pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
 pub(crate) use lists::adds_harmless_names;
 pub(crate) use loads::OPTION_LOADS_ID;
 
@@ -84,13 +84,14 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     let Some(command) = Command::of(run) else { return };
     let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
     found.extend(shapes.map(|shape| shape.hazard(run.span)));
+    loads::of_command(&command, found);
     files::of_command(&command, found);
     shows_secret(&command, found);
 }
 
-/// Returns the word of a program that is an option by which it runs, loads, writes or sends something else.
-pub(crate) fn loading_word<'r>(run: &'r Run<'_>) -> Option<&'r str> {
-    loads::loading_word(&Command::of(run)?)
+/// Returns whether the words of a rule name every option by which a program runs, loads, writes or sends something else.
+pub(crate) fn loading_options_are_named(run: &Run<'_>, words: &[Vec<String>]) -> bool {
+    Command::of(run).is_some_and(|command| loads::are_named(&command, words))
 }
 
 /// Returns whether setting the variable is dangerous, but for values that are known to be harmless.

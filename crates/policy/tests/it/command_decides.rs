@@ -412,6 +412,10 @@ fn an_option_that_loads_counts_unless_the_rule_names_it() {
     }
     let named = policy(vec![(Layer::User, vec![rule("log", "git log --output=x", Allow)])]);
     assert_eq!(effect(&named, "git log --output=x"), Allow);
+    // Naming one option permits no other.
+    assert_eq!(effect(&named, "git log --output=x --output=y"), Sandbox);
+    let launcher = policy(vec![(Layer::User, vec![rule("choom", "choom -n", Allow)])]);
+    assert_eq!(effect(&launcher, "choom -n 0 id"), Sandbox);
 }
 
 #[test]
@@ -443,5 +447,24 @@ fn what_was_seen_of_an_unreadable_text_counts() {
         assert_eq!(decision.effect, Deny, "{text}: {:?}", decision.parts);
         let is_read = stockade_shell::Script::read(text, &ReadOptions::default()).is_ok();
         assert_eq!(decision.rendered().is_some(), is_read, "{text}");
+    }
+}
+
+#[test]
+fn files_are_judged_where_a_cd_has_led() {
+    let policy = policy(Vec::new());
+    for text in [
+        "cd /etc && cat shadow",
+        "cd ~/.ssh && cat id_rsa",
+        "cd ~/.ssh && echo x >> authorized_keys",
+        "cd ~/.ssh; > authorized_keys",
+        "cd /proc/self && cat environ",
+        "pushd ~/.aws; cat credentials",
+        "cd ~ && cd .aws && cat credentials",
+    ] {
+        assert_eq!(effect(&policy, text), Deny, "{text}");
+    }
+    for text in ["cd docs && cat shadow", "(cd /etc; ls); cat shadow", "cd src && cat main.rs"] {
+        assert_eq!(effect(&policy, text), Allow, "{text}");
     }
 }

@@ -3,6 +3,7 @@
 use super::CommandDecision;
 use super::policy::CommandPolicy;
 use crate::commands::context::{CommandContext, PartContext};
+use crate::commands::hazards::changes_folder;
 use crate::commands::rules::effect::Layer;
 use crate::commands::rules::matcher::{Match, Mismatch};
 use crate::commands::rules::rule::CommandRule;
@@ -45,7 +46,7 @@ impl CommandPolicy {
         context: &CommandContext,
     ) -> Vec<ConsideredRule<'p>> {
         let runs = decision.parts.iter().filter_map(|part| part.run());
-        let moves = runs.into_iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
+        let moves = runs.into_iter().any(changes_folder);
         let part =
             decision.parts.iter().find(|part| part.run().is_some_and(|other| std::ptr::eq(other, run)));
         let adds_harmless_names = part.is_some_and(|part| part.adds_harmless_names);

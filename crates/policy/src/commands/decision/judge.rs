@@ -164,7 +164,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let adds = hazards::adds_harmless_names(actions, self.text);
         let runs = std::mem::take(&mut actions.runs);
         // After a `cd` nobody knows where a relative path leads, so rules about folders no longer permit.
-        let moves = runs.iter().any(|run| matches!(run.program(), Some("cd" | "pushd" | "popd")));
+        let moves = runs.iter().any(hazards::changes_folder);
         let context = PartContext { context: self.context, moves, adds_harmless_names: false };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
@@ -309,19 +309,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     }
 }
 
-/// Whether the rule that permits a program names the very option that is the danger.
+/// Whether the rule that permits a program names the very options that are the danger.
 fn names_option(part: &Part<'_, '_>, hazard: &Hazard) -> bool {
     let Cause::Rule { rule, layer } = &part.cause else { return false };
     let (CommandPattern::Prefix(words) | CommandPattern::Exact(words)) = &rule.pattern else { return false };
     hazard.id == hazards::OPTION_LOADS_ID
         && *layer != Layer::BuiltIn
-        && part.run().and_then(hazards::loading_word).is_some_and(|option| {
-            let name = option.split_once('=').map_or(option, |(name, _)| name);
-            words
-                .iter()
-                .flatten()
-                .any(|word| word == option || word == name || word.starts_with(&format!("{name}=")))
-        })
+        && part.run().is_some_and(|run| hazards::loading_options_are_named(run, words))
 }
 
 fn by_rule(rule: &Compiled) -> Cause<'_> {

@@ -21,6 +21,7 @@ mod hidden;
 mod repositories;
 mod table;
 
+pub(crate) use folders::changes_folder;
 pub(crate) use repositories::git_elsewhere;
 #[cfg(test)]
 pub(super) use table::ALL;

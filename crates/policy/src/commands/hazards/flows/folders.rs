@@ -16,13 +16,13 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     }
     let mut shells = Shells::of(actions);
     let mut folder: Option<Target> = None;
-    // By the program that opens them. One without a program, which is rare, opens its file where the next one runs.
+    // The first one last, so that each is taken when its program comes.
     let mut redirects: Vec<&Redirect<'_>> =
         actions.redirects.iter().filter(|redirect| redirect.opens_file()).collect();
-    redirects.sort_by_key(|redirect| Reverse(redirect.runs.start));
+    redirects.sort_by_key(|redirect| Reverse(opened_at(redirect, actions)));
     for (index, run) in actions.runs.iter().enumerate() {
         shells.go_to(index, &mut folder);
-        while let Some(redirect) = redirects.pop_if(|redirect| redirect.runs.start <= index) {
+        while let Some(redirect) = redirects.pop_if(|redirect| opened_at(redirect, actions) <= index) {
             folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
         }
         if leads_elsewhere(run) {
@@ -38,10 +38,22 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
         files::of_command_in(&command, folder, found);
         found.extend(trees::read_in(&command, folder));
     }
+    // Those behind the last program: `cd ~/.ssh; > authorized_keys`.
+    for redirect in redirects {
+        folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
+    }
+}
+
+/// The place in the list of programs at which a file is opened: where its own program runs, or the one that is written behind it.
+fn opened_at(redirect: &Redirect<'_>, actions: &Actions<'_>) -> usize {
+    if redirect.runs.is_empty() {
+        return actions.runs.partition_point(|run| run.span.start < redirect.span.start);
+    }
+    redirect.runs.start
 }
 
 /// Whether a program changes the folder of its shell.
-pub(super) fn changes_folder(run: &Run<'_>) -> bool {
+pub(crate) fn changes_folder(run: &Run<'_>) -> bool {
     leads_elsewhere(run) || run.program() == Some("popd")
 }
 
