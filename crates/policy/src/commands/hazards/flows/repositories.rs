@@ -26,10 +26,10 @@ pub(crate) fn git_elsewhere(actions: &Actions<'_>, context: &CommandContext, fou
     for (index, run) in actions.runs.iter().enumerate() {
         shells.go_to(index, &mut folder);
         if changes_folder(run) {
-            folder = folder.and_then(|folder| led_to(run.argv.get(1..).unwrap_or_default(), Some(&folder)));
-            if run.program() == Some("popd") {
-                folder = None;
-            }
+            // Whoever left the top is not believed to come back: in `cd fix/b || cd /srv/app` only one of the two happens.
+            let left =
+                folder.take().filter(|folder| is_top(folder, context) && run.program() != Some("popd"));
+            folder = left.and_then(|folder| led_to(run.argv.get(1..).unwrap_or_default(), Some(&folder)));
             continue;
         }
         let Some(command) = Command::of(run).filter(|command| command.name == "git") else { continue };
@@ -89,7 +89,8 @@ fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
 
 /// These look into no repository.
 fn asks_no_repository(command: &Command<'_, '_>) -> bool {
-    command.says(&["--version", "version", "--help", "help"])
+    let first = command.words().next().and_then(Arg::known);
+    matches!(first, Some("--version" | "version" | "--help" | "help"))
         || command.is_sub(&["config"]) && command.says(&["--global", "--system"])
 }
 
@@ -165,6 +166,11 @@ mod tests {
             "bash -c 'cd fix/b; git status'",
             "eval 'cd fix/b'; git status",
             "cd src; git log",
+            "cd fix/b; git status help",
+            "cd fix/b; git log -- version",
+            "cd fix/b || cd /srv/app; git status",
+            "cd fix/b; false && cd /srv/app; git status",
+            "if cd fix/b; then ls; else cd /srv/app; fi; git status",
             // How far up `..` leads is not counted.
             "cd src && cd .. && git status",
         ];
@@ -175,7 +181,8 @@ mod tests {
             assert!(is_elsewhere(text, "/srv/app"), "{text}");
         }
         assert!(is_elsewhere("git status", "/srv/app/fix/b"));
-        assert!(!is_elsewhere("cd /srv/app && git status", "/srv/app/fix/b"));
+        assert!(is_elsewhere("cd /srv/app && git status", "/srv/app/fix/b"));
+        assert!(!is_elsewhere("cd /srv/app && git status", "/srv/app"));
     }
 
     #[test]
