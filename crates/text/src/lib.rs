@@ -1,6 +1,7 @@
 //! The ground floor for text: where things stand in it, what documents say, what names were meant, and how to show it.
 //!
 //! - [`Escaped`], [`escape()`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
+//! - [`Shown`], [`shown_within`]: text from strangers in a question, where nothing may be hidden.
 //! - [`nearest()`]: the known name that a misspelt one was probably meant to be.
 //! - [`poses_as_latin`]: words in which letters of other scripts stand for Latin ones.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
@@ -28,7 +29,7 @@
 //! ```
 //!
 //! Features, none of which is on by default: `positions`, `nearest`, and one for each format: `json`, `toml`, `yaml`.
-//! Escaping and look-alikes are always there.
+//! Escaping, showing and look-alikes are always there.
 #![forbid(unsafe_code)]
 
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
@@ -43,6 +44,7 @@ mod nearest;
 mod position;
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 mod schema;
+mod shown;
 
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
@@ -56,6 +58,7 @@ pub use nearest::{MAX_NAME_CHARS, nearest};
 pub use position::{PositionCursor, TextPosition};
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
+pub use shown::{Shown, shown_within};
 
 /// The README's examples are run as tests.
 #[cfg(all(doctest, feature = "nearest", feature = "yaml"))]

@@ -49,6 +49,11 @@ fn word_around(text: &str, at: usize) -> Range<usize> {
     stem.len()..text.len() - rest.len()
 }
 
+/// Returns whether a word of letters mixes Latin ones with look-alikes of them, and no others.
+pub(crate) fn is_disguised(word: &str) -> bool {
+    !word.is_ascii() && is_mixed(word)
+}
+
 fn is_mixed(word: &str) -> bool {
     let (mut latin, mut alike) = (false, false);
     for c in word.chars() {

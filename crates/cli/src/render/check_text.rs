@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_text::escape;
+use stockade_text::Shown;
 
 use super::style::Styles;
 use crate::report::answer::{Answer, Decision};
@@ -22,19 +22,19 @@ fn push_answer(out: &mut String, answer: &Answer, styles: Styles) {
         Decision::Ask => (warn, "ask"),
         Decision::Deny => (critical, "refused"),
     };
-    write!(out, "{color}{word}{reset} {strong}{}{reset}", escape(&answer.name)).ok();
+    write!(out, "{color}{word}{reset} {strong}{}{reset}", Shown(&answer.name)).ok();
     if let Some(reason) = &answer.reason {
-        write!(out, " ({})", escape(reason)).ok();
+        write!(out, " ({})", Shown(reason)).ok();
     }
-    writeln!(out, ": {}", escape(&answer.rule)).ok();
+    writeln!(out, ": {}", Shown(&answer.rule)).ok();
     if let Some(real) = &answer.real_path {
-        writeln!(out, "  {frame}-->{reset} really {}", escape(real)).ok();
+        writeln!(out, "  {frame}-->{reset} really {}", Shown(real)).ok();
     }
     for limit in &answer.limits {
-        writeln!(out, "  {frame}={reset} {}", escape(limit)).ok();
+        writeln!(out, "  {frame}={reset} {}", Shown(limit)).ok();
     }
     for (number, fix) in (1..).zip(&answer.fixes) {
         let label = if number == 1 { "to allow it" } else { "and then" };
-        writeln!(out, "  {frame}={reset} {label}: {}", escape(fix)).ok();
+        writeln!(out, "  {frame}={reset} {label}: {}", Shown(fix)).ok();
     }
 }

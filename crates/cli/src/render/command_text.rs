@@ -14,6 +14,12 @@ use crate::command_rules::{RulePlaces, word};
 /// Parts that are shown. Programs find all of them in the JSON.
 const SHOWN: usize = 20;
 
+/// Characters of a command that a line of the answer holds. A longer one is shown by itself, as one with hidden parts is.
+const LINE: usize = 96;
+
+/// About how many characters of a command are shown by itself.
+const MAX_WHOLE: usize = 1200;
+
 /// Returns the verdict on the whole, then each part with its own, underlined, and what would change it.
 pub(crate) fn decision(
     decision: &CommandDecision<'_, '_>,
@@ -23,6 +29,7 @@ pub(crate) fn decision(
 ) -> String {
     let Styles { frame, reset, .. } = styles;
     let mut out = head(decision, styles);
+    push_whole(&mut out, decision, styles);
     for part in shown(decision) {
         push_part(&mut out, decision, part, styles);
         if let Some(place) = places.of(&part.cause) {
@@ -66,6 +73,15 @@ fn shown<'d, 't, 'p>(decision: &'d CommandDecision<'t, 'p>) -> Vec<&'d Part<'t, 
         return decision.parts.iter().collect();
     }
     decision.decisive().take(SHOWN).collect()
+}
+
+/// Shows all of a command of which the lines of its parts would not show everything.
+fn push_whole(out: &mut String, decision: &CommandDecision<'_, '_>, styles: Styles) {
+    let Styles { frame, reset, .. } = styles;
+    let whole = decision.shown(MAX_WHOLE);
+    if whole != decision.text || whole.chars().count() > LINE {
+        writeln!(out, "\n  {frame}={reset} in one line: {whole}").ok();
+    }
 }
 
 fn push_part(out: &mut String, decision: &CommandDecision<'_, '_>, part: &Part<'_, '_>, styles: Styles) {

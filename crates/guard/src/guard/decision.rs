@@ -4,9 +4,13 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 use stockade_policy::Effect;
+use stockade_text::shown_within;
 
 use super::GuardError;
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, new_name};
+
+/// About how many characters of its subject a decision shows to a person.
+const MAX_SHOWN: usize = 2000;
 
 /// What was decided about something that an agent wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -161,7 +165,8 @@ impl Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { layer, effect, subject, rule, reason, .. } = self;
-        write!(f, "{effect} `{}`: {reason} ({} {rule})", subject.escape_debug(), layer.name())?;
+        let subject = shown_within(subject, &(0..0), MAX_SHOWN);
+        write!(f, "{effect} `{subject}`: {reason} ({} {rule})", layer.name())?;
         match &self.fix {
             Some(fix) => write!(f, "; to allow it: {fix}"),
             None => Ok(()),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use stockade_text::Escaped;
+use stockade_text::Shown;
 
 use super::rule::PolicyRule;
 use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
@@ -144,7 +144,7 @@ fn list(access: Access) -> &'static str {
 impl fmt::Display for Fix {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UseRelativePath { path } => write!(formatter, "name it relative to the workspace: `{}`", Escaped(path)),
+            Self::UseRelativePath { path } => write!(formatter, "name it relative to the workspace: `{}`", Shown(path)),
             Self::AcceptAbsolutePaths => formatter.write_str("accept absolute paths (allowAbsolutePaths: true)"),
             Self::TurnJailOff => formatter.write_str(
                 "copy the file into the workspace, or turn the jail off (jail: false), which opens the whole disk to the \
@@ -152,14 +152,14 @@ impl fmt::Display for Fix {
             ),
             Self::AcceptHardLinks => formatter.write_str("accept files with several names (hardLinks: accepted)"),
             Self::RemoveForbiddenGlob { glob } => {
-                write!(formatter, "take `{}` out of forbiddenGlobs", Escaped(glob))
+                write!(formatter, "take `{}` out of forbiddenGlobs", Shown(glob))
             }
             Self::RemoveDenyGlob { access, glob } => {
-                write!(formatter, "take `{}` out of {}.deny", Escaped(glob), list(*access))
+                write!(formatter, "take `{}` out of {}.deny", Shown(glob), list(*access))
             }
-            Self::AddAllowGlob { access, glob } => write!(formatter, "add `{}` to {}.allow", Escaped(glob), list(*access)),
+            Self::AddAllowGlob { access, glob } => write!(formatter, "add `{}` to {}.allow", Shown(glob), list(*access)),
             Self::RemoveCommandPattern { policy, pattern } => {
-                write!(formatter, "take `{}` out of {policy}", Escaped(pattern))
+                write!(formatter, "take `{}` out of {policy}", Shown(pattern))
             }
             Self::ChangePolicy { policy } => write!(formatter, "change or remove the policy {policy}"),
             Self::AllowCommandsByDefault => {

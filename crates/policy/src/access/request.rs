@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use stockade_text::Escaped;
+use stockade_text::Shown;
 
 use crate::paths::facts::{Access, PathFacts};
 
@@ -114,12 +114,12 @@ impl Object {
     }
 }
 
-/// As a person sees it: control, bidi and invisible characters are escaped.
+/// As a person sees it: nothing is hidden by padding, controls or characters without a shape.
 impl fmt::Display for Object {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path(path) => Escaped(&path.to_string_lossy()).fmt(formatter),
-            Self::Command(text) => Escaped(text).fmt(formatter),
+            Self::Path(path) => Shown(&path.to_string_lossy()).fmt(formatter),
+            Self::Command(text) => Shown(text).fmt(formatter),
         }
     }
 }

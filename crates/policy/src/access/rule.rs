@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use stockade_text::Escaped;
+use stockade_text::Shown;
 
 use crate::paths::facts::ResolveError;
 
@@ -83,12 +83,12 @@ impl fmt::Display for PolicyRule {
             ),
             Self::SpecialFile => formatter.write_str("it is a device, a socket or a pipe, not a file or folder"),
             Self::ForbiddenGlob { glob } => {
-                write!(formatter, "the forbidden glob `{}` covers it, and nothing overrides that", Escaped(glob))
+                write!(formatter, "the forbidden glob `{}` covers it, and nothing overrides that", Shown(glob))
             }
-            Self::DenyGlob { policy, glob } => write!(formatter, "{policy} denies `{}`", Escaped(glob)),
-            Self::AllowGlob { policy, glob } => write!(formatter, "{policy} allows `{}`", Escaped(glob)),
+            Self::DenyGlob { policy, glob } => write!(formatter, "{policy} denies `{}`", Shown(glob)),
+            Self::AllowGlob { policy, glob } => write!(formatter, "{policy} allows `{}`", Shown(glob)),
             Self::Default { policy } => write!(formatter, "no glob of {policy} matches it, so its default holds"),
-            Self::CommandPattern { policy, pattern } => write!(formatter, "{policy} names `{}`", Escaped(pattern)),
+            Self::CommandPattern { policy, pattern } => write!(formatter, "{policy} names `{}`", Shown(pattern)),
             Self::Custom { policy } => write!(formatter, "the policy {policy} says so"),
             Self::NothingDecided => formatter.write_str("no policy decides on it"),
             Self::Answer => formatter.write_str("a person was asked"),

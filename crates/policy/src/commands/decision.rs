@@ -10,6 +10,7 @@ pub(crate) mod suggest;
 
 use part::Part;
 use stockade_shell::{Actions, Script, Span};
+use stockade_text::shown_within;
 
 use super::rules::effect::Effect;
 
@@ -52,6 +53,14 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
     /// Returns the parts that are as strict as the whole: those that have to change for it to become milder.
     pub fn decisive(&self) -> impl Iterator<Item = &Part<'t, 'p>> {
         self.parts.iter().filter(|part| part.effect == self.effect)
+    }
+
+    /// Returns the text as a person is to see it who decides on it, in one line: nothing in it is hidden by padding, by line
+    /// ends or by characters that have no shape. Of a text much longer than `most` characters, what decides is kept.
+    #[must_use]
+    pub fn shown(&self, most: usize) -> String {
+        let decisive = self.decisive().next().map_or(0..0, |part| part.span.start..part.span.end);
+        shown_within(self.text, &decisive, most)
     }
 
     /// Returns the same commands in one canonical spelling, where every word is certain. Run this instead of the

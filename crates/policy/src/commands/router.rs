@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use stockade_text::Escaped;
+use stockade_text::Shown;
 
 use super::decision::CommandDecision;
 use super::decision::part::{Action, Cause, Part};
@@ -249,7 +249,7 @@ impl<B> Routing<B> {
 impl fmt::Display for IsolationNeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Always(name) => write!(f, "`{}` always runs in a sandbox", Escaped(name)),
+            Self::Always(name) => write!(f, "`{}` always runs in a sandbox", Shown(name)),
             Self::Part(reason) => f.write_str(reason),
             Self::Remote => f.write_str("all commands run on another machine"),
         }

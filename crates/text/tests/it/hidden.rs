@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "compares the table with the file that it is in")]
 
-use stockade_text::{escape, is_printable};
+use stockade_text::{Shown, escape, is_printable};
 
 /// Everything that has no shape of its own or changes the direction of text.
 const PROPERTIES: &str = r"[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]";
@@ -52,5 +52,21 @@ fn every_character_is_shown_as_it_is_or_written_out() {
             _ => format!(r"\u{{{:x}}}", u32::from(c)),
         };
         assert_eq!(escape(c.encode_utf8(&mut [0; 4])), wanted);
+    }
+}
+
+/// In a question, each character that has no shape of its own is named, wherever it stands.
+#[test]
+fn every_character_of_a_question_is_seen() {
+    let named = ['\t', '\n', '\r', '\u{a0}'];
+    for c in '\0'..=char::MAX {
+        let shown = Shown(&format!("a{c}b")).to_string();
+        let number = format!("⟨U+{:04X}⟩", u32::from(c));
+        match c {
+            _ if named.contains(&c) => assert!(shown.contains('⟨') && !shown.contains(c), "{shown}"),
+            ' ' => assert_eq!(shown, "a b"),
+            _ if !is_printable(c) || c.is_whitespace() => assert_eq!(shown, format!("a{number}b")),
+            _ => assert!(shown == format!("a{c}b") || shown == format!("a{number}b"), "{shown}"),
+        }
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use stockade_text::{
-    Escaped, Format, LineIndex, MAX_NESTING, Node, PositionCursor, TextPosition, Value, escape, escape_lines,
-    is_printable, nearest, parse,
+    Escaped, Format, LineIndex, MAX_NESTING, Node, PositionCursor, Shown, TextPosition, Value, escape,
+    escape_lines, is_printable, nearest, parse, shown_within,
 };
 
 const MAX_BYTES: usize = 1 << 20;
@@ -85,6 +85,47 @@ pub(crate) fn escaping(data: &[u8]) {
     assert_eq!(escape(&escaped), escaped);
     let lines = escape_lines(&text);
     assert!(lines.split('\n').map(escape).eq(text.split('\n').map(|line| escape(line).into_owned())));
+}
+
+/// What is shown in a question can be read back, so no two texts are shown alike; and nothing in it is hidden.
+pub(crate) fn showing(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let shown = Shown(&text).to_string();
+    assert_eq!(read_back(&shown), text);
+    assert!(shown.chars().all(|c| is_printable(c) && (c == ' ' || !c.is_whitespace())), "{shown:?}");
+    assert!(!shown.contains("         ") && shown.trim() == shown, "{shown:?}");
+    assert_eq!(shown_within(&text, &(0..0), shown.chars().count().max(1)), shown);
+    let keep = text.len() / 3..text.len() / 2;
+    let cut = shown_within(&text, &keep, 100);
+    assert!(cut.chars().count() <= 400, "{cut}");
+    assert!(cut == shown || cut.contains(" more characters⟩"), "{cut}");
+}
+
+/// The text of which this is shown.
+fn read_back(shown: &str) -> String {
+    let mut parts = shown.split('⟨');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (mark, rest) = part.split_once('⟩').unwrap();
+        let times = mark.split_once(' ').and_then(|(times, what)| Some((times.parse().ok()?, what)));
+        let (times, what): (usize, &str) = times.unwrap_or((1, mark));
+        let what = what.strip_prefix("× ").unwrap_or(what);
+        text.push_str(&meant(what).to_string().repeat(times));
+        text.push_str(rest);
+    }
+    text
+}
+
+fn meant(what: &str) -> char {
+    let number = what.strip_prefix("U+").and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    match what.strip_suffix('s').unwrap_or(what) {
+        "space" => ' ',
+        "tab" => '\t',
+        "newline" => '\n',
+        "carriage return" => '\r',
+        "no-break space" => '\u{a0}',
+        _ => number.and_then(char::from_u32).or(what.chars().next()).unwrap(),
+    }
 }
 
 /// Both ways to count positions agree, and each position is what counting by hand says.

@@ -9,12 +9,13 @@ use proptest::prelude::*;
 use crate::properties;
 use replay::{Property, replay};
 
-const TARGETS: [(&str, Property); 6] = [
+const TARGETS: [(&str, Property); 7] = [
     ("document_yaml", properties::yaml),
     ("document_toml", properties::toml),
     ("document_json", properties::json),
     ("escaping", properties::escaping),
     ("names", properties::names),
+    ("showing", properties::showing),
     ("positions", properties::positions),
 ];
 
@@ -37,6 +38,7 @@ fn pieces() -> impl Strategy<Value = String> {
             "{", "}", "[", "]", ", ", "- ", "? ", ": ", "# ", "---\n", "...\n", "%YAML 1.2\n", "&a ", "*a", "<<: *a\n", "!!binary ",
             "!!int ", "|\n", ">\n", "\"", "'", "\"\"\"", "'''", "\\", "\\u00e9", "\\ud83d", "0", "1.50", "-0x1F", "0o17", "1e999", ".inf",
             "1_000", "2020-01-01", "true", "yes", "null", "~", "é", "😀", "\u{feff}", "\u{85}", "\u{2028}", "\u{1b}", "\u{202e}",
+            "⟨", "⟩", "⟨3 spaces⟩", "          ", "\n\n\n", "\u{a0}", "\u{3000}", "\u{200b}", "\u{301}", "\u{e0061}", "\u{441}url", "###",
         ]).prop_map(str::to_owned),
         1 => any::<String>(),
     ];

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use stockade_text::Escaped;
+use stockade_text::Shown;
 
 use crate::commands::hazards;
 use crate::commands::rules::effect::{Effect, Layer};
@@ -137,21 +137,21 @@ impl<'p> Cause<'p> {
 impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = |rule: &CommandRule| {
-            if rule.reason.is_empty() { String::new() } else { format!(": {}", Escaped(&rule.reason)) }
+            if rule.reason.is_empty() { String::new() } else { format!(": {}", Shown(&rule.reason)) }
         };
         match self {
-            Self::Rule { rule, layer } => write!(f, "{layer} rule `{}`{}", Escaped(&rule.id), reason(rule)),
+            Self::Rule { rule, layer } => write!(f, "{layer} rule `{}`{}", Shown(&rule.id), reason(rule)),
             Self::MayMatch { rule, layer } => write!(
                 f,
                 "{layer} rule `{}` may match: options stand between its words, or a word is not certain",
-                Escaped(&rule.id)
+                Shown(&rule.id)
             ),
             Self::Carries { rule, layer } => write!(
                 f,
                 "no rule knows this program, and it may run the words that {layer} rule `{}` denies",
-                Escaped(&rule.id)
+                Shown(&rule.id)
             ),
-            Self::Hazard(hazard) => write!(f, "{}: {}", hazard.id, Escaped(&hazard.reason)),
+            Self::Hazard(hazard) => write!(f, "{}: {}", hazard.id, Shown(&hazard.reason)),
             Self::Unmatched => f.write_str("no rule matches"),
             Self::ComputedName => f.write_str("the name of the program is only known when it runs"),
             Self::WritesFile => f.write_str("it writes a file, and no rule for the command permits that"),
