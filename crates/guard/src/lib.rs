@@ -54,6 +54,8 @@ struct Readme;
 
 #[cfg(feature = "skills")]
 mod admit;
+#[cfg(all(feature = "audit", feature = "config"))]
+mod answers;
 #[cfg(feature = "config")]
 pub mod config;
 #[cfg(feature = "container")]
@@ -77,6 +79,11 @@ mod skill;
 
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
+#[cfg(all(feature = "audit", feature = "config"))]
+pub use answers::{
+    AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
+    CommandQuestion, ListedAnswer,
+};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{
     Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,

@@ -3,6 +3,9 @@
 #[cfg(feature = "skills")]
 #[cfg(test)]
 mod admit;
+#[cfg(all(feature = "audit", feature = "config"))]
+#[cfg(test)]
+mod answers;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod broker;

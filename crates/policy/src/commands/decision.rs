@@ -70,6 +70,11 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         self.script.as_ref().and_then(Script::rendered)
     }
 
+    /// Returns what the text does, where all of it was read.
+    pub(super) fn actions(&self) -> Option<Actions<'t>> {
+        self.script.as_ref().map(Script::actions)
+    }
+
     /// Returns the program and its arguments, when the text is one plain command that needs no shell.
     #[must_use]
     pub fn argv(&self) -> Option<Vec<String>> {

@@ -1,0 +1,252 @@
+//! Questions about commands, and the answers that hold for more than one request.
+//!
+//! ```text
+//!  decision: ask ──► question: what it depends on, with digests ──► an answer that holds? ──► what becomes of it
+//!                                          ▲                                ▲
+//!                    files that it names, read now          of this session, or kept in a file
+//! ```
+//!
+//! An answer is bound to what was asked: the text, its folder, the agent, the variables that its meaning depends on, and the
+//! bytes of every file that it names. Whatever of it changes makes another question of it. An answer has an end, and never
+//! lifts a denial.
+#![expect(clippy::disallowed_methods, reason = "reads the clock, by which answers end")]
+
+mod digest;
+mod question;
+mod store;
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use stockade_policy::Effect;
+use stockade_policy::commands::answers::{AnswerMemory, CommandAnswer, RememberedAnswer};
+
+pub use question::{AskedCommand, BoundFile, CommandQuestion};
+pub use store::{AnswerStore, AnswerStoreError};
+
+/// For how long answers hold that are to hold for more than one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerTerms {
+    /// The longest that an answer for a session holds, should the session last longer. Nothing: it holds once.
+    pub session: Duration,
+    /// How long an answer holds that is kept for later sessions. Nothing: it is not kept.
+    pub always: Duration,
+}
+
+impl AnswerTerms {
+    /// The most that can be had: twelve hours, and thirty days.
+    pub const MAX_TERMS: Self =
+        Self { session: Duration::from_secs(12 * 3600), always: Duration::from_secs(30 * 24 * 3600) };
+
+    /// Returns the shorter terms of both.
+    #[must_use]
+    pub fn shorter(self, other: Self) -> Self {
+        Self { session: self.session.min(other.session), always: self.always.min(other.always) }
+    }
+}
+
+impl Default for AnswerTerms {
+    fn default() -> Self {
+        Self::MAX_TERMS
+    }
+}
+
+/// The answers that hold in a session: its own, and those that are kept for later ones.
+pub struct CommandAnswers {
+    session: Mutex<AnswerMemory>,
+    store: Option<AnswerStore>,
+    terms: AnswerTerms,
+    clock: Box<dyn Fn() -> Duration + Send + Sync>,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnsweredCommand {
+    /// What may become of the command.
+    pub effect: Effect,
+    /// What the person said.
+    pub answer: CommandAnswer,
+    /// When the answer ends, since 1970; nothing where it holds once.
+    pub ends: Option<Duration>,
+    /// Why it holds once although it was to last.
+    pub once: Option<String>,
+}
+
+/// An answer that holds, as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ListedAnswer {
+    /// Its name, by which it is revoked: that of the question.
+    pub id: String,
+    /// What the person said: `allow-session`, `deny-session` or `allow-always`.
+    pub answer: &'static str,
+    /// The agent that it was given to.
+    pub agent: String,
+    /// The command, as it was shown.
+    pub shown: String,
+    /// The folder.
+    pub cwd: String,
+    /// The rules and hazards that asked.
+    pub rules: Vec<String>,
+    /// When it was given, in milliseconds since 1970.
+    pub given_ms: u64,
+    /// When it ends.
+    pub ends_ms: u64,
+}
+
+impl CommandAnswers {
+    /// No answers yet. Those that are to last longer than the session are kept in `store`, if there is one.
+    #[must_use]
+    pub fn new(terms: AnswerTerms, store: Option<AnswerStore>) -> Self {
+        Self::with_clock(terms, store, || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+    }
+
+    /// The same, with a clock of the caller's own: the time since 1970.
+    #[must_use]
+    pub fn with_clock(
+        terms: AnswerTerms,
+        store: Option<AnswerStore>,
+        clock: impl Fn() -> Duration + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            session: Mutex::default(),
+            store,
+            terms: terms.shorter(AnswerTerms::MAX_TERMS),
+            clock: Box::new(clock),
+        }
+    }
+
+    /// Returns the answer to a question that somebody has given before, if one holds.
+    ///
+    /// # Errors
+    /// When the file of answers cannot be used.
+    pub fn recall(&self, question: &CommandQuestion) -> Result<Option<AnsweredCommand>, AnswerStoreError> {
+        let now = (self.clock)();
+        let said = |one: &RememberedAnswer| AnsweredCommand {
+            effect: if one.answer.is_yes() { question.after_yes } else { Effect::Deny },
+            answer: one.answer,
+            ends: Some(one.ends),
+            once: None,
+        };
+        let own = self
+            .memory()
+            .recall(&question.subject, question.content.as_ref(), &question.asked, now)
+            .map(said);
+        if own.is_some() {
+            return Ok(own);
+        }
+        let Some(store) = &self.store else { return Ok(None) };
+        let kept = store.load()?;
+        Ok(kept.iter().find(|one| question.is_answered_by(one, now)).map(said))
+    }
+
+    /// Takes an answer to a question, and remembers it as long as it is to hold.
+    ///
+    /// # Errors
+    /// When it is to be kept and cannot be. It counts for nothing then.
+    pub fn answer(
+        &self,
+        question: &CommandQuestion,
+        answer: CommandAnswer,
+    ) -> Result<AnsweredCommand, AnswerStoreError> {
+        let effect = if answer.is_yes() { question.after_yes } else { Effect::Deny };
+        let once = AnsweredCommand { effect, answer, ends: None, once: None };
+        if !answer.lasts() {
+            return Ok(once);
+        }
+        let for_once = |why: &str| Ok(AnsweredCommand { once: Some(why.to_owned()), ..once.clone() });
+        let term = if answer == CommandAnswer::AllowAlways { self.terms.always } else { self.terms.session };
+        if term.is_zero() {
+            return for_once("the configuration lets no such answer last");
+        }
+        let now = (self.clock)();
+        let remembered = match question.remembered(answer, now, now.saturating_add(term)) {
+            Ok(remembered) => remembered,
+            Err(why) => return for_once(&why),
+        };
+        let ends = Some(remembered.ends);
+        if answer == CommandAnswer::AllowAlways {
+            let Some(store) = &self.store else { return for_once("there is no file for such answers") };
+            store.change(now, |kept| {
+                kept.retain(|one| one.content != remembered.content);
+                kept.push(remembered.clone());
+            })?;
+        } else if !self.memory().remember(remembered) {
+            return for_once("the session has as many answers as it can remember");
+        }
+        Ok(AnsweredCommand { ends, ..once })
+    }
+
+    /// Returns the answers that hold, those of the session first.
+    ///
+    /// # Errors
+    /// When the file of answers cannot be used.
+    pub fn list(&self) -> Result<Vec<ListedAnswer>, AnswerStoreError> {
+        let now = (self.clock)();
+        let mut listed: Vec<ListedAnswer> = self.memory().list(now).map(ListedAnswer::of).collect();
+        if let Some(store) = &self.store {
+            listed.extend(store.load()?.iter().filter(|one| now < one.ends).map(ListedAnswer::of));
+        }
+        Ok(listed)
+    }
+
+    /// Revokes the answers of this name, or all of them. Returns how many there were.
+    ///
+    /// # Errors
+    /// When the file of answers cannot be used.
+    pub fn revoke(&self, id: Option<&str>) -> Result<usize, AnswerStoreError> {
+        let now = (self.clock)();
+        let is_named = |one: &RememberedAnswer| id.is_none_or(|id| digest::name(&one.content) == id);
+        let named: Vec<_> =
+            self.memory().list(now).filter(|one| is_named(one)).map(|one| one.content).collect();
+        let mut count: usize = named.iter().map(|content| self.memory().revoke(content)).sum();
+        if let Some(store) = &self.store {
+            store.change(now, |kept| {
+                let before = kept.len();
+                kept.retain(|one| !is_named(one));
+                count += before - kept.len();
+            })?;
+        }
+        Ok(count)
+    }
+
+    /// Forgets the answers of the session.
+    pub fn end_session(&self) {
+        self.memory().clear();
+    }
+
+    /// A memory is changed in one step, so it is in order whatever happened to a thread that held it.
+    fn memory(&self) -> std::sync::MutexGuard<'_, AnswerMemory> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ListedAnswer {
+    fn of(one: &RememberedAnswer) -> Self {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let mut rules: Vec<String> = one.asked.iter().map(|part| part.rule.clone()).collect();
+        rules.sort();
+        rules.dedup();
+        Self {
+            id: digest::name(&one.content),
+            answer: one.answer.name(),
+            agent: one.agent.clone(),
+            shown: one.shown.clone(),
+            cwd: one.cwd.clone(),
+            rules,
+            given_ms: millis(one.given),
+            ends_ms: millis(one.ends),
+        }
+    }
+}
+
+impl fmt::Debug for CommandAnswers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { store, terms, .. } = self;
+        f.debug_struct("CommandAnswers").field("store", store).field("terms", terms).finish_non_exhaustive()
+    }
+}
