@@ -8,6 +8,7 @@
 )]
 
 mod access;
+mod command_aliases;
 mod command_costs;
 mod command_decides;
 mod command_properties;

@@ -58,23 +58,29 @@ impl CommandPolicy {
             Match::Maybe(reason) => RuleOutcome::MayMatch(reason.to_string()),
             Match::No(reason) => RuleOutcome::No(reason.to_string()),
         };
-        let mut considered: Vec<ConsideredRule<'p>> = self
-            .set
-            .candidates(run)
-            .filter(|rule| {
-                !matches!(rule.matches(run, &context), Match::No(Mismatch::Program(_) | Mismatch::Expression))
-            })
-            .map(|rule| ConsideredRule {
-                rule: &rule.rule,
-                layer: rule.layer,
-                outcome: outcome(
-                    rule.matches(run, &context),
-                    winner.is_some_and(|winner| std::ptr::eq(winner, rule)),
-                ),
-            })
-            .collect();
+        let mut considered: Vec<ConsideredRule<'p>> = Vec::new();
+        let renamed = self.set.renamed(run);
+        for run in std::iter::once(run).chain(&renamed) {
+            for rule in self.set.candidates(run) {
+                let matched = rule.matches(run, &context);
+                if matches!(matched, Match::No(Mismatch::Program(_) | Mismatch::Expression)) {
+                    continue;
+                }
+                let outcome = outcome(matched, winner.is_some_and(|winner| std::ptr::eq(winner, rule)));
+                add(&mut considered, ConsideredRule { rule: &rule.rule, layer: rule.layer, outcome });
+            }
+        }
         considered.sort_by_key(|one| (std::cmp::Reverse(one.layer), one.outcome.rank()));
         considered
+    }
+}
+
+/// Adds a rule. Of its spellings the one counts that came nearest.
+fn add<'p>(considered: &mut Vec<ConsideredRule<'p>>, found: ConsideredRule<'p>) {
+    match considered.iter_mut().find(|known| std::ptr::eq(known.rule, found.rule)) {
+        Some(known) if found.outcome.rank() < known.outcome.rank() => known.outcome = found.outcome,
+        Some(_) => {}
+        None => considered.push(found),
     }
 }
 

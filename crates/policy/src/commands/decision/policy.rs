@@ -95,7 +95,7 @@ impl CommandPolicy {
         let builtin = builtin::rules().map(|rule| Compiled::new(rule, Layer::BuiltIn));
         let overrides = layers.iter().flat_map(|one| &one.overrides).map(|one| one.floor.clone()).collect();
         let written = layers.into_iter().flat_map(|RuleLayer { layer, rules, .. }| {
-            rules.into_iter().map(move |rule| Compiled::new(rule, layer))
+            rules.into_iter().flat_map(move |rule| Compiled::all(rule, layer))
         });
         let set = RuleSet::new(builtin.chain(written).collect()).map_err(CommandRuleError::together)?;
         Ok(Self { set, defaults, overrides })
@@ -123,7 +123,8 @@ impl CommandPolicy {
 
     /// Returns the rules of every layer, the built-in ones first.
     pub fn rules(&self) -> impl Iterator<Item = (Layer, &CommandRule)> {
-        self.set.rules().iter().map(|rule| (rule.layer, &rule.rule))
+        let written = self.set.rules().iter().filter(|rule| rule.is_as_written);
+        written.map(|rule| (rule.layer, &*rule.rule))
     }
 
     /// Returns what holds where no rule says anything.

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use super::specs;
 use super::target::Target;
+use crate::commands::rules::aliases::full_name;
 use stockade_shell::getopt::{self, OptionName, OptionOrder, ParsedOptions};
 use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run};
@@ -55,9 +56,10 @@ impl<'r, 't> Command<'r, 't> {
         self.operands().nth(index).and_then(Arg::known)
     }
 
-    /// Whether the first operand is one of `words`.
+    /// Whether the first operand is one of `words`, as it is written or as it is spelled in full.
     pub(super) fn is_sub(&self, words: &[&str]) -> bool {
-        self.operand(0).is_some_and(|word| words.contains(&word))
+        self.operand(0)
+            .is_some_and(|word| words.contains(&word) || words.contains(&full_name(self.name, word)))
     }
 
     /// Whether any word is exactly one of `words`.

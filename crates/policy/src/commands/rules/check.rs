@@ -385,8 +385,7 @@ fn broad(rule: &CommandRule) -> Result {
 }
 
 fn examples(rule: &CommandRule) -> Result {
-    let mut compiled = Compiled::new(rule.clone(), Layer::User);
-    compiled.rule.enabled = true;
+    let compiled = Compiled::all(CommandRule { enabled: true, ..rule.clone() }, Layer::User);
     for (number, example) in (1..).zip(&rule.matches) {
         if let Err(instead) = tried(&compiled, example) {
             return Err(CommandRuleProblem::Silent { number, command: text(example), instead });
@@ -401,8 +400,9 @@ fn examples(rule: &CommandRule) -> Result {
 }
 
 /// Returns the part that the rule matches, or what happened instead.
-fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, String> {
+fn tried(spellings: &[Compiled], example: &Example) -> std::result::Result<String, String> {
     let text = text(example);
+    let Some(rule) = spellings.first() else { return Err("it has no words".to_owned()) };
     if let CommandPattern::Regex { pattern, .. } = &rule.rule.pattern {
         let found = expressions::build(&[pattern]).map(|regex| regex.is_match(&text));
         return if found == Ok(true) { Ok(text) } else { Err("the expression is not found".to_owned()) };
@@ -414,7 +414,7 @@ fn tried(rule: &Compiled, example: &Example) -> std::result::Result<String, Stri
     let context = CommandContext { cwd: folder(), workspace: folder() };
     let context = PartContext { context: &context, moves: false, adds_harmless_names: false };
     let mut nearest = None;
-    for run in &actions.runs {
+    for (run, rule) in actions.runs.iter().flat_map(|run| spellings.iter().map(move |rule| (run, rule))) {
         match rule.matches(run, &context) {
             Match::Yes => return Ok(describe(run)),
             Match::Maybe(reason) | Match::No(reason) => {

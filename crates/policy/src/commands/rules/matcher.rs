@@ -5,9 +5,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use stockade_text::Escaped;
 
+use super::aliases::options::{names_of, parts_of};
+use super::aliases::{Sameness, Spelled, other_spellings};
 use super::effect::{Effect, Layer};
 use super::harmless::{self, Harmlessness};
 use super::options::{self, Presence, Wanted, Words};
@@ -20,8 +23,10 @@ use stockade_shell::{Arg, Run, WordCount};
 /// A rule that is ready to be asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Compiled {
-    pub(crate) rule: CommandRule,
+    pub(crate) rule: Arc<CommandRule>,
     pub(crate) layer: Layer,
+    /// Whether these are the words that the rule is written with, and no other spelling of them.
+    pub(crate) is_as_written: bool,
     /// The words that a command begins with. Empty for an expression.
     pub(super) words: Vec<Vec<Token>>,
     /// The first of them, ready to be asked.
@@ -32,17 +37,28 @@ pub(crate) struct Compiled {
     /// Options that must not be there.
     unwanted: Vec<Wanted>,
     is_exact: bool,
+    /// Whether nothing but options may follow the words.
+    is_alone: bool,
     specificity: Specificity,
 }
 
-/// How specific a rule is, the most important first. The last two make the order of a file irrelevant.
+/// How specific a rule is, the most important first. The last ones make the order of a file irrelevant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Specificity {
     words: usize,
     is_exact: bool,
     guards: usize,
     priority: i32,
+    /// Whether it says the very thing, and not only something alike: whoever denies `npx` may allow `bunx`.
+    is_meant: bool,
     effect: Effect,
+}
+
+impl Specificity {
+    /// The same for a command that is only alike.
+    pub(super) const fn of_alike(self) -> Self {
+        Self { is_meant: false, ..self }
+    }
 }
 
 /// Whether a rule matches.
@@ -108,22 +124,55 @@ impl fmt::Display for Mismatch<'_> {
 }
 
 impl Compiled {
+    /// Compiles a rule as it is written.
     pub(crate) fn new(rule: CommandRule, layer: Layer) -> Self {
-        let (written, is_exact) = match &rule.pattern {
-            CommandPattern::Prefix(words) => (words.as_slice(), false),
-            CommandPattern::Exact(words) => (words.as_slice(), true),
-            CommandPattern::Regex { .. } => (&[][..], false),
+        let words = match &rule.pattern {
+            CommandPattern::Prefix(words) | CommandPattern::Exact(words) => words.clone(),
+            CommandPattern::Regex { .. } => Vec::new(),
         };
+        let mut compiled = Self::spelled(Arc::new(rule), layer, &Spelled::written(words));
+        compiled.is_as_written = true;
+        compiled
+    }
+
+    /// Compiles a rule as it is written, and once more for every other spelling of its words.
+    pub(crate) fn all(rule: CommandRule, layer: Layer) -> Vec<Self> {
+        let written = Self::new(rule, layer);
+        // The built-in rows name what they mean, and of several programs at once.
+        let others = match &written.rule.pattern {
+            CommandPattern::Prefix(words) | CommandPattern::Exact(words) if layer > Layer::BuiltIn => {
+                let least = if written.is_strict() { Sameness::Instead } else { Sameness::Same };
+                other_spellings(words, least)
+            }
+            _ => Vec::new(),
+        };
+        let rule = Arc::clone(&written.rule);
+        let of = |spelled: &Spelled| Self::spelled(Arc::clone(&rule), layer, spelled).ranked_with(&written);
+        let others: Vec<Self> = others.iter().map(of).collect();
+        std::iter::once(written).chain(others).collect()
+    }
+
+    /// Another spelling wins against no rule that the written one does not win against; a denial loses to none either.
+    fn ranked_with(mut self, written: &Self) -> Self {
+        let (own, other) = (self.specificity.words, written.specificity.words);
+        self.specificity.words =
+            if self.rule.effect == Effect::Deny { own.max(other) } else { own.min(other) };
+        self
+    }
+
+    fn spelled(rule: Arc<CommandRule>, layer: Layer, spelled: &Spelled) -> Self {
+        let is_exact = matches!(rule.pattern, CommandPattern::Exact(_)) && !spelled.is_alone;
         let read = |word: &Vec<String>| -> Vec<Token> {
             word.iter().flat_map(|one| alternatives(one)).map(|one| Token::read(&one)).collect()
         };
-        let mut words: Vec<Vec<Token>> = written.iter().map(read).collect();
+        let mut words: Vec<Vec<Token>> = spelled.words.iter().map(read).collect();
         let literal = |word: &Vec<Token>| usize::from(!word.iter().any(Token::is_anything));
         let specificity = Specificity {
             words: words.iter().map(literal).sum(),
             is_exact,
             guards: rule.guards.count(),
             priority: rule.priority,
+            is_meant: spelled.sameness == Sameness::Same,
             effect: rule.effect,
         };
         let mut options = Vec::new();
@@ -139,9 +188,36 @@ impl Compiled {
         }
         let first = words.first().map_or(&[][..], Vec::as_slice);
         let about = Programs::new(first, rule.effect >= Effect::Ask);
-        let wanted = options.iter().chain(&rule.guards.require).map(|option| Wanted::new(option)).collect();
-        let unwanted = rule.guards.deny.iter().map(|option| Wanted::new(option)).collect();
-        Self { rule, layer, words, about, wanted, unwanted, is_exact, specificity }
+        let programs: Vec<&str> = first.iter().filter_map(Token::literal).collect();
+        let command = words.get(1).and_then(|word| word.first()).and_then(Token::literal);
+        let named = |option: &String, is_wider: bool| match is_wider {
+            true => Wanted::any_of(&names_of(&programs, command, option)),
+            false => Wanted::new(option),
+        };
+        // A rule never becomes milder by what an option is called besides.
+        let (denies, allows) = (rule.effect >= Effect::Ask, rule.effect == Effect::Allow);
+        let asked = options.iter().chain(&rule.guards.require);
+        let parts =
+            asked.flat_map(
+                |option| {
+                    if denies { parts_of(&programs, command, option) } else { vec![option.clone()] }
+                },
+            );
+        let wanted = parts.map(|option| named(&option, denies)).collect();
+        let unwanted = rule.guards.deny.iter().map(|option| named(option, allows)).collect();
+        let is_alone = spelled.is_alone;
+        Self {
+            rule,
+            layer,
+            is_as_written: false,
+            words,
+            about,
+            wanted,
+            unwanted,
+            is_exact,
+            is_alone,
+            specificity,
+        }
     }
 
     pub(crate) const fn specificity(&self) -> Specificity {
@@ -239,7 +315,22 @@ impl Compiled {
         if matches!(found, Match::No(_)) {
             return found;
         }
+        let found = if self.is_alone { found.and(self.nothing_follows(run)) } else { found };
         found.and(self.guards(run, words)).and(self.certainty(run, words, context)).and(self.folder(context))
+    }
+
+    /// Whether only options follow, and where it would rather match once too often, their values.
+    fn nothing_follows<'r>(&self, run: &'r Run<'_>) -> Match<'r> {
+        let mut after_option = false;
+        for (index, arg) in run.argv.iter().enumerate().skip(self.words.len()) {
+            match arg {
+                Arg::Known(word) if options::is_option(word) => after_option = !word.contains('='),
+                Arg::Known(_) if after_option && self.is_strict() => after_option = false,
+                Arg::Known(word) => return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(word))),
+                Arg::Unknown { .. } => return Match::Maybe(Mismatch::UnknownWord(index + 1)),
+            }
+        }
+        if run.open_ended { Match::Maybe(Mismatch::OpenEnded) } else { Match::Yes }
     }
 
     fn program<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
@@ -270,6 +361,16 @@ impl Compiled {
         }
     }
 
+    /// Whether a word of the rule fits. Where it permits, a wildcard does not stand for an option, which could do anything;
+    /// nor does it in another spelling, where it stands for a name.
+    fn fits(&self, word: &[Token], text: &str, permits: bool) -> bool {
+        let spares_options = permits || !self.is_as_written;
+        let fits = |token: &Token| {
+            token.fits(text) && (!spares_options || token.is_option() || !options::is_option(text))
+        };
+        word.iter().any(fits)
+    }
+
     /// Matches the words after the name one by one.
     fn begins<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
         let permits = !self.is_strict();
@@ -277,11 +378,7 @@ impl Compiled {
         for (index, word) in (1 + self.in_front(run)..).zip(self.words.get(1..).unwrap_or_default()) {
             match run.argv.get(index) {
                 Some(Arg::Known(text)) => {
-                    // A wildcard does not stand for an option, which could do anything.
-                    let fits = |token: &Token| {
-                        token.fits(text) && (!permits || token.is_option() || !options::is_option(text))
-                    };
-                    if !word.iter().any(fits) {
+                    if !self.fits(word, text, permits) {
                         return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text)));
                     }
                 }
@@ -321,12 +418,14 @@ impl Compiled {
         for (index, arg) in (1..).zip(run.argv.get(1..).unwrap_or_default()) {
             let Some((word, rest)) = wanted.split_first() else { break };
             match arg {
-                Arg::Known(text) if word.iter().any(|token| token.fits(text)) => {
+                Arg::Known(text) if self.fits(word, text, false) => {
                     wanted = rest;
                     after_option = false;
                 }
                 Arg::Known(text) if options::is_option(text) => after_option = !text.contains('='),
                 Arg::Known(_) if after_option => after_option = false,
+                // `cargo +nightly build`: which of the versions is run.
+                Arg::Known(text) if index == 1 && text.starts_with('+') => {}
                 Arg::Known(text) => return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text))),
                 Arg::Unknown { prefix, count, .. } => {
                     if *count == WordCount::Any || word.iter().any(|token| token.can_begin(prefix)) {

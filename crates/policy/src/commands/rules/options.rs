@@ -26,6 +26,8 @@ pub(super) fn is_option(word: &str) -> bool {
 pub(super) struct Wanted {
     text: String,
     kind: Kind,
+    /// Other names of the same option.
+    also: Vec<Self>,
 }
 
 #[derive(Debug, Clone)]
@@ -78,7 +80,14 @@ impl Wanted {
             pattern if pattern.contains(['*', '?']) => Kind::Pattern(Token::read(pattern)),
             _ => Kind::Word,
         };
-        Self { text: text.to_owned(), kind }
+        Self { text: text.to_owned(), kind, also: Vec::new() }
+    }
+
+    /// Any of these, the first of which is how the rule calls it.
+    pub(super) fn any_of(names: &[String]) -> Self {
+        let mut names = names.iter().map(|name| Self::new(name));
+        let first = names.next().unwrap_or_else(|| Self::new(""));
+        Self { also: names.collect(), ..first }
     }
 
     pub(super) fn text(&self) -> &str {
@@ -88,6 +97,15 @@ impl Wanted {
     /// Returns whether it is among the words.
     #[inline]
     pub(super) fn presence(&self, words: &Words<'_, '_>) -> Presence {
+        let of_others = self.also.iter().map(|other| other.presence(words));
+        of_others.fold(self.presence_of_name(words), |found, other| match (found, other) {
+            (Presence::There, _) | (_, Presence::There) => Presence::There,
+            (Presence::Maybe, _) | (_, Presence::Maybe) => Presence::Maybe,
+            _ => Presence::NotThere,
+        })
+    }
+
+    fn presence_of_name(&self, words: &Words<'_, '_>) -> Presence {
         match self.kind {
             Kind::Option { .. } if !words.has_options => Presence::NotThere,
             _ => self.looked_for(words),

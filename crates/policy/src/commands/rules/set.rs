@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::aliases::names;
 use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
 use super::matcher::{Compiled, Match, Specificity};
@@ -19,7 +20,7 @@ use crate::commands::context::PartContext;
 use stockade_shell::{Arg, Run};
 
 /// How often words may look like the beginning of a denied command before they are taken for one.
-const MAX_CARRIED: usize = 256;
+const MAX_CARRIED: usize = 2048;
 
 /// The rules of all layers. A copy shares what was compiled.
 #[derive(Debug, Clone, Default)]
@@ -58,13 +59,20 @@ pub(crate) struct Said<'p> {
 /// The best rule of a layer, and the best of those that may match as well: milder ones, and those that ask or deny.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heard<'p> {
-    best: Option<&'p Compiled>,
-    maybe: [Option<&'p Compiled>; 2],
+    best: Option<Candidate<'p>>,
+    maybe: [Option<Candidate<'p>>; 2],
+}
+
+/// A rule with how specific it is about the command that was asked about.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<'p> {
+    rule: &'p Compiled,
+    specificity: Specificity,
 }
 
 impl RuleSet {
     pub(crate) fn new(rules: Vec<Compiled>) -> Result<Self, String> {
-        let expressions = Expressions::compile(&rules.iter().map(|rule| &rule.rule).collect::<Vec<_>>())?;
+        let expressions = Expressions::compile(&rules.iter().map(|rule| &*rule.rule).collect::<Vec<_>>())?;
         let mut by_program: HashMap<String, About> = HashMap::new();
         let (mut by_pattern, mut has_denials) = (Vec::new(), false);
         for (number, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.rule.enabled) {
@@ -123,7 +131,7 @@ impl RuleSet {
         let mut layers = [Heard::default(); Layer::ALL.len()];
         let mut hear = |rule: &'s Compiled, answer: &Match<'_>| {
             if let Some(heard) = layers.get_mut(rule.layer as usize) {
-                heard.hear(rule, answer);
+                heard.hear(Candidate { rule, specificity: rule.specificity() }, answer);
             }
         };
         let rule_at = |number: &usize| self.rules.get(*number);
@@ -141,6 +149,9 @@ impl RuleSet {
         for rule in &self.tried {
             hear(rule, &rule.matches(run, context));
         }
+        if self.has_denials {
+            self.ask_by_other_names(run, context, &mut layers);
+        }
         let [builtin, written @ ..] = layers;
         let mut said = Said::default();
         for heard in written.iter().rev().filter(|heard| !heard.is_nothing()) {
@@ -150,6 +161,32 @@ impl RuleSet {
             said.hear(builtin);
         }
         said
+    }
+
+    /// The same command by other names of its program that a rule may be about.
+    pub(crate) fn renamed<'t>(&self, run: &Run<'t>) -> Vec<Run<'t>> {
+        let is_written =
+            |number: &usize| self.rules.get(*number).is_some_and(|rule| rule.layer > Layer::BuiltIn);
+        let has_patterns = self.by_pattern.iter().any(is_written);
+        names::renamed(run, |name| has_patterns || self.about(name).iter().any(is_written))
+    }
+
+    /// Asks what forbids or asks about the program under its other names.
+    fn ask_by_other_names<'s>(
+        &'s self,
+        run: &Run<'_>,
+        context: &PartContext<'_>,
+        layers: &mut [Heard<'s>; Layer::ALL.len()],
+    ) {
+        for renamed in self.renamed(run) {
+            let is_strict = |rule: &&Compiled| rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
+            for rule in self.candidates(&renamed).filter(is_strict) {
+                let answer = rule.matches(&renamed, context);
+                if let Some(heard) = layers.get_mut(rule.layer as usize) {
+                    heard.hear(Candidate { rule, specificity: rule.specificity().of_alike() }, &answer);
+                }
+            }
+        }
     }
 
     /// Returns the rule that forbids or asks about words which stand in the arguments of a program that nobody knows:
@@ -213,14 +250,14 @@ impl<'p> Heard<'p> {
         matches!(self, Self { best: None, maybe: [None, None] })
     }
 
-    fn hear(&mut self, rule: &'p Compiled, answer: &Match<'_>) {
+    fn hear(&mut self, found: Candidate<'p>, answer: &Match<'_>) {
         match answer {
-            Match::Yes if better(rule, self.best) => self.best = Some(rule),
-            Match::Maybe(_) if rule.rule.effect > Effect::Allow => {
+            Match::Yes if better(found, self.best) => self.best = Some(found),
+            Match::Maybe(_) if found.rule.rule.effect > Effect::Allow => {
                 let [mild, strict] = &mut self.maybe;
-                let slot = if rule.rule.effect == Effect::Sandbox { mild } else { strict };
-                if better(rule, *slot) {
-                    *slot = Some(rule);
+                let slot = if found.rule.rule.effect == Effect::Sandbox { mild } else { strict };
+                if better(found, *slot) {
+                    *slot = Some(found);
                 }
             }
             _ => {}
@@ -231,14 +268,15 @@ impl<'p> Heard<'p> {
 impl<'p> Said<'p> {
     fn hear(&mut self, heard: Heard<'p>) {
         let effect = |rule: Option<&Compiled>| rule.map(|rule| rule.rule.effect);
-        if heard.best.is_some() && effect(heard.best) > effect(self.winner) {
-            self.winner = heard.best;
+        let best = heard.best.map(|best| best.rule);
+        if best.is_some() && effect(best) > effect(self.winner) {
+            self.winner = best;
         }
         // A rule that may match counts where it would decide: it is more specific than the one that does match.
-        let counts = |maybe: &&Compiled| heard.best.is_none_or(|best| key(maybe) > key(best));
+        let counts = |maybe: &Candidate<'_>| heard.best.is_none_or(|best| maybe.key() > best.key());
         for maybe in heard.maybe.into_iter().flatten().filter(counts) {
-            if effect(Some(maybe)) > effect(self.maybe) {
-                self.maybe = Some(maybe);
+            if effect(Some(maybe.rule)) > effect(self.maybe) {
+                self.maybe = Some(maybe.rule);
             }
         }
     }
@@ -249,11 +287,13 @@ impl<'p> Said<'p> {
     }
 }
 
-/// What rules are compared by. The name makes the answer the same whatever their order.
-fn key(rule: &Compiled) -> (Specificity, std::cmp::Reverse<&str>) {
-    (rule.specificity(), std::cmp::Reverse(&rule.rule.id))
+impl Candidate<'_> {
+    /// What rules are compared by. The name makes the answer the same whatever their order.
+    fn key(&self) -> (Specificity, std::cmp::Reverse<&str>) {
+        (self.specificity, std::cmp::Reverse(&self.rule.rule.id))
+    }
 }
 
-fn better(rule: &Compiled, than: Option<&Compiled>) -> bool {
-    than.is_none_or(|than| key(rule) > key(than))
+fn better(found: Candidate<'_>, than: Option<Candidate<'_>>) -> bool {
+    than.is_none_or(|than| found.key() > than.key())
 }
