@@ -2,8 +2,8 @@
 
 use crate::options::Shell;
 
-/// Returns what `$'…'` spells, or nothing when that is not text: a NUL, which ends the word early, or single bytes
-/// above ASCII. zsh drops the backslash of an escape that it does not know, so only those both know are decoded.
+/// Returns what `$'…'` spells, or nothing when that is not text: single bytes above ASCII, and for zsh a NUL, which it keeps
+/// in the word. zsh drops the backslash of an escape that it does not know, so only those both know are decoded.
 pub(crate) fn decode(escaped: &str, shell: Shell) -> Option<String> {
     if shell == Shell::Zsh && !escapes(escaped).all(is_known_to_both) {
         return None;
@@ -13,9 +13,19 @@ pub(crate) fn decode(escaped: &str, shell: Shell) -> Option<String> {
     while let Some((before, after)) = rest.split_once('\\') {
         decoded.push_str(before);
         rest = escape(after, &mut decoded)?;
+        if decoded.ends_with('\0') {
+            decoded.pop();
+            // bash keeps texts as C does: a NUL ends this one, and what stands behind the quote follows it.
+            return (shell == Shell::Bash).then_some(decoded);
+        }
     }
     decoded.push_str(rest);
     Some(decoded)
+}
+
+/// Returns whether `$'…'` spells a NUL and nothing else, as in `read -d $'\0'`. Whoever is given it as a word sees an empty text.
+pub(crate) fn is_nul(escaped: &str) -> bool {
+    matches!(escaped, r"\0" | r"\00" | r"\000" | r"\x0" | r"\x00")
 }
 
 /// Returns the two characters after each backslash.
@@ -83,7 +93,7 @@ fn number<'s>(
     }
     let value = u32::from_str_radix(value, radix).ok()?;
     let is_byte = most < 4;
-    let character = char::from_u32(value).filter(|c| *c != '\0' && (!is_byte || c.is_ascii()))?;
+    let character = char::from_u32(value).filter(|c| !is_byte || c.is_ascii())?;
     decoded.push(character);
     Some(rest)
 }
@@ -124,8 +134,10 @@ mod tests {
             (r"\cA", Some("\u{1}")),
             (r"\xff", None),
             (r"\777", None),
-            (r"a\0b", None),
-            (r"\x00", None),
+            (r"a\0b", Some("a")),
+            (r"\x00", Some("")),
+            (r"\u0000b\xff", Some("")),
+            (r"a\400", None),
             (r"\c\\", None),
         ];
         for (escaped, expected) in rows {
@@ -138,5 +150,15 @@ mod tests {
         assert_eq!(decode(r"\q", Shell::Zsh), None);
         assert_eq!(decode("\\\n", Shell::Zsh), None);
         assert_eq!(decode(r"\x41\n", Shell::Zsh).as_deref(), Some("A\n"));
+        assert_eq!(decode(r"a\0", Shell::Zsh), None);
+    }
+
+    #[test]
+    fn a_nul_alone_is_known_in_each_spelling() {
+        for escaped in [r"\0", r"\00", r"\000", r"\x0", r"\x00"] {
+            assert!(is_nul(escaped), "{escaped}");
+            assert_eq!(decode(escaped, Shell::Bash).as_deref(), Some(""), "{escaped}");
+        }
+        assert!(!is_nul("") && !is_nul("0") && !is_nul(r"\0a") && !is_nul(r"\0000"));
     }
 }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::actions::{Arg, WordCount};
+use crate::groups;
 use crate::options::Shell;
 use crate::tree::{Expansion, ExpansionKind, Marks, Piece, Word};
 
@@ -16,6 +17,9 @@ const MAX_ALTERNATIVES: usize = 256;
 /// Adds what `word` becomes to the arguments of a command.
 pub(crate) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t>>) {
     if !word.marks.has(Marks::BRACE) {
+        if word.marks.has(Marks::GROUP) {
+            return argv.extend(grouped(word, shell));
+        }
         argv.push(argument(word));
         return;
     }
@@ -52,6 +56,20 @@ fn argument<'t>(word: &Word<'t>) -> Arg<'t> {
     text.map_or_else(|| joined(&units(word.pieces())), Arg::Known)
 }
 
+/// Returns what a word with groups may become.
+fn grouped<'t>(word: &Word<'t>, shell: Shell) -> Vec<Arg<'t>> {
+    let Arg::Unknown { prefix, spelling, .. } = joined(&units(word.pieces())) else {
+        return vec![Arg::any()];
+    };
+    let Some(words) = groups::covering(&spelling, shell) else { return vec![Arg::any()] };
+    let unknown = |spelling| Arg::Unknown {
+        prefix: prefix.clone(),
+        count: WordCount::Any,
+        spelling: Cow::Owned(spelling),
+    };
+    words.into_iter().map(unknown).collect()
+}
+
 /// Returns what a word becomes where it is neither split nor matched against files: in an assignment, in a
 /// here-document or after a redirection operator.
 pub(crate) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
@@ -82,7 +100,7 @@ fn plain<'t>(pieces: &[Piece<'t>]) -> Option<Cow<'t, str>> {
     Some(text)
 }
 
-/// Returns whether unquoted text is matched against file names. Only zsh has parentheses in the words of a command.
+/// Returns whether unquoted text is matched against file names. In the words of a command only patterns have parentheses.
 fn is_pattern(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'('))
         || text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'))
@@ -119,10 +137,13 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     if is_pattern(&bare) {
         count = Some(WordCount::Any);
     }
+    let mut following = units.iter().skip(1);
     for unit in units {
+        let begins_group = matches!(following.next(), Some(Unit::Bare('(')));
         match unit {
             // What begins with a pattern is known up to the pattern: a file of any name may follow.
             Unit::Bare('*' | '?' | '[' | '(') if count.is_some() => break,
+            Unit::Bare('@' | '!' | '+') if begins_group => break,
             Unit::Bare(character) | Unit::Quoted(character) => text.push(*character),
             Unit::Empty => {}
             Unit::Expansion(expansion) => {

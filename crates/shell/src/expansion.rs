@@ -104,6 +104,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let decoded = match self.text.slice(inside, self.text.at) {
             plain if !plain.contains('\\') => self.cow(inside, self.text.at),
+            // zsh keeps the NUL, which ends the word early for whatever it is handed to.
+            nul if ansi::is_nul(nul) && builder.is_empty() && self.ends_word_behind_quote() => {
+                Cow::Borrowed("")
+            }
             escaped => Cow::Owned(
                 ansi::decode(escaped, self.shell())
                     .ok_or_else(|| self.refuse(ReadErrorKind::AnsiQuote, start))?,
@@ -112,6 +116,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at += 1;
         builder.push(Piece::Quoted(decoded));
         Ok(())
+    }
+
+    /// Returns whether a word ends behind the quote that stands here.
+    fn ends_word_behind_quote(&mut self) -> bool {
+        matches!(self.text.peek_second(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
     }
 
     /// Reads `$"…"`, which only bash knows. A translation may replace its text.

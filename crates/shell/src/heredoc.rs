@@ -68,6 +68,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     pub(crate) fn no_heredoc_is_pending(&self, outer: usize) -> Read<()> {
         match self.pending.get(outer) {
             None => Ok(()),
+            Some(_) if self.may_end_with_the_text() => Ok(()),
             Some(heredoc) => Err(self.refuse(ReadErrorKind::UnterminatedHeredoc, heredoc.after)),
         }
     }
@@ -77,6 +78,9 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         let end = loop {
             let line_start = self.text.at;
             if self.text.rest().is_empty() {
+                if self.may_end_with_the_text() {
+                    break line_start;
+                }
                 return Err(self.refuse(ReadErrorKind::UnterminatedHeredoc, start));
             }
             if self.is_last_line(heredoc)? {
@@ -90,6 +94,12 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
             slot.body = body;
         }
         Ok(())
+    }
+
+    /// Whether the end of the text is taken for the last line. Every shell does so, and bash warns; but a text that was read to
+    /// its end may be put before others, and then a here-document would swallow them.
+    const fn may_end_with_the_text(&self) -> bool {
+        self.state.is_partial && self.state.is_outermost()
     }
 
     /// Moves over a line, and over those that an escaped line end joins to it where the body is expanded. Returns

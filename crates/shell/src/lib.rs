@@ -22,6 +22,7 @@ mod evaluated;
 mod expansion;
 pub mod getopt;
 mod grammar;
+mod groups;
 mod heredoc;
 pub mod lookup;
 mod numeric_output;

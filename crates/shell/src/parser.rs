@@ -111,6 +111,8 @@ pub(crate) struct State<'t, 'p> {
     pub(crate) partial: Option<Partial<'t>>,
     /// Where that which could not be read begins, in the text that its parser reads.
     pub(crate) failed_from: Cell<usize>,
+    /// Whether as much as possible is read, of a text that cannot be read to its end.
+    pub(crate) is_partial: bool,
     /// How many double quotes are open.
     pub(crate) in_quotes: usize,
     commands: usize,
@@ -276,6 +278,7 @@ impl<'p> State<'_, 'p> {
             heredocs: Vec::new(),
             partial: None,
             failed_from: Cell::new(0),
+            is_partial: false,
             in_quotes: 0,
             commands: 0,
             words: 0,

@@ -45,6 +45,8 @@ pub(crate) struct PartlyParsed<'t> {
     pub(crate) parsed: Parsed<'t>,
     /// Whether a limit kept parts of the text from being looked at.
     pub(crate) is_cut: bool,
+    /// Whether it was read to its end after all, with the end of the text for that of a here-document.
+    pub(crate) is_whole: bool,
 }
 
 /// Reads as much of a text as there is to understand.
@@ -55,6 +57,7 @@ pub(crate) fn parse_partly<'t>(
     options: &ReadOptions,
 ) -> PartlyParsed<'t> {
     let mut state = State::new(options, Admission::AsTheShell, text.is_ascii());
+    state.is_partial = true;
     let mut resumed = Resumed { items: Vec::new(), error: None, ahead: vec![Start::at(0)] };
     let mut is_cut = text.len() > MAX_PARTIAL_BYTES;
     let mut tried = Vec::new();
@@ -69,6 +72,7 @@ pub(crate) fn parse_partly<'t>(
         is_cut |= error.is_some_and(|error| error.kind.is_limit());
     }
     PartlyParsed {
+        is_whole: !is_cut && resumed.error.is_none() && !text.as_bytes().contains(&0),
         parsed: Parsed { list: List { items: resumed.items }, heredocs: state.heredocs, steps: state.steps },
         is_cut,
     }

@@ -42,9 +42,9 @@ impl<'t> Script<'t> {
     /// Reads as much of `text` as can be understood, for a text that [`Script::read`] refuses.
     #[must_use]
     pub fn read_partly(text: &'t str, options: &ReadOptions) -> PartialScript<'t> {
-        let PartlyParsed { parsed, is_cut } =
+        let PartlyParsed { parsed, is_cut, is_whole } =
             partial::parse_partly(text, Some(text), Origin::Part(0), options);
-        PartialScript { script: Self { parsed, options: options.clone() }, is_cut }
+        PartialScript { script: Self { parsed, options: options.clone() }, is_cut, is_whole }
     }
 
     /// Returns everything that the commands run, open and set.
@@ -105,6 +105,7 @@ impl<'t> Script<'t> {
 pub struct PartialScript<'t> {
     script: Script<'t>,
     is_cut: bool,
+    is_whole: bool,
 }
 
 impl<'t> PartialScript<'t> {
@@ -119,6 +120,13 @@ impl<'t> PartialScript<'t> {
     #[must_use]
     pub const fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Returns whether everything was recognised: all that the text lacks is the last line of a here-document, for which shells take
+    /// the end of the text. No other command may be put behind such a text.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Returns how many steps reading took.

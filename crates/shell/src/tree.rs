@@ -255,6 +255,8 @@ impl Marks {
     pub(crate) const OTHER: u8 = 8;
     /// Braces outside and inside of `${…}`: bash pairs them before it knows which is which.
     pub(crate) const TANGLED: u8 = 16;
+    /// A pattern in parentheses.
+    pub(crate) const GROUP: u8 = 32;
 
     pub(crate) const fn has(self, mark: u8) -> bool {
         self.0 & mark != 0

@@ -247,6 +247,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         match context {
             WordContext::Regex => true,
             WordContext::Pattern => self.shell() == Shell::Zsh || ends_in_group_operator(builder),
+            // bash, after `shopt -s extglob`; before it a `(` here is an error, and nothing of the line runs.
+            WordContext::Argument if self.shell() == Shell::Bash => {
+                ends_in_group_operator(builder) && !self.is_empty_group()
+            }
             // `name()` defines a function; a qualifier is never empty.
             WordContext::Argument => {
                 self.shell() == Shell::Zsh
@@ -257,10 +261,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
+    /// Returns whether the parentheses that open here hold nothing, as where a function is defined.
+    fn is_empty_group(&self) -> bool {
+        let rest = self.text.rest().strip_prefix('(').unwrap_or_default();
+        rest.trim_start_matches([' ', '\t', '\n', '\\']).starts_with(')')
+    }
+
     /// Reads `( … )` inside a pattern, or a glob qualifier.
     fn word_group(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
-        builder.marks.add(Marks::GLOB);
+        // What bash makes of braces in a group, or around one, is not certain.
+        builder.marks.add(Marks::GLOB | Marks::GROUP | Marks::TANGLED);
         let expansions = self.parenthesised()?;
         let text = self.text.slice(start, self.text.at);
         if self.shell() == Shell::Zsh && !is_harmless_qualifier(text) {

@@ -46,6 +46,13 @@ impl Grammar {
 
     /// Returns a whole text.
     pub(crate) fn text(mut self) -> String {
+        // In some, patterns in parentheses are switched on for what follows, which shells read line by line.
+        match self.shell {
+            Shell::Bash if self.random.once_in(8) => {
+                self.one_of(&["shopt -s extglob\n", "shopt -s extglob dotglob\n"]);
+            }
+            _ => {}
+        }
         self.list();
         if !self.pending.is_empty() || self.random.once_in(8) {
             self.line_end();

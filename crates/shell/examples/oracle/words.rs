@@ -61,7 +61,7 @@ impl Grammar {
     }
 
     fn part(&mut self) {
-        let ways = if self.stays_plain() { 5 } else { 18 };
+        let ways = if self.stays_plain() { 5 } else { 19 };
         match self.random.below(ways) {
             0..=4 => {
                 self.one_of(&["a", "-rf", "n", "x=y", "a#b", "{}", "--o=v", "0", "é", "a,b", "@", "%", "+"]);
@@ -78,6 +78,8 @@ impl Grammar {
                 "$'\\u0041'",
                 "$'\\cA'",
                 "$'\\q'",
+                "$'\\0'",
+                "$'a\\x00$(rm q4)'",
             ]),
             9 => {
                 self.one_of(&[
@@ -122,7 +124,16 @@ impl Grammar {
                     "(a|b)",
                 ]);
             }
-            _ => self.one_of(&["$\"a\"", "$", "!", "=", "[", "]", "^", "a=(", "$[1+1]", "\"$@\""]),
+            17 if self.depth < MAX_DEPTH && self.random.once_in(2) => {
+                self.one_of(&["!(", "@(", "a+(", "*(", "?("]);
+                self.one_of(&["*.sh", "a|b", "[)]", "'a b'", "$x", "a b", "("]);
+                self.substitution();
+                self.push(")");
+            }
+            _ => self.one_of(&[
+                "!(*.sh)", "@(a|b)", "n+(a)", "?(n)", "*(n)", "!()", "$\"a\"", "$", "!", "=", "[", "]", "^",
+                "a=(", "$[1+1]", "\"$@\"",
+            ]),
         }
     }
 
@@ -163,6 +174,12 @@ impl Grammar {
                 "${x/#/\\}}",
                 "${x/\\//b}",
                 "${x:-}",
+                "${x%'a b'}",
+                "${x:-'a b'}",
+                "${x.y}",
+                "${x[\"a\"].b(1):.2f}",
+                "${x?'a':b}",
+                "${x y $(rm q5)}",
             ]),
             _ => {
                 self.one_of(&["${x:-", "${x-", "${x:+", "${x:=", "${x#", "${x%", "${x/a/", "${y:-", "${x:?"]);

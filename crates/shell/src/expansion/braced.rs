@@ -147,6 +147,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
             _ if !self.text.rest().contains('}') => {
                 Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start))
             }
+            // `"${row["a"].mean():.2f}"`, which was meant for another language, is an error in bash: it runs nothing of this line.
+            // Reading it as the name of another variable, and as all that is in it, costs nothing.
+            _ if self.shell() == Shell::Bash => Ok(Action::Reference),
             _ => Err(self.refuse_here(ReadErrorKind::BadExpansion)),
         }
     }
@@ -156,7 +159,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         loop {
             match self.text.peek() {
                 b'}' => break,
-                b'\'' if quotes == Quotes::Double => {
+                b'\'' if quotes == Quotes::Double && !self.means_nothing_within_single_quotes() => {
                     return Err(self.refuse_here(ReadErrorKind::QuoteInBraces));
                 }
                 b'\'' => self.skip_single_quotes()?,
@@ -194,6 +197,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         self.text.at += 1;
         Ok(())
+    }
+
+    /// Returns whether what stands up to the next single quote is the same whether it is quoted or not.
+    fn means_nothing_within_single_quotes(&self) -> bool {
+        let inside = self.text.rest().get(1..).unwrap_or_default().split_once('\'');
+        inside.is_some_and(|(inside, _)| {
+            !inside.contains(['}', '{', '$', '`', '"', '\\', '<', '>', '(', ')', '\n'])
+        })
     }
 
     /// Reads the flags in `${(…)name}`, of which some evaluate the value.

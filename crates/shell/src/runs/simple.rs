@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{Context, Set, Stdin, Walk};
 use crate::actions::{
     Arg, Assignment, AssignmentScope, DataFlow, HazardKind, InvocationKind, Redirect, SubstitutionForm,
+    WordCount,
 };
 use crate::braces::{arguments, single};
 use crate::expansion::is_name;
@@ -77,6 +78,8 @@ impl<'t> Walk<'t, '_> {
             self.word(word, context);
             if index > 0 && is_declared(simple, word, context.shell) {
                 argv.push(single(word.pieces()));
+            } else if let Some(array) = declared_array(simple, word) {
+                argv.push(array);
             } else {
                 arguments(word, context.shell, &mut argv);
             }
@@ -231,13 +234,14 @@ impl<'t> Walk<'t, '_> {
                 context.shell == Shell::Zsh && (stdin.is_some() || *context.stdin != Stdin::Inherited);
             stdin = input.map(|input| if joins { Stdin::Unknown } else { input }).or(stdin);
             if !matches!(redirected.operator, RedirectOperator::Heredoc | RedirectOperator::HereString) {
-                self.actions.redirects.push(Redirect {
+                let opened = targets(&redirected.target, context.shell).into_iter().map(|target| Redirect {
                     operator: redirected.operator,
                     descriptor: redirected.descriptor.clone(),
-                    target: target(&redirected.target, context.shell),
+                    target,
                     runs: 0..0,
                     span: redirected.span,
                 });
+                self.actions.redirects.extend(opened);
             }
         }
         stdin
@@ -278,6 +282,21 @@ fn is_declared(simple: &Simple<'_>, word: &Word<'_>, shell: Shell) -> bool {
     shell != Shell::Sh && is_plain && declares && assigns()
 }
 
+/// Returns `name=(…)` of a declaration as the one argument that it is, whatever its elements become.
+fn declared_array<'t>(simple: &Simple<'t>, word: &Word<'t>) -> Option<Arg<'t>> {
+    let name = simple.words.first().and_then(Word::bare)?;
+    let (Piece::Bare(assigned), Piece::Bare(array)) = (word.pieces().first()?, word.pieces().last()?) else {
+        return None;
+    };
+    let is_array = is_declaration(name) && !word.marks.has(Marks::GROUP) && array.starts_with('(');
+    let prefix = assigned.clone();
+    (is_array && prefix.ends_with('=')).then(|| Arg::Unknown {
+        spelling: Cow::Owned(format!("{prefix}$()")),
+        prefix,
+        count: WordCount::One,
+    })
+}
+
 /// Returns the variables that a builtin sets from its words or from what it reads.
 fn variables_set(argv: &[Arg<'_>]) -> Vec<String> {
     let Some((name, words)) = argv.split_first() else { return Vec::new() };
@@ -295,12 +314,13 @@ fn variables_set(argv: &[Arg<'_>]) -> Vec<String> {
     words.iter().filter_map(name_in).collect()
 }
 
-/// Returns the file that a redirection names.
-fn target<'t>(word: &Word<'t>, shell: Shell) -> Arg<'t> {
+/// Returns the file that a redirection names. Of those that a pattern in parentheses may mean it is one.
+fn targets<'t>(word: &Word<'t>, shell: Shell) -> Vec<Arg<'t>> {
     let mut targets = Vec::new();
     arguments(word, shell, &mut targets);
-    match <[Arg<'t>; 1]>::try_from(targets) {
-        Ok([target]) => target,
-        Err(_) => Arg::any(),
+    if targets.len() == 1 || (word.marks.has(Marks::GROUP) && !targets.is_empty()) {
+        targets
+    } else {
+        vec![Arg::any()]
     }
 }

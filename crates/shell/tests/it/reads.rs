@@ -46,6 +46,7 @@ fn every_command_of_a_text_is_listed() {
         ("$'\\162\\155' $'it\\'s' $\"x\"", &["rm it's x"]),
         ("echo '$(a)' \"\\$(b)\" \\$\\(c\\)", &["echo $(a) $(b) $(c)"]),
         ("echo $'\\'' $(a) ''", &["a", "echo ' … "]),
+        ("read -d $'\\0' x; a$'\\0'b $'c\\x00d'e", &["read -d  x", "ab ce"]),
         ("r\\\nm x\\\ny", &["rm xy"]),
         ("a {f\\\n}>x b 1\\\n2>x c", &["a b c"]),
         ("echo $\\\n(a)", &["a", "echo …"]),
@@ -61,6 +62,9 @@ fn every_command_of_a_text_is_listed() {
         ("(( $(a \"b > c\" | d) ))", &["a b > c", "d"]),
         ("x=$(a) y=(`b` <(c)) z[$(d)]=1 e", &["a", "b", "c", "d", "e"]),
         ("echo \"${x:-\\$(a)}\" '`b`'", &["echo … `b`"]),
+        ("echo \"${x:-'a b'}${x#'c'}$(d)\"", &["d", "echo …"]),
+        // Errors of which bash says that they are bad substitutions.
+        ("echo \"${x.y$(a)}\" ${x[\"k\"].m(`b`):.2f} ${x y}", &["a", "b", "echo … … …"]),
         // Here-documents.
         ("a <<E\n$(b) 'c' `d`\nE\ne", &["b", "d", "a", "e"]),
         ("a <<'E'\n$(b)\nE\nc", &["a", "c"]),
@@ -88,6 +92,10 @@ fn every_command_of_a_text_is_listed() {
         ("a {b,c}${x}", &["a b… c…"]),
         ("a <<E\nb\\\nc\nE\nx=(\\; b)", &["a"]),
         ("ls * a[0] [ ~/x", &["ls … a… [ ~/x"]),
+        // Patterns in parentheses, where `shopt -s extglob` made them some. Elsewhere nothing of their line runs.
+        ("ls !(*.md) x@(a|$(b)|'c d')y", &["b", "ls … … x…"]),
+        ("case x in @(a|b)) c;; +([0-9])) d;; esac; for x in ?(y z); do e; done", &["c", "d", "e"]),
+        ("a@() { b; }", &["b"]),
         ("$x; \"$x\"; a$x", &["…", "…", "a…"]),
     ];
     for (text, expected) in rows {
@@ -181,13 +189,13 @@ fn zsh_is_read_as_zsh() {
         ("if [[ 1 -eq 1 ]] a", &["a"]),
         ("if (( 1 )) { a } ", &["a"]),
         ("a >! b; c &| d", &["a", "c", "d"]),
-        ("ls *(.) **/*(om[1])", &["ls … …"]),
+        ("ls *(.) **/*(om[1])", &["ls … … … …"]),
         ("echo ${(j:,:)x}", &["echo …"]),
         ("> f", &["…"]),
         ("nocorrect < f", &["…", "nocorrect"]),
         ("a {,}", &["a  "]),
         ("noglob a; - b", &["a", "b", "noglob a", "- b"]),
-        ("ls a(|b)", &["ls a…"]),
+        ("ls a(|b)", &["ls a… a…"]),
         ("a {1.\\.3}", &["a …"]),
         ("nocorrect x=1 a", &["a", "nocorrect a"]),
         ("x=1 nocorrect nocorrect < f y=(1 2) a", &["a", "nocorrect a", "nocorrect nocorrect a"]),

@@ -37,8 +37,11 @@ fn what_is_not_certain_is_refused() {
         ("x=(1 2", UnterminatedCommand),
         ("f()", UnterminatedCommand),
         ("a <", UnterminatedCommand),
+        ("$(a <<E\nb", UnterminatedHeredoc),
         ("a <<E\nb", UnterminatedHeredoc),
         ("a <<E", UnterminatedHeredoc),
+        ("{ a <<E\nb\n}", UnterminatedHeredoc),
+        ("(a <<E\nb)", UnterminatedHeredoc),
         ("a \\", TrailingBackslash),
         // Not where it stands.
         ("a )", Syntax),
@@ -55,8 +58,12 @@ fn what_is_not_certain_is_refused() {
         ("[[ a b ]]", Syntax),
         ("cat =(a)", Syntax),
         ("a | ! b", Syntax),
-        ("${x y}", BadExpansion),
         ("${ a; }", BadExpansion),
+        ("${|a;}", BadExpansion),
+        ("${}", BadExpansion),
+        ("\"${x.y('}')}\"", QuoteInBraces),
+        ("\"${x:-'$y'}\"", QuoteInBraces),
+        ("\"${x:-it's}\"", QuoteInBraces),
         // Read differently by different shells, or by different versions.
         ("echo $((a) | (b))", AmbiguousArithmetic),
         ("((a) | (b))", AmbiguousArithmetic),
@@ -95,12 +102,37 @@ fn what_is_not_certain_is_refused() {
         ("a 2>&b", Dialect),
         ("a <&b", Dialect),
         ("x=(a)b c", Syntax),
-        ("echo $'a\\0b'", AnsiQuote),
         ("echo $'\\xff'", AnsiQuote),
     ];
     for (text, reason) in rows {
         assert_eq!(read(text, Shell::Bash).err(), Some(*reason), "{text:?}");
     }
+}
+
+#[test]
+fn the_end_of_the_text_ends_a_here_document_that_is_refused() {
+    let rows: &[(&str, bool, &[&str])] = &[
+        ("a <<E\n$(b)", true, &["b", "a"]),
+        ("a <<'E'\n$(b)\nE ", true, &["a"]),
+        ("a <<E", true, &["a"]),
+        ("a <<E && b <<F\n$(c)\nE\n$(d)", true, &["c", "a", "d", "b"]),
+        ("{ a <<E\n}", false, &["a"]),
+        ("x <<E\n$(a <<F\nb", false, &["x", "a"]),
+        ("a <<E\nb\0c", false, &["a"]),
+        ("echo ${}; a <<E\nb", false, &["echo …", "a"]),
+    ];
+    for (text, is_whole, expected) in rows {
+        assert!(Script::read(text, &ReadOptions::default()).is_err(), "{text:?}");
+        let partial = Script::read_partly(text, &ReadOptions::default());
+        assert_eq!(partial.is_whole(), *is_whole, "{text:?}");
+        let words = |run: &stockade_shell::Run<'_>| {
+            run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let actions = partial.actions();
+        let found: Vec<String> = actions.runs.iter().map(words).collect();
+        assert_eq!(found, *expected, "{text:?}");
+    }
+    assert!(!Script::read_partly("fi", &ReadOptions::default()).is_whole());
 }
 
 #[test]
@@ -141,6 +173,10 @@ fn what_only_zsh_does_is_refused_for_zsh() {
         ("foreach x (a) b; end", ZshSyntax),
         ("echo $'\\q'", AnsiQuote),
         ("echo $'\\xg'", AnsiQuote),
+        ("echo a$'\\0'", AnsiQuote),
+        ("echo $'\\0'a", AnsiQuote),
+        ("echo $'a\\0b'", AnsiQuote),
+        ("echo ${x.y}", BadExpansion),
         ("{a}", ZshSyntax),
         ("a b}", ZshSyntax),
         ("a; time b", Dialect),

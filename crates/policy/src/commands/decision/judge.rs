@@ -13,8 +13,8 @@ use crate::commands::rules::rule::{CommandPattern, Redirects, RegexScope};
 use crate::commands::validator::{ValidatorOptions, validate};
 use crate::commands::variables;
 use stockade_shell::{
-    Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, ReadError, ReadErrorKind, ReadOptions,
-    Redirect, Run, Script, Span,
+    Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, PartialScript, ReadError,
+    ReadErrorKind, ReadOptions, Redirect, Run, Script, Span,
 };
 
 /// Decides on a text.
@@ -33,7 +33,7 @@ pub(super) fn decide<'t, 'p>(
         // Whatever can be read of it may still be a reason to deny. There is no canonical spelling to run.
         Err(error) => {
             let partial = Script::read_partly(text, options);
-            judge.refused(text, error, partial.is_cut());
+            judge.refused(text, error, &partial);
             (None, partial.actions())
         }
     };
@@ -71,10 +71,14 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         self.parts.push(Part { action: Action::Whole, span, effect, cause, adds_harmless_names: false });
     }
 
-    fn refused(&mut self, text: &str, error: ReadError, is_cut: bool) {
+    fn refused(&mut self, text: &str, error: ReadError, partial: &PartialScript<'_>) {
         let effect = match error.kind {
             // Behind a limit anything may stand, and nobody who means well writes as much.
-            _ if is_cut => Effect::Deny,
+            _ if partial.is_cut() => Effect::Deny,
+            // Every shell takes the end of the text for that of the here-document, and everything else was read.
+            ReadErrorKind::UnterminatedHeredoc if partial.is_whole() => {
+                self.policy.defaults.unanalysable.min(Effect::Sandbox)
+            }
             // The shell refuses a single line without its end before anything of it runs.
             ReadErrorKind::UnterminatedQuote | ReadErrorKind::TrailingBackslash if !text.contains('\n') => {
                 self.policy.defaults.unanalysable.min(Effect::Sandbox)

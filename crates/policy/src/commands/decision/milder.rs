@@ -15,8 +15,8 @@ const OBSTACLES: &[(&str, Shell, ReadErrorKind)] = &[
     ("echo \"$(( $(echo 1; echo 2) ))\"", Shell::Bash, ReadErrorKind::ArithmeticSubstitution),
     ("((a) ; b)", Shell::Bash, ReadErrorKind::AmbiguousArithmetic),
     ("echo \"`echo \"a {b}\"`\"", Shell::Bash, ReadErrorKind::QuoteInBackticks),
-    ("echo ${x!}", Shell::Bash, ReadErrorKind::BadExpansion),
-    ("echo \"${x:-'a'}\"", Shell::Bash, ReadErrorKind::QuoteInBraces),
+    ("echo ${}", Shell::Bash, ReadErrorKind::BadExpansion),
+    ("echo \"${x:-'$a'}\"", Shell::Bash, ReadErrorKind::QuoteInBraces),
     ("echo $'\\xff'", Shell::Bash, ReadErrorKind::AnsiQuote),
     ("cat <<$x\na\n$x", Shell::Bash, ReadErrorKind::HeredocDelimiter),
     ("echo \"$(cat <<x; id\na\nx\n)\"", Shell::Bash, ReadErrorKind::HeredocInSubstitution),
@@ -60,7 +60,7 @@ fn floods() -> Vec<(String, ReadErrorKind)> {
         (":;".repeat(4_200), ReadErrorKind::TooManyCommands),
         (format!("echo{};", " a".repeat(10_500)), ReadErrorKind::TooManyWords),
         (format!("{}:;{}", "{ ".repeat(60), "};".repeat(60)), ReadErrorKind::TooDeep),
-        ("echo ${x!};".repeat(40), ReadErrorKind::BadExpansion),
+        ("echo ${};".repeat(40), ReadErrorKind::BadExpansion),
     ]
 }
 
