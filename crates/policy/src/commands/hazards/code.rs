@@ -1,6 +1,7 @@
 //! Programs that run code given to them in an option, in a script or by a file.
 
 mod awk;
+mod python;
 pub(super) mod sed;
 
 use super::Floor::{Ask, Deny, Sandbox};
@@ -104,12 +105,19 @@ pub(super) const SHAPES: &[Shape] = &[
         id: "code-starts-programs",
         floor: Ask,
         programs: CODED,
-        fires: |command| code(command).any(|code| has(code, STARTS)) || awk::scripts(command).any(awk::runs),
+        fires: |command| {
+            code(command)
+                .any(|code| has(code, STARTS) && !(is_python(command) && python::starts_by_list(code)))
+                || awk::scripts(command).any(awk::runs)
+        },
         reason: "is code that starts other programs, which cannot be seen",
         fix: "write the program as a command of its own, so that it can be judged",
         matches: &[
             "python3 -c 'import os; os.system(\"id\")'",
-            "python -c 'import subprocess'",
+            "python -c 'import subprocess; subprocess.run(\"id\", shell=True)'",
+            "python3 -c 'import subprocess; subprocess.run([\"sh\", \"-c\", \"id\"])'",
+            "python3 -c 'import subprocess; subprocess.run([\"rm\", \"x\"])'",
+            "python -c 'from subprocess import *; getoutput(\"id\")'",
             "perl -e 'system(\"id\")'",
             "perl -e 'print `id`'",
             "ruby -e 'exec \"id\"'",
@@ -128,6 +136,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &[
             "python3 -c 'print(1)'",
             "awk '{print $1}' f",
+            "python3 -c 'import subprocess, sys; subprocess.run([sys.executable, \"x.py\"])'",
             "node -e 'console.log(1)'",
             "awk '/system/ {print}' f",
             "perl -pe 's/a/b/' f",
@@ -390,6 +399,11 @@ fn code<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
     let options = language(command.name).unwrap_or_default();
     // The code of python is the word after the cluster that ends in `c`.
     command.texts(options).chain(awk::scripts(command).filter(|code| code.contains("/inet/")))
+}
+
+/// Whether an interpreter is one of python.
+fn is_python(command: &Command<'_, '_>) -> bool {
+    command.name.starts_with("python") || command.name.starts_with("pypy")
 }
 
 /// Whether code names a file that holds secrets, in quotes.
