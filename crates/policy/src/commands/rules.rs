@@ -5,6 +5,7 @@ pub(crate) mod builtin;
 pub(crate) mod check;
 #[cfg(feature = "rule-files")]
 pub(crate) mod custom;
+mod disguises;
 pub(crate) mod effect;
 pub(crate) mod expressions;
 #[cfg(feature = "rule-files")]

@@ -285,6 +285,62 @@ match = ["pythn3"]
     }
 }
 
+fn lints_of(rules: &str) -> Vec<String> {
+    let file = CommandRuleFile::parse(&format!("version = 1\n{rules}"), CommandRuleFormat::Toml, Layer::User);
+    let lints = lint_rules(file.unwrap().rules());
+    lints.into_iter().map(|lint| format!("{}: {}", lint.rule, lint.message)).collect()
+}
+
+/// What denies is tried in disguise, and what it misses is said with what mends it.
+#[test]
+fn lint_says_what_a_denial_misses() {
+    let rule = |id: &str, what: &str, decision: &str, example: &str| {
+        format!(
+            "[[rule]]\nid = \"{id}\"\n{what}\ndecision = \"{decision}\"\nreason = \"x\"\nmatch = ['{example}']\nnot_match = ['zz']\n"
+        )
+    };
+    let misses = |rules: &[String]| {
+        lints_of(&rules.concat()).into_iter().filter(|one| one.contains("does not deny")).collect::<Vec<_>>()
+    };
+    for (prefix, example) in [
+        ("prefix = [\"rm\"]", "rm x"),
+        ("prefix = [\"rm\", \"-rf\"]", "rm -rf x"),
+        ("prefix = [\"npm\", \"install\"]", "npm install x"),
+        ("prefix = [\"docker\", \"rm\"]", "docker rm x"),
+        ("prefix = [\"git\", \"push\", \"--force\"]", "git push --force"),
+        ("glob = \"git push *\"", "git push x"),
+    ] {
+        let found = misses(&[rule("r", prefix, "deny", example)]);
+        assert!(found.is_empty(), "{prefix}: {found:#?}");
+    }
+    let found = misses(&[rule("r", "glob = \"git push\"", "deny", "git push")]).concat();
+    assert!(
+        found.contains("`git push more` (ask)") && found.contains("prefix = [\"git\", \"push\"]"),
+        "{found}"
+    );
+    let found = misses(&[rule("r", "regex = '^terraform apply'", "deny", "terraform apply")]).concat();
+    assert!(
+        found.contains("`/bin/terraform apply`") && found.contains("name the words with `prefix`"),
+        "{found}"
+    );
+    let beside = |program: &str| {
+        let allowed = format!("prefix = [\"{program}\"]\ni_know = true");
+        let example = format!("{program} x");
+        misses(&[
+            rule("no", "prefix = [\"tool\"]", "deny", "tool x"),
+            rule("runs", &allowed, "allow", &example),
+        ])
+    };
+    assert!(beside("python3").is_empty(), "code of these is never allowed unseen");
+    assert!(beside("pwsh").concat().contains("`pwsh -c 'tool'`: rule `runs` lets a program run any other"));
+    let found = misses(&[
+        rule("no", "prefix = [\"tool\"]", "deny", "tool x"),
+        rule("yes", "prefix = [\"tool\", \"more\"]", "allow", "tool more"),
+    ])
+    .concat();
+    assert!(found.contains("`tool more` (allow)") && found.contains("rule `yes` decides there"), "{found}");
+}
+
 #[test]
 fn a_star_at_the_end_of_a_glob_takes_the_rest_where_it_refuses() {
     let policy = |decision: &str| {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use stockade_text::{Escaped, nearest};
 
 use super::check::LAUNCHERS;
+use super::disguises;
 use super::effect::{Effect, Layer};
 use super::matcher::Compiled;
 use super::program::base;
@@ -33,6 +34,7 @@ pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
         let messages = alone(rule).into_iter().chain(shadowed(rule, &strongest)).chain(unknown(rule, &known));
         lints.extend(messages.map(|message| Lint { rule: rule.rule.id.clone(), message }));
     }
+    lints.extend(disguises::missed(rules));
     lints
 }
 
