@@ -177,7 +177,18 @@ fn fits(foreseen: &[Arg<'_>], open_ended: bool, ran: &[String]) -> bool {
 
 /// Whether a word that is certain became `found`: `find` and `xargs` put names in place of `{}`.
 fn is_word(word: &str, found: &str) -> bool {
-    word == found || word.contains("{}") || at_home(word) == found
+    word == found || word.contains("{}") || at_home(word) == found || without_letters(word) == found
+}
+
+/// What bash makes of `$'\u00e9'` where the locale has no such letter: the escape itself, in capitals. It is no name of
+/// anything else.
+fn without_letters(word: &str) -> String {
+    let escaped = |letter: char| match u32::from(letter) {
+        0..0x80 => letter.to_string(),
+        code @ 0x80..0x1_0000 => format!("\\u{code:04X}"),
+        code => format!("\\U{code:08X}"),
+    };
+    word.chars().map(escaped).collect()
 }
 
 fn begins(prefix: &str, found: &str) -> bool {
@@ -219,6 +230,8 @@ mod tests {
         assert_eq!(missed("ls a", &[&["ls", "b"]]), 1);
         assert_eq!(missed("ls 'a b'", &[&["ls", "a", "b"]]), 1);
         assert_eq!(missed("find . -exec ls {}$x +", &[&["ls", "./a"]]), 0);
+        assert_eq!(missed("ls $'\\u00ee'", &[&["ls", "\\u00EE"]]), 0);
+        assert_eq!(missed("ls $'\\u00ee'", &[&["ls", "\\u00EF"]]), 1);
     }
 
     #[test]
