@@ -53,7 +53,7 @@ pub use actions::{
 pub use admission::refused_character;
 pub use options::{ReadOptions, Shell};
 pub use read_error::{ReadError, ReadErrorKind};
-pub use render::quote;
+pub use render::{quote, quote_argv};
 pub use script::{PartialScript, Script};
 pub use span::Span;
 pub use tree::RedirectOperator;

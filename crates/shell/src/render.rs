@@ -96,18 +96,21 @@ fn simple(simple: &Simple<'_>, shell: Shell) -> Option<String> {
             None => words.extend(known(word, shell)?.iter().map(|text| quote(text))),
         }
     }
-    // In the place of a command a bare word could be a reserved word or an assignment.
-    if let Some(name) = words.get_mut(before)
-        && (is_reserved(name) || name.contains('='))
-        && !name.starts_with(['\'', '~'])
-    {
-        *name = format!("'{name}'");
+    if let Some(name) = words.get_mut(before) {
+        keep_a_name(name);
     }
     let mut text = words.join(" ");
     redirects(&simple.redirects, shell, &mut text)?;
     let text = text.trim_start();
     // A command of which nothing is left cannot be written down.
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// In the place of a command a bare word could be a reserved word or an assignment; in quotes it is neither.
+fn keep_a_name(name: &mut String) {
+    if (is_reserved(name) || name.contains('=')) && !name.starts_with(['\'', '~']) {
+        *name = format!("'{name}'");
+    }
 }
 
 fn assignment(assigned: &Assigned<'_>) -> Option<String> {
@@ -183,9 +186,44 @@ pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Returns a program and its arguments as a line that every shell reads as exactly these words.
+///
+/// ```
+/// assert_eq!(stockade_shell::quote_argv(["git", "commit", "-m", "it's"]), r"git commit -m 'it'\''s'");
+/// assert_eq!(stockade_shell::quote_argv(["X=1", "if"]), "'X=1' if");
+/// ```
+#[must_use]
+pub fn quote_argv<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let mut words: Vec<String> = words.into_iter().map(quote).collect();
+    if let Some(name) = words.first_mut() {
+        keep_a_name(name);
+    }
+    words.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
+    use super::quote_argv;
     use crate::{ReadOptions, Script};
+
+    #[test]
+    fn a_line_of_quoted_words_is_read_as_these_words() {
+        let rows: [&[&str]; 7] = [
+            &["git", "status"],
+            &["X=1", "rm", "x"],
+            &["if", "then", "fi"],
+            &["echo", "", "it's", "$(id)", "~", "a\nb", "{a,b}", "*", "=ls", "!x"],
+            &["[[", "a", "]]"],
+            &["!", "ls"],
+            &["./a b", "&&", ";"],
+        ];
+        for words in rows {
+            let line = quote_argv(words.iter().copied());
+            let argv = Script::read(&line, &ReadOptions::default()).unwrap().argv();
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            assert_eq!(argv, Some(words), "{line}");
+        }
+    }
 
     #[test]
     fn the_canonical_spelling_keeps_the_meaning() {

@@ -435,9 +435,7 @@ fn describe(run: &Run<'_>) -> String {
 fn text(example: &Example) -> String {
     match example {
         Example::Text(text) => text.clone(),
-        Example::Argv(words) => {
-            words.iter().map(|word| stockade_shell::quote(word)).collect::<Vec<_>>().join(" ")
-        }
+        Example::Argv(words) => stockade_shell::quote_argv(words.iter().map(String::as_str)),
     }
 }
 
