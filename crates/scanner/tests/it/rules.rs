@@ -66,6 +66,33 @@ fn every_rule_has_an_id_of_its_own_and_lies_where_it_says() {
     }
 }
 
+/// Which files start programs, instruct agents or hold secrets stands in one table, the crate `names`. A rule that is to speak of
+/// them takes them from there: two lists of such names have never stayed the same.
+#[test]
+fn no_rule_has_a_list_of_names_of_its_own() {
+    let is_word = |part: &&str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let paths = stockade_names::names().flat_map(|name| name.paths.iter().chain(name.matches));
+    let parts = paths.flat_map(|path| path.split('/'));
+    let mut known: Vec<String> =
+        parts.filter(|part| !part.contains('*') && !is_word(part)).map(str::to_lowercase).collect();
+    known.sort();
+    known.dedup();
+    let is_known = |name: &str| known.iter().any(|it| it == name);
+    assert!([".bashrc", ".ssh", "claude.md"].into_iter().all(is_known), "{known:?}");
+    // A name as an expression spells it. The end of a longer word (`process.env`) is none.
+    let speaks_of = |regex: &str, name: &str| {
+        let text = regex.replace('\\', "").to_lowercase();
+        text.match_indices(name).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+    };
+    assert!(speaks_of(r"~/\.bashrc\b", ".bashrc") && !speaks_of(r"process\.env\b", ".env"));
+    for rule in Scanner::builtin().rules() {
+        for pattern in &rule.patterns {
+            let name = known.iter().find(|name| speaks_of(&pattern.regex, name));
+            assert_eq!(name, None, "{}: {}", rule.id, pattern.regex);
+        }
+    }
+}
+
 #[test]
 fn rules_are_refused_when_their_patterns_take_too_much_together() {
     // Conditions are compiled twice: alone, for what is wrong with one, and with their like.
