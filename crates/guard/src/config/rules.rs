@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
-use stockade_policy::commands::rules::{CommandRuleFile, CommandRuleFormat};
+use stockade_policy::commands::rules::CommandRuleFile;
 use stockade_policy::{CommandRule, Effect, Layer, RuleLayer};
 use stockade_text::{Node, TextPosition, Value};
 
@@ -124,9 +124,10 @@ pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (Text
     let Value::List(nodes) = &node.value else {
         return Err((node.at, format!("it is {}, and not a list of rules", node.value.kind())));
     };
-    let spelled = Spelled::of(node);
-    let file = CommandRuleFile::parse(&spelled.text, CommandRuleFormat::Json, owner(layer))
-        .map_err(|error| (spelled.place(error.line), error.problem.to_string()))?;
+    let file = CommandRuleFile::of_list(nodes, owner(layer)).map_err(|error| {
+        let at = TextPosition { line: error.line, column: error.column };
+        (at, error.problem.to_string())
+    })?;
     let rules = nodes.iter().zip(file.rules());
     Ok(rules.map(|(node, rule)| (node.at, rule.clone(), node.value.to_json())).collect())
 }
@@ -139,61 +140,4 @@ pub(super) const MAX_OF_PROJECT: usize = 16;
 pub(super) fn expressions(node: &Node) -> usize {
     let Value::List(nodes) = &node.value else { return 0 };
     nodes.iter().filter(|node| node.value.get("regex").is_some()).count()
-}
-
-/// A list of rules as the text of a file of rules, in which every key and every value has a line of its own: so the line
-/// of an error tells where in the configuration it stands.
-struct Spelled {
-    text: String,
-    places: Vec<TextPosition>,
-}
-
-impl Spelled {
-    fn of(rules: &Node) -> Self {
-        let mut spelled = Self { text: String::new(), places: Vec::new() };
-        spelled.line(rules.at, "{\"version\": 1, \"rule\":");
-        spelled.node(rules);
-        spelled.line(rules.at, "}");
-        spelled
-    }
-
-    fn place(&self, line: usize) -> TextPosition {
-        let index = line.saturating_sub(1).min(self.places.len().saturating_sub(1));
-        self.places.get(index).copied().unwrap_or(TextPosition::START)
-    }
-
-    fn line(&mut self, at: TextPosition, text: &str) {
-        self.text.push_str(text);
-        self.text.push('\n');
-        self.places.push(at);
-    }
-
-    fn node(&mut self, node: &Node) {
-        match &node.value {
-            Value::List(nodes) => {
-                self.line(node.at, "[");
-                for (number, inner) in nodes.iter().enumerate() {
-                    self.comma(number, inner.at);
-                    self.node(inner);
-                }
-                self.line(node.at, "]");
-            }
-            Value::Table(entries) => {
-                self.line(node.at, "{");
-                for (number, entry) in entries.iter().enumerate() {
-                    self.comma(number, entry.at);
-                    self.line(entry.at, &format!("{}:", Json::from(entry.key.as_str())));
-                    self.node(&entry.node);
-                }
-                self.line(node.at, "}");
-            }
-            value => self.line(node.at, &value.to_json().to_string()),
-        }
-    }
-
-    fn comma(&mut self, number: usize, at: TextPosition) {
-        if number > 0 {
-            self.line(at, ",");
-        }
-    }
 }

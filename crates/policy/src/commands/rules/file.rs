@@ -8,7 +8,7 @@ pub(crate) mod error;
 mod schema;
 mod syntax;
 
-use stockade_text::TextPosition;
+use stockade_text::{Node, TextPosition};
 
 use error::{CommandRuleFileError, CommandRuleFileProblem};
 use schema::RulePositions;
@@ -28,7 +28,7 @@ pub const MAX_COMMAND_RULE_FILE_BYTES: usize = 1 << 20;
 pub(crate) const VERSION: i64 = 1;
 
 /// A file of rules for commands that can be used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CommandRuleFile {
     rules: Vec<CommandRule>,
     places: Vec<RulePositions>,
@@ -78,6 +78,17 @@ impl CommandRuleFile {
     pub fn parse(text: &str, format: CommandRuleFormat, layer: Layer) -> Result<Self, CommandRuleFileError> {
         let file = Self::parse_untested(text, format, layer)?;
         file.test(layer)?;
+        Ok(file)
+    }
+
+    /// Reads rules that stand as a list in another document, such as a configuration, and checks them likewise. An error says
+    /// where in that document.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with a rule, where it stands, and how to mend it.
+    pub fn of_list(rules: &[Node], layer: Layer) -> Result<Self, CommandRuleFileError> {
+        let file = schema::rules(rules)?;
+        check::layers(&[file.layer(layer)]).map_err(|error| file.locate(&error))?;
         Ok(file)
     }
 

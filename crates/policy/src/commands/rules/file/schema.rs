@@ -66,17 +66,21 @@ pub(super) fn file(node: &Node) -> Result<CommandRuleFile, CommandRuleFileError>
     }
     let table = table.has_known_keys_only()?;
     let each = |key| table.get(key).map_or(Ok(&[][..]), TableEntry::list);
-    let parsed: Vec<(CommandRule, RulePositions)> = each("rule")?.iter().map(rule).collect::<Result<_>>()?;
-    let (rules, places) = parsed.into_iter().unzip();
     let (defaults, shell) = defaults(table.get("defaults"))?;
     Ok(CommandRuleFile {
-        rules,
-        places,
         tests: each("test")?.iter().map(test).collect::<Result<_>>()?,
         overrides: each("override")?.iter().map(floor).collect::<Result<_>>()?,
         defaults,
         shell,
+        ..rules(each("rule")?)?
     })
+}
+
+/// Reads rules alone.
+pub(super) fn rules(nodes: &[Node]) -> Result<CommandRuleFile, CommandRuleFileError> {
+    let parsed: Vec<(CommandRule, RulePositions)> = nodes.iter().map(rule).collect::<Result<_>>()?;
+    let (rules, places) = parsed.into_iter().unzip();
+    Ok(CommandRuleFile { rules, places, ..CommandRuleFile::default() })
 }
 
 fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shell), CommandRuleFileError> {
