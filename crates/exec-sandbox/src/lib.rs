@@ -49,6 +49,8 @@ pub mod egress;
 mod enforcement;
 mod env;
 mod explain;
+#[cfg(target_os = "linux")]
+mod helper;
 mod host;
 #[cfg(target_os = "linux")]
 mod journal;
@@ -82,6 +84,8 @@ pub use bwrap::bwrap_arguments;
 pub use choices::{HomeView, OnUnavailable, SandboxBackend};
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
+#[cfg(target_os = "linux")]
+pub use helper::{find_program, helper_command};
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
 pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]

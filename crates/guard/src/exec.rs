@@ -18,7 +18,7 @@ pub use stockade_exec_sandbox::{
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
     HandedListeners, Input, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize,
-    plan_and_run, probe, run, run_prepared,
+    find_program, helper_command, plan_and_run, probe, run, run_prepared,
 };
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.

@@ -61,6 +61,27 @@ fn what_it_says_of_sandboxes_comes_from_inside() {
     assert_eq!(status("capabilities"), Some("ok".into()));
 }
 
+/// Whatever is called docker is asked without any right of whoever asks. What lies where somebody stands is not asked at all.
+#[test]
+fn a_docker_that_is_asked_gets_no_rights() {
+    let folder = tempfile::tempdir().unwrap();
+    // Written by another process: a program that starts beside this would inherit a file that is open for writing, ETXTBSY.
+    let write = "printf '#!/bin/sh\ncat /proc/self/status > $HOME/status\n' > docker; chmod +x docker";
+    let wrote = Command::new("sh").args(["-c", write]).current_dir(folder.path()).status().unwrap();
+    assert!(wrote.success());
+    let asked = |path: &str| {
+        let mut doctor = Command::new(STOCKADE);
+        doctor.arg("doctor").current_dir(folder.path()).env_clear();
+        doctor.env("HOME", folder.path()).env("PATH", path).output().unwrap();
+        fs::read_to_string(folder.path().join("status")).ok()
+    };
+    assert_eq!(asked(".::/usr/bin:/bin"), None);
+    let status = asked(&format!("{}:/usr/bin:/bin", folder.path().display())).unwrap();
+    for line in ["CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "NoNewPrivs:\t1"] {
+        assert!(status.contains(line), "{line}: {status}");
+    }
+}
+
 /// What it says of its own rights is what the kernel says of a process that is started like it.
 #[test]
 fn what_it_holds_itself_is_named() {

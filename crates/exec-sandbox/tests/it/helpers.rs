@@ -56,6 +56,13 @@ const HELPERS: &[Row] = &[
         test: "no_process_of_a_sandbox_holds_anything",
     },
     Row {
+        file: "helper.rs",
+        starts: 1,
+        helpers: "programs of the machine that are asked something: docker and podman, by `stockade doctor`",
+        keeps: "nothing, and gains nothing",
+        test: "a_helper_holds_nothing_and_is_told_little",
+    },
+    Row {
         file: "run/observe.rs",
         starts: 1,
         helpers: "the thread that looks at what a command asks for",
@@ -100,6 +107,25 @@ fn starts(text: &str) -> usize {
     code.filter(|line| !defined(line))
         .map(|line| STARTS.iter().filter(|start| line.contains(**start)).count())
         .sum()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_helper_holds_nothing_and_is_told_little() {
+    let mut command = stockade_exec_sandbox::helper_command(Path::new("/bin/sh"));
+    let command = command.args(["-c", "cat /proc/self/status; env"]).stdout(std::process::Stdio::piped());
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    for line in ["CapInh", "CapPrm", "CapEff", "CapAmb"].map(|set| format!("{set}:\t0000000000000000")) {
+        assert!(said.contains(&line), "{line}: {said}");
+    }
+    if rustix::process::geteuid().is_root() {
+        assert!(said.contains("CapBnd:\t0000000000000000"), "{said}");
+    }
+    assert!(said.contains("NoNewPrivs:\t1"), "{said}");
+    // Cargo sets many variables of its own, so there is something to keep back.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    assert!(!said.contains("CARGO"), "{said}");
 }
 
 #[test]

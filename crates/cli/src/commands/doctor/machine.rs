@@ -2,11 +2,11 @@
 #![expect(clippy::disallowed_methods, reason = "asks other programs, and looks where the audit trail is")]
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use stockade_guard::audit::AuditTrail;
+use stockade_guard::exec::{find_program, helper_command};
 
 use super::Finding;
 
@@ -23,15 +23,12 @@ pub(super) fn kernel() -> Finding {
     Finding::ok("kernel", found)
 }
 
-/// Asks the service behind `docker` or `podman`, which the version of a program says nothing about.
+/// Asks the service behind `docker` or `podman`, which the version of a program says nothing about. Whoever runs this has more rights
+/// than the question needs, so the program gets none of them.
 pub(super) fn containers(program: &'static str) -> Finding {
-    let started = Command::new(program)
-        .args(["version", "--format", "{{.Server.Version}}"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = started else { return Finding::ok(program, "not installed; nothing needs it") };
+    let found = find_program(program).map(|path| helper_command(&path));
+    let started = found.map(|mut it| it.args(["version", "--format", "{{.Server.Version}}"]).spawn());
+    let Some(Ok(mut child)) = started else { return Finding::ok(program, "not installed; nothing needs it") };
     let start = Instant::now();
     let status = loop {
         match child.try_wait() {
@@ -45,7 +42,9 @@ pub(super) fn containers(program: &'static str) -> Finding {
     };
     match status {
         Some(status) if status.success() => Finding::ok(program, "it answers; nothing needs it"),
-        Some(_) => Finding::ok(program, "installed, but its service does not answer; nothing needs it"),
+        Some(_) => {
+            Finding::ok(program, "installed, but does not answer who has no privileges; nothing needs it")
+        }
         None => Finding::warn(program, "it does not answer in time; nothing needs it", "look at its service"),
     }
 }
