@@ -37,6 +37,11 @@ impl Failure {
         Self { help: Some(help.into()), ..self }
     }
 
+    /// What could not be done, and why.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Tells the person and returns how to end.
     pub(crate) fn report(&self) -> Exit {
         let mut text = format!("error: {}\n", escape(&self.message));

@@ -1,6 +1,8 @@
 //! The `stockade` command. See `stockade --help`.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod agent_run;
 mod args;
 mod bug;
 mod command_rules;
@@ -11,6 +13,8 @@ mod exit;
 mod failure;
 #[cfg(target_os = "linux")]
 mod guarded;
+#[cfg(target_os = "linux")]
+mod judged;
 mod output;
 mod render;
 mod report;

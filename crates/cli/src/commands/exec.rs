@@ -1,6 +1,7 @@
 //! `stockade exec`: runs a command in a sandbox.
 #![expect(clippy::disallowed_methods, reason = "asks where standard streams lead, and prints")]
 
+mod agent;
 mod document;
 mod hosts;
 mod report;
@@ -21,11 +22,14 @@ use stockade_guard::exec::{
     End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend, Signals, Stream,
     Streams, Terminal, TerminalSize,
 };
-use stockade_guard::{NotRun, PreparedRun, RunRecord, RunReport};
+use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::policy::{CommandDecision, CommandPolicy};
+use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 use stockade_text::escape_lines;
 use units::{duration, memory, size};
 
 use crate::args::{Format, HELP};
+use crate::judged;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +40,7 @@ Examples:
   stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
                                                   one socket leads out, and its broker decides
   stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
+  stockade exec --agent ci -- make test           it runs as a command of the agent `ci`, by its configuration
   stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
 const EXIT_CODES: &str = "\
@@ -44,11 +49,21 @@ Exit codes:
   124  it took longer than --timeout
   125  the sandbox could not be made, or the options are wrong; nothing ran
   126  it was refused, or the program cannot be run
-  127  there is no such program in the view of the command";
+  127  there is no such program in the view of the command
+
+What the rules for commands deny is refused here as everywhere ('stockade check command' says why). What they would ask about
+runs, since a person typed it; as a command of an agent it is refused, because nobody is asked.";
 
 /// The exit codes of this program where the command never began.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
+
+/// What the configuration of an agent says, and no option beside it. A time and an amount of output only narrow that.
+#[rustfmt::skip]
+const SHAPING: [&str; 22] = [
+    "no_rules", "ro", "rw", "network", "broker", "allow_host", "home", "env", "cpu_time", "cpus", "memory", "processes",
+    "file_size", "require", "backend", "on_unavailable", "no_spawn", "read_only", "tty", "explain", "audit", "dry_run",
+];
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -56,6 +71,15 @@ pub(crate) struct ExecArgs {
     /// The folder that the command works in and may change, if not this one
     #[arg(long, short, value_name = "DIR")]
     workspace: Option<PathBuf>,
+
+    /// Run it as a command of this agent: its configuration decides whether and where it runs and what it sees, and all of it
+    /// is put on record
+    #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = SHAPING)]
+    agent: Option<String>,
+
+    /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
+    #[arg(long)]
+    no_rules: bool,
 
     /// Something more that the command may read
     #[arg(long, value_name = "PATH")]
@@ -209,10 +233,19 @@ fn properties() -> impl TypedValueParser<Value = Property> {
 
 /// Runs the command and ends as it ends.
 pub(crate) fn run(args: &ExecArgs) -> ExitCode {
+    if let Some(agent) = &args.agent {
+        return agent::run(args, agent);
+    }
     let spec = match wish::wish(args) {
         Ok(spec) => spec,
         Err(error) => return failed(args, &format_args!("cannot find what the command is to see: {error}")),
     };
+    let text = text(&args.command);
+    if !args.no_rules
+        && let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &spec)
+    {
+        return denied(args, &decision);
+    }
     let egress = match hosts::egress(&args.allow_host) {
         Ok(egress) => egress,
         Err(why) => return failed(args, &why),
@@ -231,7 +264,7 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         return show_plan(args, &prepared);
     }
     match prepared.run(started(args), streams(args)) {
-        Ok(report) => ended(args, &report),
+        Ok(report) => ended(args, &report, None),
         Err(NotRun::Sandbox { error, unrecorded }) => {
             report::unrecorded(unrecorded.as_ref());
             match error {
@@ -295,11 +328,11 @@ fn streams(args: &ExecArgs) -> Streams {
     }
 }
 
-fn ended(args: &ExecArgs, report: &RunReport) -> ExitCode {
+fn ended(args: &ExecArgs, report: &RunReport, decision: Option<&Decision>) -> ExitCode {
     report::unrecorded(report.unrecorded.as_ref());
     let end = report.outcome.end;
     match args.format {
-        Format::Json => match print(&format!("{}\n", document::ran(report))) {
+        Format::Json => match print(&format!("{}\n", document::ran(report, decision))) {
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },
@@ -312,9 +345,23 @@ fn ended(args: &ExecArgs, report: &RunReport) -> ExitCode {
     ExitCode::from(end.exit_code())
 }
 
+/// The command as text to be judged. Bytes that are no text mean nothing to a shell, and neither does what stands for them.
+fn text(words: &[OsString]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    quote_argv(words.iter().map(AsRef::as_ref))
+}
+
+fn denied(args: &ExecArgs, decision: &CommandDecision<'_, '_>) -> ExitCode {
+    let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
+    let why = format!("the rules for commands deny this: {why}");
+    let fix = "`stockade check command` says more; --no-rules runs it, held by the sandbox alone";
+    report::refused_for(&why, fix);
+    not_run(args, &document::not_let(&why, Some(fix), None, REFUSED), REFUSED)
+}
+
 fn refused(args: &ExecArgs, refusal: &Refusal) -> ExitCode {
     report::refused(refusal);
-    not_run(args, &document::refused(refusal, REFUSED), REFUSED)
+    not_run(args, &document::not_let(&refusal.to_string(), Some(&refusal.fix), None, REFUSED), REFUSED)
 }
 
 fn failed(args: &ExecArgs, why: &dyn fmt::Display) -> ExitCode {

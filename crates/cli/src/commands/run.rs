@@ -1,21 +1,18 @@
 //! `stockade run`: lets a skill in and runs a command for it, under the configuration of an agent.
-#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{Input, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, Decision, Ran, RunAnswer, Session, SkillSource};
+use stockade_guard::{Admission, Decision, Ran, SkillSource};
 use stockade_text::{escape, escape_path};
 
+use crate::agent_run::{self, AgentRun, say};
 use crate::args::HELP;
 use crate::failure::Failure;
 use crate::render::skill_text;
 use crate::render::style::Styles;
-use crate::{guarded, trail};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +72,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 }
 
 fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let mut session = open(args)?;
+    let mut session = agent_run::open(&args.agent, &args.workspace, &args.set)?;
     let admission =
         session.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
     if !matches!(admission, Admission::Accepted(_)) {
@@ -83,11 +80,6 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let Some(skill) = admission.loaded() else { return Ok(ExitCode::from(REFUSED)) };
     session.activate(&skill);
-    let text = args.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    let tool = session.tool("exec", Some(&text)).map_err(Failure::incomplete)?;
-    if !tool.is_allowed() {
-        return Ok(refused(&tool));
-    }
     let streams = Streams {
         stdin: Input::Inherit,
         stdout: Stream::Relay,
@@ -95,34 +87,10 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         signals: Signals::HandOn,
         ..Streams::default()
     };
-    match session.run(&text, streams).map_err(Failure::incomplete)? {
-        RunAnswer::Ran(ran) => Ok(ended(&ran)),
-        RunAnswer::Refused(decision) => Ok(refused(&decision)),
-        RunAnswer::Pending(pending) => Ok(refused(pending.decision())),
-        RunAnswer::Unsandboxed(decision) => {
-            say(
-                "stockade: the configuration leaves this command to whoever embeds the guard, and this program runs none \
-                 without a sandbox\n",
-            );
-            Ok(refused(&decision))
-        }
-        _ => Ok(ExitCode::from(FAILED)),
-    }
-}
-
-fn open(args: &RunArgs) -> Result<Session, Failure> {
-    let sources = ConfigSources {
-        flags: args.set.clone(),
-        agents: vec![args.agent.clone()],
-        ..ConfigSources::of_process(&args.workspace)
-    };
-    let config = Config::load(&sources).map_err(|error| super::config::failure(&error))?;
-    for notice in config.notices() {
-        say(&format!("note: {}\n", escape(&notice.to_string())));
-    }
-    let trail = trail::open(&config).map_err(Failure::incomplete)?;
-    let guard = guarded::open(&config, &args.agent, &args.workspace).map_err(Failure::incomplete)?;
-    Ok(guarded::session(&guard, trail))
+    Ok(match agent_run::run(&session, &args.command, streams)? {
+        AgentRun::Ran(ran) => ended(&ran),
+        AgentRun::Refused(decision) => refused(&decision),
+    })
 }
 
 fn ended(ran: &Ran) -> ExitCode {
@@ -138,32 +106,4 @@ fn ended(ran: &Ran) -> ExitCode {
 fn refused(decision: &Decision) -> ExitCode {
     say(&format!("stockade: {}\n", escape(&decision.to_string())));
     ExitCode::from(REFUSED)
-}
-
-fn say(text: &str) {
-    // Nobody is left to tell when even this fails.
-    io::stderr().write_all(text.as_bytes()).ok();
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_stay_words() {
-        for (word, wanted) in
-            [("make", "make"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("$(id)", "'$(id)'"), ("", "''")]
-        {
-            assert_eq!(quoted(word), wanted);
-        }
-    }
 }

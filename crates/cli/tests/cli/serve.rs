@@ -10,6 +10,7 @@ mod sockets;
 mod vectors;
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -36,13 +37,22 @@ struct Serving {
 impl Serving {
     fn start(args: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
+        Self::started(args, &home.path().to_owned(), home)
+    }
+
+    /// A server in a home that was laid out before.
+    fn at_home(folder: &Path) -> Self {
+        Self::started(&[], folder, tempfile::tempdir().unwrap())
+    }
+
+    fn started(args: &[&str], folder: &Path, home: tempfile::TempDir) -> Self {
         let mut child = Command::new(STOCKADE)
             .arg("serve")
             .args(args)
             .env_clear()
-            .env("HOME", home.path())
+            .env("HOME", folder)
             .env("PATH", "/usr/bin:/bin")
-            .current_dir(home.path())
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(std::fs::File::create(home.path().join(ERRORS)).unwrap())

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use stockade_guard::exec::{Denial, End, Enforcement, Refusal};
+use stockade_guard::exec::{Denial, End, Enforcement};
 use stockade_guard::{Decision, RunReport, network_held};
 
 use crate::render::json::to_json;
@@ -30,6 +30,9 @@ struct Ran<'a> {
     /// Files that other programs or agents obey, and that the command changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<Altered<'a>>,
+    /// What was decided about it, for a command of an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a Decision>,
 }
 
 /// A file that the command changed.
@@ -128,10 +131,12 @@ struct NotRun<'a> {
     why: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'a Decision>,
 }
 
 /// A command that ran.
-pub(super) fn ran(report: &RunReport) -> String {
+pub(super) fn ran(report: &RunReport, decision: Option<&Decision>) -> String {
     let RunReport { plan, outcome, hosts_refused, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
@@ -160,17 +165,18 @@ pub(super) fn ran(report: &RunReport) -> String {
         hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
         quarantine: moved.collect(),
         changed: altered.collect(),
+        decision,
     })
 }
 
-/// A command that was refused.
-pub(super) fn refused(refusal: &Refusal, exit_code: u8) -> String {
-    to_json(&NotRun { end: "refused", exit_code, why: refusal.to_string(), help: Some(&refusal.fix) })
+/// A command that was refused: why, what helps, and what was decided about it for an agent.
+pub(super) fn not_let(why: &str, help: Option<&str>, decision: Option<&Decision>, exit_code: u8) -> String {
+    to_json(&NotRun { end: "refused", exit_code, why: why.to_owned(), help, decision })
 }
 
 /// A sandbox that could not be made.
 pub(super) fn failed(why: &dyn std::fmt::Display, exit_code: u8) -> String {
-    to_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None })
+    to_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None, decision: None })
 }
 
 fn text(bytes: &[u8]) -> Text {

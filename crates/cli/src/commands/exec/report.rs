@@ -184,8 +184,13 @@ pub(super) fn unrecorded(why: Option<&AuditError>) {
 
 /// Says what stands against it, and what to do.
 pub(super) fn refused(refusal: &Refusal) {
-    say(&refusal.to_string());
-    write(&format!("  help: {}\n", escape(&refusal.fix)));
+    refused_for(&refusal.to_string(), &refusal.fix);
+}
+
+/// Says why nothing runs, and what to do.
+pub(super) fn refused_for(why: &str, fix: &str) {
+    say(why);
+    write(&format!("  help: {}\n", escape(fix)));
 }
 
 /// Says one thing.

@@ -10,8 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::exec::{End, Input, Limit, RunError, SandboxSpec, Signals, Stream, Streams};
-use stockade_guard::policy::shell::ReadOptions;
-use stockade_guard::policy::{CommandContext, Effect};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
 use super::command::{Evaluated, text};
@@ -19,6 +17,7 @@ use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{Json, Lane, Parameters, base64_of, bytes_of};
+use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 
@@ -39,8 +38,8 @@ const SIGXCPU: i32 = 24;
 const UNSANDBOXED: &str = "the command ran WITHOUT A SANDBOX, with all rights of the server";
 
 /// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
-/// network, and the home is private. Whether the command may run at all is what `command.evaluate` says. With `agent`, the
-/// configuration of that agent decides about all of it, and every decision is put on record.
+/// network, and the home is private. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent
+/// decides about all of it, and every decision is put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Exec {
@@ -53,8 +52,9 @@ pub(super) struct Exec {
     spec: Spec,
     /// What it reads as its standard input, in Base64; nothing by default.
     stdin_base64: Option<String>,
-    /// Whether the built-in rules decide first, and what they deny is refused; false by default.
-    #[serde(default)]
+    /// Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone
+    /// holds the command.
+    #[serde(default = "always")]
     evaluate: bool,
     /// How long it may take; two minutes by default.
     timeout_ms: Option<u64>,
@@ -66,6 +66,10 @@ pub(super) struct Exec {
     /// What a person has said to this command who was asked, `allow` or `deny`, where a request without was refused for
     /// want of that.
     answer: Option<Said>,
+}
+
+const fn always() -> bool {
+    true
 }
 
 /// What a person has said.
@@ -193,14 +197,9 @@ impl Parameters for Exec {
     }
 }
 
-/// What must not run anywhere: in a sandbox, it may still ruin the workspace.
+/// Refuses what must not run anywhere.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
-    let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
-    let place = CommandContext { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
-    let decision = server.commands.decide(text, &ReadOptions::default(), &place);
-    if decision.effect < Effect::Deny {
-        return Ok(());
-    }
+    let Some(decision) = judged::denied(&server.commands, text, spec) else { return Ok(()) };
     let verdict = Evaluated::of(&decision);
     let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
     Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))

@@ -66,7 +66,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "exec",
-        r#"{"command": "echo hello; touch /usr/mine", "spec": {"workspace": "/srv/work"}, "timeoutMs": 5000}"#,
+        r#"{"command": "echo hello; touch made", "spec": {"workspace": "/srv/work"}, "timeoutMs": 5000}"#,
     ),
     ("audit.query", r#"{"event": "sandbox_%", "since": "1h", "limit": 5}"#),
     (

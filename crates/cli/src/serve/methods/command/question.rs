@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use stockade_guard::policy::commands::Suggestion;
+use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::{CommandContext, CommandDecision};
 
 use super::ShellName;
@@ -71,21 +72,8 @@ pub(in crate::serve::methods) fn text(
 ) -> Result<String, Fault> {
     match (command, argv) {
         (Some(command), None) => Ok(command),
-        (None, Some(argv)) if !argv.is_empty() => Ok(quoted(argv)),
+        (None, Some(argv)) if !argv.is_empty() => Ok(quote_argv(argv.iter().map(String::as_str))),
         (None, Some(_)) => Err(Fault::parameters("`argv` is empty; its first word is the program")),
         _ => Err(Fault::parameters("give either `command` or `argv`")),
     }
-}
-
-/// Spells words so that a shell reads exactly these.
-fn quoted(words: &[String]) -> String {
-    let is_plain = |word: &str| {
-        !word.is_empty()
-            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:,+@%".contains(&byte))
-    };
-    let quoted = |word: &String| match is_plain(word) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

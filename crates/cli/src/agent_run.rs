@@ -1,0 +1,69 @@
+//! One command of an agent under the whole of its configuration: `stockade run` and `stockade exec --agent`.
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::exec::Streams;
+use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::{Decision, Ran, RunAnswer, Session};
+use stockade_text::escape;
+
+use crate::failure::Failure;
+use crate::{guarded, trail};
+
+/// The tool that a command is, for the list of tools of an agent or a skill.
+const TOOL: &str = "exec";
+
+/// What became of the command.
+pub(crate) enum AgentRun {
+    /// It ran, and this is how it ended.
+    Ran(Box<Ran>),
+    /// It was refused, or a person must be asked who is not here. Nothing ran.
+    Refused(Decision),
+}
+
+/// Opens a session of an agent. `set` are values that go before those of files and variables.
+pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> Result<Session, Failure> {
+    let sources = ConfigSources {
+        flags: set.to_vec(),
+        agents: vec![agent.to_owned()],
+        ..ConfigSources::of_process(workspace)
+    };
+    let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
+    for notice in config.notices() {
+        say(&format!("note: {}\n", escape(&notice.to_string())));
+    }
+    let trail = trail::open(&config).map_err(Failure::incomplete)?;
+    let guard = guarded::open(&config, agent, workspace).map_err(Failure::incomplete)?;
+    Ok(guarded::session(&guard, trail))
+}
+
+/// Has the tool and the command judged, and runs the command where it may run.
+pub(crate) fn run(session: &Session, words: &[String], streams: Streams) -> Result<AgentRun, Failure> {
+    let text = quote_argv(words.iter().map(String::as_str));
+    let tool = session.tool(TOOL, Some(&text)).map_err(Failure::incomplete)?;
+    if !tool.is_allowed() {
+        return Ok(AgentRun::Refused(tool));
+    }
+    Ok(match session.run(&text, streams).map_err(Failure::incomplete)? {
+        RunAnswer::Ran(ran) => AgentRun::Ran(ran),
+        RunAnswer::Refused(decision) => AgentRun::Refused(decision),
+        RunAnswer::Pending(pending) => AgentRun::Refused(pending.decision().clone()),
+        RunAnswer::Unsandboxed(decision) => {
+            say(
+                "stockade: the configuration leaves this command to whoever embeds the guard, and this program runs none \
+                 without a sandbox\n",
+            );
+            AgentRun::Refused(decision)
+        }
+        _ => return Err(Failure::incomplete("the guard gives no answer that this program knows")),
+    })
+}
+
+/// Says on standard error what has its final form.
+pub(crate) fn say(text: &str) {
+    // Nobody is left to tell when even this fails.
+    io::stderr().write_all(text.as_bytes()).ok();
+}

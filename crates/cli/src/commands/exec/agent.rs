@@ -1,0 +1,47 @@
+//! A command of an agent: its configuration says whether and where it runs, and what it sees.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use stockade_guard::Decision;
+
+use super::{ExecArgs, FAILED, REFUSED, document, ended, not_run, report, streams};
+use crate::agent_run::{self, AgentRun};
+use crate::failure::Failure;
+
+/// Runs the command and ends as it ends.
+pub(super) fn run(args: &ExecArgs, agent: &str) -> ExitCode {
+    match try_run(args, agent) {
+        Ok(AgentRun::Ran(ran)) => ended(args, &ran.report, Some(&ran.decision)),
+        Ok(AgentRun::Refused(decision)) => refused(args, &decision),
+        Err(failure) => {
+            failure.report();
+            not_run(args, &document::failed(&failure.message(), FAILED), FAILED)
+        }
+    }
+}
+
+fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
+    let words = words(&args.command)?;
+    let workspace = args.workspace.as_deref().unwrap_or_else(|| Path::new("."));
+    let mut session = agent_run::open(agent, workspace, &[])?;
+    session.bound_commands(args.timeout, args.max_output);
+    agent_run::run(&session, &words, streams(args))
+}
+
+/// What runs is the text that was judged, so every word has to be one.
+fn words(command: &[OsString]) -> Result<Vec<String>, Failure> {
+    let text = |word: &OsString| {
+        word.to_str().map(str::to_owned).ok_or_else(|| {
+            Failure::usage(format_args!("a word of the command is no text: {}", word.to_string_lossy()))
+        })
+    };
+    command.iter().map(text).collect()
+}
+
+fn refused(args: &ExecArgs, decision: &Decision) -> ExitCode {
+    report::say(&decision.to_string());
+    let why = decision.to_string();
+    not_run(args, &document::not_let(&why, decision.fix.as_deref(), Some(decision), REFUSED), REFUSED)
+}

@@ -1,0 +1,21 @@
+//! What the rules say of a command before a sandbox is made for it that belongs to no agent.
+//!
+//! A sandbox bounds what a command may do and does not make it a good idea: it may still ruin the workspace and send away what
+//! it reads. So what is denied is refused at every door. What would be asked about was typed by a person, or sent by a program
+//! that answers for itself.
+
+use stockade_guard::exec::SandboxSpec;
+use stockade_guard::policy::shell::ReadOptions;
+use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
+
+/// Returns why a command is denied, if it is.
+pub(crate) fn denied<'t, 'p>(
+    policy: &'p CommandPolicy,
+    text: &'t str,
+    spec: &SandboxSpec,
+) -> Option<CommandDecision<'t, 'p>> {
+    let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
+    let context = CommandContext { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
+    let decision = policy.decide(text, &ReadOptions::default(), &context);
+    (decision.effect == Effect::Deny).then_some(decision)
+}
