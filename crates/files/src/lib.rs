@@ -16,6 +16,8 @@
 //! [`RootFolder`] finds out where a path really leads, through which links, and holds on to what is there: between a decision
 //! about a path and its use, anybody may put a link in its place, so a [`HeldName`] opens what was looked at or nothing.
 //!
+//! [`read_trusted`] reads what is believed because of who may write it, and [`FileVersions`] tells whether files are still as they were.
+//!
 //! It reads, and decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
 //! images or other compressed data. Systems other than Unix are not served.
 //!
@@ -42,6 +44,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod file_versions;
 mod find;
 mod folder;
 mod found_path;
@@ -57,8 +60,10 @@ mod resolve;
 mod source;
 mod text_file;
 mod text_readings;
+mod trusted_file;
 mod walk;
 
+pub use file_versions::FileVersions;
 pub use find::{FoundFolders, folders_with};
 pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
 pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
@@ -71,6 +76,7 @@ pub use resolve::{Resolver, RootFolder};
 pub use source::{FileOptions, Source};
 pub use text_file::{TextFile, read_text};
 pub use text_readings::{FileNature, TextReadings};
+pub use trusted_file::{TrustedFileError, Writers, read_trusted};
 
 /// The README's examples are run as tests.
 #[cfg(doctest)]

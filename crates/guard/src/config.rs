@@ -26,7 +26,6 @@
 
 mod agent;
 mod error;
-mod files;
 mod keys;
 mod kind;
 mod layer;
@@ -44,7 +43,6 @@ use serde_json::Value as Json;
 
 pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
-pub use files::ConfigFiles;
 pub use keys::ConfigKey;
 pub use layer::{ConfigLayer, ConfigOrigin};
 pub use rules::ConfigRule;

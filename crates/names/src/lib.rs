@@ -29,7 +29,7 @@ mod pattern;
 
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
-pub use lookup::{Beginning, Beginnings, Hit, Root, hits, treatment};
+pub use lookup::{Beginning, Beginnings, Hit, Root, hits, obeyed, treatment};
 pub use name::{Kind, Name, Read, SandboxView, Scope, Tools, Treatment, Write};
 pub use pattern::fits;
 

@@ -57,6 +57,12 @@ pub fn hits<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Vec
     found
 }
 
+/// Returns the row of a path that some program or agent obeys, if there is one. What starts programs comes first.
+pub fn obeyed<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Option<&'static Name> {
+    let rows = hits(root, path).into_iter().map(|hit| hit.name);
+    rows.filter(|name| name.is_obeyed()).min_by_key(|name| name.kind)
+}
+
 /// Returns the strictest of what the rows of a path say, each way apart.
 pub fn treatment<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Treatment {
     hits(root, path).iter().fold(Treatment::default(), |strictest, hit| strictest.or(hit.name.treatment()))

@@ -29,6 +29,7 @@ mod head;
 mod manifest;
 mod problem;
 mod read;
+mod script;
 mod surface;
 
 pub use arguments::substitute;
@@ -39,6 +40,7 @@ pub use head::{HeadStart, SkillText, split_head, unix_lines};
 pub use manifest::{ListedTools, SkillManifest, SkillPermissions, SkillRequirements};
 pub use problem::{FilePosition, ProblemLevel, SkillProblem, SkillProblems};
 pub use read::{MAX_HEAD_BYTES, ToolCheck, read_head};
+pub use script::is_program;
 pub use surface::{HeadSurface, MAX_SURFACE_CHARS, MAX_SURFACES, SurfaceKind, first_chars, head_surfaces};
 
 /// The README's examples are run as tests.

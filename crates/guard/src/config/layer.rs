@@ -1,16 +1,12 @@
 //! Where values come from: one layer after the other, each read whole.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "reads the files of a configuration and asks who may write them"
-)]
+#![expect(clippy::disallowed_methods, reason = "looks which files of a configuration there are")]
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
+use stockade_files::{TrustedFileError, Writers, read_trusted};
 use stockade_policy::CommandRule;
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
@@ -84,17 +80,6 @@ pub(super) struct Leaf {
 const ENDINGS: &[(&str, Format)] =
     &[("toml", Format::Toml), ("yaml", Format::Yaml), ("yml", Format::Yaml), ("json", Format::Json)];
 
-/// Whom a file may be written by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Writers {
-    /// By root and nobody else.
-    Root,
-    /// By its owner alone.
-    Owner,
-    /// By anybody: it can only narrow.
-    Anybody,
-}
-
 /// Returns the files of a folder that may be part of a configuration and are there.
 pub(super) fn files_of_folder(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let names = ["config", "managed"].into_iter().flat_map(move |stem| names(folder, stem));
@@ -137,49 +122,25 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
         problems.push(Problem::of_file(path, "this is not the name of a configuration", fix));
         return Vec::new();
     };
-    match text_of(path, writers) {
+    match read_trusted(path, writers, MAX_CONFIG_BYTES) {
         Ok(text) => read_text(&text, *format, path, layer, problems),
-        Err((message, fix)) => {
-            problems.push(Problem::of_file(path, message, fix));
+        Err(error) => {
+            problems.push(Problem::of_file(path, error.to_string(), fix(&error)));
             Vec::new()
         }
     }
 }
 
-fn text_of(path: &Path, writers: Writers) -> Result<String, (String, &'static str)> {
-    let unreadable = |error: io::Error| (format!("it cannot be read: {error}"), "mend it, or move it away");
-    // What may be a pipe is not opened: that would wait for somebody to write into it.
-    let metadata = fs::metadata(path).map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(("it is no file".to_owned(), "put a file there, or nothing"));
-    }
-    let file = File::open(path).map_err(unreadable)?;
-    let opened = file.metadata().map_err(unreadable)?;
-    if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
-        return Err(("it was exchanged while it was read".to_owned(), "try again"));
-    }
-    written_by(&opened, writers)?;
-    if let (Writers::Root, Some(folder)) = (writers, path.parent()) {
-        // Whoever can write the folder can put another file there.
-        written_by(&fs::metadata(folder).map_err(unreadable)?, writers)?;
-    }
-    let mut text = String::new();
-    let most = u64::try_from(MAX_CONFIG_BYTES).unwrap_or(u64::MAX).saturating_add(1);
-    file.take(most).read_to_string(&mut text).map_err(unreadable)?;
-    Ok(text)
-}
-
-fn written_by(metadata: &Metadata, writers: Writers) -> Result<(), (String, &'static str)> {
-    let others = metadata.mode() & 0o022 != 0;
-    match writers {
-        Writers::Root if metadata.uid() != 0 || others => Err((
-            "it wins over all others, and somebody else than root can write it or its folder".to_owned(),
-            "run `chown root` and `chmod go-w` on both, after reading it",
-        )),
-        Writers::Owner if others => {
-            Err(("others can write it".to_owned(), "run `chmod go-w` on it, after reading it"))
+/// What mends a file that cannot be read or is not believed.
+const fn fix(error: &TrustedFileError) -> &'static str {
+    match error {
+        TrustedFileError::NotOfRoot => {
+            "it wins over all others: run `chown root` and `chmod go-w` on both, after reading it"
         }
-        _ => Ok(()),
+        TrustedFileError::OpenToOthers => "run `chmod go-w` on it, after reading it",
+        TrustedFileError::NoFile => "put a file there, or nothing",
+        TrustedFileError::Exchanged => "try again",
+        _ => "mend it, or move it away",
     }
 }
 

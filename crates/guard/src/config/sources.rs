@@ -4,8 +4,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use stockade_files::FileVersions;
+
 use super::error::Problem;
-use super::layer::{ConfigLayer, Leaf, read_environment, read_file, read_flags, read_folder};
+use super::layer::{
+    ConfigLayer, Leaf, files_of_folder, read_environment, read_file, read_flags, read_folder,
+};
 
 /// Where to look. The default looks nowhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +46,16 @@ impl ConfigSources {
         }
     }
 
+    /// Returns the files that are read now and the folders in which others would be, as they are.
+    #[must_use]
+    pub fn files(&self) -> FileVersions {
+        let projects = self.project.as_deref().map(project_folders).into_iter().flatten();
+        let folders = self.system.iter().chain(&self.user).cloned().chain(projects);
+        let with_files =
+            folders.flat_map(|folder| files_of_folder(&folder).chain([folder.clone()]).collect::<Vec<_>>());
+        FileVersions::of(self.file.iter().cloned().chain(with_files))
+    }
+
     /// Reads all layers, the weakest first.
     pub(super) fn read(&self, problems: &mut Vec<Problem>) -> Vec<Vec<Leaf>> {
         let folder = |folder: Option<&PathBuf>, stem, layer, problems: &mut Vec<Problem>| {
@@ -63,11 +77,40 @@ impl ConfigSources {
 }
 
 /// Returns every folder in which the configuration of a project may be, the nearest first.
-pub(super) fn project_folders(start: &Path) -> impl Iterator<Item = PathBuf> {
+fn project_folders(start: &Path) -> impl Iterator<Item = PathBuf> {
     start.ancestors().map(|folder| folder.join(".stockade"))
 }
 
 /// Returns the nearest folder `.stockade` at or above `start`.
 fn project_folder(start: &Path, user: Option<&Path>) -> Option<PathBuf> {
     project_folders(start).filter(|folder| Some(folder.as_path()) != user).find(|folder| folder.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_happens_to_a_file_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("a/b");
+        std::fs::create_dir_all(&project).unwrap();
+        let sources = ConfigSources { project: Some(project.clone()), ..ConfigSources::default() };
+        let file = folder.path().join(".stockade/config.toml");
+        let nearer = project.join(".stockade");
+        let steps: [&dyn Fn(); 6] = [
+            &|| std::fs::create_dir(file.parent().unwrap()).unwrap(),
+            &|| std::fs::write(&file, "x = 1\n").unwrap(),
+            &|| std::fs::write(&file, "x = 22\n").unwrap(),
+            &|| std::fs::rename(&file, file.with_extension("json")).unwrap(),
+            &|| std::fs::create_dir(&nearer).unwrap(),
+            &|| std::fs::write(nearer.join("config.yaml"), "").unwrap(),
+        ];
+        for (number, step) in steps.into_iter().enumerate() {
+            let files = sources.files();
+            assert!(files.are_unchanged());
+            step();
+            assert!(!files.are_unchanged(), "step {number}");
+        }
+    }
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use stockade_files::FileVersions;
 use stockade_policy::ToolCatalog;
 use thiserror::Error;
 
 use super::{Guard, GuardError, GuardOptions};
-use crate::config::{Config, ConfigError, ConfigFiles, ConfigSources};
+use crate::config::{Config, ConfigError, ConfigSources};
 
 /// The most guards that are kept. Clients name workspaces, and must not fill the memory with them.
 const MAX_GUARDS: usize = 64;
@@ -24,7 +25,7 @@ pub struct GuardCache {
 #[derive(Debug)]
 struct Kept {
     guard: Guard,
-    files: ConfigFiles,
+    files: FileVersions,
 }
 
 /// Why there is no guard for an agent. It must not do anything then.

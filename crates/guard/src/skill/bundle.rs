@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use stockade_files::{
     Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, folders_with, open_path, read_text,
 };
-use stockade_names::{Name, Root, hits};
+use stockade_names::{Name, Root, obeyed};
 use stockade_scanner::{Scanner, Syntax, syntax_of};
+use stockade_skill::is_program;
 
 use super::finding::{Reading, SkillFinding, kept};
 use crate::scan_files::{FileScan, scan_files};
@@ -31,12 +32,6 @@ const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 
 /// The most files that are listed by name.
 const MAX_LISTED: usize = 256;
-
-/// Endings of files that are programs, whatever their first line says.
-const PROGRAMS: &[&str] = &[
-    "sh", "bash", "zsh", "fish", "ksh", "command", "py", "pyw", "js", "mjs", "cjs", "ts", "mts", "rb", "pl",
-    "php", "lua", "ps1", "bat", "cmd", "vbs", "awk",
-];
 
 /// A skill that was read.
 #[derive(Debug)]
@@ -147,20 +142,11 @@ fn see(folder: &Path, file: FileScan<'_>) -> Seen {
     let name = shown(below);
     let findings = file.report.findings.iter().map(|found| kept(found, &name, 0, Reading::Written)).collect();
     let first_line = file.text.lines().next().unwrap_or_default();
-    let ending = file.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let runs = first_line.starts_with("#!")
-        || PROGRAMS.contains(&ending.to_ascii_lowercase().as_str())
-        || syntax_of(file.path, file.text) == Syntax::Shell;
+    let runs = is_program(&name, file.text) || syntax_of(file.path, file.text) == Syntax::Shell;
     let script = runs.then(|| first_line.chars().take(200).collect());
     let cut = file.report.truncated;
-    Seen { name, findings, cut, script, obeyed: obeyed(below), gap: file.gap }
-}
-
-/// Returns the row of a file that a program or an agent obeys. What starts programs comes first.
-fn obeyed(path: &Path) -> Option<&'static Name> {
-    let parts = path.components().map(|part| part.as_os_str().to_string_lossy());
-    let rows = hits(Root::Folder, parts).into_iter().map(|hit| hit.name);
-    rows.filter(|name| name.is_obeyed()).min_by_key(|name| name.kind)
+    let parts = below.components().map(|part| part.as_os_str().to_string_lossy());
+    Seen { name, findings, cut, script, obeyed: obeyed(Root::Folder, parts), gap: file.gap }
 }
 
 impl Others {

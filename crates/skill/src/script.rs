@@ -1,0 +1,22 @@
+//! Which files beside a skill are programs.
+
+/// Endings of files that are programs, whatever their first line says.
+const ENDINGS: &[&str] = &[
+    "sh", "bash", "zsh", "fish", "ksh", "command", "py", "pyw", "js", "mjs", "cjs", "ts", "mts", "rb", "pl",
+    "php", "lua", "ps1", "bat", "cmd", "vbs", "awk",
+];
+
+/// Whether a file is a program: by the ending of its name, or by a first line that says what runs it.
+///
+/// ```
+/// use stockade_skill::is_program;
+///
+/// assert!(is_program("tools/Build.PY", "import os") && is_program("run", "#!/bin/sh\nls\n"));
+/// assert!(!is_program("notes.md", "Run it.") && !is_program("sh", "ls"));
+/// ```
+#[must_use]
+pub fn is_program(name: &str, text: &str) -> bool {
+    let ending = name.rsplit('/').next().and_then(|file| file.rsplit_once('.')).map(|(_, ending)| ending);
+    let is_known = |ending: &str| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending));
+    text.starts_with("#!") || ending.is_some_and(is_known)
+}
