@@ -34,7 +34,10 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/exec-sandbox/src/egress/broker.rs", "connects for commands, and keeps threads for it"),
-    ("crates/exec-sandbox/src/helper.rs", "looks for programs of the machine, and makes them ready to be started"),
+    (
+        "crates/exec-sandbox/src/helper.rs",
+        "looks for programs of the machine, and makes them ready to be started",
+    ),
     ("crates/exec-sandbox/src/journal.rs", "keeps a list of what there was for as long as a command runs"),
     ("crates/exec-sandbox/src/native.rs", "reads random numbers"),
     ("crates/exec-sandbox/src/native/", "maps users, and asks whose files are"),

@@ -37,15 +37,16 @@ struct Serving {
 impl Serving {
     fn start(args: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
-        Self::started(args, &home.path().to_owned(), home)
+        Self::started(args, None, home)
     }
 
     /// A server in a home that was laid out before.
     fn at_home(folder: &Path) -> Self {
-        Self::started(&[], folder, tempfile::tempdir().unwrap())
+        Self::started(&[], Some(folder), tempfile::tempdir().unwrap())
     }
 
-    fn started(args: &[&str], folder: &Path, home: tempfile::TempDir) -> Self {
+    fn started(args: &[&str], folder: Option<&Path>, home: tempfile::TempDir) -> Self {
+        let folder = folder.unwrap_or(home.path());
         let mut child = Command::new(STOCKADE)
             .arg("serve")
             .args(args)
