@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Name] = &[
         write: Write::Refuse,
         why: "Daemons run at a given time what is named there.",
         matches: &["etc/cron.d/x", "var/spool/cron/root"],
-        clean: &["etc/hostname", "var/spool/mail"],
+        clean: &["etc/hostname", "var/spool/cups"],
         ..STARTS
     },
 ];
