@@ -5,11 +5,14 @@
 //! (`rm -r -f /`, `rm --recursive --forc /`).
 //!
 //! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `packages`, `secrets`,
-//! `options`), files whichever program names them (`files`), variables (`environment`), and what programs do together
-//! (`flows`). Every row holds commands in which it must be found and commands in which it must not.
+//! `options`, `spying`, `guards`, `hiding`), by what they are for (`attack_tools`) or where they belong (`windows`), files
+//! whichever program names them (`files`), variables (`environment`), and what programs do together (`flows`). Every row holds commands in which it must be found and commands in which it must not.
+
+use std::borrow::Cow;
 
 use stockade_shell::{Actions, Arg, Assignment, InvocationKind, Run, Script, Span};
 
+mod attack_tools;
 mod code;
 mod command;
 mod contain;
@@ -18,6 +21,8 @@ mod environment;
 mod files;
 mod flows;
 mod git;
+mod guards;
+mod hiding;
 mod lists;
 mod loads;
 mod machine;
@@ -30,8 +35,10 @@ mod session;
 mod shape;
 mod shapes;
 mod specs;
+mod spying;
 mod target;
 mod trees;
+mod windows;
 
 use command::Command;
 pub(crate) use files::outside as files_outside;
@@ -84,6 +91,9 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     let Some(command) = Command::of(run) else { return };
     let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
     found.extend(shapes.map(|shape| shape.hazard(run.span)));
+    attack_tools::of_command(&command, found);
+    hiding::of_command(&command, found);
+    windows::of_command(&command, found);
     loads::of_command(&command, found);
     files::of_command(&command, found);
     shows_secret(&command, found);
@@ -154,6 +164,15 @@ fn touches_secret(found: &[Hazard]) -> bool {
         "code-reads-secrets",
     ];
     found.iter().any(|hazard| IDS.contains(&hazard.id))
+}
+
+/// A name in small letters. Nearly every name is, and is borrowed.
+fn in_small_letters(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|letter| letter.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
 }
 
 /// A word that `$IFS` splits, so that it does not look like the words it becomes.

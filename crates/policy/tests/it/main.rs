@@ -15,6 +15,7 @@ mod command_properties;
 #[cfg(feature = "rule-files")]
 mod command_rule_files;
 mod command_settings;
+mod command_techniques;
 mod decision_properties;
 mod paths;
 mod properties;

@@ -67,6 +67,12 @@ impl<'r, 't> Command<'r, 't> {
         self.known().any(|word| words.contains(&word))
     }
 
+    /// Whether there is nothing but one word, and it asks for the help or the version of the program.
+    pub(super) fn only_asks_for_help(&self) -> bool {
+        const ASKING: &[&str] = &["--help", "--version", "-h", "-V", "-help", "-version", "help", "version"];
+        self.words().count() == 1 && self.says(ASKING)
+    }
+
     /// Whether any of these options is set (`-r --recursive`): alone, in a cluster, or abbreviated.
     pub(super) fn has(&self, names: &str) -> bool {
         let values = self.options().values.iter().map(|(name, _)| name);

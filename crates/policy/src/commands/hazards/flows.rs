@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::command::{Command, name_of};
-use super::{Hazard, code, network};
+use super::{Hazard, code, hiding, network};
 use stockade_shell::lookup::{ByName, by_name};
 use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, Run};
 
@@ -20,6 +20,7 @@ mod folders;
 mod hidden;
 mod repositories;
 mod table;
+mod watched;
 
 pub(crate) use folders::changes_folder;
 pub(crate) use repositories::git_elsewhere;
@@ -41,6 +42,12 @@ impl Taint {
     const SECRET: Self = Self(4);
     /// A shell that runs what it is sent.
     const SHELL: Self = Self(8);
+    /// A list of the programs that run.
+    const PROGRAMS: Self = Self(16);
+    /// A list of devices and of modules of the kernel.
+    const DEVICES: Self = Self(32);
+    /// What was typed before.
+    const HISTORY: Self = Self(64);
 
     /// What the output of a program is by itself. `is_secret` says whether it touches a secret.
     pub(super) fn of(run: &Run<'_>, is_secret: bool) -> Self {
@@ -59,6 +66,9 @@ impl Taint {
         self.0 |= other.0;
     }
 }
+
+/// Programs in one substitution that may find another one: `$(which a || which b || which c)`.
+const MAX_FINDERS: usize = 4;
 
 /// How many of the first programs have a taint, so that a range is asked about in one step.
 struct Count(Vec<usize>);
@@ -87,6 +97,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
         if taint.has(Taint::SECRET) && sends(run) {
             found.push(SEND_SECRET.at(run.span));
         }
+        found.extend(watched::asked(run).map(|together| together.at(run.span)));
     }
     // Most commands are one program, and have no flow at all.
     if !actions.flows.is_empty() {
@@ -116,6 +127,12 @@ fn source(run: &Run<'_>) -> Taint {
     // What was typed before often has passwords in it.
     if name == "history" || (name == "fc" && Command::of(run).is_some_and(|command| command.has("-l"))) {
         taint.add(Taint::SECRET);
+        taint.add(Taint::HISTORY);
+    }
+    match watched::listing(name) {
+        Some(watched::Listing::Programs) => taint.add(Taint::PROGRAMS),
+        Some(watched::Listing::Devices) => taint.add(Taint::DEVICES),
+        None => {}
     }
     if waits_for_commands(name, run) {
         taint.add(Taint::SHELL);
@@ -218,6 +235,12 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
     if flow.through == DataFlow::Input && from.has(Taint::SHELL) {
         found.extend(readers.iter().filter(|run| connects(run)).map(|run| SHELL_TO_NETWORK.at(run.span)));
     }
+    if flow.through == DataFlow::Words {
+        let finders = actions.runs.get(flow.from.clone()).filter(|finders| finders.len() <= MAX_FINDERS);
+        let pairs =
+            finders.unwrap_or_default().iter().flat_map(|from| readers.iter().map(move |run| (from, run)));
+        found.extend(pairs.filter_map(|(from, run)| hiding::copies(from, run)));
+    }
     if from == Taint::default() {
         return;
     }
@@ -234,6 +257,11 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
         }
         if from.has(Taint::SECRET) && (sends(run) || (flow.through == DataFlow::Words && looks_up(run))) {
             found.push(SEND_SECRET.at(run.span));
+        }
+        if flow.through == DataFlow::Input {
+            let (programs, devices) = (from.has(Taint::PROGRAMS), from.has(Taint::DEVICES));
+            let searched = watched::searched(run, programs, devices, from.has(Taint::HISTORY));
+            found.extend(searched.map(|together| together.at(run.span)));
         }
         taint.add(from);
     }

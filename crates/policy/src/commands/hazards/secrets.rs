@@ -125,11 +125,13 @@ pub(super) const SHAPES: &[Shape] = &[
             let words: Vec<&str> = command.known().collect();
             let is_beyond = |word: &&str| word.starts_with(['/', '~']);
             let tests = words.iter().zip(words.iter().skip(1));
-            let names = tests.filter(|(test, _)| matches!(**test, "-name" | "-iname" | "-path" | "-ipath"));
+            let names = tests.filter(|(test, _)| LOOKING.contains(*test));
             match command.name {
                 "find" | "gfind" => {
-                    words.iter().take_while(|word| !word.starts_with('-')).any(is_beyond)
-                        && names.map(|(_, name)| *name).any(super::files::speaks_of_secret)
+                    let starts = || words.iter().take_while(|word| !word.starts_with('-'));
+                    let is_secret = |name: &str| super::files::speaks_of_secret(name) || of_browser(name);
+                    starts().any(is_beyond) && names.map(|(_, name)| *name).any(is_secret)
+                        || starts().any(|word| is_below_secret(word))
                 }
                 _ => words.iter().any(|word| super::files::speaks_of_secret(word)),
             }
@@ -142,6 +144,11 @@ pub(super) const SHAPES: &[Shape] = &[
             "find ~ -iname .netrc -type f",
             "locate id_rsa",
             "find / -name '*.kdbx' -exec echo {} \\;",
+            "find ~/.ssh -type f",
+            "find //.aws -name credentials",
+            "find / -path '*/Google/Chrome/*/Bookmarks'",
+            "find ~ -ipath '*.mozilla/firefox/*/places.sqlite'",
+            "find / -regex '.*/id_rsa'",
         ],
         clean: &[
             "find . -name '*.pem'",
@@ -149,6 +156,9 @@ pub(super) const SHAPES: &[Shape] = &[
             "find src -name .env",
             "locate bash",
             "find /usr -name x",
+            "find . -name Bookmarks",
+            "find ~/src -name '*.ts'",
+            "find /home/me/project -type f",
         ],
     },
     Shape {
@@ -201,3 +211,47 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
 ];
+
+/// Tests of `find` that look at names.
+const LOOKING: &[&str] =
+    &["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"];
+
+/// Whether a pattern of names speaks of what a browser keeps.
+fn of_browser(pattern: &str) -> bool {
+    const KEPT: &[&str] = &[
+        "places.sqlite",
+        "bookmarks",
+        "cookies",
+        "login data",
+        "web data",
+        "key3.db",
+        "key4.db",
+        "logins.json",
+        "formhistory.sqlite",
+        "history.db",
+        "local state",
+        "access_tokens.db",
+        "credentials.db",
+    ];
+    const MAX_PATTERN: usize = 200;
+    let pattern = pattern.get(..MAX_PATTERN.min(pattern.len())).unwrap_or_default().to_ascii_lowercase();
+    KEPT.iter().any(|kept| pattern.contains(kept))
+}
+
+/// Whether a folder is one of secrets, wherever the home is said to be: `~/.ssh`, `//.aws`.
+fn is_below_secret(folder: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".azure",
+        ".kube",
+        ".oci",
+        ".password-store",
+        ".mozilla",
+        "gcloud",
+        "Keychains",
+        "keyrings",
+    ];
+    folder.starts_with(['/', '~']) && folder.split('/').any(|name| FOLDERS.contains(&name))
+}

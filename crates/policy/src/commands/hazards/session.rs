@@ -1,6 +1,7 @@
 //! What a command changes of the shell that runs it, for everything after it.
 
 use super::Floor::Ask;
+use super::command::Command;
 use super::shape::Shape;
 use stockade_shell::Arg;
 
@@ -25,7 +26,51 @@ pub(super) const SHAPES: &[Shape] = &[
         matches: &["umask 000", "umask 0", "umask 002; umask 0000", "umask a=rwx", "umask 0770"],
         clean: &["umask", "umask 022", "umask -S", "umask 0077", "umask u=rwx,go=", "umask 002", "umask 27"],
     },
+    // date(1): an operand that does not begin with a plus is a time to set.
+    Shape {
+        id: "set-clock",
+        floor: Ask,
+        programs: &["date", "gdate", "hwclock", "ntpdate", "sntp", "timedatectl"],
+        fires: |command| match command.name {
+            "hwclock" => command.has("-s -w -a --hctosys --systohc --set --adjust --systz"),
+            "ntpdate" => !command.has("-q"),
+            "sntp" => command.has("-s -S --step --slew"),
+            "timedatectl" => command.is_sub(&["set-time", "set-ntp", "set-timezone", "set-local-rtc"]),
+            _ => sets_clock(command),
+        },
+        reason: "sets the clock, by which logs and certificates are read",
+        fix: "leave the clock to a person",
+        matches: &[
+            "date 010100002030",
+            "date -u 01010000",
+            "date -s 2020-01-01",
+            "date --set=x",
+            "hwclock -w",
+            "date $x",
+        ],
+        clean: &[
+            "date",
+            "date +%F",
+            "date -u +%s",
+            "date -d '2020-01-01' +%s",
+            "date -r f",
+            "date -d \"$x\"",
+            "date +\"$f\"",
+            "date -j -f %s 1",
+        ],
+    },
 ];
+
+/// Whether `date` is told a time that the clock is to have: its only operand that is no format.
+fn sets_clock(command: &Command<'_, '_>) -> bool {
+    let says_how = command.has("-s --set");
+    let prints = command.has("-d --date -f --file -r --reference -j") || command.says(&["-j"]);
+    let is_time = |word: &Arg<'_>| match word {
+        Arg::Known(word) => word.starts_with(|sign: char| sign.is_ascii_digit()),
+        Arg::Unknown { prefix, .. } => !prefix.starts_with('+'),
+    };
+    says_how || (!prints && command.operands().any(is_time))
+}
 
 /// Whether a mask lets everybody write.
 fn opens(mask: &Arg<'_>) -> bool {

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use super::shape::Shape;
 use super::{
-    code, contain, destroy, git, loads, machine, network, options, packages, persist, secrets, session, trees,
+    attack_tools, code, contain, destroy, git, guards, hiding, loads, machine, network, options, packages,
+    persist, secrets, session, spying, trees, windows,
 };
 use stockade_shell::lookup::{ByName, by_name};
 
@@ -23,6 +24,11 @@ const KINDS: &[&[Shape]] = &[
     loads::SHAPES,
     session::SHAPES,
     options::SHAPES,
+    attack_tools::SHAPES,
+    hiding::SHAPES,
+    spying::SHAPES,
+    guards::SHAPES,
+    windows::SHAPES,
 ];
 
 /// Every shape.

@@ -62,6 +62,12 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         ),
         (&["docker", "podman", "nerdctl"], OptionTable::new(DOCKER)),
         (
+            &["date", "gdate"],
+            OptionTable::new(
+                "-d: -f: -r: -s: -v: -I? -j -n -R -u --date= --file= --reference= --set= --iso-8601=? --*",
+            ),
+        ),
+        (
             &["cp", "mv", "ln", "install"],
             OptionTable::new(
                 "-t: -S: -m: -o: -g: --target-directory= --suffix= --mode= --owner= --group= --*",

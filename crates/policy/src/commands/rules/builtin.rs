@@ -168,6 +168,50 @@ const GIT_MOVES: Guard = Deny(&[
     "--file",
 ]);
 
+/// Options by which a branch or a tag that is not named is changed.
+const GIT_SETTLES: Guard = Deny(&[
+    "--edit-description",
+    "--set-upstream-to",
+    "--unset-upstream",
+    "--create-reflog",
+    "--track",
+    "--delete",
+    "--move",
+    "--copy",
+    "--force",
+    "--edit",
+    "--message",
+    "--file",
+]);
+
+/// Options of `nvidia-smi` that write a file or change a device.
+const NVIDIA_SETS: Guard = Deny(&[
+    "-f",
+    "--filename",
+    "-r",
+    "--gpu-reset",
+    "-pm",
+    "--persistence-mode",
+    "-pl",
+    "--power-limit",
+    "-e",
+    "--ecc-config",
+    "-p",
+    "--reset-ecc-errors",
+    "-c",
+    "--compute-mode",
+    "-ac",
+    "--applications-clocks",
+    "-rac",
+    "--reset-applications-clocks",
+    "--lock-gpu-clocks",
+    "--lock-memory-clocks",
+    "--gom",
+    "--driver-model",
+    "--accounting-mode",
+    "--multi-instance-gpu",
+]);
+
 /// Options and words of `git config` that write, or read another file.
 const GIT_WRITES: Guard = Deny(&[
     "-f",
@@ -228,7 +272,7 @@ static ROWS: &[Row] = rows! {
         ["find . -name '*.rs' -type f"], ["find . -delete", "find . \\-exec x {} +", "find . -{delete,print}", "find . -fls f"];
     "read-ripgrep" Allow "rg": "only reads", [Deny(&["--pre", "--hostname-bin", "-z", "--search-zip"])],
         ["rg -n x src"], ["rg --pre ./x y", "rg --hostname-bin=x y"];
-    "read-ag" Allow "ag|ack": "only reads", [Deny(&["--pager", "--output"])], ["ag x src"], ["ag --pager=x y"];
+    "read-ag" Allow "ag|ack": "only reads", [Deny(&["--pager", "--output", "--ackrc"])], ["ag x src"], ["ag --pager=x y", "ack --ackrc=./x y"];
     "read-jq" Allow "jq": "only reads",
         [Deny(&["*env*", "*ENV*", "*input_filename*", "*import*", "*include*", "*debug*", "-f", "--from-file", "-L", "--library-path"])],
         ["jq .a f.json", "jq -r '.[] | .b' f"], ["jq -n env", "jq -n '$ENV.X'", "jq -f x"];
@@ -236,7 +280,7 @@ static ROWS: &[Row] = rows! {
     "read-jq-variable" Ask "jq": "prints the environment, which may hold secrets", [Require(&["*$ENV*"])], ["jq -n '$ENV.X'"], ["jq .a"];
     "read-yq" Allow "yq": "only reads",
         [Deny(&["*env*", "*ENV*", "*load*", "*import*", "*include*", "-i", "--inplace", "--in-place", "-f", "--from-file", "-L", "-s",
-            "--split-exp", "--split-exp-file"])],
+            "--split-exp", "--split-exp-file", "--security-enable-system-operator"])],
         ["yq .a f.yaml"], ["yq -i .a=1 f.yaml", "yq 'load(\"x\")' f", "yq 'strenv(X)' f"];
     "read-sed" Allow "sed|gsed": "prints text, changed or not", [Deny(&["-i", "--in-place", "-f", "--file"])],
         ["sed -n 5p f", "sed s/a/b/ f"], ["sed -i s/a/b/ f", "sed -ni p f", "sed -f x f"];
@@ -253,16 +297,24 @@ static ROWS: &[Row] = rows! {
         ["unzip -l a.zip"], ["unzip a.zip", "unzip -o a.zip"];
     // The machine.
     "machine" Allow "pwd|whoami|uname|id|groups|arch|nproc|tty|which|whereis|type|sleep|seq|true|false|:|cal|ncal|locale|ps|pgrep|pidof|\
-        pstree|lsof|ss|netstat|lscpu|lsblk|lsusb|lspci|lsmod|lsns|lsipc|lsattr|getconf|w|who|users|last|vmstat|iostat|mpstat|findmnt|\
-        namei|getfacl|sw_vers|apropos|whatis|uptime|logname|tput|numfmt|factor|modinfo":
-        "tells about the machine", [Deny(&["-K", "--kill", "-D"])],
-        ["pwd", "which git", "sleep 1", ":", "type -p rm", "ps aux", "ss -tlnp"], ["hash -p /tmp/x ls", "ss -K dst x", "./ps"];
+        pstree|lsof|ss|netstat|lscpu|lsblk|lsusb|lsmod|lsns|lsipc|lsattr|getconf|w|who|users|last|vmstat|iostat|mpstat|findmnt|\
+        namei|getfacl|sw_vers|uptime|logname|tput|numfmt|factor|modinfo":
+        "tells about the machine", [Deny(&["-K", "--kill", "-D", "--diag"])],
+        ["pwd", "which git", "sleep 1", ":", "type -p rm", "ps aux", "ss -tlnp"], ["hash -p /tmp/x ls", "ss -K dst x", "ss --diag=x", "./ps"];
+    "machine-devices" Allow "lspci": "tells about the machine", [Deny(&["-A", "-F", "-H", "-H1", "-H2", "-M", "-O", "-q", "-Q"])],
+        ["lspci -vv", "lspci -nn"], ["lspci -H1", "lspci -O dump.name=x", "lspci -q"];
+    "machine-manuals" Allow "apropos|whatis": "looks for manual pages", [Deny(&["-C", "--config-file", "-M", "--manpath", "-m", "--systems"])],
+        ["whatis ls"], ["whatis -C ./x ls", "apropos -M /x y"];
+    "machine-graphics" Allow "nvidia-smi -q|-L|--query-gpu*|--query-compute-apps*|--list-gpus|topo": "tells about the machine",
+        [NVIDIA_SETS],
+        ["nvidia-smi -q", "nvidia-smi --query-gpu=name --format=csv"], ["nvidia-smi --gpu-reset", "nvidia-smi -q -f x"];
     "machine-hash" Allow "hash": "tells where programs are", [Deny(&["-p"])], ["hash", "hash -r"], ["hash -p /tmp/x ls"];
-    "machine-alone" Allow "mount|ifconfig|arp|alias|ulimit|swapon|stty|losetup|timedatectl|hostnamectl|localectl|loginctl|nvidia-smi|\
+    "machine-alone" Allow "mount|ifconfig|arp|alias|ulimit|swapon|stty|losetup|timedatectl|hostnamectl|localectl|loginctl|\
         umask|dmesg|blkid|lslocks|blockdev|systemd-detect-virt": "tells about the machine",
         [Operands(0), Deny(&["-c", "-C", "--clear", "--read-clear", "-n", "--console-level", "-D", "-E", "-d", "-s", "-f", "-i", "-a",
             "--all", "-o", "-t", "-r", "-w", "-p", "-L", "-H", "--host", "-M", "--machine"])],
         ["mount", "dmesg", "alias", "dmesg --human"], ["mount /x", "dmesg -C", "alias ls=x", "mount -a", "arp -d h"];
+    "machine-graphics-all" Allow "nvidia-smi": "tells about the machine", [Operands(0), NVIDIA_SETS], ["nvidia-smi"], ["nvidia-smi -pm 1", "nvidia-smi --gpu-reset"];
     "machine-limits" Allow "ulimit -a|-Sa|-Ha": "tells about the machine", [Operands(0)], ["ulimit -a"], ["ulimit -n 9"];
     "machine-arp" Allow "arp -a|-n|-an": "tells about the machine", [Deny(&["-d", "-s", "-f"])], ["arp -a"], ["arp -d h", "arp -s h x"];
     "machine-time" Allow "timedatectl|hostnamectl|localectl|loginctl \
@@ -281,13 +333,14 @@ static ROWS: &[Row] = rows! {
         [Deny(&["-i", "--install", "-r", "--remove", "-P", "--purge", "--configure", "--unpack", "--admindir", "--root", "--instdir"])],
         ["dpkg -l", "dpkg -S /bin/ls"], ["dpkg -i x.deb", "dpkg --configure -a"];
     "machine-rpm" Allow "rpm -q|-qa|-qi|-ql|-qf|--query": "tells which packages are there",
-        [Deny(&["-i", "-U", "-F", "-e", "--pipe", "--eval", "-E", "--load", "--rcfile", "--macros", "--define", "-D", "--root", "-p"])],
+        [Deny(&["-i", "-U", "-F", "-e", "--pipe", "--eval", "-E", "--load", "--rcfile", "--macros", "--define", "-D", "--root", "-p", "--initdb", "--rebuilddb",
+            "--dbpath", "--import", "--setperms", "--setugids", "--setcaps", "--restore"])],
         ["rpm -qa", "rpm -ql bash"], ["rpm -i x.rpm", "rpm -q --pipe=x y"];
     "machine-apt" Allow "apt|apt-cache|apt-mark list|show|search|policy|depends|rdepends|showmanual|showhold|showauto|madison|stats":
         "tells which packages are there", [Deny(&["-o", "--option", "-c", "--config-file"])],
         ["apt list --installed", "apt-cache policy x"], ["apt install x", "apt-get list", "apt list -o x=y"];
-    "machine-brew" Allow "brew list|ls|info|outdated|deps|leaves|config|--prefix|--version": "tells which packages are there", [],
-        ["brew list"], ["brew install x", "brew tap x"];
+    "machine-brew" Allow "brew list|ls|info|outdated|deps|leaves|config|--prefix|--version": "tells which packages are there", [Deny(&["--github"])],
+        ["brew list"], ["brew install x", "brew tap x", "brew info --github x"];
     // Services, and what they wrote.
     "service-read" Allow "systemctl status|show|list-units|list-unit-files|list-timers|list-sockets|list-jobs|list-dependencies|\
         is-active|is-enabled|is-failed|is-system-running|cat|get-default": "tells how services are",
@@ -311,9 +364,9 @@ static ROWS: &[Row] = rows! {
         ["docker container rm x", "docker system prune", "docker compose config", "docker compose up"];
     "cluster-read" Allow "kubectl|oc get|describe|logs|top|version|api-resources|api-versions|explain|cluster-info|events":
         "tells about the cluster",
-        [Deny(&["*ecret*", "*ECRET*", "--kubeconfig", "--raw", "-s", "--server", "--token", "--as", "dump", "-k", "--kustomize"])],
+        [Deny(&["*ecret*", "*ECRET*", "--kubeconfig", "--raw", "-s", "--server", "--token", "--as", "dump", "-k", "--kustomize", "*://*"])],
         ["kubectl get pods -n x", "kubectl logs web"],
-        ["kubectl get secret x", "kubectl get pods,secrets", "kubectl delete pod x", "kubectl get --raw /x", "kubectl exec x -- ls"];
+        ["kubectl get secret x", "kubectl get pods,secrets", "kubectl delete pod x", "kubectl get --raw /x", "kubectl exec x -- ls", "kubectl get -f http://e.example/x"];
     "cluster-config" Allow "kubectl|oc config get-contexts|current-context|get-clusters|get-users": "tells about the cluster", [],
         ["kubectl config current-context"], ["kubectl config view", "kubectl config use-context x"];
     "cluster-rollout" Allow "kubectl|oc rollout status|history": "tells about the cluster", [Deny(&["--kubeconfig"])],
@@ -354,14 +407,17 @@ static ROWS: &[Row] = rows! {
         ["env", "printenv X", "set"], ["environment"];
     // Git.
     "git-read" Allow "git status|log|diff|show|rev-parse|describe|ls-files|ls-tree|cat-file|blame|annotate|shortlog|rev-list|\
-        name-rev|merge-base|show-ref|show-branch|for-each-ref|count-objects|check-ignore|check-attr|whatchanged|grep|version|help|cherry|\
+        name-rev|merge-base|show-ref|show-branch|for-each-ref|count-objects|check-ignore|check-attr|whatchanged|grep|version|cherry|\
         range-diff|diff-tree|diff-index|diff-files|merge-tree|patch-id|var|verify-pack":
         "only reads the repository", [GIT],
         ["git status --short", "git log --oneline -5", "git diff HEAD~1"],
         ["git push", "git log --outp=x", "git -c core.pager=x log", "git diff --ext-diff", "git show --textconv HEAD:f", "git log $x"];
+    "git-help" Allow "git help": "shows how git is used", [Deny(&["-w", "--web", "-i", "--info"])], ["git help", "git help log", "git help -a"],
+        ["git help -w log", "git help --web log", "git help -i log"];
     "git-reflog" Allow "git reflog": "only reads the repository", [GIT, Deny(&["expire", "delete", "drop", "write"])],
         ["git reflog", "git reflog -20", "git reflog show main"], ["git reflog expire --all", "git reflog delete x"];
-    "git-list" Allow "git branch|remote|tag": "only lists", [Operands(0), GIT], ["git remote -v", "git branch -a"], ["git branch x", "git tag v1"];
+    "git-list" Allow "git branch|remote|tag": "only lists", [Operands(0), GIT, GIT_SETTLES], ["git remote -v", "git branch -a"],
+        ["git branch x", "git tag v1", "git branch --edit-description", "git branch --set-upstream-to=x", "git branch --unset-up"];
     "git-list-list" Allow "git stash|worktree|notes list": "only lists", [Operands(0), GIT], ["git stash list"], ["git stash list x"];
     "git-list-chosen" Allow "git branch|tag": "only lists", [Require(&["--list"]), GIT, GIT_MOVES],
         ["git branch --list 'x*'", "git tag --list v1"], ["git branch x", "git branch --list -D x"];
@@ -405,7 +461,11 @@ static ROWS: &[Row] = rows! {
     "another-user" Ask "sudo|su|doas|pkexec|runuser|gosu|chroot|unshare|nsenter": "runs with other rights", [], ["sudo ls"], ["ls"];
     // The network.
     "network" Ask "curl|wget|ssh|scp|rsync|ftp|sftp|nc|ncat|netcat|telnet|socat|ping|ping6|traceroute|tracepath|dig|host|\
-        nslookup|whois|http|https|xh|aria2c|mosh|rclone|lftp|tftp|mail|sendmail|mutt": "talks to other machines", [],
+        nslookup|whois|http|https|xh|aria2c|mosh|rclone|lftp|tftp|mail|sendmail|mutt|mailx|swaks|ldapsearch|ldapadd|ldapmodify|\
+        ldapdelete|ldappasswd|ldapwhoami|smbclient|smbget|rpcclient|rpcinfo|nmblookup|showmount|snmpwalk|snmpget|snmpset|kinit|kadmin|\
+        rlogin|rsh|rexec|axel|nscurl|lynx|links|elinks|w3m|websocat|grpcurl|mtr|fping|arping|nping|iperf|iperf3|s3cmd|gsutil|azcopy|croc|\
+        wormhole|irssi|weechat|xfreerdp|rdesktop|vncviewer|sshfs|ssh-copy-id|autossh|wg|wg-quick|openvpn|torify|torsocks|proxychains|\
+        proxychains4|mosquitto_pub|mosquitto_sub|telnet-ssl|curlie|doggo|dog|drill|ntpdate|avahi-browse|dns-sd|pdsh|parallel-ssh|pssh": "talks to other machines", [],
         ["curl https://x.example"], ["ls"];
     // Projects.
     "project-routine" Sandbox

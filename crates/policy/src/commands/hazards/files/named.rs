@@ -203,7 +203,33 @@ pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     };
     let values = command.all_values().filter(|(option, _)| !names_key(option)).map(|(_, value)| value);
     let words = operands.into_iter().take(count).chain(values);
-    words.flat_map(|word| [Some(word.clone()), after_mark(word)]).flatten().collect()
+    let is_git = command.name == "git";
+    let kept = |word: &Arg<'t>| if is_git { in_commit(word) } else { by_address(word) };
+    words.flat_map(|word| [Some(word.clone()), after_mark(word), kept(word)]).flatten().collect()
+}
+
+/// The file of a commit: `HEAD:.env`.
+fn in_commit<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
+    let text = match word {
+        Arg::Known(text) => text,
+        Arg::Unknown { prefix, .. } => prefix,
+    };
+    Some(word.without_prefix(text.find(':')? + 1))
+}
+
+/// The file of an address, as databases take them: `file:x?immutable=1`.
+fn by_address<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
+    const SCHEME: &str = "file:";
+    let text = match word {
+        Arg::Known(text) => text.strip_prefix(SCHEME)?,
+        Arg::Unknown { prefix, .. } => prefix.strip_prefix(SCHEME).map(|_| "")?,
+    };
+    let path = text.split('?').next().unwrap_or_default();
+    if path.is_empty() {
+        Some(word.without_prefix(SCHEME.len()))
+    } else {
+        Some(Arg::Known(path.to_owned().into()))
+    }
 }
 
 /// What follows the first `=`, `@` or `<` of a word: `if=x`, `f=@x`, `@x`.

@@ -333,6 +333,8 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "sed -n p .env",
             "tail ~/.bash_history",
             "git add .env",
+            "git show HEAD:.env",
+            "git cat-file -p main:config/.env",
         ],
         clean: &[
             "cat .env.example",
@@ -344,6 +346,7 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "cat environment.ts",
             "touch .env",
             "git rm --cached .env",
+            "git show HEAD:README.md",
             "cat x.environ",
         ],
     },

@@ -391,6 +391,60 @@ pub(in crate::commands::hazards) static DELETE_THERE: Together = Together {
     ],
 };
 
+pub(in crate::commands::hazards) static SEARCH_WATCHERS: Together = Together {
+    id: "look-for-watchers",
+    floor: Ask,
+    reason: "looks for software that watches over the machine",
+    fix: "ask about the one program that is needed",
+    matches: &[
+        "ps aux | grep -E 'falcond|nessusd|santad|osqueryd'",
+        "ps -ef | grep -i crowdstrike",
+        "ps aux | sort | egrep 'Little\\ Snitch|auditd'",
+        "pgrep -l 'bareos-fd|wazuh-agent|filebeat'",
+        "systemctl list-units | grep -i 'auditd\\|falcon'",
+        "systemctl status falcon-sensor",
+    ],
+    clean: &[
+        "ps aux | grep node",
+        "ps aux | grep falcon",
+        "systemctl status nginx",
+        "pgrep -f vite",
+        "ps aux | grep auditd",
+        "grep -r osqueryd src",
+        "cat a | grep crowdstrike",
+    ],
+};
+
+pub(in crate::commands::hazards) static SEARCH_VIRTUAL: Together = Together {
+    id: "look-for-sandbox",
+    floor: Ask,
+    reason: "looks for signs of a virtual machine, as what hides from being studied does",
+    fix: "ask for it by its name: `systemd-detect-virt`",
+    matches: &[
+        "lsmod | grep -i 'vboxsf\\|vboxguest'",
+        "sudo dmidecode | egrep -i 'manufacturer|vendor|vmware|virtualbox'",
+        "ioreg -l | grep -e Manufacturer | grep -iE 'Oracle|VirtualBox|VMWare|Parallels'",
+        "kldstat | grep -i vmw_balloon",
+    ],
+    clean: &[
+        "lsmod | grep kvm",
+        "lscpu | grep -i virtual",
+        "lspci | grep -i nvidia",
+        "grep -r vboxsf docs",
+        "dmesg | grep -i error",
+        "systemd-detect-virt",
+    ],
+};
+
+pub(in crate::commands::hazards) static SEARCH_HISTORY: Together = Together {
+    id: "search-history",
+    floor: Ask,
+    reason: "looks for passwords in what was typed",
+    fix: "ask the user for what is needed",
+    matches: &["history | grep -i password", "fc -l | grep -E 'token|secret'", "history | sort | grep pass"],
+    clean: &["history | grep ssh", "history | tail", "grep -r password src", "echo password | grep pass"],
+};
+
 /// Everything that programs can do together.
 #[cfg(test)]
 pub(in crate::commands::hazards) static ALL: &[&Together] = &[
@@ -403,4 +457,7 @@ pub(in crate::commands::hazards) static ALL: &[&Together] = &[
     &HIDDEN_FETCH,
     &FORK_BOMB,
     &DELETE_THERE,
+    &SEARCH_WATCHERS,
+    &SEARCH_VIRTUAL,
+    &SEARCH_HISTORY,
 ];

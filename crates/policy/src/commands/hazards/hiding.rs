@@ -1,0 +1,272 @@
+//! Programs that are made to look like others, files that are made hard to find, and times that are made up.
+
+use super::Floor::Ask;
+use super::Hazard;
+use super::code;
+use super::command::Command;
+use super::shape::Shape;
+use super::target::{Base, Target};
+use stockade_shell::lookup::last_name;
+use stockade_shell::{Arg, Run};
+
+pub(super) const SHAPES: &[Shape] = &[
+    // MITRE T1036.003: a shell that is called `crond` is not looked for.
+    Shape {
+        id: "copy-of-program",
+        floor: Ask,
+        programs: &["cp", "mv", "ln", "install", "gcp", "rsync", "ditto", "link"],
+        fires: |command| {
+            let operands: Vec<&Arg<'_>> = command.operands().collect();
+            let Some((last, sources)) = operands.split_last() else { return false };
+            sources.iter().any(|source| is_program_of_system(source) && !keeps_its_name(source, last))
+        },
+        reason: "gives a shell or a program of the system another name, under which nobody looks for it",
+        fix: "run the program by its own name",
+        matches: &[
+            "cp /bin/sh /tmp/crond",
+            "cp $(which sh) $HOME/...",
+            "ln -s /bin/bash /tmp/kworker",
+            "cp /usr/bin/python3 .init",
+            "cp `command -v perl` /tmp/x",
+            "install -m 755 /bin/busybox /tmp/.x",
+            "cp -p /usr/bin/nc \"/tmp/[kworker]\"",
+            "mv /usr/bin/curl /tmp/y",
+        ],
+        clean: &[
+            "cp target/release/sh /tmp/x",
+            "ln -s /usr/bin/python3 ~/bin/python",
+            "ln -sf /usr/bin/clang-14 /tmp/clang",
+            "cp /usr/bin/jq .",
+            "cp a b",
+            "cp /bin/ls /app/ls",
+            "ln -s \"$(which node)\" node",
+            "cp /etc/hosts x",
+        ],
+    },
+    // MITRE T1036.006 and .007: names that end where one does not see it, or in two ways.
+    Shape {
+        id: "deceiving-name",
+        floor: Ask,
+        // Asked by `of_command`, as it is about programs of any name.
+        programs: &[],
+        fires: |command| {
+            let names = || command.operands().filter_map(|word| word.known());
+            let is_program = command.run.program().is_some_and(|path| {
+                ends_in_space(last_name(path)) || is_dots(path) || is_document_and_program(path)
+            });
+            let is_script = code::is_interpreter(command.name) && runs_document(command.run);
+            is_program || is_script || NAMING.contains(&command.name) && names().any(deceives)
+        },
+        reason: "uses a name that looks like another one: of dots alone, ending in a space, or of a document that is a program",
+        fix: "give the file a name that says what it is",
+        matches: &[
+            "mkdir -p ~/...",
+            "mv evil '/tmp/init '",
+            "chmod +x report.pdf.sh",
+            "./report.pdf.sh",
+            "'./init ' -e x",
+            "sh /tmp/image.png",
+            "cp sh '/tmp/x /y'",
+            "bash invoice.docx",
+        ],
+        clean: &[
+            "mkdir -p a/..",
+            "touch 'a b'",
+            "sh run.sh",
+            "./a.min.sh",
+            "cp a.pdf b.pdf",
+            "python3 x.py a.png",
+            "bash build.sh image.png",
+            "chmod 644 image.png",
+            "go test ./...",
+        ],
+    },
+    // MITRE T1564.001: folders that all users share are where hidden files wait.
+    Shape {
+        id: "hide-file",
+        floor: Ask,
+        programs: &[
+            "mkdir", "touch", "cp", "mv", "install", "ln", "tee", "chflags", "setfile", "SetFile", "attrib",
+        ],
+        fires: |command| match command.name {
+            "chflags" => {
+                command.operand(0).is_some_and(|flags| flags.split(',').any(|flag| HIDING.contains(&flag)))
+            }
+            "setfile" | "SetFile" => command.has("-a -d -m"),
+            "attrib" => command.says(&["+h", "+s", "+H", "+S"]),
+            "mkdir" | "touch" | "tee" => command.targets().any(|target| is_hidden_in_shared(&target)),
+            _ => command.targets().last().is_some_and(|target| is_hidden_in_shared(&target)),
+        },
+        reason: "hides a file from whoever looks for it",
+        fix: "use a name that is shown, inside the workspace",
+        matches: &[
+            "mkdir /var/tmp/.x",
+            "cp a /tmp/.b",
+            "touch /dev/shm/.c",
+            "chflags hidden a",
+            "setfile -a V a",
+            "mv a /tmp/.d",
+        ],
+        clean: &[
+            "mkdir .cache",
+            "cp a /tmp/b",
+            "touch .gitkeep",
+            "mkdir -p /tmp/build/.cache",
+            "chflags nohidden a",
+            "chflags nouchg a",
+            "cp /tmp/.b a",
+        ],
+    },
+    // MITRE T1070.006.
+    Shape {
+        id: "make-up-time",
+        floor: Ask,
+        programs: &["touch"],
+        fires: |command| {
+            let is_beyond = |target: &Target| target.base != Base::Here;
+            let sets = command.has("-t -d --date") && command.targets().any(|target| is_beyond(&target));
+            let copies = command.values("-r --reference").any(|word| is_beyond(&Target::of(word)));
+            sets || copies
+        },
+        reason: "gives a file a time at which nothing was done to it",
+        fix: "leave times as they are; set them only of files inside the workspace",
+        matches: &[
+            "touch -r /bin/sh x",
+            "touch -acmr /bin/ls evil",
+            "touch -t 197001010000.00 /tmp/x",
+            "touch -d '2 years ago' /opt/x",
+            "touch --reference=/etc/hosts a",
+        ],
+        clean: &[
+            "touch x",
+            "touch -d yesterday notes.txt",
+            "touch -r a b",
+            "touch /tmp/x",
+            "touch -t 202001010000 a",
+        ],
+    },
+    // MITRE T1546.005, T1056.001.
+    Shape {
+        id: "watch-commands",
+        floor: Ask,
+        programs: &["trap"],
+        fires: |command| {
+            let signals = command.words().skip(1).filter_map(Arg::known);
+            command.words().count() > 1
+                && signals.map(str::to_ascii_uppercase).any(|signal| matches!(&*signal, "DEBUG" | "SIGDEBUG"))
+        },
+        reason: "runs something before each command that follows, and sees what it is",
+        fix: "use `set -x` to see commands",
+        matches: &["trap 'echo \"$BASH_COMMAND\" >> /tmp/x' DEBUG", "trap f DEBUG", "trap -- x debug"],
+        clean: &["trap 'rm -f a' EXIT", "trap - DEBUG2", "trap f INT TERM", "echo DEBUG", "trap -p"],
+    },
+];
+
+/// Programs that give files their names.
+const NAMING: &[&str] = &["cp", "mv", "ln", "install", "touch", "mkdir", "tee", "chmod"];
+
+/// Returns what is dangerous about names that look like others.
+pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
+    let shapes = SHAPES.iter().filter(|shape| shape.programs.is_empty() && (shape.fires)(command));
+    found.extend(shapes.map(|shape| shape.hazard(command.run.span)));
+}
+
+/// Flags of chflags(1) that hide a file, or keep it as it is.
+const HIDING: &[&str] =
+    &["hidden", "uchg", "uchange", "uimmutable", "schg", "schange", "simmutable", "sappnd"];
+
+/// Whether a word is a shell, an interpreter or a program of the system, by its path.
+fn is_program_of_system(word: &Arg<'_>) -> bool {
+    const FOLDERS: &[&str] =
+        &["/bin/*", "/sbin/*", "/usr/bin/*", "/usr/sbin/*", "/usr/libexec/**", "/System/**"];
+    word.known().is_some() && Target::of(word).fits_any(FOLDERS)
+}
+
+/// Whether a copy, or a link to it, is still called as the program: `python` for `python3`, or into a folder.
+fn keeps_its_name(source: &Arg<'_>, into: &Arg<'_>) -> bool {
+    let Some(name) = source.known().map(last_name) else { return false };
+    let target = Target::of(into);
+    let is_hidden = target.names.iter().any(|part| part.starts_with('.'));
+    let Some(last) = target.names.last() else { return true };
+    // A shell in a hidden folder is hidden, whatever it is called.
+    if is_hidden && code::is_shell(name) {
+        return false;
+    }
+    without_version(last) == without_version(name) || matches!(last.as_str(), "bin" | "sbin")
+}
+
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '.' | '-'))
+}
+
+/// Returns what is dangerous about a program that copies another one, which `which` or `command -v` finds for it.
+pub(super) fn copies(finder: &Run<'_>, copier: &Run<'_>) -> Option<Hazard> {
+    let shape = SHAPES.first()?;
+    let words: Vec<Option<&str>> = finder.argv.iter().map(Arg::known).collect();
+    let name = match words.as_slice() {
+        [Some("which" | "whence"), Some(name)]
+        | [Some("command"), Some("-v"), Some(name)]
+        | [Some("type"), Some("-p" | "-P"), Some(name)] => *name,
+        _ => return None,
+    };
+    let command = Command::of(copier).filter(|command| shape.programs.contains(&command.name))?;
+    let into = command.operands().last()?;
+    let source = Arg::Known(name.into());
+    (!keeps_its_name(&source, into)).then(|| shape.hazard(copier.span))
+}
+
+/// Whether a path means something hidden directly in a folder that all users share.
+fn is_hidden_in_shared(target: &Target) -> bool {
+    const KNOWN: &[&str] = &[".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", ".Test-unix"];
+    let names: Vec<&str> = target.names.iter().map(String::as_str).collect();
+    let name = match names.as_slice() {
+        ["tmp", name, ..] | ["var" | "private", "tmp", name, ..] | ["dev", "shm", name, ..] => *name,
+        _ => return false,
+    };
+    target.base == Base::Root && name.len() > 1 && name.starts_with('.') && !KNOWN.contains(&name)
+}
+
+/// Whether a name is made to look like something that it is not.
+fn deceives(path: &str) -> bool {
+    path.split('/').any(ends_in_space) || is_dots(path) || is_document_and_program(path)
+}
+
+fn ends_in_space(name: &str) -> bool {
+    name.len() > 1 && name.ends_with(' ') && !name.contains('\n')
+}
+
+/// Whether a path leads through a name of dots alone, which is neither this folder nor the one above. `...` by itself stands for
+/// what somebody has left out, and `./...` for everything below.
+fn is_dots(path: &str) -> bool {
+    let name = |name: &str| name.len() > 2 && name.bytes().all(|sign| sign == b'.');
+    path.contains('/') && !path.starts_with("./...") && path.split('/').any(name)
+}
+
+/// Whether a name ends as a document does, and then as a program does.
+fn is_document_and_program(path: &str) -> bool {
+    let name = last_name(path);
+    if name.matches('.').count() < 2 {
+        return false;
+    }
+    let name = name.to_ascii_lowercase();
+    let mut endings = name.rsplit('.');
+    let (last, before) = (endings.next().unwrap_or_default(), endings.next().unwrap_or_default());
+    DOCUMENTS.contains(&before) && endings.next().is_some() && PROGRAMS.contains(&last)
+}
+
+const DOCUMENTS: &[&str] = &[
+    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "rtf", "odt", "jpg", "jpeg", "png", "gif", "bmp",
+    "mp3", "mp4", "avi",
+];
+const PROGRAMS: &[&str] = &[
+    "sh", "bash", "py", "pl", "rb", "exe", "command", "app", "bin", "run", "js", "vbs", "ps1", "bat", "elf",
+];
+
+/// Whether a shell or an interpreter is given a document as its script.
+fn runs_document(run: &Run<'_>) -> bool {
+    let script = run.argv.iter().skip(1).filter_map(Arg::known).find(|word| !word.starts_with(['-', '+']));
+    script.is_some_and(|script| {
+        let name = last_name(script).to_ascii_lowercase();
+        name.rsplit_once('.').is_some_and(|(_, ending)| DOCUMENTS.contains(&ending))
+    })
+}
