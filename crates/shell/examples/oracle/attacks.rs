@@ -80,6 +80,9 @@ const ATTACKS: &[(&[Shell], &str, &str)] = &[
     (ZSH, "ls n \"$path[$HOSTILE]\"", EVALUATED),
     (ZSH, "COLUMNS=$HOSTILE", EVALUATED),
     (ZSH, "integer HOSTILE", EVALUATED),
+    (ZSH, "exec {n}< h3; n=$HOSTILE", EVALUATED),
+    (ZSH, "((n=1)); n=$HOSTILE", EVALUATED),
+    (ZSH, "let n=1; n=$(cat h1)", EVALUATED),
 ];
 
 /// Returns the texts for a shell.

@@ -18,6 +18,10 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
     for (option, value) in &options.values {
         if setter.by_option.contains(&&**option) {
             named(walk, builtin, value);
+            // zshmodules(1): a number of bytes, and the number of a descriptor.
+            if let (Some(variable), "sysread" | "sysopen") = (value.known(), builtin.name) {
+                walk.becomes_integer(variable, span, context);
+            }
         }
         // zshbuiltins(1): numbers among the options are arithmetic. In bash they are not.
         if context.shell == Shell::Zsh

@@ -218,6 +218,7 @@ impl<'t> Walk<'t, '_> {
             if let Some(name) = variable.and_then(|name| name.strip_suffix('}')) {
                 let set = Set { value: Value::NUMBER, is_definite: false, scope: AssignmentScope::Shell };
                 self.set(Cow::Owned(name.to_owned()), Arg::any(), &set, redirected.span, context);
+                self.becomes_integer(name, redirected.span, context);
             }
             self.word(&redirected.target, context);
             if redirected.operator != RedirectOperator::HereString {

@@ -105,9 +105,18 @@ impl<'t> Walk<'t, '_> {
                 Event::Sets(name) => {
                     let set = Set { value: Value::NUMBER, is_definite, scope: AssignmentScope::Shell };
                     self.set(Cow::Owned(name.to_owned()), Arg::any(), &set, span, context);
+                    self.becomes_integer(name, span, context);
                 }
                 Event::Data => self.known.evaluate(&Value::DATA, Holds::Number, span),
             }
+        }
+    }
+
+    /// Notes that the shell itself sets a variable to a number. zshparam(1): what is not declared becomes an integer by it, and
+    /// evaluates whatever it is given later.
+    pub(crate) fn becomes_integer(&mut self, name: &str, span: Span, context: Context<'_, 't>) {
+        if context.shell == Shell::Zsh {
+            self.known.is_integer(name, span);
         }
     }
 
