@@ -76,6 +76,40 @@ fn a_decision_on_a_long_text_is_linear() {
     }
 }
 
+/// Of a path with very many names only those at its ends are compared with the names of secrets, and a folder that grows with
+/// every `cd` is no longer than that.
+#[test]
+fn the_number_of_names_in_a_path_costs_little() {
+    let policy = CommandPolicy::builtin();
+    for (start, piece) in [
+        ("rm -rf ", "*/"),
+        ("rm -rf ", "[a]?/"),
+        ("cat ", "a/*/"),
+        ("cat ", ".q*/"),
+        ("", "cd a; rm -rf *;"),
+        ("", "cat *.env;"),
+        ("", "eval 'ls; eval ls';"),
+    ] {
+        let cost = |count: usize| allocations(&policy, &format!("{start}{}", piece.repeat(count))).max(1);
+        let (short, long) = (cost(250), cost(1000));
+        assert!(long <= short * 6, "{piece:?}: {short} allocations, then {long} for four times the text");
+        let each = long / 1000;
+        assert!(each < 1500, "{piece:?}: {each} allocations for one");
+    }
+}
+
+/// What is said of a command is not many times as long as the command, however often a part of it is dangerous.
+#[test]
+fn a_reason_does_not_repeat_a_long_word() {
+    let policy = CommandPolicy::builtin();
+    for text in [format!("rm -rf {}id_rsa", "*/".repeat(5000)), format!("cat ~/.ssh/{}", "x".repeat(9000))] {
+        let decision = policy.decide(&text, &ReadOptions::default(), &place());
+        for part in &decision.parts {
+            assert!(part.cause.to_string().len() < 1000, "{}", part.cause.to_string().len());
+        }
+    }
+}
+
 /// What an agent runs most of the time.
 const TYPICAL: &[&str] =
     &["git status", "ls -la", "npm run build", "tool7 run x7", "cargo test", "git log --oneline"];

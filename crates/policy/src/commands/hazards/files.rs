@@ -82,7 +82,7 @@ pub(crate) fn outside(actions: &Actions<'_>, context: &CommandContext, found: &m
             found.push(Hazard {
                 id: "writes-outside",
                 floor: Sandbox,
-                reason: format!("writes outside the workspace (`{}`)", word.to_string().escape_debug()),
+                reason: format!("writes outside the workspace (`{}`)", shown(word)),
                 fix: "write to a file inside the workspace".to_owned(),
                 span: command.run.span,
                 variable: None,
@@ -151,29 +151,35 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
 
 /// Returns what is dangerous about a path that a word means.
 fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
-    let shapes = index::shapes(target, access);
-    found.extend(shapes.map(|shape| Hazard {
+    let (shapes, possible) = index::shapes_and_possible(target, access);
+    found.extend(shapes.into_iter().map(|shape| Hazard {
         id: shape.id,
         floor: shape.floor,
-        reason: format!("{} (`{}`)", shape.reason, word.to_string().escape_debug()),
+        reason: format!("{} (`{}`)", shape.reason, shown(word)),
         fix: shape.fix.to_owned(),
         span,
         variable: None,
     }));
-    if let Some(shape) = index::possible(target, access) {
-        let word = word.to_string();
+    if let Some(shape) = possible {
         found.push(Hazard {
             id: "glob-may-reach",
             floor: Sandbox,
-            reason: format!(
-                "is a pattern that may name a file of `{}` (`{}`)",
-                shape.id,
-                word.escape_debug()
-            ),
+            reason: format!("is a pattern that may name a file of `{}` (`{}`)", shape.id, shown(word)),
             fix: "name the files, or give the pattern their ending: *.md".to_owned(),
             span,
             variable: None,
         });
+    }
+}
+
+/// A word in a reason. A long one is cut, so that what is said of a command is never much longer than the command.
+fn shown(word: &Arg<'_>) -> String {
+    /// No path that a person writes has as many letters.
+    const MAX_SHOWN: usize = 160;
+    let word = word.to_string();
+    match word.char_indices().nth(MAX_SHOWN).and_then(|(end, _)| word.get(..end)) {
+        Some(start) => format!("{}…", start.escape_debug()),
+        None => word.escape_debug().to_string(),
     }
 }
 

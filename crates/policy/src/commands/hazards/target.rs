@@ -28,8 +28,8 @@ pub(super) enum Base {
     Unknown,
 }
 
-/// The most names of a path that is put together from several.
-const MAX_NAMES: usize = 64;
+/// The most names of a path: more than twice as many as there may be links in it.
+const MAX_NAMES: usize = 96;
 
 /// Folders of the system, directly below the root.
 const SYSTEM: &[&str] = &[
@@ -79,7 +79,18 @@ impl Target {
         let mut target = Self { base, names: Vec::new() };
         rest.split('/').for_each(|name| target.push(name));
         target.through_proc();
+        target.without_middle();
         target
+    }
+
+    /// Of very many names those at both ends count. The kernel follows 40 links in a path, so that whoever puts more names between
+    /// would have to put the folders there as well.
+    fn without_middle(&mut self) {
+        let left_out = self.names.len().saturating_sub(MAX_NAMES);
+        if left_out == 0 {
+            return;
+        }
+        self.names.drain(MAX_NAMES / 2..MAX_NAMES / 2 + left_out);
     }
 
     fn push(&mut self, name: &str) {
@@ -140,8 +151,7 @@ impl Target {
         }
     }
 
-    /// The same path when the command runs in `folder`. A path with very many names is cut off: it is no folder that
-    /// matters, however it goes on.
+    /// The same path when the command runs in `folder`.
     pub(super) fn below(&self, folder: &Self) -> Self {
         let (base, above) = match self.base {
             Base::Here => (folder.base, folder.names.as_slice()),
@@ -152,7 +162,9 @@ impl Target {
             }
             Base::Root | Base::Home | Base::Unknown => return self.clone(),
         };
-        Self { base, names: above.iter().chain(&self.names).take(MAX_NAMES).cloned().collect() }
+        let mut target = Self { base, names: above.iter().chain(&self.names).cloned().collect() };
+        target.without_middle();
+        target
     }
 
     /// Whether it is the folder in which the command runs, or everything in it.
@@ -191,9 +203,7 @@ impl Target {
     /// How near it comes to the files that `pattern` means, when some of its names are patterns themselves.
     pub(super) fn likeness(&self, pattern: &str) -> Likeness {
         if let Some(rest) = pattern.strip_prefix("**/") {
-            let from = 0..self.names.len();
-            let each = from.filter_map(|from| self.names.get(from..));
-            return each.map(|names| along(names, rest, Start::Anywhere)).max().unwrap_or(Likeness::Other);
+            return self.likeness_anywhere(rest);
         }
         let (names, rest, start) = if let Some(rest) = pattern.strip_prefix("~/") {
             (self.below_home(), rest, Start::Home)
@@ -202,6 +212,26 @@ impl Target {
             (names, pattern.strip_prefix('/').unwrap_or(pattern), Start::Root)
         };
         names.map_or(Likeness::Other, |names| along(names, rest, start))
+    }
+
+    /// The same for a pattern that may begin at any of the names.
+    fn likeness_anywhere(&self, pattern: &str) -> Likeness {
+        let first = pattern.split('/').next().unwrap_or_default();
+        // Without `**` at the end there is one place where it can begin.
+        let parts = pattern.split('/').filter(|part| *part != "**").count();
+        let from = if pattern.ends_with("**") { Some(0) } else { self.names.len().checked_sub(parts) };
+        let mut nearest = Likeness::Other;
+        for from in from.unwrap_or(self.names.len())..self.names.len() {
+            let names = self.names.get(from..).unwrap_or_default();
+            // Nearly every name is told apart by its first letters, and needs nothing else.
+            if names.first().is_some_and(|name| first == "**" || names::may_be(name, first)) {
+                nearest = nearest.max(along(names, pattern, Start::Anywhere));
+            }
+            if nearest == Likeness::Meant || !pattern.ends_with("**") {
+                break;
+            }
+        }
+        nearest
     }
 
     /// Whether every file that it means is one that one of the patterns means by its last name.

@@ -3,7 +3,7 @@
 
 use stockade_names::{Read, Scope, names};
 
-use super::index::{possible, shapes};
+use super::index::shapes_and_possible;
 use super::shape::Access;
 use crate::commands::hazards::target::Target;
 
@@ -20,12 +20,10 @@ use Verdict::{Nothing, Perhaps, Secret};
 
 fn verdict(glob: &str) -> Verdict {
     let target = Target::spelled(glob);
-    if shapes(&target, Access::Read).next().is_some() {
-        Secret
-    } else if possible(&target, Access::Read).is_some() {
-        Perhaps
-    } else {
-        Nothing
+    match shapes_and_possible(&target, Access::Read) {
+        (meant, _) if !meant.is_empty() => Secret,
+        (_, Some(_)) => Perhaps,
+        _ => Nothing,
     }
 }
 

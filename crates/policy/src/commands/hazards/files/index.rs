@@ -46,13 +46,17 @@ pub(super) fn shapes(target: &Target, access: Access) -> impl Iterator<Item = &'
     SHAPES.iter().zip(found).filter_map(|(shape, found)| (found == Likeness::Meant).then_some(shape))
 }
 
-/// Returns the first shape that a pattern of paths could have, though nothing in it speaks of one: `*`.
-pub(super) fn possible(target: &Target, access: Access) -> Option<&'static FileShape> {
-    if target.is_certain() {
-        return None;
-    }
+/// Returns the shapes of a path, and the first that a pattern of paths could have, though nothing in it speaks of one: `*`.
+pub(super) fn shapes_and_possible(
+    target: &Target,
+    access: Access,
+) -> (Vec<&'static FileShape>, Option<&'static FileShape>) {
     let found = likenesses(target, access);
-    SHAPES.iter().zip(found).find_map(|(shape, found)| (found == Likeness::Possible).then_some(shape))
+    let with = |likeness| {
+        let found = SHAPES.iter().zip(&found);
+        found.filter_map(move |(shape, found)| (*found == likeness).then_some(shape))
+    };
+    (with(Likeness::Meant).collect(), with(Likeness::Possible).next())
 }
 
 /// How near a path comes to each shape.

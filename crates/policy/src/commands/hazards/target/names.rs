@@ -30,6 +30,21 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
     (says_something || part == "*") && !hides && meet(&name, &letters(part))
 }
 
+/// Whether no letter before the first `*` of either, nor behind the last, tells them apart.
+pub(super) fn may_be(name: &str, part: &str) -> bool {
+    let is_plain = |letter: &u8| !matches!(letter, b'*' | b'?' | b'[' | b']' | b'\\');
+    let both_plain = |(one, other): &(u8, u8)| is_plain(one) && is_plain(other);
+    let same = |(one, other): (u8, u8)| one == other;
+    let first = (name.bytes().next(), part.bytes().next());
+    // Only a dot that is written means the one in front of a hidden name.
+    if let (Some(b'*' | b'?' | b'['), Some(b'.')) = first {
+        return false;
+    }
+    let mut starts = name.bytes().zip(part.bytes()).take_while(both_plain);
+    let mut ends = name.bytes().rev().zip(part.bytes().rev()).take_while(both_plain);
+    starts.all(same) && ends.all(same)
+}
+
 /// Letters that are enough where few others could be meant.
 const ENOUGH: usize = 3;
 
@@ -187,8 +202,9 @@ fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
     // `reach[j]`: the beginning of `left` read so far can be the beginning `right[..j]`, with so many letters shared.
     let mut reach: Vec<Option<usize>> = vec![None; right.len() + 1];
     start(&mut reach, right);
+    let mut next = reach.clone();
     for letter in left {
-        let mut next = vec![None; right.len() + 1];
+        next.fill(None);
         for (at, reached) in reach.iter().enumerate() {
             let Some(score) = *reached else { continue };
             let other = right.get(at);
@@ -212,7 +228,7 @@ fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
                 raise(&mut next, at + 1, score);
             }
         }
-        reach = next;
+        std::mem::swap(&mut reach, &mut next);
     }
     reach.last().copied().flatten()
 }
