@@ -24,11 +24,12 @@ const USERS: &[(&str, &[&str], &str)] = &[("an ordinary user", &[], "user"), ("r
 /// The Python of the system: that of a version manager may lie where the ordinary user cannot read.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// What the probes are started behind, how that is called, and a name for the results. Braces are filled in by `run.py`. To
-/// look on at what a command asks for lets nothing out.
+/// What the probes are started behind, how that is called, and a name for the results. Braces are filled in by `run.py`. The
+/// rules for commands would refuse some probes before they begin, and say nothing of the sandbox. To look on at what a command asks for
+/// lets nothing out.
 const WAYS: &[(&str, &str, &str)] = &[
-    ("exec --workspace {workdir} --ro {toolchain} --", "", ""),
-    ("exec --explain --workspace {workdir} --ro {toolchain} --", ", looked at", "-explained"),
+    ("exec --no-rules --workspace {workdir} --ro {toolchain} --", "", ""),
+    ("exec --no-rules --explain --workspace {workdir} --ro {toolchain} --", ", looked at", "-explained"),
 ];
 
 /// What must be there, and how to make it.
