@@ -25,17 +25,26 @@ pub(crate) fn load(files: &[PathBuf]) -> Result<CommandPolicy, Failure> {
 }
 
 /// Reads files of rules, on top of those that the configuration has for an agent. Also returns where these stand.
-pub(crate) fn load_for(agent: &str, files: &[PathBuf]) -> Result<(AgentCommands, RulePlaces), Failure> {
+pub(crate) fn load_for(
+    config: &Config,
+    agent: &str,
+    files: &[PathBuf],
+) -> Result<(AgentCommands, RulePlaces), Failure> {
     let files = read_all(files)?;
-    let folder = std::env::current_dir().unwrap_or_default();
-    let sources = ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(&folder) };
-    let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
     let settings = config.agent(agent);
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).chain(settings.rules).collect();
     let defaults = written(&files).fold(settings.commands, strictest);
     let commands = AgentCommands::compile(layers, defaults).map_err(|error| clash(&files, &error))?;
     let place = |one: &ConfigRule| Some(((one.layer, one.rule.id.clone()), one.origin.place.clone()?));
     Ok((commands, RulePlaces(config.rules(agent).filter_map(place).collect())))
+}
+
+/// Reads the configuration that holds in this folder, also for an agent that is named.
+pub(crate) fn configuration(agent: Option<&str>) -> Result<Config, Failure> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let agents = agent.into_iter().map(str::to_owned).collect();
+    let sources = ConfigSources { agents, ..ConfigSources::of_process(&folder) };
+    Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))
 }
 
 /// Where the rules of a configuration stand, by whose they are and by their names.

@@ -33,17 +33,21 @@ mod wire;
 mod tests;
 
 use std::path::PathBuf;
-#[cfg(target_os = "linux")]
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 pub(crate) use connection::converse;
 pub(crate) use schema::document as schema;
 pub(crate) use socket::{SocketError, listen};
 
+use fault::Fault;
 use methods::{CompiledRules, Trail};
 use pool::Pool;
 use sessions::Sessions;
+use stockade_guard::audit::Unrecorded;
+use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::policy::CommandPolicy;
+use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers};
 #[cfg(target_os = "linux")]
 use stockade_guard::{GuardCache, exec::SandboxPool};
 
@@ -65,6 +69,28 @@ pub(crate) struct ServeOptions {
     pub(crate) audit: Audit,
     /// The agent whose commands are run, and no others.
     pub(crate) agent: Option<String>,
+    /// Whether decisions that are only asked for are put on record too.
+    pub(crate) evaluations: Evaluations,
+    /// Where answers are kept that are to hold in later sessions too.
+    pub(crate) answers: Option<AnswerStore>,
+}
+
+/// Whether decisions that are only asked for are put on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evaluations {
+    /// They never are, whatever the configuration says.
+    Off,
+    /// The configuration says so, as it is when the first of them is asked for.
+    Configured,
+}
+
+/// What the configuration says of decisions that are only asked for, where they are to be put on record.
+#[derive(Debug, Clone)]
+struct Recording {
+    /// The trail that it names; that of this user where it names none.
+    path: Option<PathBuf>,
+    /// What becomes of an answer that cannot be put on record.
+    unrecorded: Unrecorded,
 }
 
 /// Where commands are put on record.
@@ -90,6 +116,10 @@ pub(crate) struct Server {
     trail: Trail,
     /// The built-in rules for commands, ready to decide.
     commands: CommandPolicy,
+    /// Whether and where decisions that are only asked for are put on record, once it was looked up; or why not.
+    recording: OnceLock<Result<Option<Recording>, String>>,
+    /// The answers that are kept for later sessions, for requests without one.
+    kept_answers: Arc<CommandAnswers>,
     /// The rules that requests bring along, compiled.
     compiled_rules: CompiledRules,
     /// The guards of agents, each compiled once and again when its configuration changes.
@@ -108,6 +138,11 @@ impl Server {
             sessions: Sessions::default(),
             trail: Trail::new(options.audit.clone()),
             commands: CommandPolicy::builtin(),
+            recording: OnceLock::new(),
+            kept_answers: Arc::new(CommandAnswers::new(
+                AnswerTerms { session: Duration::ZERO, ..AnswerTerms::MAX_TERMS },
+                options.answers.clone(),
+            )),
             compiled_rules: CompiledRules::default(),
             #[cfg(target_os = "linux")]
             guards: GuardCache::default(),
@@ -115,5 +150,34 @@ impl Server {
             sandboxes: Arc::new(SandboxPool::new(READY_SANDBOXES)),
             options,
         }
+    }
+}
+
+impl Server {
+    /// Returns where decisions that are only asked for are put on record, if they are.
+    fn recording(&self) -> Result<Option<&Recording>, Fault> {
+        let looked_up = self.recording.get_or_init(|| match self.options.evaluations {
+            Evaluations::Off => Ok(None),
+            Evaluations::Configured => Recording::configured(),
+        });
+        match looked_up {
+            Ok(recording) => Ok(recording.as_ref()),
+            Err(why) => Err(Fault::new(fault::INTERNAL, format!("the configuration cannot be used: {why}"))),
+        }
+    }
+}
+
+impl Recording {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "asks in which folder it runs, for the configuration there"
+    )]
+    fn configured() -> Result<Option<Self>, String> {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let config = Config::load(&ConfigSources::of_process(&folder)).map_err(|error| error.to_string())?;
+        let audit = config.audit();
+        Ok(audit
+            .evaluations
+            .then(|| Self { path: audit.path.clone(), unrecorded: crate::trail::unrecorded(&config) }))
     }
 }

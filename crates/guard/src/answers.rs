@@ -47,6 +47,17 @@ impl AnswerTerms {
     }
 }
 
+impl AnswerTerms {
+    /// How long an answer holds that was given just now.
+    const fn of(self, answer: CommandAnswer) -> Duration {
+        match answer {
+            CommandAnswer::AllowAlways => self.always,
+            CommandAnswer::AllowSession | CommandAnswer::DenySession => self.session,
+            CommandAnswer::Allow | CommandAnswer::Deny => Duration::ZERO,
+        }
+    }
+}
+
 impl Default for AnswerTerms {
     fn default() -> Self {
         Self::MAX_TERMS
@@ -125,7 +136,21 @@ impl CommandAnswers {
     /// # Errors
     /// When the file of answers cannot be used.
     pub fn recall(&self, question: &CommandQuestion) -> Result<Option<AnsweredCommand>, AnswerStoreError> {
+        self.recall_within(question, self.terms)
+    }
+
+    /// The same, where answers hold no longer than these terms say by now.
+    ///
+    /// # Errors
+    /// When the file of answers cannot be used.
+    pub fn recall_within(
+        &self,
+        question: &CommandQuestion,
+        terms: AnswerTerms,
+    ) -> Result<Option<AnsweredCommand>, AnswerStoreError> {
         let now = (self.clock)();
+        let terms = self.terms.shorter(terms);
+        let holds = |one: &RememberedAnswer| now < one.given.saturating_add(terms.of(one.answer));
         let said = |one: &RememberedAnswer| AnsweredCommand {
             effect: if one.answer.is_yes() { question.after_yes } else { Effect::Deny },
             answer: one.answer,
@@ -141,7 +166,7 @@ impl CommandAnswers {
         }
         let Some(store) = &self.store else { return Ok(None) };
         let kept = store.load()?;
-        Ok(kept.iter().find(|one| question.is_answered_by(one, now)).map(said))
+        Ok(kept.iter().find(|one| question.is_answered_by(one, now) && holds(one)).map(said))
     }
 
     /// Takes an answer to a question, and remembers it as long as it is to hold.
@@ -153,13 +178,26 @@ impl CommandAnswers {
         question: &CommandQuestion,
         answer: CommandAnswer,
     ) -> Result<AnsweredCommand, AnswerStoreError> {
+        self.answer_within(question, answer, self.terms)
+    }
+
+    /// The same, where answers hold no longer than these terms say.
+    ///
+    /// # Errors
+    /// As [`CommandAnswers::answer`].
+    pub fn answer_within(
+        &self,
+        question: &CommandQuestion,
+        answer: CommandAnswer,
+        terms: AnswerTerms,
+    ) -> Result<AnsweredCommand, AnswerStoreError> {
         let effect = if answer.is_yes() { question.after_yes } else { Effect::Deny };
         let once = AnsweredCommand { effect, answer, ends: None, once: None };
         if !answer.lasts() {
             return Ok(once);
         }
         let for_once = |why: &str| Ok(AnsweredCommand { once: Some(why.to_owned()), ..once.clone() });
-        let term = if answer == CommandAnswer::AllowAlways { self.terms.always } else { self.terms.session };
+        let term = self.terms.shorter(terms).of(answer);
         if term.is_zero() {
             return for_once("the configuration lets no such answer last");
         }

@@ -60,6 +60,8 @@ mod answers;
 pub mod config;
 #[cfg(feature = "container")]
 pub mod container;
+#[cfg(all(feature = "audit", feature = "config"))]
+mod evaluation;
 #[cfg(feature = "exec")]
 pub mod exec;
 #[cfg(all(feature = "audit", feature = "config"))]
@@ -84,6 +86,8 @@ pub use answers::{
     AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
     CommandQuestion, ListedAnswer,
 };
+#[cfg(all(feature = "audit", feature = "config"))]
+pub use evaluation::{EvaluatedFor, evaluation_event, path_evaluation_event};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{
     Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,

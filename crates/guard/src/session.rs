@@ -1,6 +1,8 @@
 //! One run of an agent under its guard: what changes while the agent works.
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
+mod asked;
+#[cfg(all(feature = "exec", target_os = "linux"))]
 mod bounds;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod graph;
@@ -67,6 +69,8 @@ pub struct Session {
     limits: SharedLimits<Store>,
     trail: AuditTrail,
     #[cfg(all(feature = "exec", target_os = "linux"))]
+    answers: std::sync::Arc<crate::CommandAnswers>,
+    #[cfg(all(feature = "exec", target_os = "linux"))]
     bounds: bounds::CommandBounds,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     shared: Vec<PathBuf>,
@@ -117,6 +121,8 @@ impl Session {
             paths: None,
             limits: SharedLimits::new(guard.config().limits, Store(limits)),
             trail,
+            #[cfg(all(feature = "exec", target_os = "linux"))]
+            answers: std::sync::Arc::new(crate::CommandAnswers::new(crate::AnswerTerms::default(), None)),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             bounds: bounds::CommandBounds::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]

@@ -36,7 +36,7 @@ Exit codes:
   2  the command line is wrong, or a policy has a slip in it
   3  something that is needed to answer could not be read
 
-Nothing is run, opened or changed.";
+Nothing is run, opened or changed. Where the configuration sets `audit.evaluations`, the answer to a command is put on record.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]

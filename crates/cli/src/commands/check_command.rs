@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use stockade_guard::config::Config;
 use stockade_guard::policy::commands::{Cause, Suggestion};
 use stockade_guard::policy::shell::{ReadOptions, Shell};
 use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
-use stockade_guard::{FileOptions, Source, read_text};
+use stockade_guard::{EvaluatedFor, FileOptions, Source, evaluation_event, read_text};
 
 use crate::args::Format;
 use crate::command_rules::{self, RulePlaces};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::render::command_text;
 use crate::render::json::to_json;
 use crate::render::style::Styles;
+use crate::trail;
 
 /// Say what a shell command would run, and what may become of each part
 #[derive(Debug, clap::Args)]
@@ -99,20 +101,40 @@ impl HowArgs {
 
 /// Returns what to print, and how to end.
 pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
+    let config = command_rules::configuration(args.agent.as_deref())?;
     let (policy, places) = match &args.agent {
-        Some(agent) => command_rules::load_for(agent, &args.rules)?,
+        Some(agent) => command_rules::load_for(&config, agent, &args.rules)?,
         None => (command_rules::load(&args.rules)?.into(), RulePlaces::default()),
     };
     let text = command(&args.command)?;
     let (options, place) = (args.how.read_options(), args.how.place());
     let decision = policy.decide(&text, &options, &place);
     let suggestions = policy.suggest(&decision, &options, &place);
+    record(args, &config, &decision, &suggestions)?;
     let printed = match format {
         Format::Text => command_text::decision(&decision, &places, &suggestions, styles),
         Format::Json => format!("{}\n", to_json(&Checked::of(&decision, &places, &suggestions))),
     };
     let fails = decision.effect >= args.fail_on.effect();
     Ok((printed, if fails { Exit::Found } else { Exit::Clean }))
+}
+
+/// Puts the answer on record, where the configuration says so.
+fn record(
+    args: &CommandArgs,
+    config: &Config,
+    decision: &CommandDecision<'_, '_>,
+    suggestions: &[Suggestion],
+) -> Result<(), Failure> {
+    let (agent, cwd) = (args.agent.as_deref(), args.how.cwd.as_deref());
+    let asked = EvaluatedFor { door: "check command", agent, session: None, cwd };
+    let recorded =
+        trail::evaluated(config, || evaluation_event(decision, decision.effect, suggestions, &asked));
+    recorded.map_err(|error| {
+        let why = with_causes(&error);
+        Failure::incomplete(format_args!("the answer cannot be put on record, so there is none: {why}"))
+            .with_help("`audit.evaluations` asks for the record, and `audit.path` says where it is")
+    })
 }
 
 /// Only a command that may run as it is ends with success.

@@ -1,5 +1,8 @@
 //! `stockade serve`: every layer for a program in any language.
-#![expect(clippy::disallowed_methods, reason = "talks over standard input and output")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "talks over standard input and output, and asks in which folder it runs"
+)]
 
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
@@ -8,13 +11,16 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use stockade_guard::AnswerStore;
 use stockade_text::escape_path;
 
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::serve::{Audit, MAX_REQUEST, ServeOptions, Server, SocketError, converse, listen, schema};
+use crate::serve::{
+    Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, SocketError, converse, listen, schema,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,6 +86,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         max_commands: args.max_commands,
         audit,
         agent: args.agent.clone(),
+        evaluations: if args.no_audit { Evaluations::Off } else { Evaluations::Configured },
+        answers: AnswerStore::of_user(),
     };
     let server = Arc::new(Server::new(options));
     match &args.socket {

@@ -73,7 +73,7 @@ fn read(server: &Arc<Server>, traffic: &Arc<Traffic>, mut lines: Lines<impl Read
 /// Answers a line at once where that is quick, else has a worker do it.
 fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
     let Some(message) = requests::read(line) else { return };
-    let lane = lane(&message);
+    let lane = lane(server, &message);
     if lane == Lane::Here && line.len() <= SMALL {
         if let Some(answer) = answer(server, message) {
             traffic.answer(&answer);
@@ -106,9 +106,11 @@ impl Drop for Done<'_> {
 }
 
 /// Returns where a line is answered: a batch where its slowest request is.
-fn lane(message: &Message<'_>) -> Lane {
+fn lane(server: &Server, message: &Message<'_>) -> Lane {
     let one = |request: &Result<Request<'_>, Refused<'_>>| match request {
-        Ok(request) => Method::find(&request.method).map_or(Lane::Here, |method| method.lane),
+        Ok(request) => {
+            Method::find(&request.method).map_or(Lane::Here, |method| method.lane(server, request.parameters))
+        }
         Err(_) => Lane::Here,
     };
     match message {

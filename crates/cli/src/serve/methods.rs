@@ -1,5 +1,6 @@
 //! Every method there is: its parameters are a type, which reads, documents and answers a request.
 
+mod answers;
 mod audit;
 #[cfg(debug_assertions)]
 mod broken;
@@ -44,6 +45,8 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<command::Validate>(),
     Method::of::<command::Evaluate>(),
     Method::of::<command::RouteCommand>(),
+    Method::of::<answers::List>(),
+    Method::of::<answers::Revoke>(),
     Method::of::<limits::RunScript>(),
     Method::of::<limits::Admit>(),
     Method::of::<limits::Settle>(),
@@ -81,6 +84,11 @@ pub(super) trait Parameters: DeserializeOwned + JsonSchema {
     /// What the result holds.
     type Answer: JsonSchema;
 
+    /// Whether a request with these parameters, as text, reads or writes the disk although the method does not as a rule.
+    fn reads_disk(_server: &Server, _parameters: &str) -> bool {
+        false
+    }
+
     /// Answers a request.
     fn answer(self, server: &Server) -> Result<Json, Fault>;
 }
@@ -100,7 +108,8 @@ pub(super) enum Lane {
 #[derive(Debug)]
 pub(super) struct Method {
     pub(super) name: &'static str,
-    pub(super) lane: Lane,
+    lane: Lane,
+    reads_disk: fn(&Server, &str) -> bool,
     pub(super) call: fn(&Server, Option<&RawValue>) -> Result<Json, Fault>,
     pub(super) parameters: fn(&mut SchemaGenerator) -> Schema,
     pub(super) answer: fn(&mut SchemaGenerator) -> Schema,
@@ -111,9 +120,18 @@ impl Method {
         Self {
             name: P::METHOD,
             lane: P::LANE,
+            reads_disk: P::reads_disk,
             call: call::<P>,
             parameters: P::json_schema,
             answer: P::Answer::json_schema,
+        }
+    }
+
+    /// Returns where a request is answered.
+    pub(super) fn lane(&self, server: &Server, parameters: Option<&RawValue>) -> Lane {
+        match parameters {
+            Some(text) if (self.reads_disk)(server, text.get()) => self.lane.max(Lane::Work),
+            _ => self.lane,
         }
     }
 

@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use stockade_guard::PathGuard;
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::budget::MAX_IN_FLIGHT;
@@ -15,6 +14,7 @@ use stockade_guard::limits::store::{
     AgentLimits, CallPermit, CallRefusal, CallVerdict, MemoryStore, SharedLimits,
 };
 use stockade_guard::policy::SandboxConfig;
+use stockade_guard::{CommandAnswers, PathGuard};
 
 use super::fault::{self, Fault};
 use super::methods::open_paths;
@@ -38,6 +38,8 @@ pub(super) struct Session {
     limits: SharedLimits<MemoryStore<Clock>>,
     steps: Mutex<Option<Steps>>,
     permits: Mutex<Permits>,
+    /// What people have answered to commands.
+    answers: Arc<CommandAnswers>,
 }
 
 #[derive(Debug)]
@@ -102,6 +104,7 @@ impl Session {
         paths: SandboxConfig,
         limits: AgentLimits,
         max_steps: Option<u32>,
+        answers: CommandAnswers,
     ) -> Self {
         let start = Instant::now();
         let clock: Clock = Box::new(move || start.elapsed());
@@ -111,7 +114,18 @@ impl Session {
             limits: SharedLimits::new(limits, MemoryStore::new(clock)),
             steps: Mutex::new(max_steps.map(Steps::new)),
             permits: Mutex::default(),
+            answers: Arc::new(answers),
         }
+    }
+
+    /// Returns the agent that was named when it was opened, if one was.
+    pub(super) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Returns what people have answered to commands.
+    pub(super) const fn answers(&self) -> &Arc<CommandAnswers> {
+        &self.answers
     }
 
     /// Asks the guard of the session, which remembers what was answered. Its configuration is that of the session, or

@@ -9,10 +9,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Audit, ServeOptions, Server, converse};
+use super::{Audit, Evaluations, ServeOptions, Server, converse};
 
 fn server(max_request: usize) -> Arc<Server> {
-    Arc::new(Server::new(ServeOptions { max_request, max_commands: 4, audit: Audit::Off, agent: None }))
+    Arc::new(Server::new(ServeOptions {
+        max_request,
+        max_commands: 4,
+        audit: Audit::Off,
+        agent: None,
+        evaluations: Evaluations::Off,
+        answers: None,
+    }))
 }
 
 /// Returns what a server answers to an input.

@@ -12,12 +12,17 @@ const COMMANDS: &[&[&str]] = &[
     &["scan", "SKILL.md"],
     &["sanitize", "SKILL.md"],
     &["rules", "show", "NET_REVERSE_SHELL"],
-    &["check", "command", "ls"],
     &["check", "tool", "read"],
     &["container", "check", "SKILL.md"],
     &["completions", "bash"],
     &["serve"],
 ];
+
+/// Commands that read settings, since these say whether what is decided is put on record, and need nothing else.
+const WITH_SETTINGS: &[&[&str]] = &[&["check", "command", "ls"]];
+
+/// What settings are in, as a trace names it.
+const SETTINGS: &[&str] = &["home-of-the-test/config", "/etc/stockade", ".stockade"];
 
 #[test]
 fn nothing_is_touched_that_is_not_needed() {
@@ -30,7 +35,8 @@ fn nothing_is_touched_that_is_not_needed() {
     fs::create_dir_all(&home).unwrap();
     fs::create_dir_all(&work).unwrap();
     fs::write(work.join("SKILL.md"), "fine\n").unwrap();
-    for arguments in COMMANDS {
+    for arguments in COMMANDS.iter().chain(WITH_SETTINGS) {
+        let reads_settings = WITH_SETTINGS.contains(arguments);
         let trace = folder.path().join("trace");
         let output = Command::new("strace")
             .args(["-f", "-e", "trace=%file,%network", "-o"])
@@ -50,7 +56,11 @@ fn nothing_is_touched_that_is_not_needed() {
             println!("skipped: strace cannot trace here: {}", String::from_utf8_lossy(&output.stderr));
             return;
         }
-        let asked = |what: &str| trace.lines().find(|line| line.contains(what) && !line.contains("execve("));
+        let is_of_settings = |line: &str| reads_settings && SETTINGS.iter().any(|what| line.contains(what));
+        let asked = |what: &str| {
+            let mut lines = trace.lines().filter(|line| !line.contains("execve(") && !is_of_settings(line));
+            lines.find(|line| line.contains(what))
+        };
         for what in ["home-of-the-test", "/etc/stockade", ".stockade", "audit.db", "socket(", "connect("] {
             assert_eq!(asked(what), None, "{arguments:?}");
         }

@@ -5,6 +5,8 @@
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod doctor;
+#[cfg(test)]
+mod evaluations;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod exec_terminal;

@@ -3,6 +3,7 @@
 
 mod agent_doors;
 mod agents;
+mod answers;
 mod clients;
 mod doors;
 mod pooled;
@@ -36,13 +37,25 @@ struct Serving {
 
 impl Serving {
     fn start(args: &[&str]) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        Self::started(args, None, home)
+        Self::started(args, None, tempfile::tempdir().unwrap())
     }
 
     /// A server in a home that was laid out before.
     fn at_home(folder: &Path) -> Self {
         Self::started(&[], Some(folder), tempfile::tempdir().unwrap())
+    }
+
+    /// A server whose own home was filled before.
+    fn start_in(home: tempfile::TempDir) -> Self {
+        Self::started(&[], None, home)
+    }
+
+    /// Ends it, and starts another one in the same home.
+    fn again(mut self) -> Self {
+        self.to = None;
+        self.child.wait().unwrap();
+        let home = std::mem::replace(&mut self.home, tempfile::tempdir().unwrap());
+        Self::start_in(home)
     }
 
     fn started(args: &[&str], folder: Option<&Path>, home: tempfile::TempDir) -> Self {

@@ -1,5 +1,4 @@
 //! Digests of what an answer is bound to.
-#![expect(clippy::disallowed_methods, reason = "reads the files that a command names")]
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -35,6 +35,10 @@ pub struct AgentConfig {
     pub files: SandboxConfig,
     /// What becomes of commands that no rule decides on.
     pub commands: CommandDefaults,
+    /// How long an answer to a command holds that is for the session. Nothing: once.
+    pub session_answers: Duration,
+    /// How long an answer to a command holds that is for later sessions too. Nothing: it is not kept.
+    pub kept_answers: Duration,
     /// Rules for commands, by who wrote them.
     pub rules: Vec<RuleLayer>,
     /// How its commands are run.
@@ -96,6 +100,8 @@ pub struct AuditConfig {
     pub path: Option<PathBuf>,
     /// Whether an action that cannot be put on record is done all the same.
     pub warn_if_unrecorded: bool,
+    /// Whether decisions that are only asked for are put on record too.
+    pub evaluations: bool,
 }
 
 #[derive(Deserialize)]
@@ -190,6 +196,8 @@ struct Commands {
     unmatched: String,
     unanalysable: String,
     substitutions: String,
+    session_answer_minutes: u64,
+    kept_answer_days: u64,
 }
 
 #[derive(Deserialize)]
@@ -211,14 +219,18 @@ struct Permission {
 struct Audit {
     path: Option<PathBuf>,
     on_unrecorded: String,
+    evaluations: bool,
 }
 
 impl Written {
     pub(super) fn read(self) -> (BTreeMap<String, AgentConfig>, AuditConfig) {
         let permission = &self.security.permission;
         let agents = self.agents.into_iter().map(|(id, agent)| (id, agent.read(permission))).collect();
-        let audit =
-            AuditConfig { path: self.audit.path, warn_if_unrecorded: self.audit.on_unrecorded == "warn" };
+        let audit = AuditConfig {
+            path: self.audit.path,
+            warn_if_unrecorded: self.audit.on_unrecorded == "warn",
+            evaluations: self.audit.evaluations,
+        };
         (agents, audit)
     }
 }
@@ -238,6 +250,8 @@ impl WrittenAgent {
                 substitutions: Substitutions::from_name(&self.commands.substitutions)
                     .unwrap_or(Substitutions::None),
             },
+            session_answers: Duration::from_secs(self.commands.session_answer_minutes.saturating_mul(60)),
+            kept_answers: Duration::from_secs(self.commands.kept_answer_days.saturating_mul(24 * 3600)),
             rules: Vec::new(),
             exec: self.skills.exec_sandbox.read(permission),
             skills: AdmitOptions {
@@ -339,6 +353,8 @@ impl Default for AgentConfig {
                 unanalysable: Effect::Deny,
                 substitutions: Substitutions::None,
             },
+            session_answers: Duration::ZERO,
+            kept_answers: Duration::ZERO,
             rules: Vec::new(),
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),

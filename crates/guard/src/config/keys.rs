@@ -114,6 +114,12 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.commands.substitutions", Word(&["rules", "local", "none"]), "\"local\"", Stricter,
             "What commands in substitutions, such as `$(…)`, may do: what the rules say, the same but not reach the network, or \
              nothing at all: `none` refuses every substitution and whatever else `command.validate` rejects."),
+        key("agents.<id>.commands.sessionAnswerMinutes", Count { least: 0, most: 720 }, "720", Lower,
+            "How long an answer to a command holds that a person gave for the session, should the session last longer. With 0, \
+             such answers hold once."),
+        key("agents.<id>.commands.keptAnswerDays", Count { least: 0, most: 30 }, "30", Lower,
+            "How long an answer to a command holds that a person gave for always. It is bound to the command, its folder and the \
+             bytes of the files that it names. With 0, no answer is kept."),
         key("agents.<id>.commands.rules", Rules, "[]", Tighten,
             "Rules for commands, beside the built-in ones. Those of all layers hold, for `*` and for the agent together: \
              what `/etc/stockade` says decides before what the user says, and lower ones can only be stricter."),
@@ -128,6 +134,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("audit.path", OptionalPath, "null", Never,
             "The file of the audit trail: a database, or lines of JSON where the name ends in `.jsonl`. Null for the \
              user's own, in `$XDG_STATE_HOME/stockade`."),
+        key("audit.evaluations", Flag, "false", OnlyTrue,
+            "Whether decisions that are only asked for are put on record too: `check command`, and the methods `command.evaluate` and \
+             `path.authorize` of `stockade serve`."),
         key("audit.onUnrecorded", Word(&["warn", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of an action that cannot be put on record."),
     ]

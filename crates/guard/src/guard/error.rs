@@ -30,6 +30,9 @@ pub enum GuardError {
     /// It cannot be put on record.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The answers that were kept cannot be used.
+    #[error(transparent)]
+    Answers(#[from] crate::AnswerStoreError),
     /// It cannot be known what was used.
     #[error(transparent)]
     Limits(#[from] StoreError),

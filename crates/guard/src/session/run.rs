@@ -1,10 +1,12 @@
 //! Runs a command: read, judged, and sent where the configuration says and this machine can.
 
+use stockade_policy::commands::answers::CommandAnswer;
 use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
 use super::route::{RunPlace, Sandboxes, Way, way};
 use super::start::{Found, command, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
+use crate::CommandQuestion;
 use crate::audit::EventKind;
 use crate::config::Isolation;
 use crate::exec::{OnUnavailable, Refusal, Streams};
@@ -40,7 +42,8 @@ pub struct Ran {
 #[derive(Debug)]
 #[must_use = "a command that waits for an answer is not allowed"]
 pub struct PendingRun {
-    text: String,
+    pub(super) text: String,
+    pub(super) question: Option<CommandQuestion>,
     decision: Decision,
     place: RunPlace,
     streams: Streams,
@@ -50,6 +53,13 @@ impl PendingRun {
     /// What was decided, to be shown to a person.
     pub const fn decision(&self) -> &Decision {
         &self.decision
+    }
+
+    /// What a person is to be shown, and what their answer is bound to; nothing where the rules ask nothing, and the question is
+    /// whether it may run without a sandbox.
+    #[must_use]
+    pub const fn question(&self) -> Option<&CommandQuestion> {
+        self.question.as_ref()
     }
 
     /// Where it runs if the answer is yes.
@@ -77,14 +87,33 @@ impl Session {
         }
     }
 
-    /// Goes on with a command that somebody was asked about. The answer holds for this command, this time.
+    /// Goes on with a command that somebody was asked about. An answer for the session is remembered: see
+    /// [`Session::answer_command`].
     ///
     /// # Errors
     /// As [`Session::run`].
     pub fn answer_run(&self, pending: PendingRun, reply: Reply) -> Result<RunAnswer, GuardError> {
-        let PendingRun { text, decision, place, streams } = pending;
-        let event = self.event(EventKind::ApprovalAnswered).with("id", decision.id.as_str());
-        self.record(event.with("answer", reply_name(&reply)))?;
+        let answer = match reply {
+            Reply::Decision(PermissionDecision::Allow) => CommandAnswer::Allow,
+            Reply::Decision(PermissionDecision::Deny) => CommandAnswer::Deny,
+            Reply::Decision(PermissionDecision::AllowSession) => CommandAnswer::AllowSession,
+            Reply::Decision(PermissionDecision::DenySession) => CommandAnswer::DenySession,
+            Reply::Unreadable | Reply::Aborted | Reply::NoHandler => {
+                let event = self.event(EventKind::ApprovalAnswered).with("id", pending.decision.id.as_str());
+                self.record(event.with("answer", reply_name(&reply)))?;
+                return self.decided_by_person(pending, reply);
+            }
+        };
+        self.answer_command(pending, answer)
+    }
+
+    /// Goes on as a person has said; that they said it is on record.
+    pub(super) fn decided_by_person(
+        &self,
+        pending: PendingRun,
+        reply: Reply,
+    ) -> Result<RunAnswer, GuardError> {
+        let PendingRun { text, decision, place, streams, .. } = pending;
         let yes =
             matches!(reply, Reply::Decision(PermissionDecision::Allow | PermissionDecision::AllowSession));
         if !yes {
@@ -132,7 +161,7 @@ impl Session {
             Way::Asks(place) => {
                 let reason = format!("{}; {NEVER}, so it would run without one", decision.reason);
                 let fix = "set `execSandbox.enabled` to `always`, or add a rule that allows it";
-                self.ask(text, DecisionRule::SandboxDisabled, reason, fix, place, streams)
+                self.ask(judged, DecisionRule::SandboxDisabled, reason, fix, place, streams)
             }
             Way::NoSandbox | Way::Refused => Ok(RunAnswer::Refused(decision)),
         }
@@ -164,13 +193,28 @@ impl Session {
                 self.start(text, decision, prepared, streams)
             }
             (Way::Asks(RunPlace::Sandbox), _) => {
-                let text = text.to_owned();
-                let place = RunPlace::Sandbox;
-                Ok(RunAnswer::Pending(Box::new(PendingRun { text, decision, place, streams })))
+                let question = self.question(judged);
+                match self.recalled(question.as_ref())? {
+                    Some(said) if said.answer.is_yes() => {
+                        let reason =
+                            format!("a person has said yes to exactly this before ({})", said.answer.name());
+                        let decision = self.answered(Effect::Sandbox, text, reason)?;
+                        self.start(text, decision, prepared, streams)
+                    }
+                    Some(said) => {
+                        let reason = format!("a person has said no to this before ({})", said.answer.name());
+                        Ok(RunAnswer::Refused(self.answered(Effect::Deny, text, reason)?))
+                    }
+                    None => {
+                        let (text, place) = (text.to_owned(), RunPlace::Sandbox);
+                        let pending = PendingRun { text, question, decision, place, streams };
+                        Ok(RunAnswer::Pending(Box::new(pending)))
+                    }
+                }
             }
             (Way::Asks(place), Some(refusal)) => {
                 let reason = format!("{}; {why}, so it would run without a sandbox", decision.reason);
-                self.ask(text, RULE, reason, &refusal.fix, place, streams)
+                self.ask(judged, RULE, reason, &refusal.fix, place, streams)
             }
             (Way::NoSandbox, Some(refusal)) => self.no_sandbox(text, &refusal),
             (Way::Asks(_) | Way::NoSandbox | Way::Refused, _) => Ok(RunAnswer::Refused(decision)),
@@ -180,16 +224,18 @@ impl Session {
     /// Waits for a person, who is told where it would run.
     fn ask(
         &self,
-        text: &str,
+        judged: &CommandDecision<'_, '_>,
         rule: DecisionRule,
         reason: String,
         fix: &str,
         place: RunPlace,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
-        let fix = Some(fix.to_owned());
-        let decision = self.by_sandbox(Effect::Ask, text, rule, reason, fix)?;
-        Ok(RunAnswer::Pending(Box::new(PendingRun { text: text.to_owned(), decision, place, streams })))
+        let (text, fix) = (judged.text.to_owned(), Some(fix.to_owned()));
+        // That it runs without a sandbox is said each time: no earlier answer counts.
+        let question = self.question(judged);
+        let decision = self.by_sandbox(Effect::Ask, &text, rule, reason, fix)?;
+        Ok(RunAnswer::Pending(Box::new(PendingRun { text, question, decision, place, streams })))
     }
 
     fn no_sandbox(&self, text: &str, refusal: &Refusal) -> Result<RunAnswer, GuardError> {

@@ -311,7 +311,7 @@ fn a_file_of_answers_that_others_wrote_allows_nothing() {
         whole.replace("\"version\": 1", "\"version\": 2"),
         whole.replace("\"content\": \"", "\"content\": \"zz"),
         whole.replace("\"answer\"", "\"other\""),
-        whole[..whole.len() / 2].to_owned(),
+        whole.chars().take(whole.len() / 2).collect(),
         String::new(),
     ] {
         fs::write(&path, damaged).unwrap();

@@ -12,6 +12,7 @@ use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::exec::{End, Input, Limit, RunError, SandboxSpec, Signals, Stream, Streams};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
+use super::answers::Said;
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
@@ -63,21 +64,18 @@ pub(super) struct Exec {
     /// The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees;
     /// `spec` names nothing but the workspace.
     agent: Option<String>,
-    /// What a person has said to this command who was asked, `allow` or `deny`, where a request without was refused for
-    /// want of that.
+    /// What a person has said to this command who was asked, where a request without was refused for want of that. What is to
+    /// hold for more than this request needs `question`, and `session` where it is for that.
     answer: Option<Said>,
+    /// The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file
+    /// that it names has changed since, nothing runs.
+    question: Option<String>,
+    /// A session of the same agent, whose answers count.
+    session: Option<String>,
 }
 
 const fn always() -> bool {
     true
-}
-
-/// What a person has said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Said {
-    Allow,
-    Deny,
 }
 
 /// How a command ended.
@@ -161,9 +159,9 @@ impl Parameters for Exec {
         if let Some(agent) = guarded::agent(self.agent.as_deref(), server.options.agent.as_deref())? {
             return guarded::run(server, &agent, self);
         }
-        if self.answer.is_some() {
+        if self.answer.is_some() || self.question.is_some() || self.session.is_some() {
             return Err(Fault::parameters(
-                "`answer` belongs to a command of an `agent`; nobody is asked about others",
+                "`answer`, `question` and `session` belong to a command of an `agent`; nobody is asked about others",
             ));
         }
         let words = match (&self.command, &self.argv) {

@@ -9,8 +9,9 @@ use stockade_guard::policy::access::{Operation, Policy, Position, RunState};
 use stockade_guard::policy::{
     Access, AccessRequest, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
 };
-use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
+use stockade_guard::{Authorization, EvaluatedFor, PathGuard, PathRequest, Resolver, path_evaluation_event};
 
+use super::trail::evaluated;
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
@@ -144,12 +145,26 @@ impl Parameters for Authorize {
             Some(name) => server.sessions.find(name)?.with_paths(self.config, decide)?,
             None => decide(&mut open(self.config.unwrap_or_else(SandboxConfig::standard))?)?,
         };
+        record(server, self.session.as_deref(), &wishes, &results)?;
         Ok(match <[Decided; 1]>::try_from(results) {
             Ok([result]) if one => Json::of(&Answered::One(result)),
             Ok([result]) => Json::of(&Answered::Many { results: vec![result] }),
             Err(results) => Json::of(&Answered::Many { results }),
         })
     }
+}
+
+fn record(server: &Server, session: Option<&str>, wishes: &[Wish], results: &[Decided]) -> Result<(), Fault> {
+    let of_session = session.map(|name| server.sessions.find(name)).transpose()?;
+    for (wish, result) in wishes.iter().zip(results) {
+        let agent = wish.agent.as_deref().or(of_session.as_ref().map(|session| session.agent()));
+        let asked = EvaluatedFor { door: Authorize::METHOD, agent, session, cwd: None };
+        evaluated(server, || {
+            path_evaluation_event(&wish.kind, &wish.resource, result.decision, &result.reason, &asked)
+                .with("tool", wish.tool())
+        })?;
+    }
+    Ok(())
 }
 
 /// Opens a workspace under a configuration.

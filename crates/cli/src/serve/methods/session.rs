@@ -2,10 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use stockade_guard::limits::breaker::BreakerSettings;
 use stockade_guard::limits::budget::BudgetLimits;
 use stockade_guard::limits::store::AgentLimits;
+
 use stockade_guard::policy::SandboxConfig;
+use stockade_guard::{AnswerTerms, CommandAnswers};
 
 use super::{Json, Lane, Parameters};
 use crate::serve::Server;
@@ -38,6 +41,30 @@ struct Config {
     breaker: Option<BreakerSettings>,
     /// How many calls it may make; no limit by default.
     max_steps: Option<u32>,
+    /// How long answers to commands hold.
+    #[serde(default)]
+    answers: Terms,
+}
+
+/// How long answers to commands hold that are to hold for more than one request.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Terms {
+    /// Minutes for those of the session, should it last longer; 720 by default and at most, 0 for none.
+    session_minutes: Option<u64>,
+    /// Days for those that are kept; 30 by default and at most, 0 for none.
+    kept_days: Option<u64>,
+}
+
+impl Terms {
+    fn read(&self) -> AnswerTerms {
+        let most = AnswerTerms::MAX_TERMS;
+        let term = |most: Duration, seconds: Option<u64>| seconds.map_or(most, Duration::from_secs).min(most);
+        AnswerTerms {
+            session: term(most.session, self.session_minutes.map(|minutes| minutes.saturating_mul(60))),
+            always: term(most.always, self.kept_days.map(|days| days.saturating_mul(24 * 3600))),
+        }
+    }
 }
 
 /// Close a session, and forget what was answered in it.
@@ -67,10 +94,11 @@ impl Parameters for Open {
     type Answer = Opened;
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
-        let Config { paths, budget, breaker, max_steps } = self.config;
+        let Config { paths, budget, breaker, max_steps, answers } = self.config;
         let limits = AgentLimits { budget: budget.unwrap_or_default(), breaker: breaker.unwrap_or_default() };
         let paths = paths.unwrap_or_else(SandboxConfig::standard);
-        let session = server.sessions.open(Session::new(self.agent, paths, limits, max_steps))?;
+        let answers = CommandAnswers::new(answers.read(), server.options.answers.clone());
+        let session = server.sessions.open(Session::new(self.agent, paths, limits, max_steps, answers))?;
         Ok(Json::of(&Opened { session }))
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use stockade_guard::audit::{AuditOptions, AuditTrail};
+use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, Unrecorded};
 
-use crate::serve::Audit;
 use crate::serve::fault::Fault;
+use crate::serve::{Audit, Server};
 
 /// The trails that are open, by the file that was asked for; that of this user has none.
 #[derive(Debug)]
@@ -41,6 +41,25 @@ impl Trail {
         let trail = trail.map_err(|error| unrecorded(&error))?;
         open.insert(key, trail.clone());
         Ok(Some(trail))
+    }
+}
+
+/// Puts a decision on record that was only asked for, where the configuration says so. `event` is made only then.
+pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> Result<(), Fault> {
+    let Some(recording) = server.recording()? else { return Ok(()) };
+    let kept = server.trail.get(recording.path.as_deref()).and_then(|trail| match trail {
+        Some(trail) => trail.record(event()).map(drop).map_err(|error| Fault::internal(&error)),
+        None => Ok(()),
+    });
+    match recording.unrecorded {
+        Unrecorded::Warn => Ok(()),
+        Unrecorded::Refuse => kept.map_err(|fault| Fault {
+            message: format!(
+                "the answer cannot be put on record, so there is none (`audit.evaluations`): {}",
+                fault.message
+            ),
+            ..fault
+        }),
     }
 }
 

@@ -39,6 +39,8 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
         r#"{"command": "git status && make", "rules": [{"prefix": ["make"], "action": "ask", "reason": "builds take long"}]}"#,
     ),
     ("command.route", r#"{"command": "npm test", "config": {"enabled": true}, "available": ["bwrap"]}"#),
+    ("answers.list", r#"{"session": "SESSION"}"#),
+    ("answers.revoke", r#"{"session": "SESSION", "all": true}"#),
     (
         "limits.script",
         r#"{"component": "breaker", "config": {"failureThreshold": 1}, "script": [{"atMs": 0, "op": "recordFailure"}, {"atMs": 5, "op": "isOpen"}]}"#,
@@ -91,6 +93,8 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         max_commands: 1,
         audit: crate::serve::Audit::File(folder.path().join("audit.jsonl")),
         agent: None,
+        evaluations: crate::serve::Evaluations::Off,
+        answers: Some(stockade_guard::AnswerStore::new(folder.path().join("answers.json"))),
     }));
     let call = |method: &str, params: Value| {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();

@@ -1,20 +1,25 @@
 //! `command.evaluate`: what may become of a command, part by part.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::policy::CommandDecision;
 use stockade_guard::policy::commands::{Cause, Part, Suggestion};
+use stockade_guard::policy::{CommandDecision, Effect};
+use stockade_guard::{AnsweredCommand, AskedCommand, CommandQuestion, EvaluatedFor, evaluation_event};
 
+use super::super::answers::{self, AnsweredBy, Reply, Said};
+use super::super::trail::evaluated;
 use super::super::{Json, Lane, Parameters};
-use super::question::Question;
+use super::question::{Asked, Question};
 use super::{Argv, ByteSpan, ShellName, argv};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
-/// Decide what may become of a command, part by part.
+/// Decide what may become of a command, part by part. In a session, what a person has answered to exactly this command before
+/// counts, and what is asked is returned as a `question`: show it, and send the request again with its `id` and the `answer`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::serve::methods) struct Evaluate {
@@ -40,7 +45,19 @@ pub(in crate::serve::methods) struct Evaluate {
     /// takes longer than to decide; false by default.
     #[serde(default)]
     suggest: bool,
+    /// A session, whose answers count; those that are kept for later sessions count in each.
+    session: Option<String>,
+    /// The variables that it would run with, if they are known. An answer is bound to those that its meaning depends on.
+    variables: Option<BTreeMap<String, String>>,
+    /// The `id` of the question that a person was shown. When the command, its folder, a variable or a file that it names has
+    /// changed since, `answer` counts for nothing.
+    question: Option<String>,
+    /// What the person has said. What is to hold for more than this request needs `question`, and `session` where it is for that.
+    answer: Option<Said>,
 }
+
+/// About how many characters of a command are shown.
+const MAX_SHOWN: usize = 2000;
 
 /// What holds beside the rules.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -69,6 +86,17 @@ pub(in crate::serve::methods) struct Evaluated {
     /// judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
+    /// What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<String>,
+    /// What a person is to be asked, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is
+    /// bound to, the `answers` that can be given, and in `once` why no yes can last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    question: Option<CommandQuestion>,
+    /// What a person has said, where that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered: Option<AnsweredBy>,
     /// Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     suggestions: Vec<SuggestedRule>,
@@ -121,17 +149,88 @@ impl Parameters for Evaluate {
             cwd: self.cwd,
             workspace: self.workspace,
         };
-        question.answered(server, |decision, suggest| {
-            let suggestions = if self.suggest { suggest() } else { Vec::new() };
+        let told = Told { variables: self.variables, question: self.question, answer: self.answer };
+        question.answered(server, |asked| {
+            let is_recorded = server.recording()?.is_some();
+            let suggestions = if self.suggest || is_recorded { (asked.suggest)() } else { Vec::new() };
+            let (effect, evaluated) = answered(server, self.session.as_deref(), &told, asked)?;
+            record(server, self.session.as_deref(), asked, effect, &suggestions)?;
             let suggested = |one: Suggestion| SuggestedRule {
                 rule: one.rule.to_toml(),
                 then: one.then.name(),
                 span: one.span.into(),
             };
-            let suggestions = suggestions.into_iter().map(suggested).collect();
-            Json::of(&Evaluated { suggestions, ..Evaluated::of(decision) })
-        })
+            let suggestions = suggestions.into_iter().filter(|_| self.suggest).map(suggested).collect();
+            Ok(Json::of(&Evaluated { suggestions, ..evaluated }))
+        })?
     }
+
+    fn reads_disk(server: &Server, parameters: &str) -> bool {
+        let names = ["\"session\"", "\"question\"", "\"answer\""];
+        !matches!(server.recording(), Ok(None)) || names.iter().any(|name| parameters.contains(name))
+    }
+}
+
+/// What a request says beside the command.
+struct Told {
+    variables: Option<BTreeMap<String, String>>,
+    question: Option<String>,
+    answer: Option<Said>,
+}
+
+/// Decides with what people have answered.
+fn answered(
+    server: &Server,
+    session: Option<&str>,
+    told: &Told,
+    asked: &Asked<'_, '_, '_>,
+) -> Result<(Effect, Evaluated), Fault> {
+    let decision = asked.decision;
+    let by_rules = (decision.effect, Evaluated::of(decision));
+    if session.is_none() && told.question.is_none() && told.answer.is_none() {
+        return Ok(by_rules);
+    }
+    let agent = match session {
+        Some(name) => server.sessions.find(name)?.agent().to_owned(),
+        None => String::new(),
+    };
+    let wanted = AskedCommand {
+        agent: &agent,
+        shell: asked.shell,
+        place: asked.place,
+        variables: told.variables.as_ref(),
+    };
+    let Some(question) = CommandQuestion::of(decision, &wanted) else { return Ok(by_rules) };
+    let answers = answers::of(server, session)?;
+    let said = match Reply::of(told.question.as_deref(), told.answer, session, &question)? {
+        Reply::Given(said) => answers.answer(&question, said).map(Some),
+        Reply::None => answers.recall(&question),
+        Reply::ToAnother => {
+            let reason = answers::CHANGED.to_owned();
+            return Ok((Effect::Ask, Evaluated { reason, question: Some(question), ..by_rules.1 }));
+        }
+    };
+    Ok(match said.map_err(|error| Fault::internal(&error))? {
+        Some(said) => (said.effect, by_rules.1.after(&said)),
+        None => (Effect::Ask, Evaluated { question: Some(question), ..by_rules.1 }),
+    })
+}
+
+fn record(
+    server: &Server,
+    session: Option<&str>,
+    asked: &Asked<'_, '_, '_>,
+    effect: Effect,
+    suggestions: &[Suggestion],
+) -> Result<(), Fault> {
+    let of_session = session.map(|name| server.sessions.find(name)).transpose()?;
+    let asked_for = EvaluatedFor {
+        door: Evaluate::METHOD,
+        agent: of_session.as_ref().map(|session| session.agent()),
+        session,
+        cwd: asked.place.cwd.as_deref(),
+    };
+    evaluated(server, || evaluation_event(asked.decision, effect, suggestions, &asked_for))
 }
 
 impl Evaluated {
@@ -143,7 +242,22 @@ impl Evaluated {
             matched_rule: decisive.and_then(rule),
             commands: decision.parts.iter().map(|part| judged(decision, part)).collect(),
             rendered: decision.rendered(),
+            shown: (decision.effect > Effect::Sandbox).then(|| decision.shown(MAX_SHOWN)),
+            question: None,
+            answered: None,
             suggestions: Vec::new(),
+        }
+    }
+
+    /// What holds after a person has said something.
+    fn after(self, said: &AnsweredCommand) -> Self {
+        let word = if said.answer.is_yes() { "yes" } else { "no" };
+        Self {
+            action: said.effect.name(),
+            reason: format!("a person has said {word} to exactly this ({})", said.answer.name()),
+            matched_rule: Some("answer".to_owned()),
+            answered: Some(AnsweredBy::of(said)),
+            ..self
         }
     }
 }

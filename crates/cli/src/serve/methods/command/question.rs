@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use stockade_guard::policy::commands::Suggestion;
-use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::policy::shell::{Shell, quote_argv};
 use stockade_guard::policy::{CommandContext, CommandDecision};
 
 use super::ShellName;
@@ -25,6 +25,15 @@ pub(super) struct Question {
     pub(super) workspace: Option<PathBuf>,
 }
 
+/// A decision, and what it was made of.
+pub(super) struct Asked<'a, 't, 'p> {
+    pub(super) decision: &'a CommandDecision<'t, 'p>,
+    pub(super) shell: Shell,
+    pub(super) place: &'a CommandContext,
+    /// Says which rules would make the decision milder: each was tried.
+    pub(super) suggest: &'a dyn Fn() -> Vec<Suggestion>,
+}
+
 impl Question {
     /// Decides by the rules that the request brings along, or by the built-in ones.
     pub(super) fn decided<R>(
@@ -32,14 +41,14 @@ impl Question {
         server: &Server,
         then: impl FnOnce(&CommandDecision<'_, '_>) -> R,
     ) -> Result<R, Fault> {
-        self.answered(server, |decision, _| then(decision))
+        self.answered(server, |asked| then(asked.decision))
     }
 
     /// Decides likewise, and can say which rules would make the decision milder: each was tried.
     pub(super) fn answered<R>(
         self,
         server: &Server,
-        then: impl FnOnce(&CommandDecision<'_, '_>, &dyn Fn() -> Vec<Suggestion>) -> R,
+        then: impl FnOnce(&Asked<'_, '_, '_>) -> R,
     ) -> Result<R, Fault> {
         always_detects(self.detect_dangerous)?;
         let rules =
@@ -50,7 +59,8 @@ impl Question {
         let policy = own.as_deref().unwrap_or(&server.commands);
         let options = self.shell.options();
         let decision = policy.decide(&text, &options, &place);
-        Ok(then(&decision, &|| policy.suggest(&decision, &options, &place)))
+        let suggest = || policy.suggest(&decision, &options, &place);
+        Ok(then(&Asked { decision: &decision, shell: options.shell, place: &place, suggest: &suggest }))
     }
 }
 

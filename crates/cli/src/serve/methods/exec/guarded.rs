@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use stockade_guard::policy::{PermissionDecision, Reply};
-use stockade_guard::{Decision, GuardCacheError, GuardError, Ran, RunAnswer, Session};
+use stockade_guard::{
+    CommandAnswers, Decision, GuardCacheError, GuardError, PendingRun, Ran, RunAnswer, Session,
+};
 
-use super::{Ended, Exec, MAX_OUTPUT, Said, streams};
+use super::{Ended, Exec, MAX_OUTPUT, streams};
 use crate::guarded;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use crate::serve::methods::Json;
+use crate::serve::methods::answers::{self, CHANGED};
 use crate::serve::methods::command::text;
 
 /// The tool that skills and policies know commands by.
@@ -42,7 +44,12 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
     }
     let text = text(exec.command, exec.argv.as_deref())?;
     let workspace = exec.spec.workspace_alone()?;
+    let answers = answers_of(server, agent, exec.session.as_deref())?;
+    if let Some(said) = exec.answer {
+        said.is_bound(exec.question.as_deref(), exec.session.as_deref())?;
+    }
     let mut session = open(server, agent, &workspace)?;
+    session.use_answers(answers);
     session.bound_commands(
         exec.timeout_ms.map(Duration::from_millis),
         Some(exec.max_output_bytes.unwrap_or(super::OUTPUT).min(MAX_OUTPUT)),
@@ -52,16 +59,26 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
         return Err(refused(&tool));
     }
     let answer = match session.run(&text, streams()).map_err(|error| undecided(&error))? {
-        RunAnswer::Pending(pending) => match exec.answer {
-            None => return Err(unasked(pending.decision())),
-            Some(said) => session.answer_run(*pending, said.reply()).map_err(|error| undecided(&error))?,
-        },
+        RunAnswer::Pending(pending) => {
+            let shown = pending.question().map(|question| question.id.as_str());
+            match exec.answer {
+                None => return Err(unasked(&pending)),
+                // The answer to another question is none to this one.
+                Some(_) if exec.question.is_some() && exec.question.as_deref() != shown => {
+                    let fault = unasked(&pending);
+                    return Err(Fault { message: format!("{CHANGED}: {}", fault.message), ..fault });
+                }
+                Some(said) => {
+                    session.answer_command(*pending, said.answer()).map_err(|error| undecided(&error))?
+                }
+            }
+        }
         answer => answer,
     };
     match answer {
         RunAnswer::Ran(ran) => Ok(Json::of(&ended(*ran))),
         RunAnswer::Refused(decision) => Err(refused(&decision)),
-        RunAnswer::Pending(pending) => Err(unasked(pending.decision())),
+        RunAnswer::Pending(pending) => Err(unasked(&pending)),
         RunAnswer::Unsandboxed(decision) => Err(Fault {
             message: "the configuration leaves this command to whoever embeds the guard, and this server runs none without \
                       a sandbox"
@@ -97,21 +114,25 @@ fn refused(decision: &Decision) -> Fault {
     Fault::new(fault::REFUSED, decision.to_string()).with(json!({ "decision": decision }))
 }
 
-/// Nothing is remembered: who asks a person then sends the request again, with the answer.
-fn unasked(decision: &Decision) -> Fault {
+/// Who asks a person then sends the request again, with the answer.
+fn unasked(pending: &PendingRun) -> Fault {
+    let decision = pending.decision();
     let message = format!("a person must be asked first, and `answer` say what they said: {decision}");
-    Fault { message, ..refused(decision) }
+    let data = json!({ "decision": decision, "question": pending.question() });
+    Fault::new(fault::REFUSED, message).with(data)
+}
+
+/// The answers that count: those of a session, which must be one of this agent, or those that are kept.
+fn answers_of(server: &Server, agent: &str, session: Option<&str>) -> Result<Arc<CommandAnswers>, Fault> {
+    if let Some(name) = session {
+        let owner = server.sessions.find(name)?;
+        if owner.agent() != agent {
+            return Err(Fault::parameters("`session` is one of another agent: open one with this `agent`"));
+        }
+    }
+    answers::of(server, session)
 }
 
 fn undecided(error: &GuardError) -> Fault {
     Fault::internal(error)
-}
-
-impl Said {
-    const fn reply(self) -> Reply {
-        Reply::Decision(match self {
-            Self::Allow => PermissionDecision::Allow,
-            Self::Deny => PermissionDecision::Deny,
-        })
-    }
 }

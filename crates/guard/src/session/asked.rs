@@ -1,0 +1,80 @@
+//! Questions about commands that run in a session, and what was answered before.
+
+use std::sync::Arc;
+
+use stockade_policy::commands::answers::CommandAnswer;
+use stockade_policy::shell::Shell;
+use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
+
+use super::run::{PendingRun, RunAnswer};
+use super::{DecisionRule, GuardError, Session};
+use crate::audit::EventKind;
+use crate::{AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
+
+impl Session {
+    /// Uses the answers of others too, or keeps those of this session for later ones. By itself, a session remembers its own.
+    pub fn use_answers(&mut self, answers: Arc<CommandAnswers>) {
+        self.answers = answers;
+    }
+
+    /// Goes on with a command that somebody was asked about, and remembers an answer that is to last. An answer is about what
+    /// was shown: where the command, its folder or a file that it names has changed since, it counts for nothing.
+    ///
+    /// # Errors
+    /// As [`Session::run`], and when an answer that is to be kept cannot be.
+    pub fn answer_command(
+        &self,
+        pending: PendingRun,
+        answer: CommandAnswer,
+    ) -> Result<RunAnswer, GuardError> {
+        let event = self.event(EventKind::ApprovalAnswered).with("id", pending.decision().id.as_str());
+        self.record(event.with("answer", answer.name()))?;
+        let judged = self.judged_again(&pending);
+        let question = self.question(&judged);
+        if judged.effect == Effect::Ask && question != pending.question {
+            let reason =
+                "the command, or a file that it names, has changed since somebody was asked".to_owned();
+            return self.refuse(&pending.text, DecisionRule::RulesChanged, reason, None);
+        }
+        if let Some(question) = &question {
+            self.answers.answer_within(question, answer, self.terms())?;
+        }
+        let reply = match answer.is_yes() {
+            true => PermissionDecision::Allow,
+            false => PermissionDecision::Deny,
+        };
+        self.decided_by_person(pending, Reply::Decision(reply))
+    }
+
+    fn judged_again<'t>(&self, pending: &'t PendingRun) -> CommandDecision<'t, '_> {
+        self.guard.decide_command(&pending.text, &Default::default(), &self.guard.command_place())
+    }
+
+    /// Returns the question behind a decision, bound to the files as they are now.
+    pub(super) fn question(&self, judged: &CommandDecision<'_, '_>) -> Option<CommandQuestion> {
+        let place = self.guard.command_place();
+        let asked = AskedCommand {
+            agent: self.guard.agent(),
+            shell: Shell::default(),
+            place: &place,
+            variables: None,
+        };
+        CommandQuestion::of(judged, &asked)
+    }
+
+    /// Returns what somebody has answered to a question before, if that holds.
+    pub(super) fn recalled(
+        &self,
+        question: Option<&CommandQuestion>,
+    ) -> Result<Option<AnsweredCommand>, GuardError> {
+        match question {
+            Some(question) => Ok(self.answers.recall_within(question, self.terms())?),
+            None => Ok(None),
+        }
+    }
+
+    fn terms(&self) -> AnswerTerms {
+        let config = self.guard.config();
+        AnswerTerms { session: config.session_answers, always: config.kept_answers }
+    }
+}
