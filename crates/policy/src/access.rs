@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod chain;
+mod execute;
 mod fix;
 pub(crate) mod request;
 mod rule;

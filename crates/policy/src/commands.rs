@@ -4,7 +4,7 @@
 //! whatever rules say, `decision` puts both together, and [`router`] says where the command runs. The [`validator`] is
 //! stricter than the rest: it refuses a text for what hides in it. [`answers`] remember what a person said about a command.
 
-mod agent_commands;
+pub(crate) mod agent_commands;
 pub mod answers;
 mod audit;
 pub(crate) mod context;

@@ -7,10 +7,11 @@ mod fold;
 pub(crate) mod globs;
 pub(crate) mod jail;
 pub(crate) mod lexical;
+pub(crate) mod named;
 mod presets;
 pub(crate) mod rules;
 
-pub use config::{AbsolutePaths, HardLinks, Jail, PathPolicy, PathPolicyPatch, Preset};
+pub use config::{AbsolutePaths, DangerousNames, HardLinks, Jail, PathPolicy, PathPolicyPatch, Preset};
 pub use facts::{OtherNames, ResolveError, ResolvedPath, Target};
 pub use globs::{GlobError, GlobErrorKind};
 pub use jail::Case;

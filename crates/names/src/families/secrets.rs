@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Name] = &[
         view: SandboxView::Masked,
         why: "Passwords and tokens for the program of the project.",
         matches: &[".env", "a/b/.ENV.local", ".env.production"],
-        clean: &["env", "a.env", ".environment"],
+        clean: &["env", "env.md", ".environment"],
         ..SECRET
     },
     Name {
@@ -37,6 +37,18 @@ pub(super) const ROWS: &[Name] = &[
         why: "Passwords and tokens for the program of the project; those for its tests are rarely any.",
         matches: &[".env", ".env.production"],
         clean: &["env.ts"],
+        ..SECRET
+    },
+    Name {
+        id: "named-dotenv",
+        tool: "dotenv",
+        paths: &["*.env"],
+        but: &["*example.env", "*sample.env", "*template.env", "*dist.env", "*test.env"],
+        tools: Tools::Configured,
+        read: Read::Ask,
+        why: "Passwords and tokens for the program of the project, one file for each place where it runs.",
+        matches: &["prod.env", "deploy/staging.env", "x/.prod.ENV"],
+        clean: &["x.environ", "example.env", "app.example.env"],
         ..SECRET
     },
     Name {
@@ -397,6 +409,32 @@ pub(super) const ROWS: &[Name] = &[
         why: "Hashes of passwords, keys of the machine, the memory and variables of other programs, what is typed.",
         matches: &["etc/shadow", "proc/1/environ", "run/secrets/x"],
         clean: &["etc/hosts", "proc/cpuinfo"],
+        ..MACHINE_SECRET
+    },
+    Name {
+        id: "raw-disks",
+        tool: "The machine",
+        paths: &[
+            "dev/sd*",
+            "dev/hd*",
+            "dev/vd*",
+            "dev/xvd*",
+            "dev/nvme*",
+            "dev/mmcblk*",
+            "dev/disk*",
+            "dev/rdisk*",
+            "dev/mapper",
+            "dev/dm-*",
+            "dev/md*",
+            "dev/loop*",
+            "dev/nbd*",
+            "dev/block",
+            "dev/port",
+        ],
+        read: Read::Ask,
+        why: "Every file of the machine, whoever may read it.",
+        matches: &["dev/sda", "dev/nvme0n1p2", "dev/mapper/root", "dev/disk/by-uuid/x"],
+        clean: &["dev/null", "dev/shm/x"],
         ..MACHINE_SECRET
     },
     Name {

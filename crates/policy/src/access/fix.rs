@@ -7,7 +7,7 @@ use stockade_text::Shown;
 
 use super::rule::PolicyRule;
 use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
-use crate::paths::facts::{Access, ResolvedPath};
+use crate::paths::facts::{Access, ResolvedPath, names};
 use crate::paths::globs;
 use crate::paths::jail::Workspace;
 
@@ -102,9 +102,9 @@ impl Fix {
             PolicyRule::HardLink | PolicyRule::HardLinkNotFound => Self::AcceptHardLinks,
             PolicyRule::ForbiddenGlob { glob } => Self::RemoveForbiddenGlob { glob: glob.clone() },
             PolicyRule::DenyGlob { glob, .. } => Self::RemoveDenyGlob { access, glob: glob.clone() },
-            PolicyRule::Default { .. } => {
-                let real = found.map(|found| found.real.as_path()).filter(|real| *real != located);
-                let missing = if allowed(located) { real? } else { located };
+            PolicyRule::Default { .. } | PolicyRule::DangerousName { .. } => {
+                let others = found.into_iter().flat_map(|found| names(located, found)).skip(1);
+                let missing = std::iter::once(located).chain(others).find(|name| !allowed(name))?;
                 let seen = workspace.locate(missing);
                 let path = seen.inside.as_deref().unwrap_or(missing);
                 Self::AddAllowGlob { access, glob: globs::escape(path.to_str()?) }

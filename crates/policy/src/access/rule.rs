@@ -58,6 +58,20 @@ pub enum PolicyRule {
         /// The policy.
         policy: String,
     },
+    /// The name of the file says that it is dangerous.
+    DangerousName {
+        /// The stable name of what it is, as commands that touch it have it.
+        id: &'static str,
+        /// What touching it does.
+        reason: &'static str,
+    },
+    /// The rules for commands.
+    Command {
+        /// The rule or the hazard that decided.
+        id: String,
+        /// Why, in a sentence.
+        reason: String,
+    },
     /// No policy said anything.
     NothingDecided,
     /// A person's answer, now.
@@ -90,6 +104,8 @@ impl fmt::Display for PolicyRule {
             Self::Default { policy } => write!(formatter, "no glob of {policy} matches it, so its default holds"),
             Self::CommandPattern { policy, pattern } => write!(formatter, "{policy} names `{}`", Shown(pattern)),
             Self::Custom { policy } => write!(formatter, "the policy {policy} says so"),
+            Self::DangerousName { id, reason } => write!(formatter, "{id}: it {reason}"),
+            Self::Command { reason, .. } => formatter.write_str(reason),
             Self::NothingDecided => formatter.write_str("no policy decides on it"),
             Self::Answer => formatter.write_str("a person was asked"),
             Self::SessionAnswer => formatter.write_str("a person was asked earlier in this run"),

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use thiserror::Error;
 
 use super::chain::{Chain, Policy};
+use super::execute::Execute;
 use super::tool_guard::ToolGuard;
+use crate::commands::agent_commands::AgentCommands;
+use crate::commands::decision::policy::CommandPolicy;
 use crate::paths::boundary::Boundary;
-use crate::paths::config::{Answer, SandboxConfig};
+use crate::paths::config::SandboxConfig;
 use crate::paths::facts::{Access, PathFacts};
 use crate::paths::globs::GlobError;
 use crate::paths::jail::Workspace;
@@ -22,7 +25,7 @@ use crate::paths::lexical;
 pub struct Sandbox {
     boundary: Arc<Boundary>,
     chain: Chain,
-    execute: Answer,
+    execute: Execute,
     guards: BTreeMap<String, ToolGuard>,
 }
 
@@ -73,9 +76,17 @@ impl Sandbox {
         Ok(Self {
             boundary: Arc::new(boundary),
             chain: Chain::new(vec![read, write]),
-            execute: config.execute,
+            execute: Execute { unmatched: config.execute, rules: builtin() },
             guards: BTreeMap::new(),
         })
+    }
+
+    /// Judges commands by these rules instead of the built-in ones alone. Guards that exist already go by them too.
+    pub fn set_commands(&mut self, commands: Arc<AgentCommands>) {
+        for guard in self.guards.values_mut() {
+            guard.set_commands(Arc::clone(&commands));
+        }
+        self.execute.rules = commands;
     }
 
     /// Returns the workspace that paths are judged in.
@@ -111,13 +122,20 @@ impl Sandbox {
         let Self { boundary, chain, execute, guards } = self;
         guards
             .entry(tool.to_owned())
-            .or_insert_with(|| ToolGuard::new(tool, Arc::clone(boundary), chain.clone(), *execute))
+            .or_insert_with(|| ToolGuard::new(tool, Arc::clone(boundary), chain.clone(), execute.clone()))
     }
 
     /// Returns the guards that exist so far.
     pub fn guards(&self) -> impl Iterator<Item = &ToolGuard> {
         self.guards.values()
     }
+}
+
+/// The built-in rules, compiled once.
+fn builtin() -> Arc<AgentCommands> {
+    static BUILTIN: LazyLock<Arc<AgentCommands>> =
+        LazyLock::new(|| Arc::new(AgentCommands::from(CommandPolicy::builtin())));
+    Arc::clone(&BUILTIN)
 }
 
 fn check(config: &SandboxConfig, workspace: &Workspace) -> Result<(), SandboxError> {

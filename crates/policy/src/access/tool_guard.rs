@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use super::ask::{Ask, Asked, PermissionDecision, Reply};
 use super::chain::{Chain, ChainChange, ChainError, FORBIDDEN_GLOBS, Policy, Position, Subject};
+use super::execute::Execute;
 use super::fix::Fix;
 use super::request::{AccessRequest, Caller, Object, Operation, RunState};
 use super::rule::PolicyRule;
 use super::session::{Memory, Remembered};
 use super::violation::{Reason, Violation};
+use crate::commands::agent_commands::AgentCommands;
+use crate::commands::hazards::DangerousName;
 use crate::paths::boundary::{Boundary, Hit};
-use crate::paths::config::{Answer, PathPolicyPatch};
+use crate::paths::config::{Answer, DangerousNames, PathPolicyPatch};
 use crate::paths::facts::{Access, PathFacts, ResolveError, ResolvedPath};
-use crate::paths::rules::Said;
+use crate::paths::named;
+use crate::paths::rules::{PathRules, Said};
 
 /// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +50,7 @@ pub struct ToolGuard {
     tool: String,
     boundary: Arc<Boundary>,
     chain: Chain,
-    execute: Answer,
+    execute: Execute,
     memory: Memory,
 }
 
@@ -66,8 +70,12 @@ impl Verdict {
 }
 
 impl ToolGuard {
-    pub(super) fn new(tool: &str, boundary: Arc<Boundary>, chain: Chain, execute: Answer) -> Self {
+    pub(super) fn new(tool: &str, boundary: Arc<Boundary>, chain: Chain, execute: Execute) -> Self {
         Self { tool: tool.to_owned(), boundary, chain, execute, memory: Memory::default() }
+    }
+
+    pub(super) fn set_commands(&mut self, commands: Arc<AgentCommands>) {
+        self.execute.rules = commands;
     }
 
     /// Returns the name of the tool.
@@ -176,7 +184,8 @@ impl ToolGuard {
         match *request {
             AccessRequest::Command { text } => {
                 let said = self.chain.say(&Subject::Command { text }, &self.boundary.workspace);
-                let (answer, rule) = said.unwrap_or((self.execute, PolicyRule::NothingDecided));
+                let said = said.unwrap_or((self.execute.unmatched, PolicyRule::NothingDecided));
+                let (answer, rule) = stricter(said, self.execute.judge(text, &self.boundary.workspace));
                 Ok(Judged { answer, rule, object: Object::Command(text.to_owned()) })
             }
             AccessRequest::Path { access, path, facts } => {
@@ -184,10 +193,23 @@ impl ToolGuard {
                 let found = self.boundary.admit(&located, facts).map_err(|hit| self.struck(request, hit))?;
                 let subject = Subject::Path { access, located: &located, found };
                 let said = self.chain.say(&subject, &self.boundary.workspace);
-                let (answer, rule) = said.unwrap_or((Answer::Allow, PolicyRule::NothingDecided));
+                let said = said.unwrap_or((Answer::Allow, PolicyRule::NothingDecided));
+                let (answer, rule) = stricter(said, self.by_name(access, &located, found));
                 Ok(Judged { answer, rule, object: Object::Path(found.real.clone()) })
             }
         }
+    }
+
+    /// What the name of a file says, unless a glob of the path policy means just this file.
+    fn by_name(&self, access: Access, located: &Path, found: &ResolvedPath) -> Option<(Answer, PolicyRule)> {
+        let workspace = &self.boundary.workspace;
+        if self.boundary.names == DangerousNames::Free {
+            return None;
+        }
+        let (answer, DangerousName { id, reason, .. }) = named::worst(workspace, access, located, found)?;
+        let policy = self.chain.path_rules(access).map(PathRules::written);
+        let is_meant = policy.is_some_and(|policy| named::is_meant(policy, workspace, located, found));
+        (!is_meant).then_some((answer, PolicyRule::DangerousName { id, reason }))
     }
 
     fn ask(&self, request: &AccessRequest<'_>, caller: &Caller<'_>, judged: Judged) -> Verdict {
@@ -273,10 +295,21 @@ impl ToolGuard {
         let allowed = |path: &Path| {
             let rules = self.chain.path_rules(access);
             let itself = ResolvedPath::file(path);
-            rules.is_some_and(|rules| matches!(rules.say(workspace, path, &itself), Said::Allowed { .. }))
+            let is_meant = |rules: &PathRules| match rule {
+                PolicyRule::DangerousName { .. } => {
+                    named::is_meant(rules.written(), workspace, path, &itself)
+                }
+                _ => matches!(rules.say(workspace, path, &itself), Said::Allowed { .. }),
+            };
+            rules.is_some_and(is_meant)
         };
         Fix::for_path(rule, access, located, found, allowed, workspace)
     }
+}
+
+/// The stricter of both; the first where they are alike.
+fn stricter(said: (Answer, PolicyRule), other: Option<(Answer, PolicyRule)>) -> (Answer, PolicyRule) {
+    other.filter(|other| other.0 > said.0).unwrap_or(said)
 }
 
 fn permit(request: &AccessRequest<'_>, judged: Judged) -> Verdict {

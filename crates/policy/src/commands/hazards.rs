@@ -41,7 +41,7 @@ mod trees;
 mod windows;
 
 use command::Command;
-pub(crate) use files::outside as files_outside;
+pub(crate) use files::{DangerousName, of_name, outside as files_outside};
 pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
 pub(crate) use lists::adds_harmless_names;
 pub(crate) use loads::OPTION_LOADS_ID;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::config::{AbsolutePaths, HardLinks, Jail, SandboxConfig};
+use super::config::{AbsolutePaths, DangerousNames, HardLinks, Jail, SandboxConfig};
 use super::facts::{OtherNames, PathFacts, ResolveError, ResolvedPath, Target, names};
 use super::globs::{DenyGlobs, GlobError};
 use super::jail::Workspace;
@@ -27,6 +27,7 @@ pub(crate) struct Boundary {
     jail: Jail,
     absolute_paths: AbsolutePaths,
     hard_links: HardLinks,
+    pub(crate) names: DangerousNames,
     forbidden: DenyGlobs,
 }
 
@@ -36,6 +37,7 @@ impl Boundary {
             jail: config.jail,
             absolute_paths: config.absolute_paths,
             hard_links: config.hard_links,
+            names: config.names,
             forbidden: DenyGlobs::compile(&config.forbidden_globs, &workspace)?,
             workspace,
         })

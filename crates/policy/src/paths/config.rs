@@ -17,6 +17,8 @@ pub struct SandboxConfig {
     pub absolute_paths: AbsolutePaths,
     /// What happens to files that have another name outside the workspace.
     pub hard_links: HardLinks,
+    /// What happens to files that are dangerous by their name.
+    pub names: DangerousNames,
     /// Paths that are never touched. Nothing overrides them: no allow glob, no answer, no added policy.
     pub forbidden_globs: Vec<String>,
     /// Who may read what.
@@ -59,6 +61,18 @@ pub enum HardLinks {
     Refused,
     /// Such a file counts as lying where it was found. Package managers that link from a shared store need this.
     Accepted,
+}
+
+/// What happens to files that start programs, instruct agents, hold secrets or say who may log in, as their names tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum DangerousNames {
+    /// They are asked about or refused, as [`CommandPolicy`](crate::CommandPolicy) asks about and refuses commands that read
+    /// or write them. An allow glob that means one such file and no other lets it be used.
+    Guarded,
+    /// They are files as any other.
+    #[default]
+    Free,
 }
 
 /// Who may do one kind of thing to which paths: deny globs, then allow globs, then the default.
@@ -110,7 +124,7 @@ pub enum Answer {
 pub enum Preset {
     /// Jailed, relative paths only, the standard forbidden globs. Commands are asked for.
     Default,
-    /// No restriction at all.
+    /// No path is restricted, and commands that no rule stops are allowed.
     Permissive,
     /// Jailed, absolute paths accepted, the standard forbidden globs, everything else in the workspace allowed.
     /// Commands are asked for.
@@ -177,6 +191,7 @@ struct Written {
     jail: Option<Jail>,
     allow_absolute_paths: Option<AbsolutePaths>,
     hard_links: Option<HardLinks>,
+    names: Option<DangerousNames>,
     forbidden_globs: Option<Vec<String>>,
     read: Option<PathPolicy>,
     write: Option<PathPolicy>,
@@ -192,6 +207,7 @@ impl From<Written> for SandboxConfig {
             jail: written.jail.unwrap_or(base.jail),
             absolute_paths: written.allow_absolute_paths.unwrap_or(base.absolute_paths),
             hard_links: written.hard_links.unwrap_or(base.hard_links),
+            names: written.names.unwrap_or(base.names),
             forbidden_globs: written.forbidden_globs.unwrap_or(base.forbidden_globs),
             read: written.read.unwrap_or(base.read),
             write: written.write.unwrap_or(base.write),

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use stockade_names::{Name, Scope, Tools, fits, names};
 
-use super::config::{AbsolutePaths, Answer, HardLinks, Jail, PathPolicy, SandboxConfig};
+use super::config::{AbsolutePaths, Answer, DangerousNames, HardLinks, Jail, PathPolicy, SandboxConfig};
 
 /// Paths that no agent should touch: the documented list, the short name of a repository on NTFS, and every name of the table of
 /// names that file tools never open. Case never counts in a forbidden glob, and a forbidden folder is forbidden with
@@ -29,13 +29,14 @@ const DOCUMENTED: &[&str] = &[
     "**/git~1",
 ];
 
-/// Jailed, relative paths only, the standard forbidden globs; the folder of skills and settings may be read.
+/// Jailed, relative paths only, the standard forbidden globs, dangerous names guarded; the folder of skills and settings may be read.
 pub(super) fn standard() -> SandboxConfig {
     SandboxConfig {
         cwd: None,
         jail: Jail::Confined,
         absolute_paths: AbsolutePaths::Refused,
         hard_links: HardLinks::Refused,
+        names: DangerousNames::Guarded,
         forbidden_globs: STANDARD_FORBIDDEN_GLOBS.clone(),
         read: PathPolicy { allow: globs(READABLE), ..PathPolicy::default() },
         write: PathPolicy::default(),
@@ -44,13 +45,14 @@ pub(super) fn standard() -> SandboxConfig {
     }
 }
 
-/// No restriction at all.
+/// No path is restricted. Commands are judged as everywhere.
 pub(super) fn permissive() -> SandboxConfig {
     SandboxConfig {
         cwd: None,
         jail: Jail::Off,
         absolute_paths: AbsolutePaths::Accepted,
         hard_links: HardLinks::Refused,
+        names: DangerousNames::Free,
         forbidden_globs: Vec::new(),
         read: PathPolicy::default(),
         write: PathPolicy::default(),

@@ -17,6 +17,7 @@ mod command_rule_files;
 mod command_settings;
 mod command_techniques;
 mod decision_properties;
+mod names;
 mod paths;
 mod properties;
 mod replay;

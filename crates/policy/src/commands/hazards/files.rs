@@ -8,15 +8,17 @@ mod patterns;
 mod shape;
 mod table;
 
-use shape::Access;
 #[cfg(test)]
 pub(super) use table::SHAPES;
 
-use super::Floor::{Deny, Sandbox};
+use super::Floor::{self, Deny, Sandbox};
 use super::command::Command;
 use super::target::{Base, Target};
 use super::{Hazard, destroy};
 use crate::commands::context::CommandContext;
+use crate::paths::facts::Access;
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use stockade_shell::{Actions, Arg, Redirect, Span, WordCount};
 
@@ -108,6 +110,26 @@ fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
         Base::Home | Base::Above => true,
         Base::Here | Base::Unknown => false,
     }
+}
+
+/// What a path says by its name, whatever opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DangerousName {
+    pub(crate) id: &'static str,
+    pub(crate) floor: Floor,
+    pub(crate) reason: &'static str,
+}
+
+/// Returns the worst that the name of a file says: the same as of a command that names it. `path` is relative to the workspace
+/// where it lies in it, or absolute.
+pub(crate) fn of_name(path: &str, access: Access) -> Option<DangerousName> {
+    // No folder of a path is the home because of how its name begins.
+    let path = if path.starts_with('/') { Cow::Borrowed(path) } else { Cow::Owned(format!("./{path}")) };
+    let target = Target::of(&Arg::Known(path));
+    let shapes = index::shapes(&target, access);
+    // The first of the worst, as the table has them.
+    let worst = shapes.min_by_key(|shape| Reverse(shape.floor))?;
+    Some(DangerousName { id: worst.id, floor: worst.floor, reason: worst.reason })
 }
 
 /// Whether a word names a file with secrets.

@@ -96,13 +96,21 @@ impl Target {
     fn push(&mut self, name: &str) {
         match name {
             "" | "." => {}
-            ".." if self.names.pop().is_none() => match self.base {
-                Base::Here => self.base = Base::Above,
-                Base::Home => (self.base, self.names) = (Base::Root, vec!["home".to_owned()]),
-                Base::Root | Base::Above | Base::Unknown => {}
-            },
-            ".." => {}
+            ".." => self.go_up(),
             name => self.names.push(without_variables(name)),
+        }
+    }
+
+    fn go_up(&mut self) {
+        let left = self.names.pop();
+        match (self.base, left.as_deref()) {
+            (Base::Here, None) => self.base = Base::Above,
+            (Base::Home, None) => (self.base, self.names) = (Base::Root, vec!["home".to_owned()]),
+            // `/dev/fd` is a link: above it lies what is known of the process.
+            (Base::Root, Some("fd")) if self.names == ["dev"] => {
+                self.names = vec!["proc".to_owned(), "self".to_owned()];
+            }
+            _ => {}
         }
     }
 

@@ -4,8 +4,8 @@
 use stockade_names::{Read, Scope, names};
 
 use super::index::shapes_and_possible;
-use super::shape::Access;
 use crate::commands::hazards::target::Target;
+use crate::paths::facts::Access;
 
 /// What becomes of a pattern whose files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,9 +11,10 @@ use stockade_names::fold;
 use stockade_shell::lookup::ByName;
 
 use super::patterns::{exceptions, files, folded};
-use super::shape::{Access, FileShape};
+use super::shape::FileShape;
 use super::table::SHAPES;
 use crate::commands::hazards::target::{Likeness, Target};
+use crate::paths::facts::Access;
 
 /// A pattern of a shape.
 #[derive(Clone, Copy)]

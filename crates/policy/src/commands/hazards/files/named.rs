@@ -157,7 +157,6 @@ const GIT_QUIET: &[&str] = &[
     "switch",
     "merge",
     "rebase",
-    "log",
 ];
 
 /// The words that name files which the command reads.
@@ -171,6 +170,13 @@ pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     if shows_certificates
         || NOT_READING.contains(command.name)
         || (command.name == "git" && command.is_sub(GIT_QUIET))
+    {
+        return Vec::new();
+    }
+    // Without the changes, a log names files and shows nothing of them.
+    if command.name == "git"
+        && command.is_sub(&["log"])
+        && !command.has("-p -u --patch -L -c --cc -U --unified -W")
     {
         return Vec::new();
     }

@@ -3,13 +3,7 @@
 use stockade_names::Name;
 
 use crate::commands::hazards::Floor;
-
-/// What is done with a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands::hazards) enum Access {
-    Read,
-    Write,
-}
+use crate::paths::facts::Access;
 
 /// Files that are dangerous to touch.
 pub(in crate::commands::hazards) struct FileShape {

@@ -2,33 +2,17 @@
 
 use stockade_names::{Kind, Read, Write};
 
-use super::shape::{Access, FileShape};
+use super::shape::FileShape;
 use crate::commands::hazards::Floor::{Ask, Deny};
+use crate::paths::facts::Access;
 
 pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
     FileShape {
         id: "write-device",
         floor: Deny,
         access: Access::Write,
-        names: |_| false,
-        files: &[
-            "/dev/sd*",
-            "/dev/hd*",
-            "/dev/vd*",
-            "/dev/xvd*",
-            "/dev/nvme*",
-            "/dev/mmcblk*",
-            "/dev/disk*",
-            "/dev/rdisk*",
-            "/dev/mapper/*",
-            "/dev/dm-*",
-            "/dev/mem",
-            "/dev/kmem",
-            "/dev/port",
-            "/dev/md*",
-            "/dev/loop*",
-            "/dev/nbd*",
-        ],
+        names: |name| name.id == "raw-disks",
+        files: &["/dev/mem", "/dev/kmem"],
         but: &[],
         reason: "writes raw data to a disk or to memory",
         fix: "write to a file inside the workspace",
@@ -274,6 +258,9 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "ln -s ~/.ssh/id_rsa k && cat k",
             "cat /proc/self/environ",
             "cat /proc/*/environ",
+            "cat /dev/fd/../environ",
+            "cat /proc/self/task/1/../../environ",
+            "cat /proc/thread-self/environ",
             "cat ~/.aws/credentials",
             "cat \"$HOME\"/.ssh/id_*",
             "cp ~/.netrc x",
@@ -335,6 +322,11 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "git add .env",
             "git show HEAD:.env",
             "git cat-file -p main:config/.env",
+            "git cat-file -p 'HEAD^{tree}:a/.env'",
+            "git log -p -- .env",
+            "cat prod.env",
+            "cat /dev/sda",
+            "head -c 4096 /dev/mapper/root",
         ],
         clean: &[
             "cat .env.example",
@@ -348,6 +340,10 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "git rm --cached .env",
             "git show HEAD:README.md",
             "cat x.environ",
+            "git log --oneline -- .env",
+            "git show HEAD:.env.example",
+            "lsblk",
+            "cat example.env",
         ],
     },
 ];
