@@ -51,7 +51,7 @@ struct Compiled {
     audit: AuditConfig,
     tools: ToolPolicy,
     workspace: Workspace,
-    commands: AgentCommands,
+    commands: Arc<AgentCommands>,
     hosts: Option<HostList>,
 }
 
@@ -68,7 +68,7 @@ impl Guard {
         // Each session opens its own, for its own answers; here it shows whether it can be opened.
         let workspace = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?.workspace().clone();
         let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();
-        let commands = AgentCommands::compile(rules, config.commands)?;
+        let commands = Arc::new(AgentCommands::compile(rules, config.commands)?);
         let hosts = match config.exec.net_policy()? {
             NetPolicy::Hosts(hosts) => Some(hosts),
             NetPolicy::None | NetPolicy::Open => None,
@@ -124,7 +124,7 @@ impl Guard {
         &self.0.tools
     }
 
-    pub(crate) fn commands(&self) -> &AgentCommands {
+    pub(crate) fn commands(&self) -> &Arc<AgentCommands> {
         &self.0.commands
     }
 

@@ -16,12 +16,14 @@ mod start;
 use std::path::Path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use stockade_files::Resolver;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::steps::{Step, Steps};
 use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, StoreError};
+use stockade_policy::access::Fix;
 use stockade_policy::commands::Cause;
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{Access, Caller, CommandDecision, Effect, Reply, ToolPolicy, ToolVerdict};
@@ -75,7 +77,7 @@ pub struct Session {
     #[cfg(all(feature = "exec", target_os = "linux"))]
     shared: Vec<PathBuf>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
-    pool: Option<std::sync::Arc<crate::exec::SandboxPool>>,
+    pool: Option<Arc<crate::exec::SandboxPool>>,
 }
 
 /// One task of an agent, from its first call to its answer.
@@ -301,7 +303,12 @@ impl Session {
     fn paths(&mut self) -> Result<&mut PathGuard, GuardError> {
         let paths = match self.paths.take() {
             Some(paths) => paths,
-            None => PathGuard::open(&self.guard.config().files, self.guard.workspace(), Resolver::Kernel)?,
+            None => {
+                let (files, workspace) = (&self.guard.config().files, self.guard.workspace());
+                let mut opened = PathGuard::open(files, workspace, Resolver::Kernel)?;
+                opened.sandbox().set_commands(Arc::clone(self.guard.commands()));
+                opened
+            }
         };
         Ok(self.paths.insert(paths))
     }
@@ -336,12 +343,12 @@ impl Session {
             }
             Authorization::Pending(pending) => {
                 let rule = DecisionRule::Named(pending.ask().rule().to_string());
-                let fix = pending.ask().fix().map(ToString::to_string);
+                let fix = pending.ask().fix().map(words_of);
                 (Effect::Ask, rule, "a person must be asked".to_owned(), fix)
             }
             Authorization::Denied(violation) => {
                 let rule = DecisionRule::Named(violation.reason.name().to_owned());
-                let fix = violation.fix.as_ref().map(ToString::to_string);
+                let fix = violation.fix.as_ref().map(words_of);
                 (Effect::Deny, rule, violation.rule.to_string(), fix)
             }
         };
@@ -375,6 +382,15 @@ impl Session {
 
     fn record(&self, event: AuditEvent) -> Result<(), AuditError> {
         record(&self.trail, event)
+    }
+}
+
+/// A fix in the words of the configuration of an agent.
+fn words_of(fix: &Fix) -> String {
+    match fix {
+        Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
+        Fix::AddAllowGlob { access: Access::Write, glob } => format!("add `{glob}` to `files.allowWrite`"),
+        other => other.to_string(),
     }
 }
 

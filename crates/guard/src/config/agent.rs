@@ -185,6 +185,8 @@ struct ExecSandbox {
 struct Files {
     preset: String,
     forbidden_globs: Vec<String>,
+    allow_read: Vec<String>,
+    allow_write: Vec<String>,
     deny_read: Vec<String>,
     deny_write: Vec<String>,
     writes: String,
@@ -296,6 +298,8 @@ impl Files {
     fn read(self) -> SandboxConfig {
         let mut config = SandboxConfig::from(Preset::from_name(&self.preset).unwrap_or(Preset::Default));
         config.forbidden_globs.extend(self.forbidden_globs);
+        config.read.allow.extend(self.allow_read);
+        config.write.allow.extend(self.allow_write);
         config.read.deny.extend(self.deny_read);
         config.write.deny.extend(self.deny_write);
         let answer = match self.writes.as_str() {

@@ -100,9 +100,15 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "What a command may print; what goes beyond is dropped."),
         key("agents.<id>.files.preset", Word(&["permissive", "daemon", "default"]), "\"default\"", Stricter,
             "The rules for paths: `default` is jailed and takes relative paths only, `daemon` takes absolute ones as well, \
-             `permissive` restricts nothing."),
+             `permissive` restricts nothing. The first two ask before, or refuse, files that start programs, instruct agents or \
+             hold secrets, as [NAMES.md](../names/NAMES.md) has them."),
         key("agents.<id>.files.forbiddenGlobs", Texts, "[]", Union,
             "Paths that are never touched, besides those of the preset."),
+        key("agents.<id>.files.allowRead", Texts, "[]", Intersect,
+            "Paths that are read without a question. A glob that means one file allows it whatever its name says; `config/*.env` \
+             means many, and leaves the question."),
+        key("agents.<id>.files.allowWrite", Texts, "[]", Intersect,
+            "Paths that are written without a question; as `allowRead`."),
         key("agents.<id>.files.denyRead", Texts, "[]", Union, "Paths that are not read."),
         key("agents.<id>.files.denyWrite", Texts, "[]", Union, "Paths that are not written."),
         key("agents.<id>.files.writes", Word(&["allow", "ask", "deny"]), "\"allow\"", Stricter,

@@ -6,7 +6,7 @@ use super::config::{AbsolutePaths, DangerousNames, HardLinks, Jail, SandboxConfi
 use super::facts::{OtherNames, PathFacts, ResolveError, ResolvedPath, Target, names};
 use super::globs::{DenyGlobs, GlobError};
 use super::jail::Workspace;
-use super::lexical;
+use super::lexical::{self, InvalidPath};
 
 /// What decided on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,9 @@ impl Boundary {
     pub(crate) fn locate(&self, path: &Path) -> Result<PathBuf, Hit> {
         let malformed = |reason| Hit::Unresolvable(ResolveError::Invalid(reason));
         lexical::check(path).map_err(malformed)?;
+        if path.as_os_str().is_empty() {
+            return Err(malformed(InvalidPath::Empty));
+        }
         if self.absolute_paths == AbsolutePaths::Refused && path.is_absolute() {
             return Err(Hit::Absolute);
         }

@@ -14,6 +14,9 @@ const NAME_MAX: usize = 255;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum InvalidPath {
+    /// No text at all, which no system opens.
+    #[error("the path is empty: `.` names the workspace itself")]
+    Empty,
     /// A NUL byte, where the operating system would end the path and a text comparison would not.
     #[error("the path contains a NUL byte")]
     Nul,

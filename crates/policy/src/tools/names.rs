@@ -67,9 +67,9 @@ impl Entry {
         matches!(self.text.as_str(), "*" | "mcp__*")
     }
 
-    /// Whether the entry looks like the name of a group.
-    pub(crate) fn claims_to_be_group(&self) -> bool {
-        self.text.starts_with(groups::PREFIX)
+    /// Whether the entry looks like the name of a group, and there is none of that name.
+    pub(crate) fn is_unknown_group(&self) -> bool {
+        self.pattern == Pattern::Name && self.text.starts_with(groups::PREFIX)
     }
 }
 

@@ -10,7 +10,7 @@ use super::names::{Entry, Pattern};
 use super::groups::Group;
 use super::profiles::{Profile, ToolSet};
 use super::resolve::{AllowedTool, ArgumentLimit, FilteredTool, Removal, Resolution, ToolFix, ToolVerdict};
-use super::skill::{ArgumentScope, SkillTool, SkillTools};
+use super::skill::{self, ArgumentScope, SkillTool, SkillTools};
 
 /// An operator's tool policy, as it is written in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +111,8 @@ pub enum ToolList {
     Allow,
     /// The list of what is removed.
     Deny,
+    /// The `allowed-tools` of a skill.
+    Skill,
 }
 
 /// A tool policy with slips in it: a name that means nothing protects nothing.
@@ -150,8 +152,8 @@ impl ToolPolicy {
     }
 
     /// Compiles a policy in spite of its slips, for tools that explain policies. An unknown profile grants nothing;
-    /// an entry that names nothing has no effect, which for a deny list means that **something may be missing from
-    /// it**. Use [`ToolPolicy::compile`] to enforce.
+    /// an unknown group in a deny list denies everything; any other entry that names nothing has no effect, which for a deny list
+    /// means that **something may be missing from it**. Use [`ToolPolicy::compile`] to enforce.
     #[must_use]
     pub fn compile_leniently(config: &ToolPolicyConfig, catalog: &ToolCatalog) -> (Self, Vec<ToolProblem>) {
         let mut problems = Vec::new();
@@ -190,6 +192,15 @@ impl ToolPolicy {
             narrowed.known = narrowed.judge_all(self.known.keys().cloned());
         }
         narrowed
+    }
+
+    /// Returns the entries of a skill's list that name no tool: the skill meant one, and gets none for it.
+    #[must_use]
+    pub fn skill_problems(&self, tools: &SkillTools, catalog: &ToolCatalog) -> Vec<ToolProblem> {
+        let mut names = known_names(catalog);
+        names.extend(skill::foreign_names());
+        let entries = tools.listed().unwrap_or_default().iter().map(SkillTool::entry);
+        entries.filter_map(|entry| problem(entry, ToolList::Skill, &names, catalog)).collect()
     }
 
     /// Decides on one tool.
@@ -234,7 +245,7 @@ impl ToolPolicy {
         let mut fixes: Vec<_> = self
             .deny
             .iter()
-            .filter(|entry| entry.matches(tool))
+            .filter(|entry| entry.matches(tool) || entry.is_unknown_group())
             .map(|entry| self.narrow_deny(entry, tool))
             .collect();
         if !self.granted(tool) {
@@ -269,7 +280,9 @@ impl ToolPolicy {
     /// The order of the documentation: profile and allow list, deny list, skills. Of several deny entries the last
     /// one is named, because that is the one the documents name.
     fn judge(&self, tool: &str) -> Ruling {
-        if let Some(index) = self.deny.iter().rposition(|entry| entry.matches(tool)) {
+        // What an unknown group was meant to hold back cannot be told from the rest.
+        let denies = |entry: &Entry| entry.matches(tool) || entry.is_unknown_group();
+        if let Some(index) = self.deny.iter().rposition(denies) {
             return Ruling::Denied(index);
         }
         if !self.granted(tool) {
@@ -324,6 +337,7 @@ impl std::fmt::Display for ToolList {
         formatter.write_str(match self {
             Self::Allow => "the allow list",
             Self::Deny => "the deny list",
+            Self::Skill => "the skill's allowed-tools",
         })
     }
 }
@@ -353,7 +367,7 @@ fn problem(
     let text = entry.text().to_owned();
     match entry.pattern() {
         Pattern::Group(_) => None,
-        Pattern::Name if entry.claims_to_be_group() => {
+        Pattern::Name if entry.is_unknown_group() => {
             let nearest = nearest(&text, Group::all().map(|group| group.name)).map(str::to_owned);
             Some(ToolProblem::UnknownGroup { list, entry: text, nearest })
         }

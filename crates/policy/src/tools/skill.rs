@@ -136,6 +136,10 @@ impl SkillTool {
         &self.arguments
     }
 
+    pub(crate) fn entry(&self) -> &Entry {
+        &self.name
+    }
+
     /// Whether the entry speaks of this tool, under its own name or the one that other harnesses give it.
     pub(crate) fn names(&self, tool: &str) -> bool {
         self.name.matches(tool)
@@ -208,6 +212,11 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("WebFetch", &["web_fetch"]),
     ("WebSearch", &["web_search"]),
 ];
+
+/// The names that other harnesses give their tools.
+pub(super) fn foreign_names<'n>() -> impl Iterator<Item = &'n str> {
+    ALIASES.iter().map(|(written, _)| *written)
+}
 
 /// The entries of one text: separated by white space or commas, but not inside parentheses.
 fn entries(text: &str) -> impl Iterator<Item = Result<&str, SkillToolsError>> {

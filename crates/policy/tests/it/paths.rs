@@ -13,7 +13,6 @@ fn the_standard_configuration() {
     let guard = sandbox.guard_for("t");
     for (path, expected) in [
         // Everyday paths.
-        ("", "allow"),
         (".", "allow"),
         ("src/a.ts", "allow"),
         ("./src//a.ts", "allow"),
@@ -46,6 +45,7 @@ fn the_standard_configuration() {
         ("/base/ws/a", "absolute-path"),
         ("/", "absolute-path"),
         // No path.
+        ("", "read-denied"),
         ("notes.md\0.txt", "read-denied"),
         // A repository's folder, at any depth, as folder and as file, in any case and with invisible company.
         (".git", "forbidden-glob"),

@@ -122,6 +122,46 @@ fn an_unknown_profile_grants_nothing_even_when_slips_are_forgiven() {
     assert_eq!(allowed(&policy, TOOLS), ["read"]);
 }
 
+/// What it was meant to hold back cannot be told from the rest.
+#[test]
+fn an_unknown_group_in_a_deny_list_denies_everything() {
+    let deny = config("full", &["read"], &["group:wbe"]);
+    let (policy, problems) = ToolPolicy::compile_leniently(&deny, &ToolCatalog::default());
+    assert_eq!(
+        problems[0].to_string(),
+        "unknown group `group:wbe` in the deny list; did you mean `group:web`?"
+    );
+    assert_eq!(allowed(&policy, TOOLS), [""; 0]);
+    let allow = config("minimal", &["group:wbe"], &[]);
+    let (policy, _) = ToolPolicy::compile_leniently(&allow, &ToolCatalog::default());
+    assert!(policy.allows("read"));
+}
+
+/// A skill that misspells a tool gets none, and is told.
+#[test]
+fn what_a_skill_misspells_is_said() {
+    let policy = policy("full", &[], &[]);
+    let catalog = ToolCatalog { tools: vec!["read".to_owned()], mcp_servers: vec!["github".to_owned()] };
+    for (skill, expected) in [
+        ("RAED", Some("unknown tool `RAED` in the skill's allowed-tools; did you mean `Read`?")),
+        (
+            "mcp__gitlab__*",
+            Some("pattern `mcp__gitlab__*` in the skill's allowed-tools matches no known tool"),
+        ),
+        (
+            "group:wbe",
+            Some("unknown group `group:wbe` in the skill's allowed-tools; did you mean `group:web`?"),
+        ),
+        ("Read Bash(git:*) NotebookEdit read mcp__github__* group:web *", None),
+        ("", None),
+    ] {
+        let problems = policy.skill_problems(&SkillTools::parse(skill).unwrap(), &catalog);
+        let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(said.first().map(String::as_str), expected, "{skill}");
+    }
+    assert!(policy.skill_problems(&SkillTools::Unlisted, &catalog).is_empty());
+}
+
 #[test]
 fn a_skill_only_narrows() {
     for (profile, skill, expected) in [

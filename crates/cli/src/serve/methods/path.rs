@@ -24,8 +24,8 @@ const TOOL: &str = "tool";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Authorize {
-    /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, forbiddenGlobs, read: {default, allow,
-    /// deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it.
+    /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free",
+    /// forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it.
     /// Without a session, none at all is the preset `default`.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     config: Option<SandboxConfig>,

@@ -61,7 +61,8 @@ pub(super) struct Resolved {
     /// What the arguments of allowed tools must keep to: one of `anyOf` of every row.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     limits: Vec<Limit>,
-    /// Names in the policy that mean nothing. What a deny list misspells is not denied.
+    /// Names in the policy, and in the list of the skill, that mean nothing. A tool that a deny list misspells is not denied; a
+    /// group that it misspells denies everything.
     warnings: Vec<String>,
 }
 
@@ -94,13 +95,15 @@ impl Parameters for Resolve {
             deny: self.policy.deny,
         };
         let catalog = ToolCatalog { tools: self.tools, mcp_servers: self.mcp_servers };
-        let (policy, slips) = ToolPolicy::compile_leniently(&config, &catalog);
+        let (policy, mut slips) = ToolPolicy::compile_leniently(&config, &catalog);
         let skill = match &self.skill_allowed_tools {
             None => Ok(SkillTools::Unlisted),
             Some(Entries::Text(text)) => SkillTools::parse(text),
             Some(Entries::List(list)) => SkillTools::from_list(list.iter().map(String::as_str)),
         };
-        let policy = policy.with_skill(SKILL, &skill.map_err(|error| Fault::of(&error))?);
+        let skill = skill.map_err(|error| Fault::of(&error))?;
+        slips.extend(policy.skill_problems(&skill, &catalog));
+        let policy = policy.with_skill(SKILL, &skill);
         let resolution = policy.resolve(catalog.tools.iter().map(String::as_str));
         Ok(Json::of(&Resolved {
             allowed: resolution.allowed.iter().map(|tool| tool.tool.to_owned()).collect(),
