@@ -219,7 +219,7 @@ fn a_refusal_names_the_path_the_rule_and_the_way_out() {
         (
             "no\u{202e}tes",
             really("/base/ws/.env"),
-            "fs.read `/base/ws/no\\u{202e}tes` refused (forbidden-glob), which is really `/base/ws/.env`: the forbidden \
+            "fs.read `/base/ws/no⟨U+202E⟩tes` refused (forbidden-glob), which is really `/base/ws/.env`: the forbidden \
              glob `**/.env*` covers it, and nothing overrides that",
             Some("take `**/.env*` out of forbiddenGlobs"),
         ),
@@ -232,7 +232,7 @@ fn a_refusal_names_the_path_the_rule_and_the_way_out() {
         (
             "a\0b",
             plain("x"),
-            "fs.read `/base/ws/a\\u{0}b` refused (read-denied), which is really `/base/ws/x`: the path contains a NUL byte",
+            "fs.read `/base/ws/a⟨U+0000⟩b` refused (read-denied), which is really `/base/ws/x`: the path contains a NUL byte",
             None,
         ),
     ] {
