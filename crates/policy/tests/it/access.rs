@@ -82,7 +82,7 @@ fn a_question_says_what_it_is_about() {
     };
     assert_eq!(
         (ask.tool(), ask.agent(), ask.operation().name(), ask.object().to_string().as_str(), ask.reason()),
-        ("write_file", "writer", "fs.write", "/base/ws/a\\nb", "policy-ask")
+        ("write_file", "writer", "fs.write", "/base/ws/a⟨newline⟩b", "policy-ask")
     );
 }
 
