@@ -4,6 +4,7 @@
 //! it reads. So what is denied is refused at every door. What would be asked about was typed by a person, or sent by a program
 //! that answers for itself.
 
+use stockade_guard::decide_on_disk;
 use stockade_guard::exec::SandboxSpec;
 use stockade_guard::policy::shell::ReadOptions;
 use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
@@ -15,7 +16,8 @@ pub(crate) fn denied<'t, 'p>(
     spec: &SandboxSpec,
 ) -> Option<CommandDecision<'t, 'p>> {
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
-    let context = CommandContext { cwd: Some(cwd), workspace: Some(spec.workspace.clone()) };
-    let decision = policy.decide(text, &ReadOptions::default(), &context);
+    let place = CommandContext::new(Some(cwd), Some(spec.workspace.clone()));
+    let (decision, _) =
+        decide_on_disk(place, |place| policy.decide(text, &ReadOptions::default(), place));
     (decision.effect == Effect::Deny).then_some(decision)
 }

@@ -18,6 +18,9 @@
 //!
 //! [`read_trusted`] reads what is believed because of who may write it, and [`FileVersions`] tells whether files are still as they were.
 //!
+//! [`find_git`] says which repository git would find in a folder and what it says of itself, without starting git: settings
+//! ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
+//!
 //! It reads, and decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
 //! images or other compressed data. Systems other than Unix are not served.
 //!
@@ -49,6 +52,7 @@ mod find;
 mod folder;
 mod found_path;
 mod gap;
+mod git;
 mod hard_links;
 mod held_name;
 mod in_order;
@@ -68,6 +72,10 @@ pub use find::{FoundFolders, folders_with};
 pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
 pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
 pub use gap::{Coverage, Gap};
+pub use git::{
+    FoundGit, GitIndexError, GitRepository, GitSetting, GitSyntaxError, ObjectId, find_git, git_settings,
+    submodule_paths,
+};
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use name_case::NameCase;
 pub use read_files::{FileBytes, read_files, read_files_except};

@@ -20,6 +20,7 @@ pub use error::GuardError;
 use crate::config::{AgentConfig, AuditConfig, Config};
 use crate::egress::{HostList, NetPolicy};
 use crate::paths::PathGuard;
+use crate::repositories::decide_on_disk;
 use crate::session::{Session, SessionOptions};
 
 /// What a guard is given besides its configuration.
@@ -109,15 +110,15 @@ impl Guard {
         &self.0.workspace.real
     }
 
-    /// Decides what may become of a text that a shell would run, by the rules of the agent. Nothing is put on record:
-    /// what runs is decided on by [`Session::run`].
+    /// Decides what may become of a text that a shell would run, by the rules of the agent and by what git would find in the
+    /// folders in which the text starts it. Nothing is put on record: what runs is decided on by [`Session::run`].
     pub fn decide_command<'t>(
         &self,
         text: &'t str,
         options: &ReadOptions,
         place: &CommandContext,
     ) -> CommandDecision<'t, '_> {
-        self.0.commands.decide(text, options, place)
+        decide_on_disk(place.clone(), |place| self.0.commands.decide(text, options, place)).0
     }
 
     pub(crate) fn tools(&self) -> &ToolPolicy {
@@ -137,6 +138,6 @@ impl Guard {
     /// Where the commands of the agent run.
     pub(crate) fn command_place(&self) -> CommandContext {
         let workspace = self.0.workspace.real.clone();
-        CommandContext { cwd: Some(workspace.clone()), workspace: Some(workspace) }
+        CommandContext::new(Some(workspace.clone()), Some(workspace))
     }
 }

@@ -69,6 +69,7 @@ mod guard;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
 mod paths;
+mod repositories;
 #[cfg(feature = "config")]
 mod rule_store;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -97,6 +98,7 @@ pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
 pub use limit_store::{Eviction, RedisOptions, RedisStore};
 pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath};
+pub use repositories::decide_on_disk;
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]

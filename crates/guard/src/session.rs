@@ -40,6 +40,7 @@ use crate::admit::{Admission, LoadedSkill, admit};
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
 use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath};
+use crate::repositories::decide_on_disk;
 use crate::skill::SkillSource;
 
 /// What a session is given.
@@ -315,9 +316,10 @@ impl Session {
 
     fn judged<'t>(&self, text: &'t str) -> Result<(Decision, CommandDecision<'t, '_>), GuardError> {
         let layer = DecisionLayer::Commands;
-        let (options, place) = (ReadOptions::default(), self.guard.command_place());
+        let options = ReadOptions::default();
         let commands = self.guard.commands();
-        let decided = commands.decide(text, &options, &place);
+        let (decided, place) =
+            decide_on_disk(self.guard.command_place(), |place| commands.decide(text, &options, place));
         let cause = decided.decisive().next().map(|part| &part.cause);
         let reason = cause.map(ToString::to_string).unwrap_or_default();
         let rule = match cause {

@@ -106,6 +106,16 @@ const PARSERS: &[Parser] = &[
         targets: &[("files", "text_readings")],
     },
     Parser {
+        reads: "settings of repositories",
+        path: "crates/files/src/git/settings.rs",
+        targets: &[("files", "git_settings")],
+    },
+    Parser {
+        reads: "indexes of repositories",
+        path: "crates/files/src/git/index.rs",
+        targets: &[("files", "git_index")],
+    },
+    Parser {
         reads: "configuration files",
         path: "crates/guard/src/config.rs",
         targets: &[("guard", "configuration")],

@@ -8,7 +8,7 @@ use stockade_guard::config::Config;
 use stockade_guard::policy::commands::{Cause, Suggestion};
 use stockade_guard::policy::shell::{ReadOptions, Shell};
 use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
-use stockade_guard::{EvaluatedFor, FileOptions, Source, evaluation_event, read_text};
+use stockade_guard::{EvaluatedFor, FileOptions, Source, decide_on_disk, evaluation_event, read_text};
 
 use crate::args::Format;
 use crate::command_rules::{self, RulePlaces};
@@ -92,10 +92,7 @@ impl HowArgs {
     }
 
     pub(crate) fn place(&self) -> CommandContext {
-        CommandContext {
-            cwd: self.cwd.clone(),
-            workspace: self.workspace.clone().or_else(|| self.cwd.clone()),
-        }
+        CommandContext::new(self.cwd.clone(), self.workspace.clone().or_else(|| self.cwd.clone()))
     }
 }
 
@@ -107,8 +104,8 @@ pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<
         None => (command_rules::load(&args.rules)?.into(), RulePlaces::default()),
     };
     let text = command(&args.command)?;
-    let (options, place) = (args.how.read_options(), args.how.place());
-    let decision = policy.decide(&text, &options, &place);
+    let options = args.how.read_options();
+    let (decision, place) = decide_on_disk(args.how.place(), |place| policy.decide(&text, &options, place));
     let suggestions = policy.suggest(&decision, &options, &place);
     record(args, &config, &decision, &suggestions)?;
     let printed = match format {
@@ -235,11 +232,11 @@ impl Checked {
     }
 }
 
-/// Decides on a command for another command.
+/// Decides on a command for another command, and returns where it was taken to run.
 pub(crate) fn decide<'t, 'p>(
     policy: &'p CommandPolicy,
     text: &'t str,
     how: &HowArgs,
-) -> CommandDecision<'t, 'p> {
-    policy.decide(text, &how.read_options(), &how.place())
+) -> (CommandDecision<'t, 'p>, CommandContext) {
+    decide_on_disk(how.place(), |place| policy.decide(text, &how.read_options(), place))
 }

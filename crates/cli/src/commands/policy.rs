@@ -192,8 +192,7 @@ fn explain(
     styles: Styles,
 ) -> Result<(String, Exit), Failure> {
     let policy = load(std::slice::from_ref(file))?;
-    let decision = decide(&policy, text, how);
-    let place = how.place();
+    let (decision, place) = decide(&policy, text, how);
     let considered = |part: &Part<'_, '_>| {
         part.run().map(|run| policy.consider(&decision, run, &place)).unwrap_or_default()
     };

@@ -173,7 +173,7 @@ impl BoundFile {
 fn subject(text: &str, asked: &AskedCommand<'_>) -> AskedDigest {
     let folder =
         |folder: &Option<PathBuf>| folder.as_ref().map(|path| path.as_os_str().as_encoded_bytes().to_vec());
-    let CommandContext { cwd, workspace } = asked.place;
+    let CommandContext { cwd, workspace, .. } = asked.place;
     let digest = Digester::new("stockade command 1")
         .with(asked.agent.as_bytes())
         .with(format!("{:?}", asked.shell).as_bytes())

@@ -48,7 +48,7 @@ impl Desk {
 
     fn question_in(&self, text: &str, agent: &str, folder: &str) -> Option<CommandQuestion> {
         let cwd = self.folder.path().join(folder);
-        let place = CommandContext { cwd: Some(cwd.clone()), workspace: Some(cwd) };
+        let place = CommandContext::new(Some(cwd.clone()), Some(cwd));
         let decision = self.policy.decide(text, &ReadOptions::default(), &place);
         let variables = Some(&self.variables);
         CommandQuestion::of(&decision, &AskedCommand { agent, shell: Shell::Bash, place: &place, variables })

@@ -31,7 +31,7 @@ fn policy_row(row: &Value) -> Outcome {
         return Outcome::new(id, false, "the rule was accepted".to_owned());
     }
     let text = text(row);
-    let place = CommandContext { cwd: row["cwd"].as_str().map(Into::into), workspace: None };
+    let place = CommandContext::new(row["cwd"].as_str().map(Into::into), None);
     let decision = policy.decide(&text, &ReadOptions::default(), &place);
     let effect = |key: &str| row[key].as_str().and_then(Effect::from_name);
     let passed = match (effect("expect_min"), effect("expect_action")) {

@@ -1,7 +1,9 @@
 //! Where a command runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::repository::FoundRepository;
 use crate::paths::lexical;
 
 /// What is known about the place that a command runs in.
@@ -11,6 +13,19 @@ pub struct CommandContext {
     pub cwd: Option<PathBuf>,
     /// The workspace, for rules that name it.
     pub workspace: Option<PathBuf>,
+    /// What git finds in folders, by their absolute paths. Which ones are asked for, [`CommandDecision::git_folders`] says; of
+    /// the others nothing is known.
+    ///
+    /// [`CommandDecision::git_folders`]: crate::CommandDecision::git_folders
+    pub repositories: BTreeMap<PathBuf, FoundRepository>,
+}
+
+impl CommandContext {
+    /// Returns a place of which nothing but the folders is known.
+    #[must_use]
+    pub const fn new(cwd: Option<PathBuf>, workspace: Option<PathBuf>) -> Self {
+        Self { cwd, workspace, repositories: BTreeMap::new() }
+    }
 }
 
 /// The same for one part of a text.
@@ -63,7 +78,7 @@ mod tests {
     #[test]
     fn folders_are_compared_name_by_name() {
         let within = |cwd: Option<&str>, moves, folder: &str| {
-            let context = CommandContext { cwd: cwd.map(PathBuf::from), workspace: Some("/srv/app".into()) };
+            let context = CommandContext::new(cwd.map(PathBuf::from), Some("/srv/app".into()));
             PartContext { context: &context, moves, adds_harmless_names: false }
                 .is_within(&[folder.to_owned()])
         };

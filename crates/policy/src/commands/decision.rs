@@ -8,6 +8,8 @@ pub(crate) mod part;
 pub(crate) mod policy;
 pub(crate) mod suggest;
 
+use std::path::PathBuf;
+
 use part::Part;
 use stockade_shell::{Actions, Script, Span};
 use stockade_text::shown_within;
@@ -26,6 +28,7 @@ pub struct CommandDecision<'t, 'p> {
     pub parts: Vec<Part<'t, 'p>>,
     script: Option<Script<'t>>,
     substitutions: Vec<Span>,
+    git_folders: Vec<PathBuf>,
 }
 
 impl<'t, 'p> CommandDecision<'t, 'p> {
@@ -41,7 +44,22 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         let substitutions = actions
             .map(|actions| actions.substitutions.iter().map(|substitution| substitution.span).collect())
             .unwrap_or_default();
-        Self { text, effect, parts, script, substitutions }
+        Self { text, effect, parts, script, substitutions, git_folders: Vec::new() }
+    }
+
+    fn asking_of(mut self, mut folders: Vec<PathBuf>) -> Self {
+        folders.sort_unstable();
+        folders.dedup();
+        self.git_folders = folders;
+        self
+    }
+
+    /// Returns the folders in which git would look for a repository and of which the context says nothing. Whoever can look
+    /// puts what git finds there into [`CommandContext::repositories`](crate::CommandContext::repositories) and decides
+    /// again; without that, git is trusted at the top of the workspace alone.
+    #[must_use]
+    pub fn git_folders(&self) -> &[PathBuf] {
+        &self.git_folders
     }
 
     /// Returns whether it may run as it is, without a sandbox and without a question.

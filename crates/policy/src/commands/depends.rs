@@ -248,7 +248,7 @@ mod tests {
     use stockade_shell::ReadOptions;
 
     fn depends(text: &str, variables: Option<&[(&str, &str)]>) -> Result<Dependencies, Undetermined> {
-        let context = CommandContext { cwd: Some("/work/app".into()), workspace: Some("/work/app".into()) };
+        let context = CommandContext::new(Some("/work/app".into()), Some("/work/app".into()));
         let variables: Option<BTreeMap<String, String>> = variables
             .map(|all| all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect());
         let policy = CommandPolicy::builtin();

@@ -25,7 +25,7 @@ pub(crate) fn policy(layers: Vec<(Layer, Vec<CommandRule>)>) -> CommandPolicy {
 }
 
 pub(crate) fn place() -> CommandContext {
-    CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) }
+    CommandContext::new(Some("/srv/app".into()), Some("/srv/app".into()))
 }
 
 pub(crate) fn effect(policy: &CommandPolicy, text: &str) -> Effect {

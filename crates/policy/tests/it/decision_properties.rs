@@ -60,7 +60,7 @@ pub(crate) fn decisions_only_get_stricter(data: &[u8]) {
 }
 
 fn decide<'t>(policy: &'static CommandPolicy, text: &'t str) -> CommandDecision<'t, 'static> {
-    let place = CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) };
+    let place = CommandContext::new(Some("/srv/app".into()), Some("/srv/app".into()));
     policy.decide(text, &ReadOptions::default(), &place)
 }
 

@@ -40,14 +40,15 @@ pub(super) fn decide<'t, 'p>(
     judge.raw(text);
     judge.validated(text, options);
     let mut hazards = hazards::all_hazards(&actions);
-    hazards::git_elsewhere(&actions, context, &mut hazards);
+    let mut git_folders = Vec::new();
+    hazards::git_elsewhere(&actions, context, &mut hazards, &mut git_folders);
     hazards::files_outside(&actions, context, &mut hazards);
     judge.actions(&mut actions);
     judge.hazards(hazards);
     if judge.parts.is_empty() {
         judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
     }
-    CommandDecision::new(text, judge.parts, script, Some(actions))
+    CommandDecision::new(text, judge.parts, script, Some(actions)).asking_of(git_folders)
 }
 
 struct Judge<'t, 'p, 'a> {

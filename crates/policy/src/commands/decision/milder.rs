@@ -72,7 +72,7 @@ static POLICY: LazyLock<CommandPolicy> = LazyLock::new(|| {
 });
 
 fn effect(text: &str, shell: Shell) -> Effect {
-    let place = CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) };
+    let place = CommandContext::new(Some("/srv/app".into()), Some("/srv/app".into()));
     POLICY.decide(text, &ReadOptions::for_shell(shell), &place).effect
 }
 

@@ -3,6 +3,13 @@
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
 use super::shape::Shape;
+use crate::commands::repository::RepositoryFacts;
+
+mod settings;
+mod subcommands;
+
+use settings::{is_running_key, sets_program};
+pub(super) use subcommands::{OPTIONS_WITH_VALUE, uses};
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
@@ -239,65 +246,9 @@ fn runs(command: &Command<'_, '_>) -> bool {
     set || option || paged || remote
 }
 
-/// Settings whose value git runs, or that say where such settings are: the first part of the name, and the last.
-const RUNNING_KEYS: &[(&str, &[&str])] = &[
-    ("alias", &["*"]),
-    ("browser", &["*"]),
-    (
-        "core",
-        &[
-            "pager",
-            "editor",
-            "sshcommand",
-            "hookspath",
-            "fsmonitor",
-            "gitproxy",
-            "askpass",
-            "alternaterefscommand",
-            "worktree",
-            "attributesfile",
-        ],
-    ),
-    ("credential", &["helper"]),
-    ("diff", &["external", "command", "textconv"]),
-    ("difftool", &["*"]),
-    ("filter", &["*"]),
-    ("gpg", &["program"]),
-    ("guitool", &["*"]),
-    ("hook", &["*"]),
-    ("http", &["proxy", "sslverify", "cookiefile"]),
-    ("include", &["*"]),
-    ("includeif", &["*"]),
-    ("init", &["templatedir"]),
-    ("instaweb", &["*"]),
-    ("interactive", &["difffilter"]),
-    ("man", &["*"]),
-    ("merge", &["driver"]),
-    ("mergetool", &["*"]),
-    ("pager", &["*"]),
-    ("protocol", &["allow"]),
-    ("remote", &["uploadpack", "receivepack", "vcs", "proxy"]),
-    ("sendemail", &["*"]),
-    ("sequence", &["editor"]),
-    ("ssh", &["variant"]),
-    ("submodule", &["update"]),
-    ("tar", &["command"]),
-    ("trailer", &["cmd", "command"]),
-    ("uploadpack", &["packobjectshook"]),
-    ("url", &["insteadof", "pushinsteadof"]),
-    ("web", &["browser"]),
-];
-
-fn is_running_key(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    let first = key.split('.').next().unwrap_or_default();
-    let last = key.rsplit('.').next().unwrap_or_default();
-    let row = RUNNING_KEYS.iter().find(|(section, _)| *section == first && key.contains('.'));
-    row.is_some_and(|(_, names)| names.contains(&"*") || names.contains(&last))
-}
-
-/// Whether `name=value` makes git run something.
-fn sets_program(setting: &str) -> bool {
-    let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
-    is_running_key(name) && !matches!(value, "" | "cat" | "less" | "false")
+/// Returns what of a repository would start a program, if a command of git ran there: a setting, or a hook.
+pub(super) fn started_by<'f>(facts: &'f RepositoryFacts, command: &Command<'_, '_>) -> Option<&'f str> {
+    let uses = uses(command);
+    let hook = || facts.hooks.iter().find(|hook| uses.runs_hook(hook)).map(String::as_str);
+    settings::obeyed(&facts.settings, &uses).or_else(hook)
 }

@@ -29,7 +29,7 @@ pub(super) enum Base {
 }
 
 /// The most names of a path: more than twice as many as there may be links in it.
-const MAX_NAMES: usize = 96;
+pub(super) const MAX_NAMES: usize = 96;
 
 /// Folders of the system, directly below the root.
 const SYSTEM: &[&str] = &[

@@ -411,7 +411,7 @@ fn tried(spellings: &[Compiled], example: &Example) -> std::result::Result<Strin
         .map_err(|error| format!("it cannot be read: {error}"))?;
     let actions = script.actions();
     let folder = || Some("/workspace".into());
-    let context = CommandContext { cwd: folder(), workspace: folder() };
+    let context = CommandContext::new(folder(), folder());
     let context = PartContext { context: &context, moves: false, adds_harmless_names: false };
     let mut nearest = None;
     for (run, rule) in actions.runs.iter().flat_map(|run| spellings.iter().map(move |rule| (run, rule))) {

@@ -161,7 +161,7 @@ impl Trial<'_> {
     }
 
     fn decide<'t>(&self, text: &'t str) -> CommandDecision<'t, '_> {
-        let context = CommandContext { cwd: Some("/workspace".into()), workspace: Some("/workspace".into()) };
+        let context = CommandContext::new(Some("/workspace".into()), Some("/workspace".into()));
         self.policy.decide(text, &ReadOptions::default(), &context)
     }
 

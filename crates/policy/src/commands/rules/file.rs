@@ -158,7 +158,7 @@ impl CommandRuleFile {
         }
         let policy = CommandPolicy::assemble(vec![self.layer(layer)], self.defaults.unwrap_or_default())
             .map_err(|error| self.locate(&error))?;
-        let context = CommandContext { cwd: Some("/workspace".into()), workspace: Some("/workspace".into()) };
+        let context = CommandContext::new(Some("/workspace".into()), Some("/workspace".into()));
         let options = ReadOptions::for_shell(self.shell);
         for test in &self.tests {
             let decision = policy.decide(&test.command, &options, &context);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use stockade_guard::decide_on_disk;
 use stockade_guard::policy::commands::Suggestion;
 use stockade_guard::policy::shell::{Shell, quote_argv};
 use stockade_guard::policy::{CommandContext, CommandDecision};
@@ -55,10 +56,10 @@ impl Question {
             OwnRules { rules: self.rules, toml: self.rules_toml, default_action: self.default_action };
         let own = if rules.is_empty() { None } else { Some(server.compiled_rules.get(rules)?) };
         let text = text(self.command, self.argv.as_deref())?;
-        let place = CommandContext { workspace: self.workspace.or_else(|| self.cwd.clone()), cwd: self.cwd };
+        let place = CommandContext::new(self.cwd.clone(), self.workspace.or(self.cwd));
         let policy = own.as_deref().unwrap_or(&server.commands);
         let options = self.shell.options();
-        let decision = policy.decide(&text, &options, &place);
+        let (decision, place) = decide_on_disk(place, |place| policy.decide(&text, &options, place));
         let suggest = || policy.suggest(&decision, &options, &place);
         Ok(then(&Asked { decision: &decision, shell: options.shell, place: &place, suggest: &suggest }))
     }

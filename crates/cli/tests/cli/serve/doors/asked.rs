@@ -24,7 +24,7 @@ pub(super) fn doors() -> Vec<Door> {
 fn policy(rows: &[Row]) -> Vec<String> {
     let (policy, home) = (CommandPolicy::builtin(), Home::new());
     let workspace = Some(home.workspace());
-    let context = CommandContext { cwd: workspace.clone(), workspace };
+    let context = CommandContext::new(workspace.clone(), workspace);
     let ask = |row: &Row| policy.decide(&row.text, &Default::default(), &context).effect.name().to_owned();
     differing("policy", nobodys(rows), |row| row.wanted.effect.clone(), ask)
 }

@@ -1,0 +1,239 @@
+//! The index of git, as far as it says which folders are submodules: gitformat-index(5).
+
+/// How names of objects are made, which says how long they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectId {
+    /// Twenty bytes, as in nearly every repository.
+    Sha1,
+    /// Thirty-two bytes, where `extensions.objectFormat` says so.
+    Sha256,
+}
+
+impl ObjectId {
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
+}
+
+/// Why an index was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitIndexError {
+    /// It is no index, is cut off, or says of itself what does not fit together.
+    #[error("the index of git is broken")]
+    Broken,
+    /// A part of it stands in another file, or in objects.
+    #[error("the index of git is split or sparse")]
+    Elsewhere,
+}
+use GitIndexError::{Broken, Elsewhere};
+
+/// Where the mode of an entry stands in it, and where the name of its object.
+const MODE: usize = 24;
+const ID: usize = 40;
+
+/// The longest name that is written with its length.
+const LONG_NAME: usize = 0xfff;
+
+/// Returns the paths of all submodules in an index, from the top of the worktree. Takes time in proportion to the index, and
+/// to the names where it shortens them.
+///
+/// # Errors
+/// When it is no index, or not the whole of one.
+pub fn submodule_paths(index: &[u8], id: ObjectId) -> Result<Vec<Vec<u8>>, GitIndexError> {
+    let version = number(index, 4)?;
+    if index.get(..4) != Some(b"DIRC") || !(2..=4).contains(&version) {
+        return Err(Broken);
+    }
+    let count = number(index, 8)?;
+    let mut entries = Entries { index, at: 12, id, version, name: Vec::new(), starts: Vec::new() };
+    let mut found = Vec::new();
+    for _ in 0..count {
+        match entries.next()? & 0o170_000 {
+            0o160_000 => found.push(entries.name.clone()),
+            0o040_000 => return Err(Elsewhere),
+            _ => {}
+        }
+    }
+    entries.extensions()?;
+    Ok(found)
+}
+
+fn number(bytes: &[u8], at: usize) -> Result<usize, GitIndexError> {
+    let four = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(Broken)?;
+    usize::try_from(u32::from_be_bytes(*four)).map_err(|_| Broken)
+}
+
+struct Entries<'i> {
+    index: &'i [u8],
+    at: usize,
+    id: ObjectId,
+    version: usize,
+    /// The name of the last entry.
+    name: Vec<u8>,
+    /// Where each entry begins, and whether its name begins like the one before.
+    starts: Vec<(usize, bool)>,
+}
+
+impl Entries<'_> {
+    /// Reads one entry and returns its mode.
+    fn next(&mut self) -> Result<usize, GitIndexError> {
+        let start = self.at;
+        let mode = number(self.index, start + MODE)?;
+        let flags_at = start + ID + self.id.bytes();
+        let flags = self.index.get(flags_at..).and_then(|rest| rest.first_chunk()).ok_or(Broken)?;
+        let flags = u16::from_be_bytes(*flags);
+        let is_extended = self.version >= 3 && flags & 0x4000 != 0;
+        let name_at = flags_at + if is_extended { 4 } else { 2 };
+        let length = usize::from(flags) & LONG_NAME;
+        if self.version == 4 {
+            self.shortened(name_at, length)?;
+        } else {
+            self.whole(start, name_at, length)?;
+        }
+        Ok(mode)
+    }
+
+    /// A name that is written whole; zeros fill up the entry to a multiple of eight.
+    fn whole(&mut self, start: usize, name_at: usize, length: usize) -> Result<(), GitIndexError> {
+        let rest = self.index.get(name_at..).ok_or(Broken)?;
+        let length = if length == LONG_NAME { end_of(rest)? } else { length };
+        self.name.clear();
+        self.name.extend_from_slice(named(rest, length)?);
+        self.starts.push((start, false));
+        self.at = start + ((name_at - start + length + 8) & !7);
+        Ok(())
+    }
+
+    /// A name that is written without what it has in common with the one before.
+    fn shortened(&mut self, name_at: usize, length: usize) -> Result<(), GitIndexError> {
+        let (dropped, suffix_at) = self.varint(name_at)?;
+        let kept = self.name.len().checked_sub(dropped).ok_or(Broken)?;
+        let rest = self.index.get(suffix_at..).ok_or(Broken)?;
+        let length =
+            if length == LONG_NAME { end_of(rest)? } else { length.checked_sub(kept).ok_or(Broken)? };
+        self.name.truncate(kept);
+        self.name.extend_from_slice(named(rest, length)?);
+        self.starts.push((self.at, kept > 0));
+        self.at = suffix_at + length + 1;
+        Ok(())
+    }
+
+    /// A number of git's own kind, and what is behind it.
+    fn varint(&self, mut at: usize) -> Result<(usize, usize), GitIndexError> {
+        let mut byte = usize::from(*self.index.get(at).ok_or(Broken)?);
+        let mut value = byte & 0x7f;
+        while byte & 0x80 != 0 {
+            at += 1;
+            byte = usize::from(*self.index.get(at).ok_or(Broken)?);
+            value =
+                value.checked_add(1).and_then(|value| value.checked_mul(128)).ok_or(Broken)? + (byte & 0x7f);
+        }
+        Ok((value, at + 1))
+    }
+
+    /// Looks through what stands behind the entries. The tables by which git reads with several threads must lead to the same
+    /// entries.
+    fn extensions(&self) -> Result<(), GitIndexError> {
+        let end =
+            self.index.len().checked_sub(self.id.bytes()).filter(|end| *end >= self.at).ok_or(Broken)?;
+        let mut at = self.at;
+        while at < end {
+            let size = number(self.index, at + 4)?;
+            let body = self.index.get(at + 8..).and_then(|rest| rest.get(..size)).ok_or(Broken)?;
+            match self.index.get(at..at + 4) {
+                Some(b"link") => return Err(Elsewhere),
+                Some(b"EOIE") if number(body, 0)? != self.at => return Err(Broken),
+                Some(b"IEOT") => self.blocks(body)?,
+                _ => {}
+            }
+            at += 8 + size;
+        }
+        (at == end).then_some(()).ok_or(Broken)
+    }
+
+    fn blocks(&self, table: &[u8]) -> Result<(), GitIndexError> {
+        let mut first = 0;
+        for block in table.get(4..).ok_or(Broken)?.chunks(8) {
+            let (at, count) = (number(block, 0)?, number(block, 4)?);
+            if self.starts.get(first) != Some(&(at, false)) {
+                return Err(Broken);
+            }
+            first += count;
+        }
+        (first == self.starts.len()).then_some(()).ok_or(Broken)
+    }
+}
+
+fn end_of(rest: &[u8]) -> Result<usize, GitIndexError> {
+    memchr::memchr(0, rest).ok_or(Broken)
+}
+
+/// The first bytes, behind which a zero must stand, and before which none.
+fn named(rest: &[u8], length: usize) -> Result<&[u8], GitIndexError> {
+    if end_of(rest)? != length {
+        return Err(Broken);
+    }
+    rest.get(..length).ok_or(Broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry of the first kind, with its mode and its path.
+    fn entry(mode: u32, path: &str) -> Vec<u8> {
+        let mut bytes = vec![0; MODE];
+        bytes.extend(mode.to_be_bytes());
+        bytes.resize(ID + 20, 7);
+        bytes.extend(u16::try_from(path.len().min(LONG_NAME)).unwrap().to_be_bytes());
+        bytes.extend(path.as_bytes());
+        bytes.resize((bytes.len() + 8) & !7, 0);
+        bytes
+    }
+
+    fn index(entries: &[Vec<u8>], extensions: &[u8]) -> Vec<u8> {
+        let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+        bytes.extend(u32::try_from(entries.len()).unwrap().to_be_bytes());
+        bytes.extend(entries.concat());
+        bytes.extend(extensions);
+        bytes.extend([0; 20]);
+        bytes
+    }
+
+    #[test]
+    fn submodules_are_found_among_files() {
+        let long = "x/".repeat(3000);
+        let entries = [
+            entry(0o100_644, "a"),
+            entry(0o160_000, "lib/b"),
+            entry(0o120_000, "c"),
+            entry(0o160_000, &long),
+        ];
+        let found = submodule_paths(&index(&entries, b"TREE\0\0\0\x01x"), ObjectId::Sha1).unwrap();
+        assert_eq!(found, [b"lib/b".to_vec(), long.into_bytes()]);
+    }
+
+    #[test]
+    fn what_is_not_whole_is_no_index() {
+        let entries = [entry(0o160_000, "a"), entry(0o100_644, "b")];
+        let whole = index(&entries, b"");
+        for end in 0..whole.len() {
+            assert!(submodule_paths(&whole[..end], ObjectId::Sha1).is_err(), "{end}");
+        }
+        assert!(submodule_paths(&whole, ObjectId::Sha256).is_err());
+        let split = index(&entries, b"link\0\0\0\x00");
+        assert_eq!(submodule_paths(&split, ObjectId::Sha1), Err(Elsewhere));
+        let sparse = index(&[entry(0o040_000, "a/")], b"");
+        assert_eq!(submodule_paths(&sparse, ObjectId::Sha1), Err(Elsewhere));
+        // A table that leads to other entries than those that were read.
+        for table in [&b"EOIE\0\0\0\x04\0\0\0\x0c"[..], b"IEOT\0\0\0\x0c\0\0\0\x01\0\0\0\x10\0\0\0\x02"] {
+            assert_eq!(submodule_paths(&index(&entries, table), ObjectId::Sha1), Err(Broken));
+        }
+        let right = b"IEOT\0\0\0\x0c\0\0\0\x01\0\0\0\x0c\0\0\0\x02";
+        assert_eq!(submodule_paths(&index(&entries, right), ObjectId::Sha1).unwrap().len(), 1);
+    }
+}

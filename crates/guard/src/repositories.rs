@@ -1,0 +1,69 @@
+//! Decides on commands with what git would find on this disk.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use stockade_files::{FoundGit, GitRepository, find_git};
+use stockade_policy::commands::{FoundRepository, RepositoryFacts};
+use stockade_policy::{CommandContext, CommandDecision};
+
+/// The most folders that are looked at for one text. Of the others nothing is known.
+const MAX_FOLDERS: usize = 32;
+
+/// Decides on a text, looks into the folders in which it would start git, and decides again where there are any. Returns
+/// the place with what was found as well, for whoever goes on to ask what would make the decision milder.
+///
+/// `decide` is asked once or twice and must give the same answer for the same place.
+pub fn decide_on_disk<'t, 'p>(
+    place: CommandContext,
+    decide: impl Fn(&CommandContext) -> CommandDecision<'t, 'p>,
+) -> (CommandDecision<'t, 'p>, CommandContext) {
+    let mut place =
+        CommandContext { cwd: place.cwd.map(absolute), workspace: place.workspace.map(absolute), ..place };
+    let decision = decide(&place);
+    if decision.git_folders().is_empty() {
+        return (decision, place);
+    }
+    let workspace = place.workspace.as_deref().or(place.cwd.as_deref());
+    place.repositories = look(decision.git_folders(), workspace);
+    (decide(&place), place)
+}
+
+/// A folder that is named from where this program runs.
+fn absolute(folder: PathBuf) -> PathBuf {
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+fn look(folders: &[PathBuf], workspace: Option<&Path>) -> BTreeMap<PathBuf, FoundRepository> {
+    let own = workspace.map(find_git);
+    let find = |(number, folder): (usize, &PathBuf)| {
+        let found = match &own {
+            Some(found) if workspace == Some(folder) => found.clone(),
+            _ if number >= MAX_FOLDERS => {
+                FoundGit::Doubtful("git runs in more folders than are looked at".to_owned())
+            }
+            _ => find_git(folder),
+        };
+        (folder.clone(), fact(found, own.as_ref()))
+    };
+    folders.iter().enumerate().map(find).collect()
+}
+
+fn fact(found: FoundGit, own: Option<&FoundGit>) -> FoundRepository {
+    match (found, own) {
+        (FoundGit::Nothing, _) => FoundRepository::Nothing,
+        (FoundGit::Repository(found), Some(FoundGit::Repository(own)))
+            if found.common.starts_with(&own.common) =>
+        {
+            FoundRepository::Own(facts(found))
+        }
+        (FoundGit::Repository(_), _) => FoundRepository::Foreign,
+        (FoundGit::Doubtful(what), _) => FoundRepository::Doubtful(what),
+        _ => FoundRepository::Doubtful("it is of a kind that nobody has heard of".to_owned()),
+    }
+}
+
+fn facts(found: GitRepository) -> RepositoryFacts {
+    let settings = found.settings.into_iter().map(|setting| (setting.key, setting.value)).collect();
+    RepositoryFacts { settings, hooks: found.hooks }
+}
