@@ -7,6 +7,7 @@ mod answers;
 mod clients;
 mod doors;
 mod pooled;
+mod repositories;
 mod sockets;
 mod vectors;
 

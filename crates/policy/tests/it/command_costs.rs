@@ -119,6 +119,8 @@ fn a_decision_on_one_command_takes_few_allocations() {
     let policy = many();
     for text in TYPICAL {
         let count = allocations(&policy, text);
-        assert!(count <= 10, "{text}: {count} allocations");
+        // Of git, the decision says in which folder it would look for a repository.
+        let most = if text.starts_with("git ") { 12 } else { 10 };
+        assert!(count <= most, "{text}: {count} allocations");
     }
 }

@@ -17,6 +17,7 @@ mod command_rule_files;
 mod command_settings;
 mod command_techniques;
 mod decision_properties;
+mod git_folders;
 mod names;
 mod paths;
 mod properties;

@@ -192,7 +192,7 @@ fn discards(command: &Command<'_, '_>) -> bool {
         "reset" => command.has("--hard --merge --keep"),
         // git-clean(1) removes nothing without `-f`, unless `clean.requireForce` was switched off.
         "clean" => command.has("-f --force") && !command.has("-n --dry-run"),
-        "checkout" => command.has("-f --force") || command.says(&["--", "."]),
+        "checkout" => command.has("-f --force") || command.says(&["--"]) || names_all(command),
         "switch" => command.has("-f --force --discard-changes"),
         // git-restore(1): with `--staged` alone only the index changes, and the files stay.
         "restore" => !command.has("-S --staged") || command.has("-W --worktree"),
@@ -203,9 +203,14 @@ fn discards(command: &Command<'_, '_>) -> bool {
         // What comes on its standard input cannot be seen, and may delete.
         "update-ref" => command.has("-d --delete --stdin"),
         "reflog" => matches!(command.operand(1), Some("expire" | "delete")),
-        "rm" => command.has("-r") && command.says(&[".", "*"]),
+        "rm" => command.has("-r") && names_all(command),
         _ => false,
     }
+}
+
+/// Whether it is about everything in its folder, which is no option's value.
+fn names_all(command: &Command<'_, '_>) -> bool {
+    command.operands().filter_map(|word| word.known()).any(|word| matches!(word, "." | "*"))
 }
 
 fn runs(command: &Command<'_, '_>) -> bool {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::program::{base, trusted};
 use stockade_shell::lookup::{Names, names};
-use stockade_shell::{Arg, Run};
+use stockade_shell::{Arg, Run, WordCount};
 
 /// How little the words of a program can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +125,36 @@ pub(super) fn in_front(argv: &[Arg<'_>]) -> usize {
     words.take_while(|word| word.known().is_some_and(|word| options.contains(&word))).count()
 }
 
+/// Returns git as it is without the folders that its first options lead to. Where it leads is looked at by itself, so that
+/// the rules need to know the subcommand alone.
+pub(super) fn without_folder<'t>(run: &Run<'t>) -> Option<Run<'t>> {
+    let name = run.argv.first().and_then(Arg::known).map(trusted).filter(|name| *name == "git")?;
+    // Most commands go nowhere, and cost nothing here.
+    run.argv.iter().find(|word| word.known() == Some("-C"))?;
+    let (_, options) = IN_FRONT.iter().find(|(program, _)| *program == name)?;
+    let mut argv: Vec<Arg<'t>> = run.argv.first().cloned().into_iter().collect();
+    let mut rest = run.argv.get(1..).unwrap_or_default();
+    loop {
+        match rest {
+            [option, folder, after @ ..] if option.known() == Some("-C") && is_one(folder) => rest = after,
+            [option, after @ ..] if option.known().is_some_and(|option| options.contains(&option)) => {
+                argv.push(option.clone());
+                rest = after;
+            }
+            _ => break,
+        }
+    }
+    argv.extend_from_slice(rest);
+    let mut there = (argv.len() < run.argv.len()).then(|| run.clone())?;
+    there.argv = argv;
+    Some(there)
+}
+
+/// Whether a word is one when it runs.
+fn is_one(word: &Arg<'_>) -> bool {
+    matches!(word, Arg::Known(_) | Arg::Unknown { count: WordCount::One, .. })
+}
+
 /// Whether a word becomes names of files and nothing else: it has a pattern, and no variable or output of a command.
 pub(crate) fn is_only_pattern(spelling: &str) -> bool {
     let mut is_protected = false;
@@ -177,6 +207,28 @@ mod tests {
             ("./git --no-pager log", 0),
         ] {
             assert_eq!(with_run(text, |run| in_front(&run.argv)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn git_is_the_same_without_its_folder() {
+        let without = |text: &str| {
+            with_run(text, |run| {
+                without_folder(run)
+                    .map(|run| run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            })
+        };
+        for (text, expected) in [
+            ("git -C x log -C", Some("git log -C")),
+            ("git --no-pager -C x -C y -P log", Some("git --no-pager -P log")),
+            ("git -C x -c a=b log", Some("git -c a=b log")),
+            ("git -C $x log", None),
+            ("git -C \"$x\" log", Some("git log")),
+            ("git log -C x", None),
+            ("git -c a=b -C x log", None),
+            ("make -C x log", None),
+        ] {
+            assert_eq!(without(text).as_deref(), expected, "{text}");
         }
     }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::aliases::names;
 use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
+use super::harmless;
 use super::matcher::{Compiled, Match, Specificity};
 use super::options::Words;
 use super::program::base;
@@ -127,7 +128,18 @@ impl RuleSet {
 
     /// Returns what the rules say. Of the layers that say anything, the highest decides, and lower ones can only be
     /// stricter; the built-in rules speak where nobody else does.
+    ///
+    /// Where none decides about git in another folder, `git -C X Y` is asked about as `cd X && git Y` is.
     pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, context: &PartContext<'_>) -> Said<'s> {
+        let said = self.ask_as_written(run, context);
+        match harmless::without_folder(run).filter(|_| said.winner.is_none()) {
+            // Where it runs then is for no rule about folders to permit.
+            Some(there) => self.ask_as_written(&there, &PartContext { moves: true, ..*context }),
+            None => said,
+        }
+    }
+
+    fn ask_as_written<'s>(&'s self, run: &Run<'_>, context: &PartContext<'_>) -> Said<'s> {
         let mut layers = [Heard::default(); Layer::ALL.len()];
         let mut hear = |rule: &'s Compiled, answer: &Match<'_>| {
             if let Some(heard) = layers.get_mut(rule.layer as usize) {

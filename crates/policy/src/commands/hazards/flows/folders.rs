@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::repositories::told;
 use super::table::DELETE_THERE;
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::target::Target;
@@ -11,7 +12,8 @@ use stockade_shell::{Actions, Arg, Redirect, Run};
 
 /// What is dangerous only because of where it happens: `cd / && rm -rf *`, `cd /etc && cat shadow`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
-    if !actions.runs.iter().any(leads_elsewhere) {
+    let is_told = |run| Command::of(run).is_some_and(|command| told_elsewhere(&command, None).is_some());
+    if !actions.runs.iter().any(|run| leads_elsewhere(run) || is_told(run)) {
         return;
     }
     let mut shells = Shells::of(actions);
@@ -29,8 +31,9 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
             folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
             continue;
         }
-        let Some(folder) = &folder else { continue };
         let Some(command) = Command::of(run) else { continue };
+        let told = told_elsewhere(&command, folder.as_ref());
+        let Some(folder) = told.as_ref().or(folder.as_ref()) else { continue };
         if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
         {
             found.push(DELETE_THERE.at(run.span));
@@ -42,6 +45,13 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     for redirect in redirects {
         folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
     }
+}
+
+/// The folder that git goes to by itself: `git -C X Y` is `cd X && git Y`.
+fn told_elsewhere(command: &Command<'_, '_>, folder: Option<&Target>) -> Option<Target> {
+    let is_told = command.name == "git" && command.words().any(|word| word.known() == Some("-C"));
+    let here = || folder.cloned().unwrap_or_else(|| Target::spelled("."));
+    is_told.then(|| told(command, &here())).flatten()
 }
 
 /// The place in the list of programs at which a file is opened: where its own program runs, or the one that is written behind it.

@@ -30,7 +30,7 @@ pub(crate) fn git_elsewhere(
     if !actions.runs.iter().any(|run| Command::of(run).is_some_and(|command| command.name == "git")) {
         return;
     }
-    let mut looks = Looks { context, leaves_alone: leaves_alone(actions), folders };
+    let mut looks = Looks { context, actions, folders };
     let mut shells = Shells::of(actions);
     // Nothing is a folder that nobody knows.
     let mut folder = Some(Target::spelled("."));
@@ -59,8 +59,7 @@ pub(crate) fn git_elsewhere(
 /// What is known of folders, and which are to be looked at.
 struct Looks<'a> {
     context: &'a CommandContext,
-    /// Whether nothing in the text changes what git would find.
-    leaves_alone: bool,
+    actions: &'a Actions<'a>,
     folders: &'a mut Vec<PathBuf>,
 }
 
@@ -68,7 +67,7 @@ impl Looks<'_> {
     /// What is dangerous about git in a folder. Where a `cd` has not led there, git runs where it began.
     fn at(&mut self, folder: Option<&Target>, command: &Command<'_, '_>, span: Span) -> Option<Hazard> {
         let Some(folder) = folder else { return Some(elsewhere(span)) };
-        if absolute(folder, self.context).is_none() && !is_top(folder, self.context) {
+        if !is_top(folder, self.context) && absolute(folder, self.context).is_none() {
             return Some(elsewhere(span));
         }
         let here = Target::spelled(".");
@@ -86,7 +85,7 @@ impl Looks<'_> {
         match found {
             FoundRepository::Doubtful(what) => Some(started(span, what)),
             FoundRepository::Foreign => Some(elsewhere(span)),
-            FoundRepository::Nothing | FoundRepository::Own(_) if !is_top && !self.leaves_alone => {
+            FoundRepository::Nothing | FoundRepository::Own(_) if !is_top && !leaves_alone(self.actions) => {
                 Some(elsewhere(span))
             }
             FoundRepository::Nothing => {
@@ -194,7 +193,7 @@ fn moves_others(actions: &Actions<'_>) -> bool {
 }
 
 /// Where git goes by its own options before the subcommand. Nothing where they name a repository.
-fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
+pub(super) fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
     let mut folder = folder.clone();
     let mut words = command.words();
     while let Some(word) = words.next() {
@@ -218,12 +217,15 @@ fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
 
 /// These look into no repository.
 fn asks_no_repository(command: &Command<'_, '_>) -> bool {
-    let mut words = command.words().map(Arg::known);
+    let mut words = command.words().map(Arg::known).peekable();
+    while words.next_if_eq(&Some("-C")).is_some() {
+        words.next();
+    }
     match (words.next(), words.next()) {
         (Some(Some("--version" | "version")), _) => true,
         // With a topic it opens a manual or a browser, as the repository says.
         (Some(Some("--help" | "help")), None) => true,
-        _ => command.is_sub(&["config"]) && command.says(&["--global", "--system"]),
+        _ => command.says(&["--global", "--system"]) && command.is_sub(&["config"]),
     }
 }
 
@@ -243,13 +245,26 @@ fn absolute(folder: &Target, context: &CommandContext) -> Option<PathBuf> {
     let is_spelled = folder.is_certain()
         && folder.names.len() < MAX_NAMES
         && !folder.names.iter().any(|name| name.as_bytes().contains(&b'\\'));
-    let below: PathBuf = folder.names.iter().filter(|_| is_spelled).collect();
     let base = match folder.base {
         Base::Root => Path::new("/"),
         Base::Here => context.cwd.as_deref().or(context.workspace.as_deref())?,
         Base::Home | Base::Above | Base::Unknown => return None,
     };
-    (is_spelled && base.is_absolute()).then(|| plain(&base.join(below)))
+    if !is_spelled || !base.is_absolute() {
+        return None;
+    }
+    if folder.names.is_empty() && is_plain(base) {
+        return Some(base.to_owned());
+    }
+    let below: PathBuf = folder.names.iter().collect();
+    Some(plain(&base.join(below)))
+}
+
+/// Whether a path is already written as it is compared.
+fn is_plain(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.len() > 1
+        && bytes.split(|byte| *byte == b'/').skip(1).all(|name| !matches!(name, b"" | b"." | b".."))
 }
 
 fn plain(path: &Path) -> PathBuf {
