@@ -20,6 +20,7 @@ mod folders;
 mod hidden;
 mod repositories;
 mod table;
+mod told;
 mod watched;
 
 pub(crate) use folders::changes_folder;

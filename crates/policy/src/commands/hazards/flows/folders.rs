@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::repositories::told;
 use super::table::DELETE_THERE;
+use super::told::told;
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::target::Target;
 use crate::commands::hazards::{Hazard, destroy, files, trees};

@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use super::folders::{Shells, changes_folder, led_to};
+use super::told::{goes_straight, told};
 use crate::commands::context::CommandContext;
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::target::{Base, MAX_NAMES, Target};
@@ -167,14 +168,6 @@ fn starts_with_plus(word: &Arg<'_>) -> bool {
     word.known().is_some_and(|word| word.starts_with('+'))
 }
 
-/// Whether no `..` stands behind a name.
-fn goes_straight(word: &Arg<'_>) -> bool {
-    let Some(path) = word.known() else { return true };
-    let mut names = path.split('/').filter(|name| !matches!(*name, "" | "."));
-    let is_down = path.starts_with('/') || !names.clone().all(|name| name == "..");
-    !(is_down && names.any(|name| name == ".."))
-}
-
 /// Programs that run others in a folder of their choice.
 const MOVERS: &[&str] = &["env", "find", "nsenter", "unshare", "systemd-run", "chroot", "make", "parallel"];
 
@@ -190,29 +183,6 @@ fn moves_others(actions: &Actions<'_>) -> bool {
     };
     let movers = actions.runs.iter().filter_map(Command::of).filter(|command| MOVERS.contains(&command.name));
     movers.into_iter().any(|command| command.words().any(chooses))
-}
-
-/// Where git goes by its own options before the subcommand. Nothing where they name a repository.
-pub(super) fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
-    let mut folder = folder.clone();
-    let mut words = command.words();
-    while let Some(word) = words.next() {
-        let text = word.known()?;
-        match text {
-            "-C" => {
-                let word = words.next().filter(|word| goes_straight(word))?;
-                folder = Target::of(word).below(&folder);
-            }
-            _ if text.starts_with("--git-d") || text.starts_with("--work") || text == "--bare" => {
-                return None;
-            }
-            _ if git::OPTIONS_WITH_VALUE.contains(&text) => drop(words.next()),
-            _ if text.starts_with("-C") => folder = Target::spelled(text.get(2..)?).below(&folder),
-            _ if text.starts_with('-') => {}
-            _ => break,
-        }
-    }
-    Some(folder)
 }
 
 /// These look into no repository.

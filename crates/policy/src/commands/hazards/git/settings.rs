@@ -6,7 +6,7 @@ use super::subcommands::Uses;
 /// Which commands of git obey a setting that stands in a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// Every command.
+    /// Every command of git, whatever it is about.
     Always,
     /// Those that compare, show or merge the contents of files.
     Contents,
@@ -16,7 +16,7 @@ enum When {
     Network,
     /// The help, which opens a browser or a manual.
     Help,
-    /// The command of this name.
+    /// The command that bears the name of the setting.
     Named,
     /// None: where it leads is read as well, or it names no program by itself.
     Never,
