@@ -25,7 +25,7 @@ fn main() {
 fn row(policy: &CommandPolicy, (start, repeated, end): &(&str, &str, &str), bytes: usize) -> (i64, String) {
     let count = bytes.saturating_sub(start.len() + end.len()) / repeated.len();
     let text = format!("{start}{}{end}", repeated.repeat(count));
-    let context = CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) };
+    let context = CommandContext::new(Some("/srv/app".into()), Some("/srv/app".into()));
     let mut best = i64::MAX;
     let mut shape = (0, 0);
     for _ in 0..3 {
