@@ -72,7 +72,7 @@ pub struct Session {
     limits: SharedLimits<Store>,
     trail: AuditTrail,
     #[cfg(all(feature = "exec", target_os = "linux"))]
-    answers: std::sync::Arc<crate::CommandAnswers>,
+    answers: Arc<crate::CommandAnswers>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     bounds: bounds::CommandBounds,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -125,7 +125,7 @@ impl Session {
             limits: SharedLimits::new(guard.config().limits, Store(limits)),
             trail,
             #[cfg(all(feature = "exec", target_os = "linux"))]
-            answers: std::sync::Arc::new(crate::CommandAnswers::new(crate::AnswerTerms::default(), None)),
+            answers: Arc::new(crate::CommandAnswers::new(crate::AnswerTerms::default(), None)),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             bounds: bounds::CommandBounds::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
