@@ -27,7 +27,7 @@ impl Execute {
     /// here says what a command may do, and not where it runs.
     pub(super) fn judge(&self, text: &str, workspace: &Workspace) -> Option<(Answer, PolicyRule)> {
         let folder = Some(workspace.real.clone());
-        let context = CommandContext { cwd: folder.clone(), workspace: folder };
+        let context = CommandContext::new(folder.clone(), folder);
         let decision = self.rules.decide(text, &ReadOptions::default(), &context);
         let answer = match decision.effect {
             Effect::Deny => Answer::Deny,

@@ -45,7 +45,7 @@ fn every_name_of_the_table_that_a_command_may_not_touch_stops_a_file_tool() {
 fn a_file_tool_is_as_strict_as_a_command() {
     let mut sandbox = sandbox(&by_name_alone());
     let commands = CommandPolicy::builtin();
-    let context = CommandContext { cwd: Some(WS.into()), workspace: Some(WS.into()) };
+    let context = CommandContext::new(Some(WS.into()), Some(WS.into()));
     for name in names() {
         for path in name.matches.iter().chain(name.clean) {
             let path = match name.scope {
@@ -167,7 +167,7 @@ const STOPPED: &[&str] = &[
 /// The rules for commands hold wherever a tool asks, and no answer for the session lifts a denial.
 #[test]
 fn a_command_is_never_milder_for_a_tool_than_by_its_rules() {
-    let context = CommandContext { cwd: Some(WS.into()), workspace: Some(WS.into()) };
+    let context = CommandContext::new(Some(WS.into()), Some(WS.into()));
     for execute in [Answer::Allow, Answer::Ask, Answer::Deny] {
         let mut sandbox = sandbox(&SandboxConfig { execute, ..SandboxConfig::default() });
         let guard = sandbox.guard_for("run_command");
