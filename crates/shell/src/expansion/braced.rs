@@ -132,6 +132,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads the operator after the name, as far as it decides what the expansion does.
     pub(super) fn operator(&mut self, action: Action, start: usize) -> Read<Action> {
         match self.text.peek() {
+            // dash takes this brace for an operator, and reads on to the next one.
+            b':' if self.text.peek_second() == b'}' && self.shell() == Shell::Sh => {
+                Err(self.refuse_here(ReadErrorKind::BadExpansion))
+            }
             b'@' => {
                 let transform = self.text.peek_second();
                 // An unknown transformation is an error in bash; reading it as the worst one costs nothing.

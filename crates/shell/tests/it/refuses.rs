@@ -237,3 +237,11 @@ fn what_deceives_a_person_is_still_a_reason_to_deny() {
     let actions = script.actions();
     assert_eq!(actions.runs.iter().filter_map(|run| run.program()).collect::<Vec<_>>(), ["echo", "rm"]);
 }
+
+#[test]
+fn a_brace_that_dash_takes_for_an_operator_is_refused() {
+    for text in ["ls ${x:} a; rm b}", "ls \"${x:} $(rm b)}\"", "ls ${x:}"] {
+        let read = |shell| Script::read(text, &ReadOptions::for_shell(shell)).map(|_| ()).map_err(|e| e.kind);
+        assert_eq!(read(Shell::Sh), Err(BadExpansion), "{text}");
+    }
+}
