@@ -31,6 +31,9 @@ pub(super) enum Base {
 /// The most names of a path: more than twice as many as there may be links in it.
 pub(super) const MAX_NAMES: usize = 96;
 
+/// The most names of a folder that paths are put together with.
+const MAX_FOLDERS: usize = 24;
+
 /// Folders of the system, directly below the root.
 const SYSTEM: &[&str] = &[
     "bin",
@@ -170,7 +173,12 @@ impl Target {
             }
             Base::Root | Base::Home | Base::Unknown => return self.clone(),
         };
-        let mut target = Self { base, names: above.iter().chain(&self.names).cloned().collect() };
+        // Of a folder that many a `cd` has led to, both ends count.
+        let ends = above.len().min(MAX_FOLDERS / 2);
+        let last = above.len().saturating_sub(MAX_FOLDERS / 2).max(ends);
+        let (first, last) = (above.get(..ends), above.get(last..));
+        let above = first.into_iter().chain(last).flatten();
+        let mut target = Self { base, names: above.chain(&self.names).cloned().collect() };
         target.without_middle();
         target
     }
