@@ -117,6 +117,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "aws s3 ls",
             "gcloud config list",
             "kubectl apply --dry-run=client -f x",
+            "kubectl rollout status deploy/x",
         ],
     },
 ];
@@ -200,6 +201,7 @@ fn changes_cloud(command: &Command<'_, '_>) -> bool {
     let sub =
         |words: &[&str]| command.operands().take(3).filter_map(Arg::known).any(|word| words.contains(&word));
     match command.name {
+        "kubectl" | "oc" if sub(&["rollout"]) && sub(&["status", "history"]) => false,
         "kubectl" | "oc" => sub(&[
             "delete",
             "apply",

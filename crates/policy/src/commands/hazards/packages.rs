@@ -136,6 +136,12 @@ pub(super) const SHAPES: &[Shape] = &[
             }
             "nix-env" => command.has("-i -e -u --install --uninstall --upgrade"),
             "emerge" => !command.has("-p --pretend -s --search"),
+            // apt-get(8): nothing is changed, it is only shown what would be.
+            "apt" | "apt-get" | "aptitude"
+                if command.has("-s --simulate --just-print --dry-run --recon --no-act") =>
+            {
+                false
+            }
             _ => command.is_sub(&[
                 "install",
                 "remove",
@@ -165,8 +171,17 @@ pub(super) const SHAPES: &[Shape] = &[
             "brew install x",
             "pacman -Syu",
             "yum remove x",
+            "brew install -s x",
         ],
-        clean: &["apt list", "apt-cache search x", "dpkg -l", "brew list", "pacman -Ss x", "apk info"],
+        clean: &[
+            "apt list",
+            "apt-cache search x",
+            "dpkg -l",
+            "brew list",
+            "pacman -Ss x",
+            "apk info",
+            "apt-get -s install x",
+        ],
     },
     Shape {
         id: "publish",
@@ -216,6 +231,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "twine" => command.is_sub(&["upload"]),
             "mvn" => command.says(&["deploy"]),
             "dotnet" | "nuget" => command.says(&["push"]),
+            "npm" | "pnpm" | "cargo" | "poetry" if command.has("--dry-run") => false,
             _ => command.is_sub(&[
                 "publish",
                 "unpublish",

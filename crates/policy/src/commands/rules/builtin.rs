@@ -8,6 +8,17 @@ use super::program::trusted;
 use super::rule::{CommandPattern, CommandRule, Example, Guards};
 use stockade_shell::{Arg, Run};
 
+macro_rules! rows {
+    ($($id:literal $effect:ident $words:literal: $reason:literal, [$($guard:expr),*], $matches:expr, $clean:expr;)*) => {
+        &[$(Row {
+            id: $id, effect: $effect, words: $words, reason: $reason, guards: &[$($guard),*], matches: &$matches,
+            clean: &$clean,
+        }),*]
+    };
+}
+
+mod tools;
+
 /// Rows whose programs do nothing by themselves when they run another one: then only that one counts.
 const TRANSPARENT: &[&str] = &["wrapper", "environment"];
 
@@ -37,7 +48,11 @@ fn only_runs_its_text(run: &Run<'_>) -> bool {
 
 /// Returns the built-in rules.
 pub(crate) fn rules() -> impl Iterator<Item = CommandRule> {
-    ROWS.iter().map(Row::rule).chain(versions())
+    rows().map(Row::rule).chain(versions())
+}
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(tools::TOOLS)
 }
 
 /// Programs that no other row names, and that tell their version.
@@ -55,8 +70,7 @@ const NAMED_BY_FOLDER: &[&str] = &["cargo", "rustc", "rustfmt", "."];
 fn versions() -> impl Iterator<Item = CommandRule> {
     /// A rule may have so many alternatives for a word.
     const MAX_PROGRAMS: usize = 150;
-    let of_rows =
-        ROWS.iter().filter_map(|row| row.words.split(' ').next()).flat_map(|first| first.split('|'));
+    let of_rows = rows().filter_map(|row| row.words.split(' ').next()).flat_map(|first| first.split('|'));
     let is_plain = |name: &&str| !name.contains('*') && !NAMED_BY_FOLDER.contains(name);
     let mut names: Vec<&str> = of_rows.chain(MORE_WITH_VERSION.split_whitespace()).filter(is_plain).collect();
     names.sort_unstable();
@@ -114,15 +128,6 @@ impl Row {
         rule.not_matches = examples(self.clean);
         rule
     }
-}
-
-macro_rules! rows {
-    ($($id:literal $effect:ident $words:literal: $reason:literal, [$($guard:expr),*], $matches:expr, $clean:expr;)*) => {
-        &[$(Row {
-            id: $id, effect: $effect, words: $words, reason: $reason, guards: &[$($guard),*], matches: &$matches,
-            clean: &$clean,
-        }),*]
-    };
 }
 
 /// Options of git that run a program, or write a file.

@@ -100,6 +100,17 @@ const IN_FRONT: &[(&str, &[&str])] = &[
     ("pip3", &["-q", "--quiet", "-v", "--verbose", "--no-color", "--disable-pip-version-check"]),
 ];
 
+/// Options before that word, with a value, that say where a program is to look. To tell what is elsewhere is as harmless there, but
+/// whoever allows a change means a place that he knows: these count for what is built in only.
+const WHERE: &[(&str, &[&str])] = &[
+    ("kubectl", &["-n", "--namespace", "--context", "--cluster", "--request-timeout"]),
+    ("oc", &["-n", "--namespace", "--context"]),
+    ("helm", &["-n", "--namespace", "--kube-context"]),
+    ("aws", &["--region", "--profile", "--output", "--query"]),
+    ("gcloud", &["--project", "--account", "--format", "--configuration"]),
+    ("az", &["--subscription", "-o", "--output"]),
+];
+
 /// Returns what is known of the program of a command.
 pub(crate) fn of(run: &Run<'_>) -> Harmlessness {
     let Some(name) = run.program().map(trusted).filter(|name| base(name) == *name) else {
@@ -118,11 +129,27 @@ pub(crate) fn of(run: &Run<'_>) -> Harmlessness {
 }
 
 /// Returns how many words after the name only change how something is shown.
-pub(super) fn in_front(argv: &[Arg<'_>]) -> usize {
+pub(super) fn in_front(argv: &[Arg<'_>], is_builtin: bool) -> usize {
     let Some(name) = argv.first().and_then(Arg::known).map(trusted) else { return 0 };
-    let Some((_, options)) = IN_FRONT.iter().find(|(program, _)| *program == name) else { return 0 };
-    let words = argv.get(1..).unwrap_or_default().iter();
-    words.take_while(|word| word.known().is_some_and(|word| options.contains(&word))).count()
+    let listed = |table: &'static [(&str, &'static [&str])]| {
+        table.iter().find(|(program, _)| *program == name).map_or(&[][..], |(_, options)| *options)
+    };
+    let (shown, places) = (listed(IN_FRONT), if is_builtin { listed(WHERE) } else { &[] });
+    let known = |at: usize| argv.get(at).and_then(Arg::known).unwrap_or_default();
+    let mut passed = 0;
+    loop {
+        let option = known(passed + 1);
+        let is_joined = option.split_once('=').is_some_and(|(option, _)| places.contains(&option));
+        passed += match option {
+            _ if shown.contains(&option) || is_joined => 1,
+            _ if places.contains(&option) && is_value(known(passed + 2)) => 2,
+            _ => return passed,
+        };
+    }
+}
+
+fn is_value(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-')
 }
 
 /// Returns git as it is without the folders that its first options lead to. Where it leads is looked at by itself, so that
@@ -205,8 +232,26 @@ mod tests {
             ("git -C x --no-pager log", 0),
             ("git log --no-pager", 0),
             ("./git --no-pager log", 0),
+            ("kubectl -n x get pods", 0),
         ] {
-            assert_eq!(with_run(text, |run| in_front(&run.argv)), expected, "{text}");
+            assert_eq!(with_run(text, |run| in_front(&run.argv, false)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_built_in_looks_through_where_a_program_looks() {
+        for (text, expected) in [
+            ("kubectl -n x get pods", 2),
+            ("kubectl --context=x -n y get pods", 3),
+            ("kubectl -n -x get", 0),
+            ("kubectl -n", 0),
+            ("kubectl -n $x get", 0),
+            ("kubectl --kubeconfig=x get pods", 0),
+            ("aws --region r --profile p s3 ls", 4),
+            ("aws --endpoint-url=x s3 ls", 0),
+            ("git -C x log", 0),
+        ] {
+            assert_eq!(with_run(text, |run| in_front(&run.argv, true)), expected, "{text}");
         }
     }
 

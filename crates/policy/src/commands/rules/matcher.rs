@@ -355,7 +355,7 @@ impl Compiled {
     fn in_front(&self, run: &Run<'_>) -> usize {
         let passes = self.words.len() > 1 && !self.is_exact && !self.is_strict();
         if passes && !self.words.get(1).is_some_and(|word| word.iter().any(Token::is_option)) {
-            harmless::in_front(&run.argv)
+            harmless::in_front(&run.argv, self.layer == Layer::BuiltIn)
         } else {
             0
         }
