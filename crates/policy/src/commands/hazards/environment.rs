@@ -158,7 +158,8 @@ pub(super) static SHAPES: &[Variables] = &[
             "for PATH in /tmp; do ls; done",
             "BASH_CMDS[ls]=/tmp/ls",
             "hash -p /tmp/ls ls",
-            "env PYTHONPATH=x python3 y",
+            "env PYTHONPATH=/x python3 y",
+            "PYTHONPATH=src pytest",
             "HOME=/tmp ls",
             "PERL5DB='BEGIN{}' perl -d x",
         ],
@@ -288,12 +289,27 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
     let set = |shape: &&Variables| shape.is_about(&assignment.name) && !shape.permits(assignment);
     found.extend(SHAPES.iter().filter(set).map(|shape| Hazard {
         id: shape.id,
-        floor: shape.floor,
+        floor: if is_of_the_folder(assignment) { Floor::Sandbox } else { shape.floor },
         reason: format!("{} (`{}`)", shape.reason, assignment.name.escape_debug()),
         fix: shape.fix.to_owned(),
         span: assignment.span,
         variable: Some(assignment.name.to_string()),
     }));
+}
+
+/// Whether modules of the folder itself are added to those of a language: `PYTHONPATH=src pytest` runs no other code than `pytest` may,
+/// which looks there anyway.
+fn is_of_the_folder(assignment: &Assignment<'_>) -> bool {
+    let is_below = |path: &str| {
+        !path.starts_with(['/', '~', '-'])
+            && path.split('/').all(|name| {
+                name != ".."
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+            })
+    };
+    matches!(&*assignment.name, "PYTHONPATH" | "NODE_PATH" | "RUBYLIB" | "PERL5LIB")
+        && assignment.scope == AssignmentScope::Command
+        && assignment.value.known().is_some_and(|value| value.split(':').all(is_below))
 }
 
 /// Returns whether a dangerous variable is set in a way that is known to be harmless.
