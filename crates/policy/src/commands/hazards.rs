@@ -43,7 +43,7 @@ mod windows;
 use command::Command;
 pub(crate) use files::{DangerousName, of_name, outside as files_outside};
 pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
-pub(crate) use lists::adds_harmless_names;
+pub(crate) use lists::{adds_harmless_names, know_what_is_listed};
 pub(crate) use loads::OPTION_LOADS_ID;
 
 /// How strict a finding is: the least that a decision may be.

@@ -40,6 +40,7 @@ pub(super) fn decide<'t, 'p>(
     judge.raw(text);
     judge.validated(text, options);
     let mut hazards = hazards::all_hazards(&actions);
+    hazards::know_what_is_listed(&actions, text, &mut hazards);
     let mut git_folders = Vec::new();
     hazards::git_elsewhere(&actions, context, &mut hazards, &mut git_folders);
     hazards::files_outside(&actions, context, &mut hazards);

@@ -3,9 +3,10 @@
 //! What `xargs` adds to a command is what was written before it. Where that is a program which looks for names below the
 //! folder that the command runs in, and everything between only leaves some of them out, the names are known to be below it.
 
-use super::Hazard;
 use super::command::Command;
 use super::files;
+use super::options::AWAITS_FILE_LIST_ID;
+use super::{Floor, Hazard};
 use crate::commands::rules::harmless;
 use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, RedirectOperator, Run};
 
@@ -29,10 +30,45 @@ enum Listed {
 
 /// Returns for each program whether `xargs` gives it nothing but names of files that it may show. `text` is the whole script.
 pub(crate) fn adds_harmless_names(actions: &Actions<'_>, text: &str) -> Vec<bool> {
+    let given = given(actions, text);
+    let adds = |(at, listed): (usize, Listed)| {
+        actions.runs.get(at).is_some_and(|run| may_show(run, actions.runs.get(at + 1), listed))
+    };
+    given.into_iter().enumerate().map(adds).collect()
+}
+
+/// Programs that change the files of a list, each of which may be undone, or holds where names were asked for.
+const CHANGE_LISTED: &[&str] = &["chmod", "mv", "ln", "rmdir"];
+
+/// Lowers what is said of `xargs` that changes whatever it reads, where that is a list of files below the folder: a sandbox
+/// holds what becomes of them. Files are only deleted there when the list was asked for by their names.
+pub(crate) fn know_what_is_listed(actions: &Actions<'_>, text: &str, found: &mut [Hazard]) {
+    if !found.iter().any(|hazard| hazard.id == AWAITS_FILE_LIST_ID) {
+        return;
+    }
+    for ((inner, outer), listed) in
+        actions.runs.iter().zip(actions.runs.iter().skip(1)).zip(given(actions, text))
+    {
+        let is_held = match inner.program() {
+            Some("rm") => listed == Listed::Harmless,
+            Some(name) => listed >= Listed::Below && CHANGE_LISTED.contains(&name),
+            None => false,
+        };
+        if is_held && gives_to(outer, inner) {
+            let same = found
+                .iter_mut()
+                .filter(|hazard| hazard.id == AWAITS_FILE_LIST_ID && hazard.span == outer.span);
+            same.for_each(|hazard| hazard.floor = Floor::Sandbox);
+        }
+    }
+}
+
+/// What `xargs` gives to each program.
+fn given(actions: &Actions<'_>, text: &str) -> Vec<Listed> {
     let runs = &actions.runs;
     // A here-document takes the place of what a pipe brings, and is not among the redirections.
     if !runs.iter().any(|run| run.open_ended) || text.contains("<<") {
-        return vec![false; runs.len()];
+        return vec![Listed::Unknown; runs.len()];
     }
     let is_read = |at: usize| {
         actions.redirects.iter().any(|redirect| {
@@ -45,14 +81,14 @@ pub(crate) fn adds_harmless_names(actions: &Actions<'_>, text: &str) -> Vec<bool
     };
     let flows: Vec<&Flow> = actions.flows.iter().filter(|flow| flow.through == DataFlow::Input).collect();
     let mut listed = vec![Listed::Unknown; runs.len()];
-    let mut adds = vec![false; runs.len()];
+    let mut adds = vec![Listed::Unknown; runs.len()];
     for (at, run) in runs.iter().enumerate().take(MAX_FOLLOWED * MAX_FOLLOWED) {
         let comes = if is_read(at) { Listed::Unknown } else { brought(&flows, at, &listed) };
         if let Some(own) = listed.get_mut(at) {
             *own = lists(run).or_else(|| leaves_out(run).then_some(comes)).unwrap_or(Listed::Unknown);
         }
         if let Some(adds) = adds.get_mut(at).filter(|_| run.open_ended) {
-            *adds = may_show(run, runs.get(at + 1), comes);
+            *adds = comes;
         }
     }
     adds
@@ -71,24 +107,29 @@ fn brought(flows: &[&Flow], at: usize, listed: &[Listed]) -> Listed {
 
 /// Whether a program may show the files of a list. `outer` is the one that runs it.
 fn may_show(run: &Run<'_>, outer: Option<&Run<'_>>, listed: Listed) -> bool {
-    let Some(outer) = outer.filter(|outer| outer.program() == Some("xargs")) else { return false };
-    let is_its_own = outer.invocation == InvocationKind::AsWritten
-        && run.call_chain.last().is_some_and(|last| last == "xargs")
-        && run.call_chain.len() == outer.call_chain.len() + 1;
-    let options =
-        || outer.argv.iter().skip(1).filter_map(Arg::known).take_while(|word| word.starts_with('-'));
-    let reads_elsewhere = options().any(|word| word.contains('a'));
-    let keeps_names_whole = options().any(|word| word.contains('0') || "--null".starts_with(word));
+    let Some(outer) = outer.filter(|outer| gives_to(outer, run)) else { return false };
+    let keeps_names_whole = options_of(outer).any(|word| word.contains('0') || "--null".starts_with(word));
     let shows_little = run.program().is_some_and(|name| SHOW_LITTLE.contains(&name))
         || harmless::of(run) == harmless::Harmlessness::Words;
-    is_its_own
-        && !reads_elsewhere
-        && match listed {
-            Listed::Unknown => false,
-            Listed::Below => shows_little,
-            // A name with a space in it becomes two, the second of which can be any file.
-            Listed::Harmless => shows_little || keeps_names_whole,
-        }
+    match listed {
+        Listed::Unknown => false,
+        Listed::Below => shows_little,
+        // A name with a space in it becomes two, the second of which can be any file.
+        Listed::Harmless => shows_little || keeps_names_whole,
+    }
+}
+
+/// Whether a program is an `xargs` that runs another one with what it reads from a pipe.
+fn gives_to(outer: &Run<'_>, inner: &Run<'_>) -> bool {
+    outer.program() == Some("xargs")
+        && outer.invocation == InvocationKind::AsWritten
+        && inner.call_chain.last().is_some_and(|last| last == "xargs")
+        && inner.call_chain.len() == outer.call_chain.len() + 1
+        && !options_of(outer).any(|word| word.contains('a'))
+}
+
+fn options_of<'r>(run: &'r Run<'_>) -> impl Iterator<Item = &'r str> {
+    run.argv.iter().skip(1).filter_map(Arg::known).take_while(|word| word.starts_with('-'))
 }
 
 /// What a program lists, if it looks for names.
@@ -213,6 +254,43 @@ mod tests {
             "find . -type f | xargs ls -la",
         ] {
             assert!(any_adds(text), "{text}");
+        }
+    }
+
+    fn floor(text: &str) -> Option<Floor> {
+        let script = Script::read(text, &ReadOptions::default()).unwrap();
+        let actions = script.actions();
+        let mut found = crate::commands::hazards::all_hazards(&actions);
+        know_what_is_listed(&actions, text, &mut found);
+        found.iter().filter(|hazard| hazard.id == AWAITS_FILE_LIST_ID).map(|hazard| hazard.floor).max()
+    }
+
+    #[test]
+    fn a_sandbox_holds_changes_of_what_is_listed_below_the_folder() {
+        for text in [
+            "find . -name '*.sh' | xargs chmod +x",
+            "find src -type d -print0 | xargs -0 chmod 755",
+            "find . -name '*.pyc' | xargs rm -f",
+            "git ls-files '*.orig' | xargs rm",
+        ] {
+            assert_eq!(floor(text), Some(Floor::Sandbox), "{text}");
+        }
+        for text in [
+            "find / -name '*.sh' | xargs chmod +x",
+            "find . -type f | xargs rm",
+            "find ~ -name '*.pyc' | xargs rm",
+            "find . -name '*.pem' | xargs rm",
+            "cat list | xargs chmod 777",
+            "find . -name '*.sh' | xargs chmod 777 < list",
+            "find . -name '*.sh' | xargs sh",
+            "find . -name '*.sh' | xargs sudo rm",
+            "find . -name '*.sh' | xargs chown root",
+            "find . -name '*.sh' | xargs -a list chmod 777",
+            "find . -name '*.sh' | sed s,^,/etc/, | xargs chmod 777",
+            "{ find . -name '*.sh'; cat list; } | xargs rm",
+            "find . -name '*.sh' | xargs rm; cat list | xargs rm",
+        ] {
+            assert_eq!(floor(text), Some(Floor::Ask), "{text}");
         }
     }
 

@@ -84,6 +84,9 @@ const PROGRAMS: &[&str] = &[
     "fzf",
 ];
 
+/// The name of the shape about `xargs` that changes whatever it reads.
+pub(super) const AWAITS_FILE_LIST_ID: &str = "awaits-file-list";
+
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         id: "option-runs",
@@ -204,7 +207,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["ssh h", "ssh -o StrictHostKeyChecking=accept-new h"],
     },
     Shape {
-        id: "awaits-file-list",
+        id: AWAITS_FILE_LIST_ID,
         floor: Ask,
         programs: &["xargs", "gxargs", "parallel"],
         fires: |command| {
