@@ -38,6 +38,7 @@ impl Failure {
     }
 
     /// What could not be done, and why.
+    #[cfg(target_os = "linux")]
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
