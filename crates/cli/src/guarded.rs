@@ -2,13 +2,16 @@
 #![expect(clippy::disallowed_methods, reason = "keeps the time of its limits")]
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{Guard, GuardError, GuardOptions, Session, SessionOptions};
+use stockade_guard::{
+    AnswerStore, AnswerTerms, CommandAnswers, Guard, GuardError, GuardOptions, Session, SessionOptions,
+};
 
 /// Compiles the guard of an agent for a workspace.
 pub(crate) fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Guard, GuardError> {
@@ -24,5 +27,9 @@ pub(crate) fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Gua
 /// Begins a session for one command. No calls are counted in it, so its limits are kept nowhere.
 pub(crate) fn session(guard: &Guard, trail: AuditTrail) -> Session {
     let started = Instant::now();
-    guard.session(SessionOptions { limits: Box::new(MemoryStore::new(move || started.elapsed())), trail })
+    let limits = Box::new(MemoryStore::new(move || started.elapsed()));
+    let mut session = guard.session(SessionOptions { limits, trail });
+    // What a person has said for always counts wherever the command is run.
+    session.use_answers(Arc::new(CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user())));
+    session
 }

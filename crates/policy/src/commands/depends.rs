@@ -22,7 +22,7 @@ use crate::paths::lexical;
 use words::Words;
 
 /// The most files that an answer is bound to.
-const MAX_FILES: usize = 512;
+const MAX_FILES: usize = 2048;
 
 /// The most folders that a text may go to.
 const MAX_FOLDERS: usize = 8;

@@ -30,6 +30,11 @@ answers is not read from.
 Commands that are run are put on record in the audit trail, and are not run without. With `agent`, or where the server was
 started with `--agent ID`, the configuration of that agent decides about a command, as it does for `stockade run`.
 
+Where a person must be asked, `command.evaluate` in a session and `exec` of an agent return a `question`. Show its `shown`, which hides
+nothing, with its `reasons`, `cwd` and `files`, and send the request again with its `id` as `question` and the `answer`: `allow`, `deny`,
+`allow-session`, `deny-session` or `allow-always`. An answer to anything else than what is asked by then counts for nothing: not to
+another text, folder, variable or other bytes of a file. `answers.list` shows what holds, and `answers.revoke` takes it back.
+
 A bug in the answer to one request is told with -32603 and on standard error, and ends no other.
 
 Clients that show all of this are in [examples/clients](../../examples/clients): Python and Node, without dependencies.

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::Serving;
+use crate::support::STOCKADE;
 
 const ASKS: &str = r#"
 [agents.shy.commands]
@@ -189,6 +191,36 @@ fn a_command_runs_by_an_answer_and_not_by_one_to_other_bytes() {
     let said = with(&request, &json!({"question": id, "answer": "allow-session"}));
     assert_eq!(serving.call("exec", &said)["result"]["exitCode"], 0);
     assert_eq!(serving.call("exec", &request)["error"]["code"], -32001);
+}
+
+/// What a person has said for always to a server, `stockade run` knows too.
+#[test]
+fn an_answer_for_always_counts_at_every_door_that_runs() {
+    let (mut serving, workspace) = configured(ASKS);
+    script(&workspace, "#!/bin/sh\necho ran >> made\n");
+    let home = serving.home.path().to_owned();
+    fs::create_dir(home.join("skill")).unwrap();
+    fs::write(home.join("skill/SKILL.md"), "---\nname: skill\ndescription: Builds.\n---\nBuild it.\n")
+        .unwrap();
+    let run = || {
+        let mut command = Command::new(STOCKADE);
+        command.args(["run", "--agent", "shy", "--workspace", &workspace]).arg(home.join("skill"));
+        let run =
+            command.args(["--", "./build.sh"]).env_clear().env("HOME", &home).env("PATH", "/usr/bin:/bin");
+        run.current_dir(&home).output().unwrap()
+    };
+    assert_eq!(run().status.code(), Some(126));
+    let request = json!({"agent": "shy", "command": "./build.sh", "spec": {"workspace": workspace}});
+    let id = serving.call("exec", &request)["error"]["data"]["question"]["id"].clone();
+    let said = with(&request, &json!({"question": id, "answer": "allow-always"}));
+    assert_eq!(serving.call("exec", &said)["result"]["exitCode"], 0);
+    let ran = run();
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    assert_eq!(serving.call("exec", &request)["result"]["exitCode"], 0);
+    script(&workspace, "#!/bin/sh\necho evil >> made\n");
+    assert_eq!(run().status.code(), Some(126));
+    assert_eq!(serving.call("exec", &request)["error"]["code"], -32001);
+    assert_eq!(fs::read_to_string(format!("{workspace}/made")).unwrap(), "ran\nran\nran\n");
 }
 
 #[test]
