@@ -17,6 +17,8 @@ pub(super) const SHAPES: &[Shape] = &[
         reason: "deletes the root, a home, a system folder or a folder above this one with everything in it",
         fix: "name the folder inside the workspace that is to go",
         matches: &[
+            "rm -rf /@(etc|usr)",
+            "rm -rf ~/!(x)",
             "rm -rf /",
             "rm -r -f /",
             "rm --recursive --forc /",
