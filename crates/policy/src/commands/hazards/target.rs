@@ -338,21 +338,22 @@ const GENERAL: &[&str] = &[".config", ".local", ".cache"];
 /// How near names come to a pattern of names. It is meant when a name speaks of the file itself or of a folder that is one
 /// tool's own; that all of them could be the same is only possible.
 fn along(names: &[String], pattern: &str, start: Start) -> Likeness {
-    let parts: Vec<&str> = pattern.split('/').filter(|part| *part != "**").collect();
+    let parts = || pattern.split('/').filter(|part| *part != "**");
     let ends_below = pattern.ends_with("**");
-    if names.len() < parts.len() || (names.len() > parts.len() && !ends_below) {
+    let count = parts().count();
+    if names.len() < count || (names.len() > count && !ends_below) {
         return Likeness::Other;
     }
     let mut is_meant = false;
-    for (at, (name, part)) in names.iter().zip(&parts).enumerate() {
+    for (at, (name, part)) in names.iter().zip(parts()).enumerate() {
         let mut near = names::likeness(name, part, start != Start::Anywhere);
-        let is_last = at + 1 == parts.len();
+        let is_last = at + 1 == count;
         // The root has a dozen folders, and what is hidden in a home is mostly settings and keys.
         let is_few = at == 0 && (start == Start::Root || (start == Start::Home && name.starts_with('.')));
         if near == Likeness::Possible && is_few {
             near = Likeness::Meant;
         }
-        let speaks = is_last || (part.starts_with('.') && !GENERAL.contains(part));
+        let speaks = is_last || (part.starts_with('.') && !GENERAL.contains(&part));
         match near {
             Likeness::Other => return Likeness::Other,
             Likeness::Possible => {}
@@ -362,7 +363,7 @@ fn along(names: &[String], pattern: &str, start: Start) -> Likeness {
     match is_meant {
         true => Likeness::Meant,
         // A folder that could be called so has other files in it.
-        false if names.len() > parts.len() => Likeness::Other,
+        false if names.len() > count => Likeness::Other,
         false => Likeness::Possible,
     }
 }

@@ -61,6 +61,10 @@ pub(in crate::commands::hazards) enum Likeness {
 
 /// How near `name` comes to what `part` means. In a folder that holds little else, fewer letters speak of it.
 pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likeness {
+    // The most frequent pattern of all speaks of nothing, and can be anything that is not hidden.
+    if name == "*" {
+        return if part.starts_with('.') { Likeness::Other } else { Likeness::Possible };
+    }
     let is_plain = |letter: u8| !matches!(letter, b'*' | b'?' | b'[' | b'\\');
     if name.bytes().all(is_plain) {
         return if fits(name, part) { Likeness::Meant } else { Likeness::Other };
