@@ -17,6 +17,7 @@ mod exec_options;
 mod executed;
 mod git;
 mod lists;
+mod scripts;
 mod shells;
 mod wrapped;
 
@@ -70,7 +71,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
             // bash(1): the line that was read, or the word that is completed, is added to the words.
             walk.actions.runs.iter_mut().skip(start).for_each(|callback| callback.open_ended = true);
         }
-        "bind" => value_after(walk, run, &["-x"], inner),
+        "bind" => bound(walk, run, inner),
         "find" | "gfind" => lists::executed(walk, run, &["-exec", "-execdir", "-ok", "-okdir"], inner),
         "fd" | "fdfind" => lists::executed(walk, run, &["-x", "-X", "--exec", "--exec-batch"], inner),
         "parallel" => lists::parallel(walk, run, inner),
@@ -85,6 +86,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
     }
     // Beside the wrapper, not instead of it: `ssh` runs its words on another machine and `-o ProxyCommand=…` on this one.
     exec_options::follow(walk, run, name, inner);
+    scripts::follow(walk, run, name, inner);
     evaluated::builtin(walk, Builtin { name, argv: &run.argv, span: run.span, context: inner });
 }
 
@@ -92,7 +94,9 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
 fn shell_named(name: &str) -> Option<Shell> {
     Shell::named(name).or(match name {
         // Other languages: simple commands read the same, and what does not is refused or reported.
-        "fish" | "csh" | "tcsh" | "elvish" | "xonsh" | "nu" | "oil" | "osh" => Some(Shell::Bash),
+        "fish" | "csh" | "tcsh" | "elvish" | "xonsh" | "nu" | "oil" | "osh" | "rc" | "es" => {
+            Some(Shell::Bash)
+        }
         _ => None,
     })
 }
@@ -191,6 +195,20 @@ fn is_reserved(name: &str) -> bool {
         "noglob",
     ];
     WORDS.contains(&name)
+}
+
+/// `bind -x '"\C-a": command'` runs what stands behind the name of the key.
+fn bound<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
+    value_after(walk, run, &["-x"], context);
+    for word in run.argv.iter().skip(1).filter_map(Arg::known) {
+        let behind = word
+            .trim_start_matches("-x")
+            .rsplit_once("\":")
+            .map(|(_, command)| command.trim_matches([' ', '"']));
+        if let Some(command) = behind {
+            walk.nested_perhaps(command, run.span, Context { is_certain: false, ..context });
+        }
+    }
 }
 
 /// Reads the words that follow any of `options` as commands.

@@ -35,7 +35,8 @@ impl ReadErrorKind {
     }
 
     /// Returns whether the end of something quoted was looked for up to the end of the text.
-    pub(crate) const fn is_open_quote(self) -> bool {
+    #[must_use]
+    pub const fn is_open_quote(self) -> bool {
         matches!(
             self,
             Self::UnterminatedQuote

@@ -493,6 +493,21 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
+    /// Reads a text that may be a command, and walks over what can be understood of it. That it cannot be read says nothing.
+    pub(crate) fn nested_perhaps(&mut self, text: &str, span: Span, context: Context<'_, 't>) {
+        let Some(budget) =
+            self.budget.checked_sub(text.len()).filter(|_| context.texts < self.options.max_texts)
+        else {
+            return self.hazard(HazardKind::TooDeep, span);
+        };
+        self.budget = budget;
+        let options = ReadOptions { shell: context.shell, ..self.options.clone() };
+        let parsed = parser::parse(text, None, Origin::Decoded(span), &options, Admission::Checked);
+        let partly = || partial::parse_partly(text, None, Origin::Decoded(span), &options).parsed;
+        let parsed = parsed.unwrap_or_else(|_| partly());
+        self.nested_list(&parsed, context);
+    }
+
     fn nested_list(&mut self, parsed: &Parsed<'t>, context: Context<'_, 't>) {
         let context = Context {
             heredocs: &parsed.heredocs,

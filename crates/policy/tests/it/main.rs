@@ -11,6 +11,7 @@ mod access;
 mod command_aliases;
 mod command_costs;
 mod command_decides;
+mod command_denials;
 mod command_properties;
 #[cfg(feature = "rule-files")]
 mod command_rule_files;

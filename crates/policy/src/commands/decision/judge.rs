@@ -1,5 +1,7 @@
 //! From a text to the verdicts on its parts.
 
+use std::cell::OnceCell;
+
 use super::CommandDecision;
 use super::part::{Action, Cause, Part};
 use super::policy::{CommandPolicy, Substitutions};
@@ -24,7 +26,8 @@ pub(super) fn decide<'t, 'p>(
     options: &ReadOptions,
     context: &CommandContext,
 ) -> CommandDecision<'t, 'p> {
-    let mut judge = Judge { text, policy, context, parts: Vec::new(), granted: Vec::new() };
+    let mut judge =
+        Judge { text, policy, context, parts: Vec::new(), granted: Vec::new(), spoken: OnceCell::new() };
     let (script, mut actions) = match Script::read(text, options) {
         Ok(script) => {
             let actions = script.actions();
@@ -59,7 +62,15 @@ struct Judge<'t, 'p, 'a> {
     parts: Vec<Part<'t, 'p>>,
     /// Variables that may be set, by the place where they are.
     granted: Vec<(Span, String)>,
+    /// The rule that denies what the words of the whole text name, once somebody has asked.
+    spoken: OnceCell<Option<&'p Compiled>>,
 }
+
+/// Bytes of assignments that a computed name may be made of.
+const MAX_ASSIGNED: usize = 4096;
+
+/// Commands with computed names that are looked at one by one.
+const MAX_COMPUTED: usize = 64;
 
 /// What a rule lets a command do beside running.
 struct Grant<'p> {
@@ -88,6 +99,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             _ => self.unanalysable(),
         };
         self.whole(error.span, effect, Cause::NotRead(error.kind));
+        // A form of another shell is still a command. A quote that is not closed is none: nothing of it runs.
+        let is_form = !error.kind.is_open_quote() && error.kind != ReadErrorKind::TrailingBackslash;
+        let policy = self.policy;
+        let spoken = || *self.spoken.get_or_init(|| policy.set.spoken_of(&[self.text]));
+        if let Some(rule) = is_form.then(spoken).flatten() {
+            self.whole(error.span, Effect::Deny, Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
+        }
     }
 
     /// What becomes of something that may do more than the text shows.
@@ -174,6 +192,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let context = PartContext { context: self.context, moves, adds_harmless_names: false };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
+        let assigned = self.assigned(&actions.assignments);
+        let mut computed = 0;
         self.parts.reserve(runs.len());
         for (run, adds_harmless_names) in runs.into_iter().zip(adds) {
             // The body of a function is judged where it is written.
@@ -184,7 +204,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let follows = inner.is_some_and(|inner| runs_through(inner, &run));
             let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
             let context = PartContext { adds_harmless_names, ..context };
-            let part = self.run(run, &context, follows);
+            let mut part = self.run(run, &context, follows);
+            if part.run().is_some_and(|run| run.program().is_none()) {
+                computed += 1;
+                // Beyond so many, the words of the whole text are those of each.
+                let text = if computed > MAX_COMPUTED { None } else { self.text.get(span.start..span.end) };
+                self.named_in(text, &assigned, &mut part);
+            }
             if needs_grants && is_written {
                 grants.push(grant(&part, span));
             }
@@ -236,6 +262,31 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             part.raise(rule.rule.effect, by_rule(rule));
         }
         part
+    }
+
+    /// The texts of assignments, from which a name may be computed.
+    fn assigned(&self, assignments: &[Assignment<'_>]) -> Vec<&'t str> {
+        let text = self.text;
+        let mut length = 0;
+        let texts = assignments.iter().filter_map(|one| text.get(one.span.start..one.span.end));
+        let within = texts.take_while(|text| {
+            length += text.len();
+            length <= MAX_ASSIGNED
+        });
+        within.collect()
+    }
+
+    /// Denies a program whose name is computed, where what it is computed from names one that somebody denies. `text` is where
+    /// the command is written.
+    fn named_in(&self, text: Option<&str>, assigned: &[&str], part: &mut Part<'t, 'p>) {
+        let policy = self.policy;
+        let rule = match text {
+            Some(text) => policy.set.spoken_of(&[&[text], assigned].concat()),
+            None => *self.spoken.get_or_init(|| policy.set.spoken_of(&[self.text])),
+        };
+        if let Some(rule) = rule {
+            part.raise(Effect::Deny, Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
+        }
     }
 
     /// What becomes of a program whose name is only known when it runs: it can be any that somebody denies.

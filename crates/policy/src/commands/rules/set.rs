@@ -5,7 +5,7 @@
 //! the most specific one wins, as with selectors of CSS or routes, and ties go to the stricter one; that makes the answer
 //! independent of the order in which rules are written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::aliases::names;
@@ -17,6 +17,7 @@ use super::options::Words;
 use super::program::base;
 use super::program::in_small_letters;
 use super::rule::RegexScope;
+use super::token::Token;
 use crate::commands::context::PartContext;
 use stockade_shell::{Arg, Run};
 
@@ -216,6 +217,31 @@ impl RuleSet {
                 tried += 1;
                 // Nobody names a program this often among the words of another one.
                 if tried > MAX_CARRIED || rule.is_carried_by(run, at) {
+                    return Some(rule);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns a rule that denies, every word of which stands somewhere in texts of which nobody knows what becomes of them.
+    pub(crate) fn spoken_of(&self, texts: &[&str]) -> Option<&Compiled> {
+        if !self.has_denials {
+            return None;
+        }
+        let is_within = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '+');
+        let words: HashSet<&str> =
+            texts.iter().flat_map(|text| text.split(|letter| !is_within(letter))).collect();
+        let mut tried = 0;
+        for word in &words {
+            // `-rm` of `${x:-rm}` is the operator and the word.
+            let word = word.trim_start_matches(['-', '+']);
+            let rules = self.about(word).iter().filter_map(|number| self.rules.get(*number));
+            for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
+                tried += 1;
+                let mut rest = rule.words.iter().skip(1);
+                let is_spoken = |token: &Token| words.iter().any(|word| token.fits(word));
+                if tried > MAX_CARRIED || rest.all(|tokens| tokens.iter().any(is_spoken)) {
                     return Some(rule);
                 }
             }
