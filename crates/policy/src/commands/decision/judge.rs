@@ -99,8 +99,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             _ => self.unanalysable(),
         };
         self.whole(error.span, effect, Cause::NotRead(error.kind));
-        // A form of another shell is still a command. A quote that is not closed is none: nothing of it runs.
-        let is_form = !error.kind.is_open_quote() && error.kind != ReadErrorKind::TrailingBackslash;
+        // A form of another shell is still a command. A line whose quote is not closed is none: nothing of it runs.
+        let is_open = error.kind.is_open_quote() || error.kind == ReadErrorKind::TrailingBackslash;
+        let is_form = !is_open || text.contains('\n');
         let policy = self.policy;
         let spoken = || *self.spoken.get_or_init(|| policy.set.spoken_of(&[self.text]));
         if let Some(rule) = is_form.then(spoken).flatten() {
