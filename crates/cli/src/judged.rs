@@ -17,7 +17,6 @@ pub(crate) fn denied<'t, 'p>(
 ) -> Option<CommandDecision<'t, 'p>> {
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     let place = CommandContext::new(Some(cwd), Some(spec.workspace.clone()));
-    let (decision, _) =
-        decide_on_disk(place, |place| policy.decide(text, &ReadOptions::default(), place));
+    let (decision, _) = decide_on_disk(place, |place| policy.decide(text, &ReadOptions::default(), place));
     (decision.effect == Effect::Deny).then_some(decision)
 }

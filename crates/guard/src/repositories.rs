@@ -44,6 +44,9 @@ fn look(folders: &[PathBuf], workspace: Option<&Path>) -> BTreeMap<PathBuf, Foun
             }
             _ => find_git(folder),
         };
+        // Nothing runs in a workspace that is not there. Any other folder may be there by the time git looks.
+        let found =
+            if workspace == Some(folder) && found == FoundGit::NoFolder { FoundGit::Nothing } else { found };
         (folder.clone(), fact(found, own.as_ref()))
     };
     folders.iter().enumerate().map(find).collect()
@@ -58,6 +61,7 @@ fn fact(found: FoundGit, own: Option<&FoundGit>) -> FoundRepository {
             FoundRepository::Own(facts(found))
         }
         (FoundGit::Repository(_), _) => FoundRepository::Foreign,
+        (FoundGit::NoFolder, _) => FoundRepository::Doubtful("the folder is not there yet".to_owned()),
         (FoundGit::Doubtful(what), _) => FoundRepository::Doubtful(what),
         _ => FoundRepository::Doubtful("it is of a kind that nobody has heard of".to_owned()),
     }

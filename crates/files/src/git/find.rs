@@ -38,6 +38,8 @@ const MAX_HOOKS: usize = 4096;
 pub enum FoundGit {
     /// No repository up to the root.
     Nothing,
+    /// The folder itself is not there.
+    NoFolder,
     /// A bare repository, or something that could not be looked at to its end; and what it is.
     Doubtful(String),
     /// A repository with a worktree.
@@ -64,6 +66,9 @@ pub struct GitRepository {
 pub fn find_git(folder: &Path) -> FoundGit {
     let mut look =
         Look { files: 0, repositories: 0, hooks: 0, home: std::env::var_os("HOME").map(PathBuf::from) };
+    if fs::symlink_metadata(folder).is_err_and(|error| is_missing(&error)) {
+        return FoundGit::NoFolder;
+    }
     match look.from(folder) {
         Ok(Some(repository)) => FoundGit::Repository(repository),
         Ok(None) => FoundGit::Nothing,

@@ -35,6 +35,7 @@ mod paths;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod properties;
+mod repositories;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod seeds;
