@@ -4,6 +4,7 @@
 mod agent_doors;
 mod agents;
 mod answers;
+mod bounded;
 mod clients;
 mod doors;
 mod pooled;

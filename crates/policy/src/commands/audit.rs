@@ -32,7 +32,7 @@ pub struct AuditEntry {
     pub digest: Option<String>,
     /// The verdict on this much.
     pub effect: Effect,
-    /// The parts, the strictest first when there are too many.
+    /// The parts in their order; of too many, the strictest.
     pub parts: Vec<AuditPart>,
     /// How many parts were left out.
     pub parts_left_out: usize,
@@ -66,12 +66,7 @@ impl CommandDecision<'_, '_> {
     /// Returns what to keep of the decision. `now` is the time since 1970.
     #[must_use]
     pub fn audit(&self, now: Duration) -> AuditEntry {
-        let mut parts: Vec<_> = self.parts.iter().collect();
-        if parts.len() > MAX_PARTS {
-            parts.sort_by_key(|part| std::cmp::Reverse(part.effect));
-            parts.truncate(MAX_PARTS);
-        }
-        let audited = parts.iter().map(|part| AuditPart {
+        let audited = self.strictest(MAX_PARTS).into_iter().map(|part| AuditPart {
             text: shortened(part.span.of(self.text), MAX_PART_CHARS),
             program: part.run().and_then(|run| run.program()).map(|name| shortened(name, MAX_PART_CHARS)),
             via: self.call_chain(part).iter().map(|via| shortened(via, MAX_PART_CHARS)).collect(),

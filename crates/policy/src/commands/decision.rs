@@ -81,6 +81,18 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         shown_within(self.text, &decisive, most)
     }
 
+    /// Returns at most so many parts, in the order in which they are written; of more, the strictest.
+    #[must_use]
+    pub fn strictest(&self, most: usize) -> Vec<&Part<'t, 'p>> {
+        let mut parts: Vec<(usize, &Part<'t, 'p>)> = self.parts.iter().enumerate().collect();
+        if parts.len() > most {
+            parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.effect));
+            parts.truncate(most);
+            parts.sort_by_key(|(place, _)| *place);
+        }
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
     /// Returns the same commands in one canonical spelling, where every word is certain. Run this instead of the
     /// original text, and what runs is what was judged.
     #[must_use]

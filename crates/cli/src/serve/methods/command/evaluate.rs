@@ -18,6 +18,9 @@ use super::{Argv, ByteSpan, ShellName, argv};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
+/// The most parts that an answer lists, so that it is not many times as long as the question.
+const MAX_JUDGED: usize = 1000;
+
 /// Decide what may become of a command, part by part. In a session, what a person has answered to exactly this command before
 /// counts, and what is asked is returned as a `question`: show it, and send the request again with its `id` and the `answer`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -80,8 +83,11 @@ pub(in crate::serve::methods) struct Evaluated {
     /// The rule or the hazard that decides, where it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     matched_rule: Option<String>,
-    /// Everything that the command does, each with its own verdict.
+    /// Everything that the command does, each with its own verdict; of more than a thousand things, the strictest.
     commands: Vec<Judged>,
+    /// How many of them were left out, where there are more than a thousand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands_left_out: Option<usize>,
     /// The same command in one canonical spelling, where every word is certain: run this, and what runs is what was
     /// judged.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -240,7 +246,8 @@ impl Evaluated {
             action: decision.effect.name(),
             reason: decisive.map(|part| part.cause.to_string()).unwrap_or_default(),
             matched_rule: decisive.and_then(rule),
-            commands: decision.parts.iter().map(|part| judged(decision, part)).collect(),
+            commands: decision.strictest(MAX_JUDGED).into_iter().map(|part| judged(decision, part)).collect(),
+            commands_left_out: decision.parts.len().checked_sub(MAX_JUDGED).filter(|left_out| *left_out > 0),
             rendered: decision.rendered(),
             shown: (decision.effect > Effect::Sandbox).then(|| decision.shown(MAX_SHOWN)),
             question: None,
