@@ -24,7 +24,7 @@ use stockade_limits::breaker::CallOutcome;
 use stockade_limits::steps::{Step, Steps};
 use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, StoreError};
 use stockade_policy::access::Fix;
-use stockade_policy::commands::Cause;
+use stockade_policy::commands::{Cause, Suggestion};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{Access, Caller, CommandDecision, Effect, Reply, ToolPolicy, ToolVerdict};
 use stockade_scanner::Scanner;
@@ -327,10 +327,10 @@ impl Session {
             cause => DecisionRule::Named(cause.map(|cause| cause.id().to_owned()).unwrap_or_default()),
         };
         let is_stopped = decided.effect > Effect::Sandbox;
-        let fix = is_stopped.then(|| commands.suggest_first(&decided, &options, &place)).flatten();
         let fix = match cause {
             Some(Cause::Rejected(_)) => Some(UNHIDE.to_owned()),
-            _ => fix.map(|one| format!("add the rule `{}`", one.rule.id)),
+            _ if is_stopped => added(&commands.suggest(&decided, &options, &place)),
+            _ => None,
         };
         let effect = decided.effect;
         let decision = self.decided(DecisionDraft { layer, effect, subject: text, rule, reason, fix })?;
@@ -393,6 +393,16 @@ fn words_of(fix: &Fix) -> String {
         Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
         Fix::AddAllowGlob { access: Access::Write, glob } => format!("add `{glob}` to `files.allowWrite`"),
         other => other.to_string(),
+    }
+}
+
+/// Says which rules would make a decision milder.
+fn added(suggestions: &[Suggestion]) -> Option<String> {
+    let ids: Vec<String> = suggestions.iter().map(|one| format!("`{}`", one.rule.id)).collect();
+    match ids.as_slice() {
+        [] => None,
+        [id] => Some(format!("add the rule {id}")),
+        ids => Some(format!("add the rules {}", ids.join(", "))),
     }
 }
 

@@ -205,7 +205,7 @@ fn stopped_commands() {
 fn suggest(policy: &CommandPolicy, text: &str) {
     let (options, context) = (ReadOptions::default(), CommandContext::default());
     let decision = policy.decide(black_box(text), &options, &context);
-    drop(black_box(policy.suggest_first(&decision, &options, &context)));
+    drop(black_box(policy.suggest(&decision, &options, &context)));
 }
 
 fn list(text: &str) {

@@ -71,17 +71,6 @@ impl AgentCommands {
         self.decider(decision.text, options, place).suggest(decision, options, place)
     }
 
-    /// Returns the first of these rules, and tries no more than it takes to find it.
-    #[must_use]
-    pub fn suggest_first(
-        &self,
-        decision: &CommandDecision<'_, '_>,
-        options: &ReadOptions,
-        place: &CommandContext,
-    ) -> Option<Suggestion> {
-        self.decider(decision.text, options, place).suggest_first(decision, options, place)
-    }
-
     /// Returns who decides on a text.
     fn decider(&self, text: &str, options: &ReadOptions, place: &CommandContext) -> &CommandPolicy {
         match self.with_project {

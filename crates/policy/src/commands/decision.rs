@@ -7,6 +7,8 @@ mod milder;
 pub(crate) mod part;
 pub(crate) mod policy;
 pub(crate) mod suggest;
+#[cfg(test)]
+mod suggested;
 
 use std::path::PathBuf;
 

@@ -304,8 +304,12 @@ fn what_is_suggested_was_tried() {
     let rows: &[(&str, &[&str], Effect)] = &[
         ("git push origin main", &["git-push-origin-main"], Allow),
         ("ls && npm ci && tool x", &["npm-ci", "tool-x"], Allow),
-        ("tool x; sudo id", &["tool-x"], Ask),
-        ("tool 'a*b{c,d}' && rm -rf /", &["tool-abcd"], Deny),
+        ("tool 'a*b{c,d}'", &["tool-abcd"], Allow),
+        // With the milder part permitted, the decision would be what it was.
+        ("tool x; sudo id", &[], Ask),
+        ("tool 'a*b{c,d}' && rm -rf /", &[], Deny),
+        ("git push && tool $x", &["git-push"], Sandbox),
+        ("git push && kit y && tool $x", &["git-push"], Sandbox),
         ("sudo id", &[], Ask),
         ("bash -c 'tool x'", &["tool-x"], Allow),
         ("python3 x.py", &[], Sandbox),
@@ -320,7 +324,6 @@ fn what_is_suggested_was_tried() {
         assert_eq!(found, *ids, "{text}");
         let last = suggestions.last().map_or(decision.effect, |one| one.then);
         assert_eq!(last, *then, "{text}");
-        assert_eq!(user.suggest_first(&decision, &options, &place()).as_ref(), suggestions.first());
         // A file with all of them says the same as trying them did.
         let added = suggestions.iter().map(|one| one.rule.clone());
         let whole = policy(vec![(

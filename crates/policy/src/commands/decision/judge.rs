@@ -245,7 +245,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             Some(rule)
                 if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id, &run) =>
             {
-                (Effect::Allow, by_rule(rule))
+                (Effect::Allow, Cause::StepsAside)
             }
             Some(rule) => (rule.rule.effect, by_rule(rule)),
             None => (policy.defaults.unmatched, Cause::Unmatched),

@@ -65,6 +65,8 @@ pub enum Cause<'p> {
         /// Who wrote it.
         layer: Layer,
     },
+    /// The program only runs another command, on which a part of its own decides.
+    StepsAside,
     /// A dangerous shape, whatever the rules say.
     Hazard(hazards::Hazard),
     /// No rule says anything.
@@ -95,9 +97,13 @@ impl<'t, 'p> Part<'t, 'p> {
         }
     }
 
-    /// Raises the verdict, with the reason.
+    /// Raises the verdict, with the reason. Where a built-in rule is as strict, the danger is the better reason: a rule speaks of
+    /// all that a program may do, and a danger of what this command does.
     pub(super) fn raise(&mut self, effect: Effect, cause: Cause<'p>) {
-        if effect > self.effect {
+        let is_closer = effect == self.effect
+            && matches!(cause, Cause::Hazard(_))
+            && matches!(self.cause, Cause::Rule { layer: Layer::BuiltIn, .. });
+        if effect > self.effect || is_closer {
             self.effect = effect;
             self.cause = cause;
         }
@@ -122,6 +128,7 @@ impl<'p> Cause<'p> {
         match self {
             Self::Rule { rule, .. } | Self::MayMatch { rule, .. } | Self::Carries { rule, .. } => &rule.id,
             Self::Hazard(hazard) => hazard.id,
+            Self::StepsAside => "steps_aside",
             Self::Unmatched => "unmatched",
             Self::ComputedName => "computed_name",
             Self::WritesFile => "writes_file",
@@ -152,6 +159,7 @@ impl fmt::Display for Cause<'_> {
                 Shown(&rule.id)
             ),
             Self::Hazard(hazard) => write!(f, "{}: {}", hazard.id, Shown(&hazard.reason)),
+            Self::StepsAside => f.write_str("it only runs another command, which is judged by itself"),
             Self::Unmatched => f.write_str("no rule matches"),
             Self::ComputedName => f.write_str("the name of the program is only known when it runs"),
             Self::WritesFile => f.write_str("it writes a file, and no rule for the command permits that"),

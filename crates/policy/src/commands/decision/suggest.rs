@@ -1,4 +1,4 @@
-//! The narrowest rule that would make a part milder. It is tried before it is offered.
+//! The narrowest rules that would make a decision milder. They are tried before they are offered.
 
 use std::borrow::Cow;
 
@@ -33,11 +33,11 @@ pub struct Suggestion {
 }
 
 impl CommandPolicy {
-    /// Returns the rules that would let a command run which may not run as it is: one for each part that stands in the
-    /// way, for exactly the words of that part. Each was tried: with all of them, the decision is milder.
+    /// Returns the rules that would make the decision milder: one for each part that stands in the way, for exactly the words
+    /// of that part. They were tried: with all of them the decision is milder, and with one less it is not as mild.
     ///
     /// Nothing is suggested for shells, interpreters, programs that run others, words that are only known when the
-    /// command runs, and whatever a hazard or an admin's rule forbids.
+    /// command runs, and whatever a hazard or an admin's rule forbids; and nothing where such a part decides.
     #[must_use]
     pub fn suggest(
         &self,
@@ -45,18 +45,18 @@ impl CommandPolicy {
         options: &ReadOptions,
         context: &CommandContext,
     ) -> Vec<Suggestion> {
-        self.try_rules(decision, options, context, MAX_SUGGESTIONS)
-    }
-
-    /// Returns the first of the rules that [`CommandPolicy::suggest`] returns, and tries no more than it takes to find it.
-    #[must_use]
-    pub fn suggest_first(
-        &self,
-        decision: &CommandDecision<'_, '_>,
-        options: &ReadOptions,
-        context: &CommandContext,
-    ) -> Option<Suggestion> {
-        self.try_rules(decision, options, context, 1).pop()
+        // Whatever is permitted beside it, a part that no rule can change keeps the decision as strict as it is.
+        if decision.effect == Effect::Allow || decision.decisive().any(|part| rule(part).is_none()) {
+            return Vec::new();
+        }
+        let mut tried = self.try_rules(decision, options, context);
+        let Some(then) = tried.last().map(|last| last.suggestion.then).filter(|then| *then < decision.effect)
+        else {
+            return Vec::new();
+        };
+        // What is milder than that already does not stand in the way.
+        tried.retain(|one| one.before > then);
+        tried.into_iter().map(|one| one.suggestion).collect()
     }
 
     fn try_rules(
@@ -64,19 +64,17 @@ impl CommandPolicy {
         decision: &CommandDecision<'_, '_>,
         options: &ReadOptions,
         context: &CommandContext,
-        most: usize,
-    ) -> Vec<Suggestion> {
-        let mut suggestions: Vec<Suggestion> = Vec::new();
-        let mut tried: Vec<String> = Vec::new();
+    ) -> Vec<Tried> {
+        let mut helpful: Vec<Tried> = Vec::new();
+        let mut seen: Vec<CommandPattern> = Vec::new();
         let mut policy = Cow::Borrowed(self);
         for part in decision.parts.iter().filter(|part| part.effect > Effect::Allow) {
-            if suggestions.len() == most || tried.len() == MAX_TRIED {
+            if helpful.len() == MAX_SUGGESTIONS || seen.len() == MAX_TRIED {
                 break;
             }
-            let Some(rule) = rule(part).filter(|rule| self.is_new(rule) && !tried.contains(&rule.id)) else {
-                continue;
-            };
-            tried.push(rule.id.clone());
+            let Some(mut rule) = rule(part).filter(|rule| !seen.contains(&rule.pattern)) else { continue };
+            seen.push(rule.pattern.clone());
+            policy.rename_if_taken(&mut rule);
             // Examples and all, as a file of rules is checked: what is suggested must be accepted there.
             if check::rule(&rule).is_err() {
                 continue;
@@ -89,10 +87,11 @@ impl CommandPolicy {
             let then = then.effect;
             if helps {
                 policy = Cow::Owned(with);
-                suggestions.push(Suggestion { span: part.span, rule, then });
+                let suggestion = Suggestion { span: part.span, rule, then };
+                helpful.push(Tried { suggestion, before: part.effect });
             }
         }
-        suggestions
+        helpful
     }
 
     /// Returns the same policy with one more rule of the user's own.
@@ -100,9 +99,21 @@ impl CommandPolicy {
         Self { set: self.set.with(Compiled::new(rule, Layer::User)), ..self.clone() }
     }
 
-    fn is_new(&self, rule: &CommandRule) -> bool {
-        self.rules().all(|(layer, other)| layer != Layer::User || other.id != rule.id)
+    /// No two rules of a file share a name, and other commands begin with the same words.
+    fn rename_if_taken(&self, rule: &mut CommandRule) {
+        let is_taken = |id: &str| self.set.all().any(|other| other.layer == Layer::User && other.rule.id == id);
+        let free = (2..).map(|number| format!("{}-{number}", rule.id)).find(|id| !is_taken(id));
+        if let (true, Some(free)) = (is_taken(&rule.id), free) {
+            rule.id = free;
+        }
     }
+}
+
+/// A rule that was tried and makes its part milder.
+struct Tried {
+    suggestion: Suggestion,
+    /// What becomes of the part without it.
+    before: Effect,
 }
 
 /// Returns a rule that allows exactly the words of a part.

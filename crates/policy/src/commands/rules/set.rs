@@ -105,6 +105,11 @@ impl RuleSet {
         set
     }
 
+    /// Returns the rules that it was made of, and those that are tried.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Compiled> {
+        self.rules.iter().chain(&self.tried)
+    }
+
     /// Returns the rules that it was made of, without those that are tried.
     pub(crate) fn rules(&self) -> &[Compiled] {
         &self.rules
