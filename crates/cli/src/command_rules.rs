@@ -9,34 +9,54 @@ use stockade_guard::policy::commands::Cause;
 use stockade_guard::policy::commands::rules::{
     CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
 };
-use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRuleError, Effect, Layer};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, CommandRuleError, Effect, Layer};
 use stockade_guard::{AgentCommands, FileOptions, Source, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;
 
+/// Rules from wherever they are, ready to decide, and where each stands.
+#[derive(Debug)]
+pub(crate) struct RuleSources {
+    pub(crate) policy: AgentCommands,
+    pub(crate) places: RulePlaces,
+}
+
 /// Reads files of rules, on top of the built-in ones. Before a file's name may stand whose rules they are:
 /// `project:rules.toml`.
-pub(crate) fn load(files: &[PathBuf]) -> Result<CommandPolicy, Failure> {
+pub(crate) fn sources_of(files: &[PathBuf]) -> Result<RuleSources, Failure> {
     let files = read_all(files)?;
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).collect();
     let defaults = written(&files).reduce(strictest).unwrap_or_default();
-    CommandPolicy::compile(layers, defaults).map_err(|error| clash(&files, &error))
+    let policy = CommandPolicy::compile(layers, defaults).map_err(|error| clash(&files, &error))?;
+    Ok(RuleSources { policy: policy.into(), places: RulePlaces(places_of(&files).collect()) })
 }
 
-/// Reads files of rules, on top of those that the configuration has for an agent. Also returns where these stand.
-pub(crate) fn load_for(
-    config: &Config,
-    agent: &str,
-    files: &[PathBuf],
-) -> Result<(AgentCommands, RulePlaces), Failure> {
+/// Reads files of rules, on top of those that the configuration has for an agent.
+pub(crate) fn sources_for(agent: &str, files: &[PathBuf]) -> Result<RuleSources, Failure> {
+    sources_with(&configuration(Some(agent))?, agent, files)
+}
+
+/// The same, by a configuration that was read.
+pub(crate) fn sources_with(config: &Config, agent: &str, files: &[PathBuf]) -> Result<RuleSources, Failure> {
     let files = read_all(files)?;
     let settings = config.agent(agent);
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).chain(settings.rules).collect();
     let defaults = written(&files).fold(settings.commands, strictest);
-    let commands = AgentCommands::compile(layers, defaults).map_err(|error| clash(&files, &error))?;
+    let policy = AgentCommands::compile(layers, defaults).map_err(|error| clash(&files, &error))?;
     let place = |one: &ConfigRule| Some(((one.layer, one.rule.id.clone()), one.origin.place.clone()?));
-    Ok((commands, RulePlaces(config.rules(agent).filter_map(place).collect())))
+    let places = config.rules(agent).filter_map(place).chain(places_of(&files));
+    Ok(RuleSources { policy, places: RulePlaces(places.collect()) })
+}
+
+fn places_of(files: &Files) -> impl Iterator<Item = ((Layer, String), String)> {
+    files.iter().flat_map(|(layer, path, file)| {
+        let place = |rule: &CommandRule| match file.place_of(&rule.id) {
+            Some(at) => format!("{}:{}:{}", path.display(), at.line, at.column),
+            None => path.display().to_string(),
+        };
+        file.rules().iter().map(move |rule| ((*layer, rule.id.clone()), place(rule)))
+    })
 }
 
 /// Reads the configuration that holds in this folder, also for an agent that is named.
@@ -55,7 +75,12 @@ impl RulePlaces {
     /// Returns where the rule stands that decided, if it is one of these.
     pub(crate) fn of(&self, because: &Cause<'_>) -> Option<&str> {
         let (rule, layer) = because.rule()?;
-        self.0.get(&(layer, rule.id.clone())).map(String::as_str)
+        self.find(layer, &rule.id)
+    }
+
+    /// Returns where a rule stands.
+    pub(crate) fn find(&self, layer: Layer, id: &str) -> Option<&str> {
+        self.0.get(&(layer, id.to_owned())).map(String::as_str)
     }
 }
 

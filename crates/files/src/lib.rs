@@ -17,11 +17,12 @@
 //! about a path and its use, anybody may put a link in its place, so a [`HeldName`] opens what was looked at or nothing.
 //!
 //! [`read_trusted`] reads what is believed because of who may write it, and [`FileVersions`] tells whether files are still as they were.
+//! A [`KeptFile`] is one of our own: text that programs and people change, replaced whole and by one writer at a time.
 //!
 //! [`find_git`] says which repository git would find in a folder and what it says of itself, without starting git: settings
 //! ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
 //!
-//! It reads, and decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
+//! It decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
 //! images or other compressed data. Systems other than Unix are not served.
 //!
 //! ```
@@ -56,6 +57,7 @@ mod git;
 mod hard_links;
 mod held_name;
 mod in_order;
+mod kept_file;
 mod link;
 mod name_case;
 mod read_files;
@@ -77,6 +79,7 @@ pub use git::{
     submodule_paths,
 };
 pub use held_name::{HeldName, OpenFor, Reopened};
+pub use kept_file::{KeptFile, KeptFileError};
 pub use name_case::NameCase;
 pub use read_files::{FileBytes, read_files, read_files_except};
 pub use reader::FileReader;

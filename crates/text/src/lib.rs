@@ -7,6 +7,7 @@
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
 //! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s, each with its position, so that whoever refuses a value
 //!   can say where it stands.
+//! - [`push_table`], [`remove_table`]: a document of TOML with one table more or less, and all else in it as it was.
 //!
 //! It decides nothing: what a key means, and which are allowed, is for whoever reads the document. Documents may come from
 //! strangers: bytes, nesting and what aliases repeat are bounded, a key that is given twice is refused, and all of it takes
@@ -28,7 +29,7 @@
 //! # Ok::<(), stockade_text::DocumentError>(())
 //! ```
 //!
-//! Features, none of which is on by default: `positions`, `nearest`, and one for each format: `json`, `toml`, `yaml`.
+//! Features, none of which is on by default: `positions`, `nearest`, `edit`, and one for each format: `json`, `toml`, `yaml`.
 //! Escaping, showing and look-alikes are always there.
 #![forbid(unsafe_code)]
 
@@ -45,6 +46,8 @@ mod position;
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 mod schema;
 mod shown;
+#[cfg(feature = "edit")]
+mod toml_lists;
 
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
@@ -59,6 +62,8 @@ pub use position::{PositionCursor, TextPosition};
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 pub use shown::{Shown, shown_within};
+#[cfg(feature = "edit")]
+pub use toml_lists::{TomlEditError, push_table, remove_table};
 
 /// The README's examples are run as tests.
 #[cfg(all(doctest, feature = "nearest", feature = "yaml"))]

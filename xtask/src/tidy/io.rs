@@ -28,7 +28,6 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
-    ("crates/guard/src/rule_store.rs", "keeps the rules that a user has added in a file"),
     ("crates/exec-sandbox/src/bwrap/", "tries bubblewrap, and starts it"),
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),

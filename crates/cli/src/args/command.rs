@@ -89,7 +89,7 @@ commands! {
     /// Let a skill in, and run a command for it
     #[cfg(target_os = "linux")]
     "run" => Run(run::RunArgs),
-    /// Test, lint and explain rules for commands
+    /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
     /// Show, check and export the audit trail
     "audit" => Audit(audit::AuditArgs),

@@ -7,11 +7,11 @@ use serde::Serialize;
 use stockade_guard::config::Config;
 use stockade_guard::policy::commands::{Cause, Suggestion};
 use stockade_guard::policy::shell::{ReadOptions, Shell};
-use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
+use stockade_guard::policy::{CommandContext, CommandDecision, Effect};
 use stockade_guard::{EvaluatedFor, FileOptions, Source, decide_on_disk, evaluation_event, read_text};
 
 use crate::args::Format;
-use crate::command_rules::{self, RulePlaces};
+use crate::command_rules::{self, RulePlaces, RuleSources};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::render::command_text;
@@ -99,9 +99,9 @@ impl HowArgs {
 /// Returns what to print, and how to end.
 pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
     let config = command_rules::configuration(args.agent.as_deref())?;
-    let (policy, places) = match &args.agent {
-        Some(agent) => command_rules::load_for(&config, agent, &args.rules)?,
-        None => (command_rules::load(&args.rules)?.into(), RulePlaces::default()),
+    let RuleSources { policy, places } = match &args.agent {
+        Some(agent) => command_rules::sources_with(&config, agent, &args.rules)?,
+        None => command_rules::sources_of(&args.rules)?,
     };
     let text = command(&args.command)?;
     let options = args.how.read_options();
@@ -230,13 +230,4 @@ impl Checked {
                 .collect(),
         }
     }
-}
-
-/// Decides on a command for another command, and returns where it was taken to run.
-pub(crate) fn decide<'t, 'p>(
-    policy: &'p CommandPolicy,
-    text: &'t str,
-    how: &HowArgs,
-) -> (CommandDecision<'t, 'p>, CommandContext) {
-    decide_on_disk(how.place(), |place| policy.decide(text, &how.read_options(), place))
 }

@@ -1,4 +1,11 @@
-//! `stockade policy`: checks for files of rules on commands, and what their rules say.
+//! `stockade policy`: rules on commands, added, removed, listed, checked and explained.
+
+mod add;
+mod explain;
+mod listed;
+mod remove;
+mod target;
+mod transfer;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -6,29 +13,34 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::policy::commands::rules::{Lint, lint_rules};
-use stockade_guard::policy::commands::{ConsideredRule, Part, RuleOutcome};
 use stockade_text::{escape, escape_path};
 
-use super::check_command::{Checked, HowArgs, command, decide, exit};
 use crate::args::{Format, HELP};
-use crate::command_rules::{RulePlaces, layer_of, load, read};
+use crate::command_rules::{layer_of, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::command_text;
 use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
 
 const EXAMPLES: &str = "\
 Examples:
+  stockade policy add 'deny git push' --rules team.toml
+                                                  one rule more, for all commands that begin so
+  stockade policy add 'allow npm run *' --agent bot
+                                                  the same for an agent, in your configuration
+  stockade policy add --for 'npm ci' --agent bot  what is suggested for a command
+  stockade policy list --agent bot                the rules that hold, and where each stands
+  stockade policy remove deny-git-push --rules team.toml
+  stockade policy explain 'git push' --agent bot  say which rules were considered, and which decided
+  stockade policy import .claude/settings.json --rules team.toml
   stockade policy test team.toml                  check its rules, run their examples and its tests
-  stockade policy lint team.toml                  find rules that are probably not meant
-  stockade policy explain team.toml 'git push'    say which rules were considered, and which decided";
+  stockade policy lint team.toml                  find rules that are probably not meant";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing is wrong; for explain: the command is allowed
-  1  lint found something; for explain: the command is not allowed as it is
+  0  nothing is wrong, or it is done; for explain: the command is allowed
+  1  lint found something; import left something out; for explain: the command is not allowed as it is
   2  the command line or the file is wrong, or an example or a test of it has another outcome
   3  something that is needed to answer could not be read
 
@@ -79,29 +91,26 @@ enum PolicyCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Decide on a command, and say which rules were considered and why one of them decided
-    Explain {
-        /// A rule file in TOML, YAML or JSON; admin:FILE and project:FILE say whose it is
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-
-        /// The command, as one argument; - is standard input
-        #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
-        command: String,
-
-        #[command(flatten)]
-        how: HowArgs,
-    },
+    Explain(explain::ExplainArgs),
+    Add(add::AddArgs),
+    Remove(remove::RemoveArgs),
+    List(listed::ListArgs),
+    Import(transfer::ImportArgs),
+    Export(transfer::ExportArgs),
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &PolicyArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let format = args.format;
     let (printed, exit) = match &args.command {
-        PolicyCommand::Test { file } => test(file, args.format)?,
-        PolicyCommand::Lint { file } => lint(file, args.format, styles(color))?,
-        PolicyCommand::Explain { file, command, how } => {
-            explain(file, &self::command(command)?, how, args.format, styles(color))?
-        }
+        PolicyCommand::Test { file } => test(file, format)?,
+        PolicyCommand::Lint { file } => lint(file, format, styles(color))?,
+        PolicyCommand::Explain(args) => explain::run(args, format, styles(color))?,
+        PolicyCommand::Add(args) => add::run(args, format)?,
+        PolicyCommand::Remove(args) => remove::run(args, format)?,
+        PolicyCommand::List(args) => listed::run(args, format, styles(color))?,
+        PolicyCommand::Import(args) => transfer::import(args, format)?,
+        PolicyCommand::Export(args) => transfer::export(args, format)?,
     };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
@@ -164,65 +173,4 @@ fn lint(file: &Path, format: Format, styles: Styles) -> Result<(String, Exit), F
         Format::Text => lints.iter().map(line).collect(),
     };
     Ok((printed, if lints.is_empty() { Exit::Clean } else { Exit::Found }))
-}
-
-#[derive(Debug, Serialize)]
-struct Explained {
-    #[serde(flatten)]
-    checked: Checked,
-    /// For each part, in the same order.
-    considered: Vec<Vec<ExplainedRule>>,
-}
-
-#[derive(Debug, Serialize)]
-struct ExplainedRule {
-    rule: String,
-    layer: &'static str,
-    decision: &'static str,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
-}
-
-fn explain(
-    file: &PathBuf,
-    text: &str,
-    how: &HowArgs,
-    format: Format,
-    styles: Styles,
-) -> Result<(String, Exit), Failure> {
-    let policy = load(std::slice::from_ref(file))?;
-    let (decision, place) = decide(&policy, text, how);
-    let considered = |part: &Part<'_, '_>| {
-        part.run().map(|run| policy.consider(&decision, run, &place)).unwrap_or_default()
-    };
-    let printed = match format {
-        Format::Text => command_text::explanation(&decision, considered, styles),
-        Format::Json => {
-            let rules = |part| considered(part).into_iter().map(ExplainedRule::of).collect();
-            let considered = decision.parts.iter().map(rules).collect();
-            format!(
-                "{}\n",
-                to_json(&Explained {
-                    checked: Checked::of(&decision, &RulePlaces::default(), &[]),
-                    considered
-                })
-            )
-        }
-    };
-    Ok((printed, exit(&decision)))
-}
-
-impl ExplainedRule {
-    fn of(one: ConsideredRule<'_>) -> Self {
-        let (outcome, why) = match one.outcome {
-            RuleOutcome::Decides => ("decides", None),
-            RuleOutcome::Matches => ("matches", None),
-            RuleOutcome::MayMatch(why) => ("may_match", Some(why)),
-            RuleOutcome::No(why) => ("no", Some(why)),
-            _ => ("unknown", None),
-        };
-        let (layer, decision) = (one.layer.name(), one.rule.effect.name());
-        Self { rule: one.rule.id.clone(), layer, decision, outcome, why }
-    }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use stockade_guard::policy::commands::{Cause, ConsideredRule, Part, RuleOutcome, Suggestion};
+use stockade_guard::policy::shell::quote;
 use stockade_guard::policy::{CommandDecision, Effect};
 
 use stockade_text::escape;
@@ -27,34 +28,44 @@ pub(crate) fn decision(
     suggestions: &[Suggestion],
     styles: Styles,
 ) -> String {
-    let Styles { frame, reset, .. } = styles;
     let mut out = head(decision, styles);
     push_whole(&mut out, decision, styles);
     for part in shown(decision) {
         push_part(&mut out, decision, part, styles);
-        if let Some(place) = places.of(&part.cause) {
-            writeln!(out, "  {frame}={reset} the rule stands in {}", escape(place)).ok();
-        }
+        push_place(&mut out, part, places, styles);
     }
     push_rest(&mut out, decision, styles);
     push_suggestions(&mut out, decision, suggestions, styles);
     out
 }
 
-/// Returns the same, with the rules that were considered for each part.
+/// Returns the same, with the rules that were considered for each part: those that match, or all that are about its program.
 pub(crate) fn explanation<'p>(
     decision: &CommandDecision<'_, '_>,
     considered: impl Fn(&Part<'_, '_>) -> Vec<ConsideredRule<'p>>,
+    all: bool,
+    places: &RulePlaces,
+    suggestions: &[Suggestion],
     styles: Styles,
 ) -> String {
     let mut out = head(decision, styles);
     for part in shown(decision) {
         push_part(&mut out, decision, part, styles);
-        for one in considered(part) {
-            push_considered(&mut out, &one, styles);
+        push_place(&mut out, part, places, styles);
+        let rules = considered(part);
+        let is_shown = |one: &&ConsideredRule<'_>| all || !matches!(one.outcome, RuleOutcome::No(_));
+        for one in rules.iter().filter(is_shown) {
+            push_considered(&mut out, one, styles);
+        }
+        let hidden = rules.len() - rules.iter().filter(is_shown).count();
+        if hidden > 0 {
+            let rules =
+                if hidden == 1 { "rule about its program does" } else { "rules about its program do" };
+            writeln!(out, "    {hidden} {rules} not match; --all shows why").ok();
         }
     }
     push_rest(&mut out, decision, styles);
+    push_suggestions(&mut out, decision, suggestions, styles);
     out
 }
 
@@ -112,14 +123,24 @@ fn push_part(out: &mut String, decision: &CommandDecision<'_, '_>, part: &Part<'
     }
 }
 
+fn push_place(out: &mut String, part: &Part<'_, '_>, places: &RulePlaces, styles: Styles) {
+    let Styles { frame, reset, .. } = styles;
+    if let Some(place) = places.of(&part.cause) {
+        writeln!(out, "  {frame}={reset} the rule stands in {}", escape(place)).ok();
+    }
+}
+
 fn push_considered(out: &mut String, one: &ConsideredRule<'_>, styles: Styles) {
     let Styles { good, strong, reset, .. } = styles;
+    let would = |why: &str| format!(": would have made it {}; {why}", one.rule.effect);
     let (mark, why) = match &one.outcome {
         RuleOutcome::Decides => (format!("{good}decides{reset}  "), String::new()),
-        RuleOutcome::Matches => (
-            "matches  ".to_owned(),
-            ": a rule that is more specific, or of a higher layer, decides".to_owned(),
-        ),
+        RuleOutcome::Overruled => {
+            ("overruled".to_owned(), would("what is dangerous about the command is stricter"))
+        }
+        RuleOutcome::Matches => {
+            ("matches  ".to_owned(), would("a rule that is more specific, or of a higher layer, decides"))
+        }
         RuleOutcome::MayMatch(why) => ("may match".to_owned(), format!(": {}", escape(why))),
         RuleOutcome::No(why) => ("no       ".to_owned(), format!(": {}", escape(why))),
         _ => ("?        ".to_owned(), String::new()),
@@ -156,9 +177,10 @@ fn push_suggestions(
         then if then < decision.effect => format!("to make it milder ({})", word(then)),
         _ => "to allow these parts of it".to_owned(),
     };
-    writeln!(out, "\n  {frame}={reset} {then}, add {rules} to a file for --rules:").ok();
+    writeln!(out, "\n  {frame}={reset} {then}, add {rules}, with one of --rules FILE and --agent ID:").ok();
     for suggestion in suggestions {
-        writeln!(out).ok();
+        let (id, command) = (&suggestion.rule.id, quote(decision.text));
+        writeln!(out, "\n    stockade policy add {} --for {}", escape(id), escape(&command)).ok();
         for line in suggestion.rule.to_toml().lines() {
             writeln!(out, "    {}", escape(line)).ok();
         }

@@ -1,9 +1,10 @@
 //! What may become of the commands of an agent, by the rules of everybody who has a say.
 
-use stockade_shell::ReadOptions;
+use stockade_shell::{ReadOptions, Run};
 
 use super::context::CommandContext;
 use super::decision::CommandDecision;
+use super::decision::explain::ConsideredRule;
 use super::decision::policy::{CommandDefaults, CommandPolicy};
 use super::decision::suggest::Suggestion;
 use super::rules::check::CommandRuleError;
@@ -69,6 +70,24 @@ impl AgentCommands {
         place: &CommandContext,
     ) -> Vec<Suggestion> {
         self.decider(decision.text, options, place).suggest(decision, options, place)
+    }
+
+    /// Returns the rules that are about the program of a command, as [`CommandPolicy::consider`] does.
+    #[must_use]
+    pub fn consider<'p>(
+        &'p self,
+        decision: &CommandDecision<'_, 'p>,
+        run: &Run<'_>,
+        options: &ReadOptions,
+        place: &CommandContext,
+    ) -> Vec<ConsideredRule<'p>> {
+        self.decider(decision.text, options, place).consider(decision, run, place)
+    }
+
+    /// Returns the policy with the rules of every layer, to list them.
+    #[must_use]
+    pub fn all_rules(&self) -> &CommandPolicy {
+        self.with_project.as_ref().unwrap_or(&self.without_project)
     }
 
     /// Returns who decides on a text.

@@ -128,7 +128,11 @@ mod tests {
             entry.parts.iter().map(|part| (part.rule.as_str(), part.effect)).collect();
         assert_eq!(
             rules,
-            [("git-read", Effect::Allow), ("steps_aside", Effect::Allow), ("project-routine", Effect::Sandbox)]
+            [
+                ("git-read", Effect::Allow),
+                ("steps_aside", Effect::Allow),
+                ("project-routine", Effect::Sandbox)
+            ]
         );
         assert_eq!(entry.parts.last().unwrap().via, ["timeout"]);
         let bare = entry.without_text();

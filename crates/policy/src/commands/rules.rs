@@ -4,6 +4,8 @@ pub(crate) mod aliases;
 pub(crate) mod builtin;
 pub(crate) mod check;
 #[cfg(feature = "rule-files")]
+pub(crate) mod claude;
+#[cfg(feature = "rule-files")]
 pub(crate) mod custom;
 mod disguises;
 pub(crate) mod effect;
@@ -11,6 +13,7 @@ pub(crate) mod expressions;
 #[cfg(feature = "rule-files")]
 pub(crate) mod file;
 pub(crate) mod harmless;
+pub(crate) mod in_words;
 pub(crate) mod layer;
 pub(crate) mod lint;
 pub(crate) mod matcher;
@@ -18,16 +21,21 @@ mod options;
 pub(crate) mod program;
 pub(crate) mod rule;
 pub(crate) mod set;
+pub(crate) mod shadow;
 pub(crate) mod token;
 pub(crate) mod write;
 
 pub use check::CommandRuleProblem;
+#[cfg(feature = "rule-files")]
+pub use claude::{ClaudeSettingsError, ImportNote, ImportedRules};
 #[cfg(feature = "rule-files")]
 pub use custom::CustomRules;
 #[cfg(feature = "rule-files")]
 pub use file::error::{CommandRuleFileError, CommandRuleFileProblem};
 #[cfg(feature = "rule-files")]
 pub use file::{CommandRuleFile, CommandRuleFormat, CommandTest, MAX_COMMAND_RULE_FILE_BYTES};
+pub use in_words::RuleInWordsError;
 pub use layer::FloorOverride;
 pub use lint::{Lint, lint as lint_rules};
 pub use rule::{CommandPattern, Example, Guards, Redirects, RegexScope};
+pub use shadow::ShadowedRule;

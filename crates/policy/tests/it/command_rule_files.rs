@@ -217,27 +217,67 @@ fn custom_rules_survive_being_written() {
         Example::Text("git push 'a b'".to_owned()),
         Example::Argv(vec!["git".to_owned(), "push".to_owned()]),
     ];
-    custom.add(rule.clone()).unwrap();
-    assert!(custom.add(rule).is_err(), "an id was taken twice");
+    custom.add(&rule).unwrap();
+    assert!(custom.add(&rule).is_err(), "an id was taken twice");
     assert!(
-        custom.add(CommandRule::prefix("bash", &["bash"], Effect::Allow)).is_err(),
+        custom.add(&CommandRule::prefix("bash", &["bash"], Effect::Allow)).is_err(),
         "everything was allowed"
     );
     custom
-        .add(CommandRule::new(
+        .add(&CommandRule::new(
             "x",
             CommandPattern::Exact(vec![vec!["a\\*{b".to_owned(), "c".to_owned()]]),
             Effect::Ask,
         ))
         .unwrap();
-    let document = custom.render();
+    let document = custom.document().to_owned();
     assert!(document.bytes().all(|byte| byte == b'\n' || !byte.is_ascii_control()), "{document}");
     assert_eq!(CustomRules::parse(&document).unwrap(), custom);
-    assert!(custom.remove("git-push").is_some() && custom.remove("git-push").is_none());
-    assert_eq!(CustomRules::parse(&custom.render()).unwrap().rules().len(), 1);
+    assert!(custom.remove("git-push").unwrap().is_some() && custom.remove("git-push").unwrap().is_none());
+    assert_eq!(CustomRules::parse(custom.document()).unwrap().rules().len(), 1);
     let (half, _) = document.split_at_checked(document.len() / 2).unwrap();
     for damaged in ["", "version = 9", half, "version = 1\n\0"] {
         assert!(CustomRules::parse(damaged).is_err(), "{damaged:?}");
+    }
+}
+
+#[test]
+fn what_people_wrote_beside_rules_stays_and_their_tests_hold() {
+    let text = "# Ours.\nversion = 1\n\n[[rule]] # why\nid = 'push'\nprefix = [\"git\", \"push\"]\ndecision = \"deny\"\n\n\
+                [[test]]\ncommand = \"git push\"\nexpect = \"deny\"\n";
+    let mut custom = CustomRules::parse(text).unwrap();
+    custom.add(&CommandRule::from_words("ask make").unwrap()).unwrap();
+    let rule = "\n[[rule]]\nid = \"ask-make\"\nprefix = [\"make\"]\ndecision = \"ask\"\n";
+    assert_eq!(custom.document().replace(rule, ""), text);
+    assert_eq!(custom.free_id("ask-make"), "ask-make-2");
+    // What makes a test of the file fail is not done.
+    let before = custom.clone();
+    assert!(custom.remove("push").is_err());
+    let mut rule = CommandRule::from_words("allow git push").unwrap();
+    rule.priority = 9;
+    assert!(custom.add(&rule).is_err());
+    assert_eq!(custom, before);
+    custom.remove("ask-make").unwrap();
+    assert_eq!(custom.document(), text);
+}
+
+#[test]
+fn exactly_anything_is_as_broad_as_anything() {
+    for line in [
+        "allow *",
+        "allow * x",
+        "allow bash *",
+        "allow git *",
+        "allow python3 * *",
+        "allow {ls,sh} *",
+        "allow sudo **",
+    ] {
+        let error =
+            CustomRules::default().add(&CommandRule::from_words(line).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("name"), "{line}: {error}");
+    }
+    for line in ["allow ls *", "allow make", "allow npm run *", "allow git log *", "deny *", "ask bash"] {
+        CustomRules::default().add(&CommandRule::from_words(line).unwrap()).unwrap();
     }
 }
 

@@ -27,6 +27,8 @@ pub struct ConsideredRule<'p> {
 pub enum RuleOutcome {
     /// It matches and decides.
     Decides,
+    /// Of all rules it would decide, and what is dangerous about the command is stricter.
+    Overruled,
     /// It matches, and another rule decides: one that is more specific, or one of a higher layer.
     Matches,
     /// It may match, depending on what happens when the command runs.
@@ -52,8 +54,12 @@ impl CommandPolicy {
         let adds_harmless_names = part.is_some_and(|part| part.adds_harmless_names);
         let context = PartContext { context, moves, adds_harmless_names };
         let winner = self.set.ask(run, &context).winner;
-        let outcome = |matched: Match<'_>, decides: bool| match matched {
-            Match::Yes if decides => RuleOutcome::Decides,
+        let decided = part.and_then(|part| part.cause.rule());
+        let outcome = |matched: Match<'_>, wins: bool, rule: &CommandRule| match matched {
+            Match::Yes if decided.is_some_and(|(decided, _)| std::ptr::eq(decided, rule)) => {
+                RuleOutcome::Decides
+            }
+            Match::Yes if wins => RuleOutcome::Overruled,
             Match::Yes => RuleOutcome::Matches,
             Match::Maybe(reason) => RuleOutcome::MayMatch(reason.to_string()),
             Match::No(reason) => RuleOutcome::No(reason.to_string()),
@@ -66,7 +72,8 @@ impl CommandPolicy {
                 if matches!(matched, Match::No(Mismatch::Program(_) | Mismatch::Expression)) {
                     continue;
                 }
-                let outcome = outcome(matched, winner.is_some_and(|winner| std::ptr::eq(winner, rule)));
+                let wins = winner.is_some_and(|winner| std::ptr::eq(winner, rule));
+                let outcome = outcome(matched, wins, &rule.rule);
                 add(&mut considered, ConsideredRule { rule: &rule.rule, layer: rule.layer, outcome });
             }
         }
@@ -88,9 +95,10 @@ impl RuleOutcome {
     const fn rank(&self) -> u8 {
         match self {
             Self::Decides => 0,
-            Self::Matches => 1,
-            Self::MayMatch(_) => 2,
-            Self::No(_) => 3,
+            Self::Overruled => 1,
+            Self::Matches => 2,
+            Self::MayMatch(_) => 3,
+            Self::No(_) => 4,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::commands::rules::layer::RuleLayer;
 use crate::commands::rules::matcher::Compiled;
 use crate::commands::rules::rule::CommandRule;
 use crate::commands::rules::set::RuleSet;
+use crate::commands::rules::shadow::{self, ShadowedRule};
 use stockade_shell::ReadOptions;
 
 use super::judge;
@@ -125,6 +126,12 @@ impl CommandPolicy {
     pub fn rules(&self) -> impl Iterator<Item = (Layer, &CommandRule)> {
         let written = self.set.rules().iter().filter(|rule| rule.is_as_written);
         written.map(|rule| (rule.layer, &*rule.rule))
+    }
+
+    /// Returns the rules that never decide, because another one is always preferred to them.
+    #[must_use]
+    pub fn shadowed(&self) -> Vec<ShadowedRule> {
+        shadow::shadowed(self.set.rules())
     }
 
     /// Returns what holds where no rule says anything.

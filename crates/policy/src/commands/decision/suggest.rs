@@ -8,10 +8,10 @@ use super::policy::CommandPolicy;
 use crate::commands::context::CommandContext;
 use crate::commands::rules::check::{self, LAUNCHERS};
 use crate::commands::rules::effect::{Effect, Layer};
+use crate::commands::rules::in_words::{id_of, literally};
 use crate::commands::rules::matcher::Compiled;
 use crate::commands::rules::program::{base, trusted};
 use crate::commands::rules::rule::{CommandPattern, CommandRule, Example};
-use crate::commands::rules::token::escape;
 use stockade_shell::{InvocationKind, ReadOptions, Span};
 
 /// The most suggestions for one text.
@@ -101,7 +101,8 @@ impl CommandPolicy {
 
     /// No two rules of a file share a name, and other commands begin with the same words.
     fn rename_if_taken(&self, rule: &mut CommandRule) {
-        let is_taken = |id: &str| self.set.all().any(|other| other.layer == Layer::User && other.rule.id == id);
+        let is_taken =
+            |id: &str| self.set.all().any(|other| other.layer == Layer::User && other.rule.id == id);
         let free = (2..).map(|number| format!("{}-{number}", rule.id)).find(|id| !is_taken(id));
         if let (true, Some(free)) = (is_taken(&rule.id), free) {
             rule.id = free;
@@ -131,8 +132,8 @@ fn rule(part: &Part<'_, '_>) -> Option<CommandRule> {
     if words.iter().any(|word| word.is_empty() || word.len() > 100) || words.len() > 16 {
         return None;
     }
-    let pattern = CommandPattern::Exact(words.iter().map(|word| vec![escape_braces(word)]).collect());
-    let mut rule = CommandRule::new(id(&words), pattern, Effect::Allow);
+    let pattern = CommandPattern::Exact(words.iter().map(|word| vec![literally(word)]).collect());
+    let mut rule = CommandRule::new(id_of(&words), pattern, Effect::Allow);
     rule.reason = "allowed as exactly this command".to_owned();
     rule.matches = vec![Example::Argv(words.iter().map(|word| (*word).to_owned()).collect())];
     let mut longer: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -148,28 +149,4 @@ fn has_harmless_words(name: &str, words: usize) -> bool {
             base(name),
             "git" | "cargo" | "npm" | "yarn" | "pnpm" | "go" | "make" | "docker" | "podman" | "kubectl"
         )
-}
-
-fn escape_braces(word: &str) -> String {
-    // A word with braces means itself when nothing in it is a list.
-    escape(word).replace('{', "\\{")
-}
-
-/// Returns a name made of the first words: `git-push-origin`.
-fn id(words: &[&str]) -> String {
-    let plain = |word: &&str| -> String {
-        let word = word.trim_start_matches('-');
-        word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')).take(24).collect()
-    };
-    let names: Vec<String> = words.iter().map(plain).filter(|name| !name.is_empty()).take(4).collect();
-    let mut id = names.join("-");
-    if words.len() > 4 {
-        // Longer commands share their first words.
-        let sum = words
-            .iter()
-            .flat_map(|word| word.bytes())
-            .fold(5381_u32, |sum, byte| sum.wrapping_mul(33) ^ u32::from(byte));
-        id.push_str(&format!("-{sum:08x}"));
-    }
-    if id.is_empty() { "command".to_owned() } else { id }
 }

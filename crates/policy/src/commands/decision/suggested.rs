@@ -94,7 +94,8 @@ fn the_reason_is_what_the_command_does() {
             let found = all_hazards(&script.actions());
             let by_rule = |part: &&Part<'_, '_>| matches!(part.cause, Cause::Rule { .. });
             let hidden = |rule: &Part<'_, '_>| {
-                let is_as_strict = |one: &&Hazard| one.span == rule.span && one.floor as u8 + 1 >= rule.effect as u8;
+                let is_as_strict =
+                    |one: &&Hazard| one.span == rule.span && one.floor as u8 + 1 >= rule.effect as u8;
                 found.iter().any(|one| is_as_strict(&one))
             };
             let parts = decision.parts.iter().filter(by_rule).filter(|part| hidden(part));
@@ -115,9 +116,12 @@ fn what_steps_aside_says_so() {
     for text in ["env A=1 ls", "env -i ls", "timeout 5 ls", "bash -c ls", "nice ls"] {
         assert!(cause(text).contains("judged by itself"), "{text}: {}", cause(text));
     }
-    for (text, word) in
-        [("env", "environment"), ("export -p", "environment"), ("export PATH=", "PATH"), ("set", "environment")]
-    {
+    for (text, word) in [
+        ("env", "environment"),
+        ("export -p", "environment"),
+        ("export PATH=", "PATH"),
+        ("set", "environment"),
+    ] {
         assert!(cause(text).contains(word), "{text}: {}", cause(text));
     }
     assert!(!cause("export PATH=").contains("environment"));

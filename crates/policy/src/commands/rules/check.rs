@@ -362,7 +362,11 @@ pub(crate) const LAUNCHERS: &[&str] = &[
 
 /// Programs of which nothing at all may be said without a second word.
 fn broad(rule: &CommandRule) -> Result {
-    let CommandPattern::Prefix(words) = &rule.pattern else { return Ok(()) };
+    let (words, is_exact) = match &rule.pattern {
+        CommandPattern::Prefix(words) => (words, false),
+        CommandPattern::Exact(words) => (words, true),
+        CommandPattern::Regex { .. } => return Ok(()),
+    };
     let [first, rest @ ..] = words.as_slice() else { return Ok(()) };
     if rule.effect != Effect::Allow || rule.i_know {
         return Ok(());
@@ -374,9 +378,11 @@ fn broad(rule: &CommandRule) -> Result {
     {
         return Err(CommandRuleProblem::AnyProgram);
     }
-    let open = rest.iter().all(|word| {
-        word.iter().flat_map(|text| alternatives(text)).any(|text| Token::read(&text).is_anything())
-    });
+    // A program alone, and nothing behind it, is a command like any other.
+    let open = !(is_exact && rest.is_empty())
+        && rest.iter().all(|word| {
+            word.iter().flat_map(|text| alternatives(text)).any(|text| Token::read(&text).is_anything())
+        });
     let launcher = names.iter().filter_map(Token::literal).find(|name| LAUNCHERS.contains(&base(name)));
     match launcher {
         Some(program) if open => Err(CommandRuleProblem::TooBroad { program: program.to_owned() }),

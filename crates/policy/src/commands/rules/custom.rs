@@ -1,63 +1,110 @@
-//! The rules that a user has added by answering questions: a document that is kept between runs.
+//! The rules that a user adds and removes: a document that is kept between runs.
 //!
 //! The document is a rule file. It is read whole or not at all: a file that is damaged, or that a newer version wrote,
-//! is an error, and whoever starts with it must not start.
+//! is an error, and whoever starts with it must not start. A rule that comes or goes leaves all else as it is written, the
+//! comments of people too; and what comes of it passes every example and test that the file has.
+
+use stockade_text::{push_table, remove_table};
 
 use super::check;
 use super::check::{CommandRuleError, CommandRuleProblem};
 use super::effect::Layer;
-use super::file::error::CommandRuleFileError;
+use super::file::error::{CommandRuleFileError, CommandRuleFileProblem};
 use super::file::{CommandRuleFile, CommandRuleFormat};
 use super::rule::CommandRule;
 use crate::commands::rules::layer::RuleLayer;
 
-/// What the document begins with.
+/// What a new document begins with.
 const HEAD: &str = "\
-# Rules for commands that were added by answering questions. `stockade policy lint` looks at them.
+# Rules for commands that were added by answering questions or by `stockade policy add`. `stockade policy lint` looks at them.
 version = 1
 ";
 
-/// The rules that a user has added.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The key of the list of rules.
+const RULES: &[&str] = &["rule"];
+
+/// The rules that a user has added, and the document that they stand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomRules {
+    document: String,
     rules: Vec<CommandRule>,
+    layer: Layer,
+}
+
+impl Default for CustomRules {
+    fn default() -> Self {
+        Self::new(Layer::User)
+    }
 }
 
 impl CustomRules {
-    /// Reads the document. Every rule is checked, and its examples are run.
+    /// Returns a document without rules.
+    #[must_use]
+    pub fn new(layer: Layer) -> Self {
+        Self { document: HEAD.to_owned(), rules: Vec::new(), layer }
+    }
+
+    /// Reads a document of the user's own. Every rule is checked, and its examples are run.
     ///
     /// # Errors
     /// The first thing that is wrong with it, and where.
     pub fn parse(document: &str) -> Result<Self, CommandRuleFileError> {
-        let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, Layer::User)?;
-        Ok(Self { rules: file.rules().to_vec() })
+        Self::parse_for(document, Layer::User)
+    }
+
+    /// Reads the document of somebody.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, and where.
+    pub fn parse_for(document: &str, layer: Layer) -> Result<Self, CommandRuleFileError> {
+        let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, layer)?;
+        Ok(Self { document: document.to_owned(), rules: file.rules().to_vec(), layer })
     }
 
     /// Returns the document that [`CustomRules::parse`] reads.
     #[must_use]
-    pub fn render(&self) -> String {
-        let rules = self.rules.iter().map(|rule| format!("\n{}", rule.to_toml()));
-        std::iter::once(HEAD.to_owned()).chain(rules).collect()
+    pub fn document(&self) -> &str {
+        &self.document
     }
 
-    /// Adds a rule.
+    /// Adds a rule behind the others.
     ///
     /// # Errors
-    /// When it cannot be used, or there is a rule of this id.
-    pub fn add(&mut self, rule: CommandRule) -> Result<(), CommandRuleError> {
+    /// When it cannot be used, there is a rule of this id, or a test of the document has another outcome with it.
+    pub fn add(&mut self, rule: &CommandRule) -> Result<(), CommandRuleFileProblem> {
         let fail = |problem| CommandRuleError { rule: rule.id.clone(), problem };
         if self.rules.iter().any(|other| other.id == rule.id) {
-            return Err(fail(CommandRuleProblem::DuplicateId));
+            return Err(fail(CommandRuleProblem::DuplicateId).into());
         }
-        check::rule(&rule).map_err(fail)?;
-        self.rules.push(rule);
-        Ok(())
+        check::rule(rule).map_err(fail)?;
+        let document = push_table(&self.document, RULES, &rule.to_toml_values());
+        self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)
     }
 
     /// Removes the rule of this id, and returns it.
-    pub fn remove(&mut self, id: &str) -> Option<CommandRule> {
-        let index = self.rules.iter().position(|rule| rule.id == id)?;
-        Some(self.rules.remove(index))
+    ///
+    /// # Errors
+    /// When a test of the document has another outcome without it.
+    pub fn remove(&mut self, id: &str) -> Result<Option<CommandRule>, CommandRuleFileProblem> {
+        let Some(index) = self.rules.iter().position(|rule| rule.id == id) else { return Ok(None) };
+        let rule = self.rules.get(index).cloned();
+        let document = remove_table(&self.document, RULES, index);
+        self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)?;
+        Ok(rule)
+    }
+
+    /// Takes another document, if all of it can be used.
+    fn become_document(&mut self, document: &str) -> Result<(), CommandRuleFileProblem> {
+        *self = Self::parse_for(document, self.layer).map_err(|error| error.problem)?;
+        Ok(())
+    }
+
+    /// Returns the id, or the same with a number that is not taken.
+    #[must_use]
+    pub fn free_id(&self, id: &str) -> String {
+        let is_free = |id: &str| self.rules.iter().all(|rule| rule.id != id);
+        let numbered = || (2..).map(|number| format!("{id}-{number}")).find(|id| is_free(id));
+        if is_free(id) { id.to_owned() } else { numbered().unwrap_or_default() }
     }
 
     /// Returns the rules that were added.
@@ -69,6 +116,6 @@ impl CustomRules {
     /// Returns the rules as a layer.
     #[must_use]
     pub fn layer(&self) -> RuleLayer {
-        RuleLayer { layer: Layer::User, rules: self.rules.clone(), overrides: Vec::new() }
+        RuleLayer { layer: self.layer, rules: self.rules.clone(), overrides: Vec::new() }
     }
 }

@@ -115,6 +115,13 @@ impl CommandRuleFile {
         &self.rules
     }
 
+    /// Returns where the rule of this id stands.
+    #[must_use]
+    pub fn place_of(&self, id: &str) -> Option<TextPosition> {
+        let index = self.rules.iter().position(|rule| rule.id == id)?;
+        self.places.get(index).map(|places| places.rule)
+    }
+
     /// Returns the tests in the file.
     #[must_use]
     pub fn tests(&self) -> &[CommandTest] {

@@ -8,7 +8,13 @@ impl CommandRule {
     /// Returns the rule as a `[[rule]]` table of TOML, as a rule file holds it.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let mut out = String::from("[[rule]]\n");
+        format!("[[rule]]\n{}", self.to_toml_values())
+    }
+
+    /// Returns what stands in this table, for a list of another name.
+    #[must_use]
+    pub fn to_toml_values(&self) -> String {
+        let mut out = String::new();
         let mut line = |key: &str, value: String| {
             writeln!(out, "{key} = {value}").ok();
         };

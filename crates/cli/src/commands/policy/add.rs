@@ -1,0 +1,238 @@
+//! `stockade policy add`: one rule more, as a person says it or as it was suggested.
+
+use std::fmt::Write as _;
+
+use clap::ArgGroup;
+use serde::Serialize;
+use stockade_guard::decide_on_disk;
+use stockade_guard::policy::commands::rules::{CommandPattern, CommandRuleFileProblem, CommandRuleProblem};
+use stockade_guard::policy::{CommandRule, Effect};
+use stockade_text::{escape, nearest};
+
+use super::target::TargetArgs;
+use crate::args::Format;
+use crate::commands::check_command::HowArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::kept_rules::{KeptRules, RuleChange, RulesChanged};
+use crate::render::json::to_json;
+
+/// Add a rule that is said in words, or one that is suggested
+#[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("words").args(["rule", "allow", "sandbox", "ask", "deny"]))]
+pub(super) struct AddArgs {
+    /// The rule in words, such as 'allow git push origin *'; with --for, the name of a suggestion
+    #[arg(value_name = "RULE", num_args = 1..)]
+    rule: Vec<String>,
+
+    /// Allow commands that begin with these words
+    #[arg(long, value_name = "WORD", num_args = 1..)]
+    allow: Vec<String>,
+
+    /// Run commands that begin with these words in a sandbox
+    #[arg(long, value_name = "WORD", num_args = 1..)]
+    sandbox: Vec<String>,
+
+    /// Ask before commands that begin with these words
+    #[arg(long, value_name = "WORD", num_args = 1..)]
+    ask: Vec<String>,
+
+    /// Refuse commands that begin with these words
+    #[arg(long, value_name = "WORD", num_args = 1..)]
+    deny: Vec<String>,
+
+    /// Add what is suggested for this command: all of it, or the suggestion that is named
+    #[arg(long = "for", value_name = "COMMAND", conflicts_with_all = ["allow", "sandbox", "ask", "deny"])]
+    command: Option<String>,
+
+    /// The name of the rule, instead of one made of its words
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+
+    /// Why, for whoever is asked or refused
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+
+    /// Allow a program that runs whatever it is told to
+    #[arg(long)]
+    i_know: bool,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Added {
+    place: String,
+    dry_run: bool,
+    rules: Vec<AddedRule>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AddedRule {
+    id: String,
+    decision: Effect,
+    pattern: String,
+    /// Whether there was a rule that says this.
+    was_there: bool,
+    /// The rule, in TOML.
+    rule: String,
+}
+
+/// Returns what to print, and how to end.
+pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Failure> {
+    let kept = args.target.kept()?;
+    let mut rules = match &args.command {
+        Some(command) => suggested(args, &kept, command)?,
+        None => vec![said(args)?],
+    };
+    for rule in &mut rules {
+        rule.id = args.id.clone().unwrap_or_else(|| rule.id.clone());
+        rule.reason = args.reason.clone().unwrap_or_else(|| rule.reason.clone());
+        rule.i_know = args.i_know;
+    }
+    // What is added under a name that a person chose has that name or is not added.
+    if let Some(id) = &args.id {
+        let free = kept.apply(&RuleChange::Add(rules.clone()), false).map_err(|error| error.failure())?;
+        if free.changed.first().is_some_and(|rule| rule.id != *id) {
+            return Err(Failure::usage(format_args!("there is a rule `{id}` already in {}", kept.place())));
+        }
+    }
+    // All of it, or nothing: what is refused must not leave half of what was asked for.
+    let tried = kept.apply(&RuleChange::Add(rules.clone()), false).map_err(|error| error.failure())?;
+    if let Some((rule, problem)) = tried.refused.first() {
+        return Err(refused(rule, problem, args));
+    }
+    let done = if args.target.dry_run {
+        tried
+    } else {
+        kept.apply(&RuleChange::Add(rules), true).map_err(|error| error.failure())?
+    };
+    let printed = match format {
+        Format::Text => text(&done, &kept, args.target.dry_run),
+        Format::Json => format!("{}\n", to_json(&Added::of(&done, &kept, args.target.dry_run))),
+    };
+    Ok((printed, Exit::Clean))
+}
+
+/// The rule that is said in words.
+fn said(args: &AddArgs) -> Result<CommandRule, Failure> {
+    let options = [
+        (Effect::Allow, &args.allow),
+        (Effect::Sandbox, &args.sandbox),
+        (Effect::Ask, &args.ask),
+        (Effect::Deny, &args.deny),
+    ];
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::usage(error).with_help("stockade policy add 'deny git push' --rules team.toml")
+    };
+    if let Some((effect, words)) = options.into_iter().find(|(_, words)| !words.is_empty()) {
+        // These are for commands that begin with the words.
+        let words = words.iter().cloned().chain(["**".to_owned()]).collect();
+        return CommandRule::of_words(effect, words).map_err(|error| wrong(&error));
+    }
+    match args.rule.as_slice() {
+        [] => Err(wrong(&"say which rule to add")),
+        [line] => CommandRule::from_words(line).map_err(|error| wrong(&error)),
+        [effect, words @ ..] => match Effect::from_name(effect) {
+            Some(effect) => CommandRule::of_words(effect, words.to_vec()).map_err(|error| wrong(&error)),
+            None => CommandRule::from_words(&args.rule.join(" ")).map_err(|error| wrong(&error)),
+        },
+    }
+}
+
+/// What is suggested for a command, by the rules where it would be added.
+fn suggested(args: &AddArgs, kept: &KeptRules, command: &str) -> Result<Vec<CommandRule>, Failure> {
+    let policy = kept.policy()?;
+    let options = args.how.read_options();
+    let (decision, place) = decide_on_disk(args.how.place(), |place| policy.decide(command, &options, place));
+    let rules: Vec<CommandRule> =
+        policy.suggest(&decision, &options, &place).into_iter().map(|one| one.rule).collect();
+    if rules.is_empty() {
+        let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
+        let message = match decision.effect {
+            Effect::Allow => "the command is allowed already".to_owned(),
+            effect => format!("no rule that could be suggested makes this milder than {effect}: {reason}"),
+        };
+        return Err(Failure::usage(message).with_help(
+            "`stockade policy explain COMMAND` says what decides; a rule in words can always be added",
+        ));
+    }
+    let Some(id) = args.rule.first() else { return Ok(rules) };
+    let named: Vec<CommandRule> = rules.iter().filter(|rule| rule.id == *id).cloned().collect();
+    if named.is_empty() {
+        let ids: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+        let meant =
+            nearest(id, ids.iter().copied()).map(|id| format!("; did you mean `{id}`?")).unwrap_or_default();
+        let message = format_args!("nothing of the name `{id}` is suggested for this command{meant}");
+        return Err(Failure::usage(message).with_help(format!("suggested are {}", ids.join(", "))));
+    }
+    Ok(named)
+}
+
+fn refused(rule: &CommandRule, problem: &CommandRuleFileProblem, args: &AddArgs) -> Failure {
+    let failure = Failure::usage(problem);
+    let program = match problem {
+        CommandRuleFileProblem::Rule(error) => match &error.problem {
+            CommandRuleProblem::TooBroad { program } => program,
+            CommandRuleProblem::AnyProgram => {
+                return failure.with_help("name the programs, one rule for each; --i-know adds it as it is");
+            }
+            _ => return failure,
+        },
+        _ => return failure,
+    };
+    let narrow = format!("{} {program} WORD", rule.effect);
+    failure.with_help(format!(
+        "say what it may run: stockade policy add '{narrow}' {}; --for COMMAND adds what one command needs; --i-know adds \
+         it as it is",
+        args.target.options()
+    ))
+}
+
+fn text(done: &RulesChanged, kept: &KeptRules, dry_run: bool) -> String {
+    let mut out = String::new();
+    let verb = if dry_run { "would add" } else { "added" };
+    for rule in &done.changed {
+        let what = format!("{}: {} {}", rule.id, rule.effect, rule.pattern);
+        writeln!(out, "{verb} {} to {}", escape(&what), kept.place()).ok();
+        if rule.effect == Effect::Allow && matches!(rule.pattern, CommandPattern::Exact(_)) {
+            writeln!(out, "  = it is for exactly these words; `**` at the end takes all that may follow")
+                .ok();
+        }
+        if dry_run {
+            rule.to_toml().lines().for_each(|line| {
+                writeln!(out, "    {}", escape(line)).ok();
+            });
+        }
+    }
+    for (_, id) in &done.there {
+        writeln!(out, "nothing to add: {} says this already in {}", escape(id), kept.place()).ok();
+    }
+    out
+}
+
+impl Added {
+    fn of(done: &RulesChanged, kept: &KeptRules, dry_run: bool) -> Self {
+        let added = done.changed.iter().map(|rule| AddedRule::of(rule, &rule.id, false));
+        let there = done.there.iter().map(|(rule, id)| AddedRule::of(rule, id, true));
+        Self { place: kept.path().display().to_string(), dry_run, rules: added.chain(there).collect() }
+    }
+}
+
+impl AddedRule {
+    fn of(rule: &CommandRule, id: &str, was_there: bool) -> Self {
+        Self {
+            id: id.to_owned(),
+            decision: rule.effect,
+            pattern: rule.pattern.to_string(),
+            was_there,
+            rule: rule.to_toml(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `stockade policy explain`: which rules were considered for a command, and why one of them decided.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use stockade_guard::decide_on_disk;
+use stockade_guard::policy::commands::{ConsideredRule, Part, RuleOutcome};
+
+use super::listed::RulesFrom;
+use crate::args::Format;
+use crate::commands::check_command::{Checked, HowArgs, command, exit};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::command_text;
+use crate::render::json::to_json;
+use crate::render::style::Styles;
+
+/// Decide on a command, and say which rules were considered and why one of them decided
+#[derive(Debug, clap::Args)]
+pub(super) struct ExplainArgs {
+    /// The command, as one argument; - is standard input. A file of rules may stand before it
+    #[arg(value_name = "COMMAND", required = true, num_args = 1..=2)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    from: RulesFrom,
+
+    /// Show the rules about the program that do not match, too
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    checked: Checked,
+    /// For each part, in the same order.
+    considered: Vec<Vec<ExplainedRule>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedRule {
+    rule: String,
+    layer: &'static str,
+    /// What it does, or would have done.
+    decision: &'static str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// Returns what to print, and how to end.
+pub(super) fn run(args: &ExplainArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
+    let (file, text) = match args.words.as_slice() {
+        [file, text] => (Some(PathBuf::from(file)), text),
+        [text] => (None, text),
+        _ => return Err(Failure::usage("give one command, as one argument")),
+    };
+    let from = RulesFrom {
+        rules: file.into_iter().chain(args.from.rules.iter().cloned()).collect(),
+        agent: args.from.agent.clone(),
+    };
+    let sources = from.sources()?;
+    let text = command(text)?;
+    let options = args.how.read_options();
+    let (decision, place) =
+        decide_on_disk(args.how.place(), |place| sources.policy.decide(&text, &options, place));
+    let suggestions = sources.policy.suggest(&decision, &options, &place);
+    let considered = |part: &Part<'_, '_>| {
+        part.run().map(|run| sources.policy.consider(&decision, run, &options, &place)).unwrap_or_default()
+    };
+    let printed = match format {
+        Format::Text => {
+            command_text::explanation(&decision, considered, args.all, &sources.places, &suggestions, styles)
+        }
+        Format::Json => {
+            let rules = |part| considered(part).into_iter().map(ExplainedRule::of).collect();
+            let considered = decision.parts.iter().map(rules).collect();
+            let checked = Checked::of(&decision, &sources.places, &suggestions);
+            format!("{}\n", to_json(&Explained { checked, considered }))
+        }
+    };
+    Ok((printed, exit(&decision)))
+}
+
+impl ExplainedRule {
+    fn of(one: ConsideredRule<'_>) -> Self {
+        let (outcome, why) = match one.outcome {
+            RuleOutcome::Decides => ("decides", None),
+            RuleOutcome::Overruled => ("overruled", None),
+            RuleOutcome::Matches => ("matches", None),
+            RuleOutcome::MayMatch(why) => ("may_match", Some(why)),
+            RuleOutcome::No(why) => ("no", Some(why)),
+            _ => ("unknown", None),
+        };
+        let (layer, decision) = (one.layer.name(), one.rule.effect.name());
+        Self { rule: one.rule.id.clone(), layer, decision, outcome, why }
+    }
+}

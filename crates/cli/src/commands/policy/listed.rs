@@ -1,0 +1,151 @@
+//! `stockade policy list`: all rules, the ones that decide first, and where each stands.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use stockade_guard::policy::{CommandRule, Effect, Layer};
+use stockade_text::escape;
+
+use super::target::agent_or_all;
+use crate::args::Format;
+use crate::command_rules::{self, RuleSources};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::kept_rules::KeptRules;
+use crate::render::json::to_json;
+use crate::render::style::Styles;
+
+/// List the rules that hold, and where each stands
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    from: RulesFrom,
+
+    /// List the built-in rules as well
+    #[arg(long)]
+    all: bool,
+}
+
+/// Whose rules are shown.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct RulesFrom {
+    /// A file of rules; admin:FILE and project:FILE say whose it is; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(super) rules: Vec<PathBuf>,
+
+    /// The agent whose configuration counts as well; '*' is what holds for all of them
+    #[arg(long, value_name = "ID", value_parser = agent_or_all)]
+    pub(super) agent: Option<String>,
+}
+
+impl RulesFrom {
+    /// The rules of one place.
+    pub(super) fn kept(kept: &KeptRules) -> Self {
+        match kept {
+            KeptRules::File { layer, path } => {
+                let mut named = std::ffi::OsString::from(format!("{layer}:"));
+                named.push(path);
+                Self { rules: vec![named.into()], agent: None }
+            }
+            KeptRules::Agent { agent, .. } => Self { rules: Vec::new(), agent: Some(agent.clone()) },
+        }
+    }
+
+    /// Where nothing is said, what the configuration has for all agents.
+    pub(super) fn sources(&self) -> Result<RuleSources, Failure> {
+        match &self.agent {
+            None if !self.rules.is_empty() => command_rules::sources_of(&self.rules),
+            agent => command_rules::sources_for(agent.as_deref().unwrap_or("*"), &self.rules),
+        }
+    }
+}
+
+/// A rule, as it is listed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListedRule {
+    pub(super) id: String,
+    layer: &'static str,
+    decision: Effect,
+    pattern: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+    enabled: bool,
+    /// Whether it has more conditions than its words.
+    has_conditions: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+    /// The rule that always decides instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadowed_by: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct List<'l> {
+    rules: &'l [ListedRule],
+}
+
+/// Returns what to print, and how to end.
+pub(super) fn run(args: &ListArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
+    let mut rules = listed(&args.from)?;
+    rules.retain(|rule| args.all || rule.layer != Layer::BuiltIn.name());
+    let printed = match format {
+        Format::Json => format!("{}\n", to_json(&List { rules: &rules })),
+        Format::Text if rules.is_empty() => {
+            "no rules but the built-in ones, which --all shows; 'stockade policy add' adds one\n".to_owned()
+        }
+        Format::Text => rules.iter().fold(String::new(), |mut out, rule| {
+            push(&mut out, rule, styles);
+            out
+        }),
+    };
+    Ok((printed, Exit::Clean))
+}
+
+/// Returns the rules, those of the highest layer first.
+pub(super) fn listed(from: &RulesFrom) -> Result<Vec<ListedRule>, Failure> {
+    let sources = from.sources()?;
+    let policy = sources.policy.all_rules();
+    let shadowed: HashMap<(Layer, String), String> = policy
+        .shadowed()
+        .into_iter()
+        .map(|one| ((one.layer, one.id), format!("{} {}", one.by_layer, one.by)))
+        .collect();
+    let row = |(layer, rule): (Layer, &CommandRule)| ListedRule {
+        id: rule.id.clone(),
+        layer: layer.name(),
+        decision: rule.effect,
+        pattern: rule.pattern.to_string(),
+        reason: rule.reason.clone(),
+        enabled: rule.enabled,
+        has_conditions: rule.guards != Default::default(),
+        place: sources.places.find(layer, &rule.id).map(str::to_owned),
+        shadowed_by: shadowed.get(&(layer, rule.id.clone())).cloned(),
+    };
+    let mut rules: Vec<(Layer, &CommandRule)> = policy.rules().collect();
+    rules.sort_by_key(|(layer, _)| std::cmp::Reverse(*layer));
+    Ok(rules.into_iter().map(row).collect())
+}
+
+fn push(out: &mut String, rule: &ListedRule, styles: Styles) {
+    let Styles { strong, frame, warn, reset, .. } = styles;
+    let conditions = if rule.has_conditions { " (with conditions)" } else { "" };
+    let off = if rule.enabled { "" } else { " (switched off)" };
+    writeln!(
+        out,
+        "{strong}{}{reset} {} {} {}{conditions}{off}",
+        escape(&rule.id),
+        rule.layer,
+        rule.decision,
+        escape(&rule.pattern)
+    )
+    .ok();
+    if let Some(place) = &rule.place {
+        writeln!(out, "  {frame}={reset} {}", escape(place)).ok();
+    }
+    if let Some(by) = &rule.shadowed_by {
+        writeln!(out, "  {frame}={reset} {warn}it never decides{reset}: {} does instead", escape(by)).ok();
+    }
+}

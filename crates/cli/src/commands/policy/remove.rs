@@ -1,0 +1,70 @@
+//! `stockade policy remove`: rules go by their names.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use stockade_text::{escape, nearest};
+
+use super::listed::{RulesFrom, listed};
+use super::target::TargetArgs;
+use crate::args::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::kept_rules::{KeptRules, RuleChange};
+use crate::render::json::to_json;
+
+/// Remove rules by their names
+#[derive(Debug, clap::Args)]
+pub(super) struct RemoveArgs {
+    /// The name of a rule; `stockade policy list` shows them
+    #[arg(value_name = "NAME", required = true, num_args = 1..)]
+    ids: Vec<String>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Removed {
+    place: String,
+    dry_run: bool,
+    removed: Vec<String>,
+}
+
+/// Returns what to print, and how to end. A name that is not there is an error, and then nothing is removed.
+pub(super) fn run(args: &RemoveArgs, format: Format) -> Result<(String, Exit), Failure> {
+    let kept = args.target.kept()?;
+    let change = RuleChange::Remove(args.ids.clone());
+    let tried = kept.apply(&change, false).map_err(|error| error.failure())?;
+    if let Some(id) = tried.unknown.first() {
+        return Err(unknown(id, &kept));
+    }
+    if !args.target.dry_run {
+        kept.apply(&change, true).map_err(|error| error.failure())?;
+    }
+    let ids: Vec<String> = tried.changed.iter().map(|rule| rule.id.clone()).collect();
+    let printed = match format {
+        Format::Json => {
+            let place = kept.path().display().to_string();
+            format!("{}\n", to_json(&Removed { place, dry_run: args.target.dry_run, removed: ids }))
+        }
+        Format::Text => {
+            let verb = if args.target.dry_run { "would remove" } else { "removed" };
+            tried.changed.iter().fold(String::new(), |mut out, rule| {
+                let what = format!("{}: {} {}", rule.id, rule.effect, rule.pattern);
+                writeln!(out, "{verb} {} from {}", escape(&what), kept.place()).ok();
+                out
+            })
+        }
+    };
+    Ok((printed, Exit::Clean))
+}
+
+fn unknown(id: &str, kept: &KeptRules) -> Failure {
+    let there = listed(&RulesFrom::kept(kept)).unwrap_or_default();
+    let ids = || there.iter().map(|one| one.id.as_str());
+    let meant = nearest(id, ids()).map(|id| format!("; did you mean `{id}`?")).unwrap_or_default();
+    Failure::usage(format_args!("there is no rule `{id}` in {}{meant}", kept.place()))
+        .with_help("`stockade policy list` shows all rules and where they stand")
+}

@@ -1,0 +1,304 @@
+//! Rules for commands where they are kept: a file of rules, or what the user's configuration has for an agent.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks in which folder it runs, and makes the folder of the configuration"
+)]
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use stockade_files::{KeptFile, KeptFileError};
+use stockade_guard::config::{Config, ConfigLayer, ConfigSources};
+use stockade_guard::policy::commands::rules::{CommandRuleFileProblem, CustomRules};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Layer};
+use stockade_guard::{AgentCommands, RuleStore, RuleStoreError};
+use stockade_text::{Format, Value, escape_path, parse, push_table, remove_table};
+
+use crate::command_rules::{layer_of, sources_for};
+use crate::failure::{Failure, with_causes};
+
+/// The most bytes of a configuration, as its reader has it.
+const MAX_CONFIG_BYTES: u64 = 256 << 10;
+
+/// Where rules are kept that can be changed.
+#[derive(Debug, Clone)]
+pub(crate) enum KeptRules {
+    /// In a file of rules, which says nothing else.
+    File { layer: Layer, path: PathBuf },
+    /// In the user's configuration, for this agent.
+    Agent { agent: String, path: PathBuf },
+}
+
+/// What becomes of the rules.
+#[derive(Debug)]
+pub(crate) enum RuleChange {
+    /// These are added, each under a name that is free.
+    Add(Vec<CommandRule>),
+    /// Those of these names are taken out.
+    Remove(Vec<String>),
+}
+
+/// What came of a change.
+#[derive(Debug, Default)]
+pub(crate) struct RulesChanged {
+    /// The rules that were added or taken out, as they are named.
+    pub(crate) changed: Vec<CommandRule>,
+    /// Rules that say what one does that is there, and its name.
+    pub(crate) there: Vec<(CommandRule, String)>,
+    /// Names of which there is no rule.
+    pub(crate) unknown: Vec<String>,
+    /// Rules that cannot be used, and why.
+    pub(crate) refused: Vec<(CommandRule, CommandRuleFileProblem)>,
+}
+
+/// Why nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeptRulesError {
+    #[error("{0}")]
+    Said(String),
+    #[error(transparent)]
+    Store(#[from] RuleStoreError),
+    #[error(transparent)]
+    File(#[from] KeptFileError),
+}
+
+impl KeptRulesError {
+    pub(crate) fn failure(&self) -> Failure {
+        Failure::usage(with_causes(self))
+    }
+}
+
+impl KeptRules {
+    /// Rules of a file, before whose name may stand whose they are.
+    pub(crate) fn of_file(named: &Path) -> Result<Self, Failure> {
+        let (layer, path) = layer_of(named);
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+            return Ok(Self::File { layer, path });
+        }
+        let message =
+            format_args!("{}: rules are added to and taken out of files of TOML only", escape_path(&path));
+        Err(Failure::usage(message)
+            .with_help("the name must end in .toml; write rules into other files by hand"))
+    }
+
+    /// Rules of the user's configuration for an agent.
+    pub(crate) fn of_agent(agent: &str) -> Result<Self, Failure> {
+        let Some(folder) = sources().user else {
+            return Err(Failure::usage("there is no folder for the user's configuration: HOME is not set"));
+        };
+        let others = ["yaml", "yml", "json"].map(|ending| folder.join(format!("config.{ending}")));
+        if let Some(other) = others.into_iter().find(|path| path.symlink_metadata().is_ok()) {
+            let message = format_args!(
+                "{}: rules are added to and taken out of files of TOML only",
+                escape_path(&other)
+            );
+            return Err(Failure::usage(message)
+                .with_help("write the rule into it by hand; --dry-run shows what to write, in TOML"));
+        }
+        Ok(Self::Agent { agent: agent.to_owned(), path: folder.join("config.toml") })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::File { path, .. } | Self::Agent { path, .. } => path,
+        }
+    }
+
+    /// Says where the rules are, for a person.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::File { path, .. } => escape_path(path),
+            Self::Agent { agent, path } => format!("{}, for the agent `{agent}`", escape_path(path)),
+        }
+    }
+
+    /// Returns what decides where these rules hold.
+    pub(crate) fn policy(&self) -> Result<AgentCommands, Failure> {
+        match self {
+            Self::Agent { agent, .. } => sources_for(agent, &[]).map(|sources| sources.policy),
+            Self::File { layer, path } => {
+                let rules = RuleStore::of(path, *layer)
+                    .load()
+                    .map_err(|error| KeptRulesError::from(error).failure())?;
+                let compiled = CommandPolicy::compile(vec![rules.layer()], CommandDefaults::default());
+                compiled.map(AgentCommands::from).map_err(|error| Failure::usage(&error))
+            }
+        }
+    }
+
+    /// Changes the rules, or finds out what would come of it. Rules that cannot be used are left out and told.
+    pub(crate) fn apply(&self, change: &RuleChange, writes: bool) -> Result<RulesChanged, KeptRulesError> {
+        match self {
+            Self::File { layer, path } => {
+                let store = RuleStore::of(path, *layer);
+                if writes {
+                    return Ok(store.change(|rules| changed(rules, change))?);
+                }
+                let mut rules = store.load()?;
+                changed(&mut rules, change).map_err(|problem| RuleStoreError::from(problem).into())
+            }
+            Self::Agent { agent, path } => in_configuration(agent, path, change, writes),
+        }
+    }
+}
+
+/// Changes the rules of a document.
+fn changed(rules: &mut CustomRules, change: &RuleChange) -> Result<RulesChanged, CommandRuleFileProblem> {
+    let mut done = RulesChanged::default();
+    match change {
+        RuleChange::Add(new) => {
+            for rule in new {
+                let there =
+                    rules.rules().iter().find(|one| says_the_same(one, rule)).map(|one| one.id.clone());
+                if let Some(id) = there {
+                    done.there.push((rule.clone(), id));
+                    continue;
+                }
+                let rule = CommandRule { id: rules.free_id(&rule.id), ..rule.clone() };
+                match rules.add(&rule) {
+                    Ok(()) => done.changed.push(rule),
+                    Err(problem) => done.refused.push((rule, problem)),
+                }
+            }
+        }
+        RuleChange::Remove(ids) => {
+            for id in ids {
+                match rules.remove(id)? {
+                    Some(rule) => done.changed.push(rule),
+                    None => done.unknown.push(id.clone()),
+                }
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// Whether two rules have the same effect on the same commands.
+fn says_the_same(one: &CommandRule, other: &CommandRule) -> bool {
+    (&one.pattern, one.effect, one.priority, &one.guards, one.enabled)
+        == (&other.pattern, other.effect, other.priority, &other.guards, other.enabled)
+}
+
+/// Changes the rules of an agent in the user's configuration.
+fn in_configuration(
+    agent: &str,
+    path: &Path,
+    change: &RuleChange,
+    writes: bool,
+) -> Result<RulesChanged, KeptRulesError> {
+    let file = KeptFile::new(path, MAX_CONFIG_BYTES);
+    let mut done = RulesChanged::default();
+    let mut edit = |text: Option<&str>| {
+        let (text, came_of_it) = edited(agent, path, text.unwrap_or_default(), change)?;
+        done = came_of_it;
+        Ok::<_, KeptRulesError>(text)
+    };
+    if !writes {
+        edit(file.read()?.as_deref())?;
+        return Ok(done);
+    }
+    if let Some(folder) = path.parent() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| KeptRulesError::Said(format!("{}: {error}", escape_path(folder))))?;
+    }
+    file.change(edit)?;
+    Ok(done)
+}
+
+/// Returns the text of a configuration after a change, which has been read as all layers together would be.
+fn edited(
+    agent: &str,
+    path: &Path,
+    text: &str,
+    change: &RuleChange,
+) -> Result<(String, RulesChanged), KeptRulesError> {
+    let said = |message: String| KeptRulesError::Said(format!("{}: {message}", escape_path(path)));
+    let mut rules = user_rules(agent, path, None)?;
+    let keys = ["agents", agent, "commands", "rules"];
+    let mut text = text.to_owned();
+    // Whatever a file of rules refuses, a configuration does.
+    let mut known = CustomRules::default();
+    for rule in &rules {
+        known.add(rule).map_err(|problem| said(problem.to_string()))?;
+    }
+    let change = &freely_named(change, &rules, &ids_of(&text));
+    let done = changed(&mut known, change).map_err(|problem| said(problem.to_string()))?;
+    for rule in &done.changed {
+        let values = rule.to_toml_values();
+        text = match change {
+            RuleChange::Add(_) => push_table(&text, &keys, &values),
+            RuleChange::Remove(_) => {
+                let index = rules.iter().position(|one| one.id == rule.id).unwrap_or(usize::MAX);
+                if index < rules.len() {
+                    rules.remove(index);
+                }
+                remove_table(&text, &keys, index)
+            }
+        }
+        .map_err(|error| said(error.to_string()))?;
+    }
+    if !done.changed.is_empty() && user_rules(agent, path, Some(&text))? != known.rules() {
+        return Err(said("the rules would not be what they should be: change the file by hand".to_owned()));
+    }
+    Ok((text, done))
+}
+
+/// No two rules of a configuration share a name: those for one agent would be taken for those for all.
+fn freely_named(change: &RuleChange, own: &[CommandRule], taken: &[String]) -> RuleChange {
+    let free = |rule: &CommandRule| {
+        let is_there = own.iter().any(|one| says_the_same(one, rule));
+        let names =
+            std::iter::once(rule.id.clone()).chain((2..).map(|number| format!("{}-{number}", rule.id)));
+        let id = names.into_iter().find(|id| is_there || !taken.contains(id)).unwrap_or_default();
+        CommandRule { id, ..rule.clone() }
+    };
+    match change {
+        RuleChange::Add(rules) => RuleChange::Add(rules.iter().map(free).collect()),
+        RuleChange::Remove(ids) => RuleChange::Remove(ids.clone()),
+    }
+}
+
+/// Returns the names of the rules of all agents.
+fn ids_of(text: &str) -> Vec<String> {
+    let Ok(document) = parse(text, Format::Toml, text.len()) else { return Vec::new() };
+    let agents = document.value.get("agents").map(|agents| &agents.node.value);
+    let Some(Value::Table(agents)) = agents else { return Vec::new() };
+    let lists = agents.iter().filter_map(|agent| agent.node.value.get("commands")?.node.value.get("rules"));
+    let rules = lists.filter_map(|list| match &list.node.value {
+        Value::List(rules) => Some(rules),
+        _ => None,
+    });
+    let ids = rules.flatten().filter_map(|rule| match &rule.value.get("id")?.node.value {
+        Value::Text(id) => Some(id.clone()),
+        _ => None,
+    });
+    ids.collect()
+}
+
+/// Returns the rules that the user's file has for an agent itself, in their order; by another text than it holds, if one is
+/// given.
+fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<CommandRule>, KeptRulesError> {
+    let said = |message: String| KeptRulesError::Said(message);
+    let mut sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
+    // Held until the file is read.
+    let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
+    if let Some(text) = text {
+        let file = KeptFile::new(folder.path().join("config.toml"), MAX_CONFIG_BYTES);
+        file.change::<KeptFileError>(|_| Ok(text.to_owned()))?;
+        sources.user = Some(folder.path().to_path_buf());
+    }
+    let config = Config::load(&sources).map_err(|error| {
+        let (tried, real) = (folder.path().join("config.toml"), path.display().to_string());
+        let error = error.to_string().replace(&tried.display().to_string(), &real);
+        said(if text.is_some() { format!("with this change, {error}") } else { error })
+    })?;
+    // Those for all agents come first.
+    let shared = if agent == "*" { 0 } else { config.rules("*").count() };
+    let own = config.rules(agent).skip(shared).filter(|one| one.origin.layer == ConfigLayer::User);
+    Ok(own.map(|one| one.rule.clone()).collect())
+}
+
+fn sources() -> ConfigSources {
+    ConfigSources::of_process(&std::env::current_dir().unwrap_or_default())
+}

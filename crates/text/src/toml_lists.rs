@@ -1,0 +1,181 @@
+//! Lists of tables in a document of TOML that a person wrote: one is added or taken out, and all else stays as it is, comments,
+//! order and spelling.
+
+use toml_edit::{ArrayOfTables, DocumentMut, Formatted, InlineTable, Item, Table, TableLike, Value};
+
+/// A document of TOML could not be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TomlEditError {
+    /// Why, in a sentence without its end.
+    pub reason: String,
+}
+
+impl std::fmt::Display for TomlEditError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for TomlEditError {}
+
+impl TomlEditError {
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+/// Adds a table at the end of the list that the keys of `path` lead to, and makes what is missing on the way. `table` is a
+/// document whose values are those of the new table.
+///
+/// ```
+/// let text = "# Ours.\nversion = 1 # for now\n";
+/// let added = stockade_text::push_table(text, &["rule"], "id = \"x\"\n")?;
+/// assert_eq!(added, "# Ours.\nversion = 1 # for now\n\n[[rule]]\nid = \"x\"\n");
+/// assert_eq!(stockade_text::remove_table(&added, &["rule"], 0)?, text);
+/// # Ok::<(), stockade_text::TomlEditError>(())
+/// ```
+///
+/// # Errors
+/// When the document or the table is none, or something else stands where the list would be.
+pub fn push_table(document: &str, path: &[&str], table: &str) -> Result<String, TomlEditError> {
+    let (mut edited, new) = (parse(document)?, parse(table)?.into_table());
+    let (last, parent) = parent(&mut edited, path)?;
+    let missing = || Item::ArrayOfTables(ArrayOfTables::new());
+    let list = parent.entry(last).or_insert_with(missing);
+    match list {
+        Item::ArrayOfTables(list) => list.push(set_apart(new, document)),
+        Item::Value(Value::Array(list)) => list.push(in_one_line(new)?),
+        _ => return Err(TomlEditError::new(format!("`{last}` is no list of tables"))),
+    }
+    Ok(edited.to_string())
+}
+
+/// Takes the table with this number out of the list that the keys of `path` lead to, with the comments above it.
+///
+/// # Errors
+/// When the document is none, or there is no such table.
+pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<String, TomlEditError> {
+    let mut edited = parse(document)?;
+    let (last, parent) = parent(&mut edited, path)?;
+    let is_empty = match parent.get_mut(last) {
+        Some(Item::ArrayOfTables(list)) if index < list.len() => {
+            list.remove(index);
+            list.is_empty()
+        }
+        Some(Item::Value(Value::Array(list))) if index < list.len() => {
+            list.remove(index);
+            list.is_empty()
+        }
+        _ => return Err(TomlEditError::new(format!("`{last}` has no table with the number {index}"))),
+    };
+    if is_empty {
+        parent.remove(last);
+    }
+    Ok(edited.to_string())
+}
+
+fn parse(text: &str) -> Result<DocumentMut, TomlEditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
+}
+
+/// Returns the table that the last key of a path stands in, and that key.
+fn parent<'d, 'p>(
+    document: &'d mut DocumentMut,
+    path: &'p [&'p str],
+) -> Result<(&'p str, &'d mut dyn TableLike), TomlEditError> {
+    let Some((last, before)) = path.split_last() else { return Err(TomlEditError::new("no key is given")) };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for key in before {
+        let implicit = || {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        };
+        let found = table.entry(key).or_insert_with(implicit);
+        table =
+            found.as_table_like_mut().ok_or_else(|| TomlEditError::new(format!("`{key}` is no table")))?;
+    }
+    Ok((last, table))
+}
+
+/// A table of its own stands behind an empty line.
+fn set_apart(mut table: Table, document: &str) -> Table {
+    let before = match document {
+        "" => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    table.decor_mut().set_prefix(before);
+    table.set_position(None);
+    table
+}
+
+/// The same table as a list of others in braces has it.
+fn in_one_line(table: Table) -> Result<InlineTable, TomlEditError> {
+    let mut inline = InlineTable::new();
+    for (key, item) in table {
+        let mut value =
+            item.into_value().map_err(|_| TomlEditError::new(format!("`{key}` is no plain value")))?;
+        if let Value::String(text) = &value {
+            value = Value::String(Formatted::new(text.value().clone()));
+        }
+        value.decor_mut().clear();
+        inline.insert(key, value);
+    }
+    Ok(inline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "id = \"new\"\nprefix = [\"a\", [\"b\", \"c\"]]\n";
+
+    #[test]
+    fn what_a_person_wrote_stays() {
+        let text = "# Head.\nversion = 1\n\n# First.\n[[rule]] # of two\nid   = 'a'\n\n[[rule]]\nid = \"b\"\n\n[[test]]\ncommand = \"x\" # last\n";
+        let added = push_table(text, &["rule"], RULE).unwrap();
+        assert_eq!(
+            added.replace("\n[[rule]]\nid = \"new\"\nprefix = [\"a\", [\"b\", \"c\"]]\n", ""),
+            text,
+            "{added}"
+        );
+        assert_eq!(remove_table(&added, &["rule"], 2).unwrap(), text);
+        let without = remove_table(text, &["rule"], 0).unwrap();
+        assert_eq!(without, text.replace("\n# First.\n[[rule]] # of two\nid   = 'a'\n", ""));
+    }
+
+    #[test]
+    fn a_list_in_braces_stays_one() {
+        let text = "rule = [{ id = \"a\" }] # here\n";
+        let added = push_table(text, &["rule"], RULE).unwrap();
+        assert!(added.contains("{ id = \"new\", prefix = [\"a\", [\"b\", \"c\"]] }] # here\n"), "{added}");
+        assert_eq!(remove_table(&added, &["rule"], 1).unwrap(), text);
+        assert_eq!(remove_table(text, &["rule"], 0).unwrap(), "");
+    }
+
+    #[test]
+    fn tables_on_the_way_are_made_and_named_as_they_must_be() {
+        let added =
+            push_table("[agents.bot]\nmaxSteps = 3\n", &["agents", "*", "commands", "rules"], RULE).unwrap();
+        assert!(added.starts_with("[agents.bot]\nmaxSteps = 3\n"), "{added}");
+        assert!(added.contains("\n[[agents.\"*\".commands.rules]]\nid = \"new\"\n"), "{added}");
+        let again = push_table(&added, &["agents", "bot", "commands", "rules"], RULE).unwrap();
+        assert!(again.contains("\n[[agents.bot.commands.rules]]\n"), "{again}");
+        let dotted = push_table("agents.bot.maxSteps = 3\n", &["agents", "bot", "commands", "rules"], RULE);
+        let read: DocumentMut = dotted.unwrap().parse().unwrap();
+        assert_eq!(read["agents"]["bot"]["commands"]["rules"][0]["id"].as_str(), Some("new"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (text, path) in
+            [("rule = 3", &["rule"][..]), ("rule = ", &["rule"]), ("a = 1", &["a", "b"]), ("", &[])]
+        {
+            assert!(push_table(text, path, RULE).is_err(), "{text}");
+            assert!(remove_table(text, path, 0).is_err(), "{text}");
+        }
+        assert!(remove_table("[[rule]]\n", &["rule"], 1).is_err());
+    }
+}
