@@ -130,7 +130,7 @@ fn written(files: &Files) -> impl Iterator<Item = CommandDefaults> {
 }
 
 /// Of several defaults the strictest hold.
-fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
+pub(crate) fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
     CommandDefaults {
         unmatched: one.unmatched.max(other.unmatched),
         unanalysable: one.unanalysable.max(other.unanalysable),

@@ -60,6 +60,12 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
 /// An error and its causes, as one sentence. Some errors say their cause themselves, and some causes only add a number.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string);

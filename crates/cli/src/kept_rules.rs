@@ -144,7 +144,10 @@ impl KeptRules {
 }
 
 /// Changes the rules of a document.
-fn changed(rules: &mut CustomRules, change: &RuleChange) -> Result<RulesChanged, CommandRuleFileProblem> {
+pub(crate) fn changed(
+    rules: &mut CustomRules,
+    change: &RuleChange,
+) -> Result<RulesChanged, CommandRuleFileProblem> {
     let mut done = RulesChanged::default();
     match change {
         RuleChange::Add(new) => {

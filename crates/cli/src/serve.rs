@@ -21,6 +21,7 @@ mod connection;
 mod fault;
 mod lines;
 mod methods;
+mod operator_rules;
 mod pool;
 mod requests;
 mod schema;
@@ -36,17 +37,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::kept_rules::KeptRules;
+
 pub(crate) use connection::converse;
 pub(crate) use schema::document as schema;
 pub(crate) use socket::{SocketError, listen};
 
 use fault::Fault;
 use methods::{CompiledRules, Trail};
+use operator_rules::OperatorRules;
 use pool::Pool;
 use sessions::Sessions;
 use stockade_guard::audit::Unrecorded;
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::policy::CommandPolicy;
 use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers};
 #[cfg(target_os = "linux")]
 use stockade_guard::{GuardCache, exec::SandboxPool};
@@ -73,6 +76,10 @@ pub(crate) struct ServeOptions {
     pub(crate) evaluations: Evaluations,
     /// Where answers are kept that are to hold in later sessions too.
     pub(crate) answers: Option<AnswerStore>,
+    /// Where the rules are kept that decide before those of requests.
+    pub(crate) rules: Option<KeptRules>,
+    /// Whether requests may make these rules milder.
+    pub(crate) may_widen: bool,
 }
 
 /// Whether decisions that are only asked for are put on record.
@@ -114,12 +121,12 @@ pub(crate) struct Server {
     run: Pool,
     sessions: Sessions,
     trail: Trail,
-    /// The built-in rules for commands, ready to decide.
-    commands: CommandPolicy,
     /// Whether and where decisions that are only asked for are put on record, once it was looked up; or why not.
     recording: OnceLock<Result<Option<Recording>, String>>,
     /// The answers that are kept for later sessions, for requests without one.
     kept_answers: Arc<CommandAnswers>,
+    /// The rules for commands that decide before those of requests.
+    rules: OperatorRules,
     /// The rules that requests bring along, compiled.
     compiled_rules: CompiledRules,
     /// The guards of agents, each compiled once and again when its configuration changes.
@@ -131,18 +138,23 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Says whether the server can decide, by the rules that it was started with.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.rules.now().map(drop).map_err(|fault| fault.message)
+    }
+
     pub(crate) fn new(options: ServeOptions) -> Self {
         Self {
             work: Pool::new("stockade-work", pool::processors().max(2)),
             run: Pool::new("stockade-run", options.max_commands),
             sessions: Sessions::default(),
             trail: Trail::new(options.audit.clone()),
-            commands: CommandPolicy::builtin(),
             recording: OnceLock::new(),
             kept_answers: Arc::new(CommandAnswers::new(
                 AnswerTerms { session: Duration::ZERO, ..AnswerTerms::MAX_TERMS },
                 options.answers.clone(),
             )),
+            rules: OperatorRules::new(options.rules.clone(), options.may_widen),
             compiled_rules: CompiledRules::default(),
             #[cfg(target_os = "linux")]
             guards: GuardCache::default(),

@@ -17,6 +17,7 @@ use stockade_text::escape_path;
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::kept_rules::KeptRules;
 use crate::output::Output;
 use crate::serve::{
     Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, SocketError, converse, listen, schema,
@@ -64,8 +65,16 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ID", conflicts_with = "no_audit", value_parser = crate::args::agent)]
     agent: Option<String>,
 
+    /// A file of rules for commands in TOML that decide before those of requests; policy.add adds to it
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+
+    /// Let requests add rules that allow, and remove those that do not
+    #[arg(long)]
+    requests_may_widen: bool,
+
     /// Print the JSON Schema of every method, and end
-    #[arg(long, conflicts_with_all = ["socket", "audit", "no_audit", "agent"])]
+    #[arg(long, conflicts_with_all = ["socket", "audit", "no_audit", "agent", "rules", "requests_may_widen"])]
     schema: bool,
 }
 
@@ -88,8 +97,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         agent: args.agent.clone(),
         evaluations: if args.no_audit { Evaluations::Off } else { Evaluations::Configured },
         answers: AnswerStore::of_user(),
+        rules: args.rules.as_deref().map(KeptRules::of_file).transpose()?,
+        may_widen: args.requests_may_widen,
     };
     let server = Arc::new(Server::new(options));
+    // Rules that cannot be used are told before anybody asks.
+    server.check().map_err(Failure::usage)?;
     match &args.socket {
         None => {
             let ended = converse(&server, io::stdin().lock(), io::stdout(), &is_heard);

@@ -73,6 +73,11 @@ impl Fault {
         Self::parameters(whole(error))
     }
 
+    /// What a command of this program would have said, and ended.
+    pub(super) fn failed(failure: &impl std::fmt::Display) -> Self {
+        Self::new(INTERNAL, failure.to_string())
+    }
+
     pub(super) fn with(self, data: Value) -> Self {
         Self { data: Some(data), ..self }
     }

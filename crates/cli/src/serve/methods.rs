@@ -11,6 +11,7 @@ mod eval;
 mod exec;
 mod limits;
 mod path;
+mod policy;
 mod sandbox;
 mod sanitize;
 mod scan;
@@ -47,6 +48,12 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<command::RouteCommand>(),
     Method::of::<answers::List>(),
     Method::of::<answers::Revoke>(),
+    Method::of::<policy::ListRules>(),
+    Method::of::<policy::ExplainCommand>(),
+    Method::of::<policy::AddRules>(),
+    Method::of::<policy::RemoveRules>(),
+    Method::of::<policy::ImportRules>(),
+    Method::of::<policy::ExportRules>(),
     Method::of::<limits::RunScript>(),
     Method::of::<limits::Admit>(),
     Method::of::<limits::Settle>(),

@@ -19,6 +19,8 @@ fn server(max_request: usize) -> Arc<Server> {
         agent: None,
         evaluations: Evaluations::Off,
         answers: None,
+        rules: None,
+        may_widen: false,
     }))
 }
 

@@ -9,6 +9,7 @@ mod clients;
 mod doors;
 mod pooled;
 mod repositories;
+mod rules;
 mod sockets;
 mod vectors;
 

@@ -10,6 +10,7 @@ pub(in crate::serve) use compiled::CompiledRules;
 pub(super) use evaluate::{Evaluate, Evaluated};
 pub(super) use question::text;
 pub(super) use route::RouteCommand;
+pub(super) use rules::rule_objects;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ pub(super) struct Validate {
 /// The shell that reads the text.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum ShellName {
+pub(super) enum ShellName {
     #[default]
     Bash,
     Sh,
@@ -53,7 +54,7 @@ enum ShellName {
 }
 
 impl ShellName {
-    fn options(self) -> ReadOptions {
+    pub(super) fn options(self) -> ReadOptions {
         ReadOptions::for_shell(match self {
             Self::Bash => Shell::Bash,
             Self::Sh => Shell::Sh,

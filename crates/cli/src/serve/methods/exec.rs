@@ -54,7 +54,7 @@ pub(super) struct Exec {
     /// What it reads as its standard input, in Base64; nothing by default.
     stdin_base64: Option<String>,
     /// Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone
-    /// holds the command.
+    /// holds the command, unless the server has rules of its own: those always decide.
     #[serde(default = "always")]
     evaluate: bool,
     /// How long it may take; two minutes by default.
@@ -156,6 +156,7 @@ impl Parameters for Exec {
     type Answer = Ended;
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let shown = text(self.command.clone(), self.argv.as_deref())?;
         if let Some(agent) = guarded::agent(self.agent.as_deref(), server.options.agent.as_deref())? {
             return guarded::run(server, &agent, self);
         }
@@ -169,7 +170,6 @@ impl Parameters for Exec {
             (_, Some(argv)) => argv.clone(),
             (None, None) => Vec::new(),
         };
-        let shown = text(self.command, self.argv.as_deref())?;
         let (mut spec, _) = self.spec.read(words, Unsaid::Closed)?;
         let limits = &mut spec.limits;
         if let Some(millis) = self.timeout_ms {
@@ -178,7 +178,7 @@ impl Parameters for Exec {
             limits.wall_time = Limit::AtMost(TIMEOUT);
         }
         limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MAX_OUTPUT));
-        if self.evaluate {
+        if self.evaluate || server.rules.now()?.decide() {
             may_run(server, &shown, &spec)?;
         }
         // Held until the command is over.
@@ -197,7 +197,8 @@ impl Parameters for Exec {
 
 /// Refuses what must not run anywhere.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
-    let Some(decision) = judged::denied(&server.commands, text, spec) else { return Ok(()) };
+    let rules = server.rules.now()?;
+    let Some(decision) = judged::denied(&rules.policy, text, spec) else { return Ok(()) };
     let verdict = Evaluated::of(&decision);
     let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
     Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))

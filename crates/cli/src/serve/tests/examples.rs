@@ -41,6 +41,15 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("command.route", r#"{"command": "npm test", "config": {"enabled": true}, "available": ["bwrap"]}"#),
     ("answers.list", r#"{"session": "SESSION"}"#),
     ("answers.revoke", r#"{"session": "SESSION", "all": true}"#),
+    ("policy.list", "{}"),
+    ("policy.explain", r#"{"command": "git push"}"#),
+    ("policy.add", r#"{"rule": "deny git push"}"#),
+    ("policy.remove", r#"{"ids": ["deny-git-push"]}"#),
+    (
+        "policy.import",
+        r#"{"text": "{\"permissions\": {\"deny\": [\"Bash(curl:*)\"], \"allow\": [\"Bash(make)\"]}}", "format": "claude", "dryRun": true}"#,
+    ),
+    ("policy.export", "{}"),
     (
         "limits.script",
         r#"{"component": "breaker", "config": {"failureThreshold": 1}, "script": [{"atMs": 0, "op": "recordFailure"}, {"atMs": 5, "op": "isOpen"}]}"#,
@@ -95,6 +104,8 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         agent: None,
         evaluations: crate::serve::Evaluations::Off,
         answers: Some(stockade_guard::AnswerStore::new(folder.path().join("answers.json"))),
+        rules: None,
+        may_widen: true,
     }));
     let call = |method: &str, params: Value| {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();

@@ -10,7 +10,7 @@ use crate::commands::rules::rule::CommandRule;
 use stockade_shell::{ReadOptions, Script};
 
 fn place() -> CommandContext {
-    CommandContext { cwd: Some("/srv/app".into()), workspace: Some("/srv/app".into()) }
+    CommandContext::new(Some("/srv/app".into()), Some("/srv/app".into()))
 }
 
 fn effect(policy: &CommandPolicy, text: &str) -> Effect {

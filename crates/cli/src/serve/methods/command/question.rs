@@ -36,7 +36,7 @@ pub(super) struct Asked<'a, 't, 'p> {
 }
 
 impl Question {
-    /// Decides by the rules that the request brings along, or by the built-in ones.
+    /// Decides by the rules of the server, by those that the request brings along, and by the built-in ones.
     pub(super) fn decided<R>(
         self,
         server: &Server,
@@ -54,10 +54,11 @@ impl Question {
         always_detects(self.detect_dangerous)?;
         let rules =
             OwnRules { rules: self.rules, toml: self.rules_toml, default_action: self.default_action };
-        let own = if rules.is_empty() { None } else { Some(server.compiled_rules.get(rules)?) };
+        let operator = server.rules.now()?;
+        let own = if rules.is_empty() { None } else { Some(server.compiled_rules.get(rules, &operator)?) };
         let text = text(self.command, self.argv.as_deref())?;
         let place = CommandContext::new(self.cwd.clone(), self.workspace.or(self.cwd));
-        let policy = own.as_deref().unwrap_or(&server.commands);
+        let policy = own.as_deref().unwrap_or(&operator.policy);
         let options = self.shell.options();
         let (decision, place) = decide_on_disk(place, |place| policy.decide(&text, &options, place));
         let suggest = || policy.suggest(&decision, &options, &place);

@@ -5,9 +5,11 @@
 
 use serde_json::{Map, Value, json};
 use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFileError, CommandRuleFormat};
-use stockade_guard::policy::{CommandDefaults, CommandPolicy, Effect, Layer};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer};
 
+use crate::command_rules::strictest;
 use crate::serve::fault::Fault;
+use crate::serve::operator_rules::Loaded;
 
 /// The keys of a rule in the words of other tools.
 const FOREIGN: &[&str] = &[
@@ -57,8 +59,8 @@ impl OwnRules {
         parts.sum::<usize>() + self.toml.as_ref().map_or(0, String::len)
     }
 
-    /// Checks the rules, and compiles them on top of the built-in ones.
-    pub(super) fn compile(&self) -> Result<CommandPolicy, Fault> {
+    /// Checks the rules, and compiles them on top of the built-in ones and below those of the server.
+    pub(super) fn compile(&self, operator: &Loaded) -> Result<CommandPolicy, Fault> {
         let mut files = Vec::new();
         if let Some(toml) = &self.toml {
             files.push(CommandRuleFile::parse(toml, CommandRuleFormat::Toml, Layer::User).map_err(
@@ -75,9 +77,19 @@ impl OwnRules {
         if let Some(action) = &self.default_action {
             defaults = CommandDefaults { unmatched: effect(action)?, ..defaults };
         }
-        let layers = files.iter().map(|file| file.layer(Layer::User)).collect();
+        // What the server was started with holds whatever a request says.
+        let defaults = operator.defaults.map_or(defaults, |of_server| strictest(of_server, defaults));
+        let layers =
+            files.iter().map(|file| file.layer(Layer::User)).chain(operator.layers.clone()).collect();
         CommandPolicy::compile(layers, defaults).map_err(|error| Fault::of(&error))
     }
+}
+
+/// Reads rules that are objects, for those of the server.
+pub(in crate::serve::methods) fn rule_objects(
+    rules: &[Map<String, Value>],
+) -> Result<Vec<CommandRule>, Fault> {
+    if rules.is_empty() { Ok(Vec::new()) } else { Ok(objects(rules)?.rules().to_vec()) }
 }
 
 fn objects(rules: &[Map<String, Value>]) -> Result<CommandRuleFile, Fault> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use stockade_guard::exec::SandboxSpec;
 use stockade_guard::{
     CommandAnswers, Decision, GuardCacheError, GuardError, PendingRun, Ran, RunAnswer, Session,
 };
@@ -44,6 +45,9 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
     }
     let text = text(exec.command, exec.argv.as_deref())?;
     let workspace = exec.spec.workspace_alone()?;
+    if server.rules.now()?.decide() {
+        super::may_run(server, &text, &SandboxSpec::new(workspace.clone(), [text.as_str()]))?;
+    }
     let answers = answers_of(server, agent, exec.session.as_deref())?;
     if let Some(said) = exec.answer {
         said.is_bound(exec.question.as_deref(), exec.session.as_deref())?;

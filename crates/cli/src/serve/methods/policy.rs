@@ -1,0 +1,51 @@
+//! `policy.…`: the rules for commands that the server decides by, listed, explained, added and removed.
+
+mod change;
+mod explain;
+mod list;
+
+pub(super) use change::{AddRules, ImportRules, RemoveRules};
+pub(super) use explain::ExplainCommand;
+pub(super) use list::{ExportRules, ListRules};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stockade_guard::policy::{CommandRule, Layer};
+
+/// A rule for commands.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RuleRow {
+    id: String,
+    /// Whose rule it is: `builtin`, `project`, `user` or `admin`, which those of the server are.
+    layer: &'static str,
+    /// `allow`, `sandbox`, `ask` or `deny`.
+    decision: &'static str,
+    /// Its words in one line; `**` stands for all that may follow.
+    pattern: String,
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    reason: String,
+    /// The rule, in TOML.
+    rule: String,
+    /// Where it stands, if it is in a file of the configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+    /// The rule that always decides instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadowed_by: Option<String>,
+}
+
+impl RuleRow {
+    fn of(layer: Layer, rule: &CommandRule) -> Self {
+        Self {
+            id: rule.id.clone(),
+            layer: layer.name(),
+            decision: rule.effect.name(),
+            pattern: rule.pattern.to_string(),
+            reason: rule.reason.clone(),
+            rule: rule.to_toml(),
+            place: None,
+            shadowed_by: None,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `policy.explain`: which rules were considered for a command, and why one of them decided.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stockade_guard::policy::CommandContext;
+use stockade_guard::policy::commands::{ConsideredRule, RuleOutcome};
+use stockade_guard::{AgentCommands, decide_on_disk};
+
+use super::super::command::{Evaluated, ShellName, text};
+use super::super::{Json, Lane, Parameters};
+use crate::command_rules::sources_for;
+use crate::serve::Server;
+use crate::serve::fault::{self, Fault};
+
+/// Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each
+/// would have made of it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::serve::methods) struct ExplainCommand {
+    /// The command, as text for a shell.
+    command: Option<String>,
+    /// The same as a program and its arguments.
+    argv: Option<Vec<String>>,
+    /// The shell that would run it; `bash` by default.
+    #[serde(default)]
+    shell: ShellName,
+    /// The folder that it would run in, for rules about folders.
+    cwd: Option<PathBuf>,
+    /// The workspace, for rules about folders; `cwd` by default.
+    workspace: Option<PathBuf>,
+    /// The agent whose configuration decides; the rules of the server by default.
+    agent: Option<String>,
+    /// Whether to list the rules about a program that do not match, too; false by default.
+    #[serde(default)]
+    all: bool,
+}
+
+/// A decision, and the rules behind it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::serve::methods) struct Explained {
+    /// What `command.evaluate` says of the command.
+    decision: Evaluated,
+    /// The rules that were considered for each of its commands, in the same order.
+    considered: Vec<Vec<Considered>>,
+}
+
+/// A rule that was considered.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Considered {
+    id: String,
+    layer: &'static str,
+    /// What it makes of the command, or would have made of it.
+    action: &'static str,
+    /// `decides`; `overruled`, where what is dangerous is stricter; `matches`, where another rule decides; `may_match`, or `no`.
+    outcome: &'static str,
+    /// Why it does not match, or may not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+impl Parameters for ExplainCommand {
+    const METHOD: &'static str = "policy.explain";
+    const LANE: Lane = Lane::Work;
+    type Answer = Explained;
+
+    fn answer(self, server: &Server) -> Result<Json, Fault> {
+        let policy = match &self.agent {
+            None => AgentCommands::from(server.rules.now()?.policy.clone()),
+            Some(name) => {
+                let name = agent(name, server)?;
+                sources_for(&name, &[]).map_err(|failure| Fault::failed(&failure))?.policy
+            }
+        };
+        let text = text(self.command, self.argv.as_deref())?;
+        let place = CommandContext::new(self.cwd.clone(), self.workspace.or(self.cwd));
+        let options = self.shell.options();
+        let (decision, place) = decide_on_disk(place, |place| policy.decide(&text, &options, place));
+        let of_part = |run| policy.consider(&decision, run, &options, &place);
+        let is_told = |one: &ConsideredRule<'_>| self.all || !matches!(one.outcome, RuleOutcome::No(_));
+        let considered = decision.parts.iter().map(|part| {
+            let rules = part.run().map(of_part).unwrap_or_default();
+            rules.into_iter().filter(is_told).map(Considered::of).collect()
+        });
+        let considered = considered.collect();
+        Ok(Json::of(&Explained { decision: Evaluated::of(&decision), considered }))
+    }
+}
+
+impl Considered {
+    fn of(one: ConsideredRule<'_>) -> Self {
+        let (outcome, why) = match one.outcome {
+            RuleOutcome::Decides => ("decides", None),
+            RuleOutcome::Overruled => ("overruled", None),
+            RuleOutcome::Matches => ("matches", None),
+            RuleOutcome::MayMatch(why) => ("may_match", Some(why)),
+            RuleOutcome::No(why) => ("no", Some(why)),
+            _ => ("unknown", None),
+        };
+        let (layer, action) = (one.layer.name(), one.rule.effect.name());
+        Self { id: one.rule.id.clone(), layer, action, outcome, why }
+    }
+}
+
+/// Reads the name of an agent, of whom the server may speak.
+pub(super) fn agent(name: &str, server: &Server) -> Result<String, Fault> {
+    match server.options.agent.as_deref() {
+        Some(only) if only != name => {
+            Err(Fault::new(fault::REFUSED, format!("this server was started for the agent `{only}` alone")))
+        }
+        _ => crate::args::agent(name).map_err(|why| Fault::parameters(format!("`agent`: {why}"))),
+    }
+}

@@ -1,0 +1,228 @@
+//! The rules for commands that the server was started with, and those that requests have added to them.
+//!
+//! They decide before the rules that a request brings along, which can only be stricter. Requests can only make them stricter
+//! too: whoever asks may be the one who is to be watched. They are compiled once, and again when their file changes.
+#![expect(clippy::disallowed_methods, reason = "asks whether the file of rules was changed")]
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stockade_guard::RuleStore;
+use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, CustomRules};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
+
+use super::fault::{self, Fault};
+use crate::kept_rules::{KeptRules, KeptRulesError, RuleChange, RulesChanged, changed};
+
+/// Whose rules these are: whoever started the server decides before those who ask it.
+const LAYER: Layer = Layer::Admin;
+
+/// The rules of a server.
+#[derive(Debug)]
+pub(super) struct OperatorRules {
+    /// The file that they are kept in; without one they go with the server.
+    kept: Option<KeptRules>,
+    /// Whether requests may add rules that allow, and take out those that do not.
+    may_widen: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The rules that are kept in no file.
+    own: Option<CustomRules>,
+    loaded: Option<(FileVersion, Arc<Loaded>)>,
+    count: u64,
+}
+
+/// The rules at one time, ready to decide.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) rules: Vec<CommandRule>,
+    pub(super) layers: Vec<RuleLayer>,
+    pub(super) defaults: Option<CommandDefaults>,
+    pub(super) policy: CommandPolicy,
+    /// Another one whenever the rules are.
+    pub(super) number: u64,
+    document: String,
+}
+
+/// What tells one version of a file from the next; nothing where there is none.
+type FileVersion = Option<(u64, u64, i64, i64, i64, i64)>;
+
+impl OperatorRules {
+    pub(super) fn new(kept: Option<KeptRules>, may_widen: bool) -> Self {
+        // Whatever layer a file is named with, whoever starts the server decides before those who ask it.
+        let kept = kept.map(|kept| KeptRules::File { layer: LAYER, path: kept.path().to_path_buf() });
+        Self { kept, may_widen, state: Mutex::default() }
+    }
+
+    /// Returns the rules as they are now.
+    pub(super) fn now(&self) -> Result<Arc<Loaded>, Fault> {
+        let version = self.kept.as_ref().map(|kept| version(kept.path())).unwrap_or_default();
+        let mut state = self.lock();
+        if let Some((known, loaded)) = &state.loaded
+            && *known == version
+        {
+            return Ok(Arc::clone(loaded));
+        }
+        let document = match (&self.kept, &state.own) {
+            (Some(kept), _) => {
+                RuleStore::of(kept.path(), LAYER).load().map_err(|error| unusable(&error.into()))?
+            }
+            (None, own) => own.clone().unwrap_or_else(|| CustomRules::new(LAYER)),
+        };
+        state.count += 1;
+        let loaded = Arc::new(Loaded::of(document.document(), state.count)?);
+        state.loaded = Some((version, Arc::clone(&loaded)));
+        Ok(loaded)
+    }
+
+    /// Changes the rules, if a request may.
+    pub(super) fn change(&self, change: &RuleChange, writes: bool) -> Result<RulesChanged, Fault> {
+        let now = self.now()?;
+        self.may(change, &now.rules)?;
+        match &self.kept {
+            Some(kept) => kept.apply(change, writes).map_err(|error| unusable(&error)),
+            None => {
+                let mut state = self.lock();
+                let mut rules = state.own.clone().unwrap_or_else(|| CustomRules::new(LAYER));
+                let done = changed(&mut rules, change).map_err(|problem| Fault::of(&problem))?;
+                if writes {
+                    state.own = Some(rules);
+                    state.loaded = None;
+                }
+                Ok(done)
+            }
+        }
+    }
+
+    /// Whether a rule is one that any request may add: it can make no decision milder.
+    pub(super) const fn may_add(&self, effect: Effect) -> bool {
+        self.may_widen || matches!(effect, Effect::Deny)
+    }
+
+    /// Whether a rule is one that any request may take out: without it, no decision is milder.
+    const fn may_remove(&self, effect: Effect) -> bool {
+        self.may_widen || matches!(effect, Effect::Allow)
+    }
+
+    /// Refuses what could make a decision milder.
+    pub(super) fn may(&self, change: &RuleChange, there: &[CommandRule]) -> Result<(), Fault> {
+        let refused = |what: String| {
+            let message = format!("{what}: start the server with `--requests-may-widen` to permit it");
+            Err(Fault::new(fault::REFUSED, message))
+        };
+        match change {
+            RuleChange::Add(rules) => match rules.iter().find(|rule| !self.may_add(rule.effect)) {
+                Some(rule) => refused(format!(
+                    "a request may add rules that deny, and `{}` is one that says {}",
+                    rule.id, rule.effect
+                )),
+                None => Ok(()),
+            },
+            RuleChange::Remove(ids) => {
+                let named = there.iter().filter(|rule| ids.contains(&rule.id));
+                match named.into_iter().find(|rule| !self.may_remove(rule.effect)) {
+                    Some(rule) => refused(format!(
+                        "a request may remove rules that allow, and `{}` is one that says {}",
+                        rule.id, rule.effect
+                    )),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Says where the rules are kept.
+    pub(super) fn place(&self) -> String {
+        match &self.kept {
+            Some(kept) => kept.path().display().to_string(),
+            None => "the memory of the server".to_owned(),
+        }
+    }
+
+    /// A value is changed in one step or not at all, so it is in order whatever happened to a thread that held it.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Loaded {
+    fn of(document: &str, number: u64) -> Result<Self, Fault> {
+        let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, LAYER)
+            .map_err(|error| Fault::internal(&error))?;
+        let layers = if file.rules().is_empty() { Vec::new() } else { vec![file.layer(LAYER)] };
+        let defaults = file.defaults();
+        let policy = CommandPolicy::compile(layers.clone(), defaults.unwrap_or_default())
+            .map_err(|error| Fault::internal(&error))?;
+        let (rules, document) = (file.rules().to_vec(), document.to_owned());
+        Ok(Self { rules, layers, defaults, policy, number, document })
+    }
+
+    /// Whether there is anything but the built-in rules.
+    pub(super) fn decide(&self) -> bool {
+        !self.layers.is_empty() || self.defaults.is_some()
+    }
+
+    /// The rules as a file of rules has them.
+    pub(super) fn document(&self) -> &str {
+        &self.document
+    }
+}
+
+/// Rules that cannot be read decide nothing, and nothing is decided without them.
+pub(super) fn unusable(error: &KeptRulesError) -> Fault {
+    Fault::internal(error)
+}
+
+fn version(path: &Path) -> FileVersion {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(rules: &OperatorRules, line: &str) -> Result<RulesChanged, Fault> {
+        rules.change(&RuleChange::Add(vec![CommandRule::from_words(line).unwrap()]), true)
+    }
+
+    #[test]
+    fn requests_only_narrow() {
+        let rules = OperatorRules::new(None, false);
+        for line in ["allow x", "sandbox x", "ask x"] {
+            assert_eq!(add(&rules, line).unwrap_err().code, fault::REFUSED, "{line}");
+        }
+        add(&rules, "deny x").unwrap();
+        let remove = RuleChange::Remove(vec!["deny-x".to_owned()]);
+        assert_eq!(rules.change(&remove, true).unwrap_err().code, fault::REFUSED);
+        assert_eq!(rules.now().unwrap().rules.len(), 1);
+        let open = OperatorRules::new(None, true);
+        add(&open, "allow x").unwrap();
+        add(&open, "deny x").unwrap();
+        open.change(&remove, true).unwrap();
+        assert_eq!(open.now().unwrap().rules.len(), 1);
+    }
+
+    #[test]
+    fn rules_are_compiled_when_they_change_and_not_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.toml");
+        let kept = KeptRules::File { layer: LAYER, path: path.clone() };
+        let rules = OperatorRules::new(Some(kept), false);
+        let first = rules.now().unwrap();
+        assert!(Arc::ptr_eq(&first, &rules.now().unwrap()));
+        add(&rules, "deny x").unwrap();
+        let second = rules.now().unwrap();
+        assert!(second.number > first.number && second.rules.len() == 1);
+        // What somebody else adds counts as well, and a file that is damaged decides nothing.
+        let store = RuleStore::of(&path, LAYER);
+        store.change(|custom| custom.add(&CommandRule::from_words("ask y").unwrap())).unwrap();
+        assert_eq!(rules.now().unwrap().rules.len(), 2);
+        std::fs::write(&path, "version = 9").unwrap();
+        assert!(rules.now().is_err());
+    }
+}
