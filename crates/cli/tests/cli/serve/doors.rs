@@ -113,3 +113,13 @@ fn a_command_is_no_milder_as_the_argument_of_a_shell() {
     let milder: Vec<&Row> = rows.iter().filter(is_milder).collect();
     assert!(milder.is_empty(), "{milder:#?}");
 }
+
+/// Whoever asks about a command as about a path (`path.authorize`) gets what its tool may do with it: never more than the rules for
+/// commands say.
+#[test]
+fn a_tool_that_runs_commands_is_no_milder() {
+    let home = Home::new();
+    let rows = rows(&home);
+    let milder = asked::milder_as_a_request(&home, &rows);
+    assert!(milder.is_empty(), "{}", milder.join("\n"));
+}

@@ -155,6 +155,23 @@ fn serve(rows: &[Row]) -> Vec<String> {
     wrong
 }
 
+/// The commands that `path.authorize` denies or asks about less than the rules do.
+pub(super) fn milder_as_a_request(home: &Home, rows: &[Row]) -> Vec<String> {
+    let mut serving = Serving::at_home(&home.path());
+    let config = json!({"preset": "default", "cwd": home.workspace()});
+    let mut is_milder = |row: &&Row| {
+        let request = json!({"type": "command.execute", "resource": row.text});
+        let answer = serving.call("path.authorize", &json!({"config": config, "request": request}));
+        match row.wanted.effect.as_str() {
+            "deny" => answer["result"]["decision"] != "deny",
+            "ask" => answer["result"]["decision"] == "allow",
+            _ => false,
+        }
+    };
+    let milder = nobodys(rows).iter().filter(|row| is_milder(row));
+    milder.map(|row| format!("{:?}: {:?}", row.text, row.wanted)).collect()
+}
+
 /// The rows that belong to nobody in particular: they come first.
 fn nobodys(rows: &[Row]) -> &[Row] {
     let end = rows.iter().position(|row| row.agent.is_some()).unwrap_or(rows.len());
