@@ -20,6 +20,7 @@ mod manifest;
 mod manifests;
 mod markdown;
 mod names;
+mod no_git;
 mod parsers;
 mod paths;
 mod problem;
@@ -58,6 +59,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("links in Markdown", markdown::check),
     ("no paths of one machine", paths::check),
     ("blanks and line ends", text::blanks),
+    ("nothing starts git", no_git::check),
     ("one name, one meaning", names::check),
     ("a glossary of few words", glossary::check),
     ("dependencies have a reason", dependencies::check),

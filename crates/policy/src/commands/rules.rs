@@ -12,6 +12,7 @@ pub(crate) mod effect;
 pub(crate) mod expressions;
 #[cfg(feature = "rule-files")]
 pub(crate) mod file;
+mod folder_settings;
 pub(crate) mod harmless;
 pub(crate) mod in_words;
 pub(crate) mod layer;

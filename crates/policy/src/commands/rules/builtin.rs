@@ -4,6 +4,7 @@
 //! is a hazard, and no rule here or elsewhere outweighs it.
 
 use super::effect::Effect::{self, Allow, Ask, Sandbox};
+use super::folder_settings::{OBEYS_FOLDER, obeys_folder};
 use super::program::trusted;
 use super::rule::{CommandPattern, CommandRule, Example, Guards};
 use stockade_shell::{Arg, Run};
@@ -48,7 +49,7 @@ fn only_runs_its_text(run: &Run<'_>) -> bool {
 
 /// Returns the built-in rules.
 pub(crate) fn rules() -> impl Iterator<Item = CommandRule> {
-    rows().map(Row::rule).chain(versions())
+    rows().map(Row::rule).chain(versions()).chain(std::iter::once(version_by_folder()))
 }
 
 fn rows() -> impl Iterator<Item = &'static Row> {
@@ -63,15 +64,12 @@ const MORE_WITH_VERSION: &str = "sqlite3 psql mysql mariadb redis-cli redis-serv
     flux git-lfs delta bat fd fzf exa eza lsd zoxide starship hyperfine tokei cloc fdfind batcat ipython jupyter sphinx-build mkdocs \
     coverage isort pyright bandit ts-node tsx webpack vite rollup esbuild parcel turbo nx lerna cypress playwright storybook";
 
-/// Programs of a toolchain that a file of the folder may name by its path: even their version is told by what lies there.
-const NAMED_BY_FOLDER: &[&str] = &["cargo", "rustc", "rustfmt", "."];
-
 /// What every known program does when it is asked for nothing but its version or its help.
 fn versions() -> impl Iterator<Item = CommandRule> {
     /// A rule may have so many alternatives for a word.
     const MAX_PROGRAMS: usize = 150;
     let of_rows = rows().filter_map(|row| row.words.split(' ').next()).flat_map(|first| first.split('|'));
-    let is_plain = |name: &&str| !name.contains('*') && !NAMED_BY_FOLDER.contains(name);
+    let is_plain = |name: &&str| !name.contains('*') && !obeys_folder(name);
     let mut names: Vec<&str> = of_rows.chain(MORE_WITH_VERSION.split_whitespace()).filter(is_plain).collect();
     names.sort_unstable();
     names.dedup();
@@ -92,6 +90,18 @@ fn versions() -> impl Iterator<Item = CommandRule> {
             vec![Example::Text("cargo --version".to_owned()), Example::Text("./git --version".to_owned())];
         rule
     })
+}
+
+/// The same for programs of which a file of the folder says what they run even then.
+fn version_by_folder() -> CommandRule {
+    let names = OBEYS_FOLDER.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name != ".").collect();
+    let options = vec!["--version".to_owned(), "--help".to_owned()];
+    let pattern = CommandPattern::Exact(vec![names, options]);
+    let mut rule = CommandRule::new("project-version", pattern, Sandbox);
+    rule.reason = "tells its version, as a file of the folder has it".to_owned();
+    rule.matches = vec![Example::Text("mvn --version".to_owned())];
+    rule.not_matches = vec![Example::Text("git --version".to_owned())];
+    rule
 }
 
 /// A built-in rule. `words` has a space between words and a bar between alternatives.
@@ -277,7 +287,9 @@ static ROWS: &[Row] = rows! {
         ["find . -name '*.rs' -type f"], ["find . -delete", "find . \\-exec x {} +", "find . -{delete,print}", "find . -fls f"];
     "read-ripgrep" Allow "rg": "only reads", [Deny(&["--pre", "--hostname-bin", "-z", "--search-zip"])],
         ["rg -n x src"], ["rg --pre ./x y", "rg --hostname-bin=x y"];
-    "read-ag" Allow "ag|ack": "only reads", [Deny(&["--pager", "--output", "--ackrc"])], ["ag x src"], ["ag --pager=x y", "ack --ackrc=./x y"];
+    "read-ag" Allow "ag": "only reads", [Deny(&["--pager", "--output"])], ["ag x src"], ["ag --pager=x y"];
+    "read-ack" Allow "ack": "only reads", [Require(&["--noenv"]), Deny(&["--pager", "--output", "--ackrc"])],
+        ["ack --noenv x src"], ["ack x src", "ack --noenv --ackrc=./x y"];
     "read-jq" Allow "jq": "only reads",
         [Deny(&["*env*", "*ENV*", "*input_filename*", "*import*", "*include*", "*debug*", "-f", "--from-file", "-L", "--library-path"])],
         ["jq .a f.json", "jq -r '.[] | .b' f"], ["jq -n env", "jq -n '$ENV.X'", "jq -f x"];
