@@ -8,9 +8,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use stockade_guard::RuleStore;
 use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, CustomRules};
 use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
+use stockade_guard::{AgentCommands, RuleStore};
 
 use super::fault::{self, Fault};
 use crate::kept_rules::{KeptRules, KeptRulesError, RuleChange, RulesChanged, changed};
@@ -43,6 +43,8 @@ pub(super) struct Loaded {
     pub(super) layers: Vec<RuleLayer>,
     pub(super) defaults: Option<CommandDefaults>,
     pub(super) policy: CommandPolicy,
+    /// The same, for whoever shares them.
+    pub(super) commands: Arc<AgentCommands>,
     /// Another one whenever the rules are.
     pub(super) number: u64,
     document: String,
@@ -157,8 +159,9 @@ impl Loaded {
         let defaults = file.defaults();
         let policy = CommandPolicy::compile(layers.clone(), defaults.unwrap_or_default())
             .map_err(|error| Fault::internal(&error))?;
+        let commands = Arc::new(AgentCommands::from(policy.clone()));
         let (rules, document) = (file.rules().to_vec(), document.to_owned());
-        Ok(Self { rules, layers, defaults, policy, number, document })
+        Ok(Self { rules, layers, defaults, policy, commands, number, document })
     }
 
     /// Whether there is anything but the built-in rules.

@@ -18,6 +18,7 @@ mod command_rule_files;
 mod command_settings;
 mod command_techniques;
 mod decision_properties;
+mod folders;
 mod git_folders;
 mod names;
 mod paths;

@@ -1,6 +1,7 @@
 //! `path.authorize`: whether a tool may read or write a path, or run a command.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -137,7 +138,10 @@ impl Parameters for Authorize {
         };
         let answers = self.answers.as_deref().unwrap_or_default();
         let mut asker = Asker(answers.iter());
-        let mut decide = |guard: &mut PathGuard| {
+        let commands = Arc::clone(&server.rules.now()?.commands);
+        let decide = |guard: &mut PathGuard| {
+            // Those of this moment: they may have changed since the session began.
+            guard.sandbox().set_commands(commands);
             add_policies(guard, &self.policies, &wishes)?;
             wishes.iter().map(|wish| decided(guard, wish, &mut asker)).collect::<Result<Vec<_>, Fault>>()
         };

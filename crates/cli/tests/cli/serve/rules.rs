@@ -35,6 +35,9 @@ fn a_request_may_only_narrow() {
     assert_eq!(serving.call("command.evaluate", &own)["result"]["action"], "deny");
     let routed = serving.call("command.route", &json!({"command": "make"}));
     assert_eq!(routed["result"]["mode"], "blocked", "{routed}");
+    let request = json!({"type": "command.execute", "resource": "make"});
+    let asked = serving.call("path.authorize", &json!({"config": {}, "request": request}));
+    assert_eq!(asked["result"]["decision"], "deny", "{asked}");
     let workspace = serving.workspace();
     let ran = serving.call("exec", &json!({"command": "make", "spec": {"workspace": workspace}}));
     assert_eq!(ran["error"]["code"], REFUSED, "{ran}");

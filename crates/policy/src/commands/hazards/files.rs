@@ -107,7 +107,7 @@ fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
                 && !names.starts_with("dev")
                 && !is_in_workspace()
         }
-        Base::Home | Base::Above => true,
+        Base::Home | Base::Above(_) => true,
         Base::Here | Base::Unknown => false,
     }
 }

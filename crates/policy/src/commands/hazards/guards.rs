@@ -174,7 +174,7 @@ pub(super) const SHAPES: &[Shape] = &[
                     && !command.says(&["-d"])
                     && command
                         .words()
-                        .any(|word| matches!(Target::of(word).base, Base::Home | Base::Root | Base::Above))
+                        .any(|word| matches!(Target::of(word).base, Base::Home | Base::Root | Base::Above(_)))
             }
             "age" => command.has("-p --passphrase"),
             _ => command.operands().next().is_some(),

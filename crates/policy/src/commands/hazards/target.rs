@@ -22,8 +22,8 @@ pub(super) enum Base {
     Home,
     /// The folder in which the command runs.
     Here,
-    /// A folder above that one.
-    Above,
+    /// A folder as many steps above that one.
+    Above(usize),
     /// What a variable or a command says.
     Unknown,
 }
@@ -31,8 +31,8 @@ pub(super) enum Base {
 /// The most names of a path: more than twice as many as there may be links in it.
 pub(super) const MAX_NAMES: usize = 96;
 
-/// The most names of a folder that paths are put together with.
-const MAX_FOLDERS: usize = 24;
+/// The most names of a folder that is followed from one `cd` to the next.
+const MAX_FOLDER_NAMES: usize = 64;
 
 /// Folders of the system, directly below the root.
 const SYSTEM: &[&str] = &[
@@ -100,14 +100,25 @@ impl Target {
         match name {
             "" | "." => {}
             ".." => self.go_up(),
-            name => self.names.push(without_variables(name)),
+            name => self.go_into(without_variables(name)),
         }
+    }
+
+    fn go_into(&mut self, name: String) {
+        // Above a home is the root, where the user is root: `~/../etc/shadow`.
+        let is_of_system =
+            self.base == Base::Root && self.names == ["home"] && SYSTEM.contains(&name.as_str());
+        if is_of_system {
+            self.names.clear();
+        }
+        self.names.push(name);
     }
 
     fn go_up(&mut self) {
         let left = self.names.pop();
         match (self.base, left.as_deref()) {
-            (Base::Here, None) => self.base = Base::Above,
+            (Base::Here, None) => self.base = Base::Above(1),
+            (Base::Above(steps), None) => self.base = Base::Above(steps + 1),
             (Base::Home, None) => (self.base, self.names) = (Base::Root, vec!["home".to_owned()]),
             // `/dev/fd` is a link: above it lies what is known of the process.
             (Base::Root, Some("fd")) if self.names == ["dev"] => {
@@ -155,7 +166,7 @@ impl Target {
     pub(super) fn is_everything(&self) -> bool {
         let is_system = |name: &String| SYSTEM.iter().any(|folder| names::fits(name, folder));
         match (self.base, self.folder()) {
-            (Base::Root | Base::Home | Base::Above, []) => true,
+            (Base::Root | Base::Home | Base::Above(_), []) => true,
             (Base::Root, [folder]) => is_system(folder),
             (Base::Root, [homes, user]) => (homes == "home" || homes == "Users") && !user.starts_with('.'),
             _ => false,
@@ -164,23 +175,21 @@ impl Target {
 
     /// The same path when the command runs in `folder`.
     pub(super) fn below(&self, folder: &Self) -> Self {
-        let (base, above) = match self.base {
-            Base::Here => (folder.base, folder.names.as_slice()),
-            // How far above is not known, but not below the folder that holds it.
-            Base::Above => {
-                let names = folder.names.split_last().map_or(&[][..], |(_, above)| above);
-                (if folder.base == Base::Here { Base::Above } else { folder.base }, names)
-            }
+        let mut target = match self.base {
             Base::Root | Base::Home | Base::Unknown => return self.clone(),
+            Base::Here | Base::Above(_) => folder.clone(),
         };
-        // Of a folder that many a `cd` has led to, both ends count.
-        let ends = above.len().min(MAX_FOLDERS / 2);
-        let last = above.len().saturating_sub(MAX_FOLDERS / 2).max(ends);
-        let (first, last) = (above.get(..ends), above.get(last..));
-        let above = first.into_iter().chain(last).flatten();
-        let mut target = Self { base, names: above.chain(&self.names).cloned().collect() };
+        if let Base::Above(steps) = self.base {
+            (0..steps).for_each(|_| target.go_up());
+        }
+        self.names.iter().for_each(|name| target.go_into(name.clone()));
         target.without_middle();
         target
+    }
+
+    /// Whether it has more names than are followed: what lies above it could no longer be told.
+    pub(super) const fn is_too_deep(&self) -> bool {
+        self.names.len() > MAX_FOLDER_NAMES
     }
 
     /// Whether it is the folder in which the command runs, or everything in it.

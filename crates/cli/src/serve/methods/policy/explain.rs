@@ -1,12 +1,13 @@
 //! `policy.explain`: which rules were considered for a command, and why one of them decided.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stockade_guard::decide_on_disk;
 use stockade_guard::policy::CommandContext;
 use stockade_guard::policy::commands::{ConsideredRule, RuleOutcome};
-use stockade_guard::{AgentCommands, decide_on_disk};
 
 use super::super::command::{Evaluated, ShellName, text};
 use super::super::{Json, Lane, Parameters};
@@ -67,10 +68,10 @@ impl Parameters for ExplainCommand {
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
         let policy = match &self.agent {
-            None => AgentCommands::from(server.rules.now()?.policy.clone()),
+            None => Arc::clone(&server.rules.now()?.commands),
             Some(name) => {
                 let name = agent(name, server)?;
-                sources_for(&name, &[]).map_err(|failure| Fault::failed(&failure))?.policy
+                Arc::new(sources_for(&name, &[]).map_err(|failure| Fault::failed(&failure))?.policy)
             }
         };
         let text = text(self.command, self.argv.as_deref())?;

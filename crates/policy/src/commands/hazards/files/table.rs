@@ -259,6 +259,8 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "cat /proc/self/environ",
             "cat /proc/*/environ",
             "cat /dev/fd/../environ",
+            "cd /var/tmp; cd ../../etc; cat shadow",
+            "cat ~/../etc/shadow",
             "cat /proc/self/task/1/../../environ",
             "cat /proc/thread-self/environ",
             "cat ~/.aws/credentials",

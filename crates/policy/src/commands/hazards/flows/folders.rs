@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::table::DELETE_THERE;
+use super::table::{DELETE_THERE, TOO_DEEP};
 use super::told::told;
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::target::Target;
@@ -29,10 +29,18 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
         }
         if leads_elsewhere(run) {
             folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
+            if folder.as_ref().is_some_and(Target::is_too_deep) {
+                found.push(TOO_DEEP.at(run.span));
+                return;
+            }
             continue;
         }
         let Some(command) = Command::of(run) else { continue };
         let told = told_elsewhere(&command, folder.as_ref());
+        if told.as_ref().is_some_and(Target::is_too_deep) {
+            found.push(TOO_DEEP.at(run.span));
+            return;
+        }
         let Some(folder) = told.as_ref().or(folder.as_ref()) else { continue };
         if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
         {

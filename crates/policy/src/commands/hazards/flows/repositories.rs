@@ -218,7 +218,7 @@ fn absolute(folder: &Target, context: &CommandContext) -> Option<PathBuf> {
     let base = match folder.base {
         Base::Root => Path::new("/"),
         Base::Here => context.cwd.as_deref().or(context.workspace.as_deref())?,
-        Base::Home | Base::Above | Base::Unknown => return None,
+        Base::Home | Base::Above(_) | Base::Unknown => return None,
     };
     if !is_spelled || !base.is_absolute() {
         return None;

@@ -354,6 +354,18 @@ pub(in crate::commands::hazards) static FORK_BOMB: Together = Together {
     ],
 };
 
+pub(in crate::commands::hazards) static TOO_DEEP: Together = Together {
+    id: "cd-too-deep",
+    floor: Deny,
+    reason: "goes through more folders than are followed, so that it cannot be told where it ends",
+    fix: "go to the folder by one `cd` from the workspace",
+    matches: &[
+        "cd a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a && cat x",
+        "git -C a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a status",
+    ],
+    clean: &["cd a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p && ls", "cd a/b/c/d && cd ../../../.. && cat x"],
+};
+
 pub(in crate::commands::hazards) static DELETE_THERE: Together = Together {
     id: "delete-there",
     floor: Deny,
@@ -457,6 +469,7 @@ pub(in crate::commands::hazards) static ALL: &[&Together] = &[
     &HIDDEN_FETCH,
     &FORK_BOMB,
     &DELETE_THERE,
+    &TOO_DEEP,
     &SEARCH_WATCHERS,
     &SEARCH_VIRTUAL,
     &SEARCH_HISTORY,
