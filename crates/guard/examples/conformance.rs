@@ -31,6 +31,10 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
         "four dashes close the block too",
         "readers differ on where such a head ends, so it is refused as unclosed; Comis was only observed here",
     ),
+    (
+        "cg-094",
+        "a skill that is written is obeyed by the next agent, and a command that writes it is asked about as well",
+    ),
     ("im-089", "the same manifest as im-092, which is stricter: a signature has 65 bytes"),
 ];
 

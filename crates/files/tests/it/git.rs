@@ -128,7 +128,7 @@ fn settings_are_read_as_git_reads_them() {
         assert_eq!(shown.as_bytes(), listed, "{text:?}");
         read += usize::from(!ours.is_empty());
     }
-    assert!(read > 30, "only {read} of them say anything");
+    assert!(read > 20, "only {read} of them say anything");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_repository_is_found_from_its_folders() {
     let folder = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(folder.path()).unwrap();
     assert_eq!(find_git(&top), FoundGit::Nothing);
-    assert!(is_doubtful(&top.join("missing")));
+    assert_eq!(find_git(&top.join("missing")), FoundGit::NoFolder);
     for name in ["HEAD", "objects/x", "refs/x", "config", "hooks/pre-commit", "hooks/pre-push.sample"] {
         write(&top.join(".git").join(name), "");
     }

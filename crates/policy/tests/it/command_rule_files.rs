@@ -371,8 +371,9 @@ fn lint_says_what_a_denial_misses() {
             rule("runs", &allowed, "allow", &example),
         ])
     };
-    assert!(beside("python3").is_empty(), "code of these is never allowed unseen");
-    assert!(beside("pwsh").concat().contains("`pwsh -c 'tool'`: rule `runs` lets a program run any other"));
+    for program in ["python3", "pwsh"] {
+        assert!(beside(program).is_empty(), "code of {program} is never allowed unseen");
+    }
     let found = misses(&[
         rule("no", "prefix = [\"tool\"]", "deny", "tool x"),
         rule("yes", "prefix = [\"tool\", \"more\"]", "allow", "tool more"),

@@ -112,6 +112,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "cp a /tmp/b",
             "touch .gitkeep",
             "mkdir -p /tmp/build/.cache",
+            "cp a /tmp/.tmpQx1/data",
             "chflags nohidden a",
             "chflags nouchg a",
             "cp /tmp/.b a",
@@ -220,7 +221,7 @@ fn is_hidden_in_shared(target: &Target) -> bool {
     const KNOWN: &[&str] = &[".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", ".Test-unix"];
     let names: Vec<&str> = target.names.iter().map(String::as_str).collect();
     let name = match names.as_slice() {
-        ["tmp", name, ..] | ["var" | "private", "tmp", name, ..] | ["dev", "shm", name, ..] => *name,
+        ["tmp", name] | ["var" | "private", "tmp", name] | ["dev", "shm", name] => *name,
         _ => return false,
     };
     target.base == Base::Root && name.len() > 1 && name.starts_with('.') && !KNOWN.contains(&name)
