@@ -10,11 +10,7 @@
 //! them, `socket` makes connections, and `methods` has one file for each group of methods and the table of all.
 #![cfg_attr(
     not(target_os = "linux"),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "only the method `exec` needs them, which other systems lack"
-    )
+    expect(dead_code, reason = "only the method `exec` needs it, which other systems lack")
 )]
 
 mod connection;
