@@ -79,12 +79,18 @@ fn no_rule_has_a_list_of_names_of_its_own() {
     known.dedup();
     let is_known = |name: &str| known.iter().any(|it| it == name);
     assert!([".bashrc", ".ssh", "claude.md"].into_iter().all(is_known), "{known:?}");
-    // A name as an expression spells it. The end of a longer word (`process.env`) is none.
+    // A name as an expression spells it. A part of a longer word (`process.env`, `.pipe`) is none.
     let speaks_of = |regex: &str, name: &str| {
-        let text = regex.replace('\\', "").to_lowercase();
-        text.match_indices(name).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+        let classes = ["\\b", "\\s", "\\w", "\\W", "\\d", "\\n"];
+        let plain = classes.iter().fold(regex.to_owned(), |text, class| text.replace(class, " "));
+        let text = plain.replace('\\', "").to_lowercase();
+        text.match_indices(name).any(|(at, _)| {
+            let is_of_word = |c: char| c.is_ascii_alphanumeric();
+            !text[..at].ends_with(is_of_word) && !text[at + name.len()..].starts_with(is_of_word)
+        })
     };
     assert!(speaks_of(r"~/\.bashrc\b", ".bashrc") && !speaks_of(r"process\.env\b", ".env"));
+    assert!(!speaks_of(r"\.pipe\(", ".pi"));
     for rule in Scanner::builtin().rules() {
         for pattern in &rule.patterns {
             let name = known.iter().find(|name| speaks_of(&pattern.regex, name));
