@@ -146,6 +146,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "start /b x",
         ],
         clean: &[
+            "cmd > /tmp/test.log",
+            "cmd x",
             "type ls",
             "type -p rm",
             "dir",

@@ -3,7 +3,7 @@
 /// Programs that there are on Windows alone, in small letters and without `.exe`.
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[&str] = &[
-    "cmd", "powershell", "powershell_ise", "copy", "move", "del", "erase", "rd", "xcopy", "robocopy", "ren", "md", "cls", "chkdsk", "diskpart", "bcdedit",
+    "powershell", "powershell_ise", "copy", "move", "del", "erase", "rd", "xcopy", "robocopy", "ren", "md", "cls", "chkdsk", "diskpart", "bcdedit",
     "bootcfg", "vssadmin", "wbadmin", "diskshadow", "reg", "regedit", "regsvr32", "regsvcs", "regasm", "installutil", "rundll32", "mshta",
     "certreq", "bitsadmin", "wmic", "schtasks", "netsh", "icacls", "cacls", "takeown", "fsutil", "wevtutil", "tasklist", "taskkill",
     "systeminfo", "nltest", "dsquery", "cmdkey", "runas", "msiexec", "cscript", "wscript", "forfiles", "findstr", "setx", "ipconfig",
@@ -16,14 +16,14 @@ pub(super) const PROGRAMS: &[&str] = &[
 /// Programs that Unix has as well, or that a project may have: of Windows only with a switch, a drive or a variable of it.
 #[rustfmt::skip]
 pub(super) const AMBIGUOUS: &[&str] = &[
-    "type", "dir", "format", "start", "where", "net", "sc", "shutdown", "whoami", "expand", "attrib", "cipher", "at", "fc",
+    "cmd", "type", "dir", "format", "start", "where", "net", "sc", "shutdown", "whoami", "expand", "attrib", "cipher", "at", "fc",
     "comp", "label", "choice", "assoc", "ftype", "subst", "tree", "find", "sort", "more", "set", "mkdir", "rmdir", "cd", "pushd", "call",
     "pwsh", "python", "java", "hostname", "ping", "route", "nslookup", "arp", "netstat", "cat", "ls", "cp", "rm", "mv", "curl", "tar",
 ];
 
 /// Switches begin with a slash only for these: `ls /s` looks into a folder.
 pub(super) const SWITCHED: &[&str] = &[
-    "type", "dir", "format", "start", "where", "net", "sc", "shutdown", "whoami", "expand", "attrib",
+    "cmd", "type", "dir", "format", "start", "where", "net", "sc", "shutdown", "whoami", "expand", "attrib",
     "cipher", "at", "fc", "comp", "label", "choice", "assoc", "ftype", "tree", "sort", "more", "rmdir",
     "find", "ping", "route",
 ];
