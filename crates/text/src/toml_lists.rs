@@ -29,9 +29,9 @@ impl TomlEditError {
 /// document whose values are those of the new table.
 ///
 /// ```
-/// let text = "# Ours.\nversion = 1 # for now\n";
+/// let text = "# Ours.\nversion = 1 # of the file\n";
 /// let added = stockade_text::push_table(text, &["rule"], "id = \"x\"\n")?;
-/// assert_eq!(added, "# Ours.\nversion = 1 # for now\n\n[[rule]]\nid = \"x\"\n");
+/// assert_eq!(added, "# Ours.\nversion = 1 # of the file\n\n[[rule]]\nid = \"x\"\n");
 /// assert_eq!(stockade_text::remove_table(&added, &["rule"], 0)?, text);
 /// # Ok::<(), stockade_text::TomlEditError>(())
 /// ```
