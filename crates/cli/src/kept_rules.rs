@@ -191,22 +191,18 @@ fn in_configuration(
     writes: bool,
 ) -> Result<RulesChanged, KeptRulesError> {
     let file = KeptFile::new(path, MAX_CONFIG_BYTES);
-    let mut done = RulesChanged::default();
-    let mut edit = |text: Option<&str>| {
-        let (text, came_of_it) = edited(agent, path, text.unwrap_or_default(), change)?;
-        done = came_of_it;
-        Ok::<_, KeptRulesError>(text)
+    let edit = |text: Option<&str>| {
+        let (text, done) = edited(agent, path, text.unwrap_or_default(), change)?;
+        Ok::<_, KeptRulesError>((Some(text), done))
     };
     if !writes {
-        edit(file.read()?.as_deref())?;
-        return Ok(done);
+        return edit(file.read()?.as_deref()).map(|(_, done)| done);
     }
     if let Some(folder) = path.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| KeptRulesError::Said(format!("{}: {error}", escape_path(folder))))?;
     }
-    file.change(edit)?;
-    Ok(done)
+    file.change(edit)?
 }
 
 /// Returns the text of a configuration after a change, which has been read as all layers together would be.
@@ -288,7 +284,7 @@ fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<Comman
     let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
     if let Some(text) = text {
         let file = KeptFile::new(folder.path().join("config.toml"), MAX_CONFIG_BYTES);
-        file.change::<KeptFileError>(|_| Ok(text.to_owned()))?;
+        file.change(|_| Ok::<_, KeptRulesError>((Some(text.to_owned()), ())))??;
         sources.user = Some(folder.path().to_path_buf());
     }
     let config = Config::load(&sources).map_err(|error| {

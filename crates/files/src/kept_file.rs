@@ -16,6 +16,8 @@ use rustix::fs::{Gid, OFlags, Uid};
 pub struct KeptFile {
     path: PathBuf,
     max_bytes: u64,
+    /// What nobody but its owner may do with it.
+    refused_mode: u32,
 }
 
 /// A kept file could not be read or replaced. It is as it was.
@@ -28,9 +30,12 @@ pub enum KeptFileError {
     /// There is something of this name that is no file.
     #[error("it is no file")]
     NoFile,
-    /// Others than its owner can write the file.
-    #[error("others can write it: run `chmod go-w` on it, after reading it")]
-    OpenToOthers,
+    /// Others than its owner can write the file, or read it where it is private.
+    #[error("others can use it: run `chmod {fix}` on it, after reading it")]
+    OpenToOthers {
+        /// What makes it the owner's alone, for `chmod`.
+        fix: &'static str,
+    },
     /// The file is longer than it may be.
     #[error("it has more than {max} bytes")]
     TooLong {
@@ -46,7 +51,13 @@ impl KeptFile {
     /// Returns the file of this name, which need not exist yet. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, max_bytes: u64) -> Self {
-        Self { path: path.into(), max_bytes }
+        Self { path: path.into(), max_bytes, refused_mode: 0o022 }
+    }
+
+    /// Returns the same file, where others may not read it either.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self { refused_mode: 0o077, ..self }
     }
 
     /// Returns the name of the file.
@@ -63,25 +74,26 @@ impl KeptFile {
         Ok(self.open()?.map(|(text, _)| text))
     }
 
-    /// Has `change` say what the file is to hold, by what it holds, and replaces it where that is something else. Others who
-    /// change it meanwhile wait. Returns whether it was replaced.
+    /// Has `change` say what the file is to hold, by what it holds, and replaces it where that is something else; nothing leaves it
+    /// as it is. Others who change it meanwhile wait. Returns what `change` returns besides.
     ///
     /// # Errors
-    /// When the file cannot be read or replaced, or `change` fails. The file is as it was then.
-    pub fn change<E: From<KeptFileError>>(
+    /// When the file cannot be read or replaced. It is as it was then, as it is where `change` fails.
+    pub fn change<T, E>(
         &self,
-        change: impl FnOnce(Option<&str>) -> Result<String, E>,
-    ) -> Result<bool, E> {
-        let _lock = self.lock().map_err(KeptFileError::from)?;
+        change: impl FnOnce(Option<&str>) -> Result<(Option<String>, T), E>,
+    ) -> Result<Result<T, E>, KeptFileError> {
+        let _lock = self.lock()?;
         let before = self.open()?;
         let text = before.as_ref().map(|(text, _)| text.as_str());
-        let after = change(text)?;
-        if text == Some(after.as_str()) {
-            return Ok(false);
+        let (after, answer) = match change(text) {
+            Ok(changed) => changed,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Some(after) = after.filter(|after| text != Some(after.as_str())) {
+            self.replace(after.as_bytes(), before.as_ref().map(|(_, metadata)| metadata))?;
         }
-        let metadata = before.as_ref().map(|(_, metadata)| metadata);
-        self.replace(after.as_bytes(), metadata).map_err(KeptFileError::from)?;
-        Ok(true)
+        Ok(Ok(answer))
     }
 
     fn open(&self) -> Result<Option<(String, Metadata)>, KeptFileError> {
@@ -102,8 +114,9 @@ impl KeptFile {
         if !metadata.is_file() {
             return Err(KeptFileError::NoFile);
         }
-        if metadata.permissions().mode() & 0o022 != 0 {
-            return Err(KeptFileError::OpenToOthers);
+        if metadata.permissions().mode() & self.refused_mode != 0 {
+            let fix = if self.refused_mode == 0o022 { "go-w" } else { "go-rwx" };
+            return Err(KeptFileError::OpenToOthers { fix });
         }
         let mut text = String::new();
         let read = file.take(self.max_bytes.saturating_add(1)).read_to_string(&mut text)?;
@@ -169,8 +182,8 @@ fn flags(flags: OFlags) -> i32 {
 mod tests {
     use super::*;
 
-    fn set(file: &KeptFile, text: &str) -> Result<bool, KeptFileError> {
-        file.change(|_| Ok(text.to_owned()))
+    fn set(file: &KeptFile, text: &str) -> Result<(), KeptFileError> {
+        file.change(|_| Ok::<_, ()>((Some(text.to_owned()), ()))).map(Result::unwrap)
     }
 
     fn mode(file: &KeptFile) -> u32 {
@@ -182,11 +195,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = KeptFile::new(folder.path().join("f"), 100);
         assert_eq!(file.read().unwrap(), None);
-        assert!(set(&file, "a").unwrap());
-        assert!(!set(&file, "a").unwrap());
-        assert_eq!(mode(&file), 0o600);
+        set(&file, "a").unwrap();
+        let number = || fs::metadata(file.path()).unwrap().ino();
+        let before = number();
+        set(&file, "a").unwrap();
+        file.change(|_| Ok::<_, ()>((None, ()))).unwrap().unwrap();
+        file.change(|_| Err::<(Option<String>, ()), _>(())).unwrap().unwrap_err();
+        assert_eq!((mode(&file), number()), (0o600, before));
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(set(&file, "b").unwrap());
+        set(&file, "b").unwrap();
         assert_eq!((file.read().unwrap().as_deref(), mode(&file)), (Some("b"), 0o644));
         assert!(!folder.path().join(".f.new").exists());
     }
@@ -206,7 +223,10 @@ mod tests {
         ));
         assert!(matches!(set(&KeptFile::new(folder.path(), 9), "b"), Err(KeptFileError::NoFile)));
         fs::set_permissions(real.path(), fs::Permissions::from_mode(0o620)).unwrap();
-        assert!(matches!(set(&real, "b"), Err(KeptFileError::OpenToOthers)));
+        assert!(matches!(set(&real, "b"), Err(KeptFileError::OpenToOthers { fix: "go-w" })));
+        fs::set_permissions(real.path(), fs::Permissions::from_mode(0o604)).unwrap();
+        assert!(real.read().is_ok());
+        assert!(matches!(real.clone().private().read(), Err(KeptFileError::OpenToOthers { fix: "go-rwx" })));
         fs::set_permissions(real.path(), fs::Permissions::from_mode(0o600)).unwrap();
         assert!(matches!(KeptFile::new(real.path(), 0).read(), Err(KeptFileError::TooLong { max: 0 })));
         fs::write(real.path(), b"\xff").unwrap();
@@ -228,7 +248,8 @@ mod tests {
         fs::write(folder.path().join(".f.new"), "half a fi").unwrap();
         let file = KeptFile::new(folder.path().join("f"), 100);
         assert_eq!(file.read().unwrap(), None);
-        assert!(set(&file, "a").unwrap());
+        set(&file, "a").unwrap();
+        assert_eq!(file.read().unwrap().as_deref(), Some("a"));
     }
 
     #[test]
@@ -239,8 +260,10 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..5 {
-                        let longer = |text: Option<&str>| Ok(format!("{}x", text.unwrap_or_default()));
-                        file.change::<KeptFileError>(longer).unwrap();
+                        let longer = |text: Option<&str>| {
+                            Ok::<_, ()>((Some(format!("{}x", text.unwrap_or_default())), ()))
+                        };
+                        file.change(longer).unwrap().unwrap();
                     }
                 });
             }

@@ -76,20 +76,13 @@ impl RuleStore {
         &self,
         change: impl FnOnce(&mut CustomRules) -> Result<T, CommandRuleFileProblem>,
     ) -> Result<T, RuleStoreError> {
-        let mut answer = None;
-        let replaced = self.file.change(|text| {
-            let mut rules = self.parse(text).map_err(Changed::Store)?;
+        let changed = self.file.change(|text| {
+            let mut rules = self.parse(text)?;
             let before = rules.clone();
-            answer = Some(change(&mut rules).map_err(|problem| Changed::Store(problem.into()))?);
-            let is_same = text.is_none() && rules == before;
-            if is_same { Err(Changed::Nothing) } else { Ok(rules.document().to_owned()) }
+            let answer = change(&mut rules)?;
+            Ok(((rules != before).then(|| rules.document().to_owned()), answer))
         });
-        match (replaced, answer) {
-            (Ok(_) | Err(Changed::Nothing), Some(answer)) => Ok(answer),
-            (Err(Changed::Store(error)), _) => Err(error),
-            (Err(Changed::File(source)), _) => Err(self.unusable(source)),
-            (Ok(_) | Err(Changed::Nothing), None) => Err(self.unusable(KeptFileError::NoFile)),
-        }
+        changed.map_err(|source| self.unusable(source))?
     }
 
     fn parse(&self, text: Option<&str>) -> Result<CustomRules, RuleStoreError> {
@@ -103,20 +96,6 @@ impl RuleStore {
 
     fn unusable(&self, source: KeptFileError) -> RuleStoreError {
         RuleStoreError::File { path: self.file.path().to_path_buf(), source }
-    }
-}
-
-/// Why a change was not written.
-enum Changed {
-    /// Nothing was changed, and there was no file.
-    Nothing,
-    Store(RuleStoreError),
-    File(KeptFileError),
-}
-
-impl From<KeptFileError> for Changed {
-    fn from(error: KeptFileError) -> Self {
-        Self::File(error)
     }
 }
 
@@ -168,7 +147,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         assert!(matches!(
             store.load(),
-            Err(RuleStoreError::File { source: KeptFileError::OpenToOthers, .. })
+            Err(RuleStoreError::File { source: KeptFileError::OpenToOthers { .. }, .. })
         ));
         assert!(RuleStore::new(folder.path()).load().is_err(), "a folder was read");
     }

@@ -465,6 +465,16 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.actions.hazards.push(ShellHazard { kind, span });
     }
 
+    /// Takes the length of a nested text off what may still be read, and returns how it is read; nothing where that is too much.
+    fn spend(&mut self, text: &str, span: Span, context: &Context<'_, 't>) -> Option<ReadOptions> {
+        let left = self.budget.checked_sub(text.len()).filter(|_| context.texts < self.options.max_texts);
+        match left {
+            Some(budget) => self.budget = budget,
+            None => self.hazard(HazardKind::TooDeep, span),
+        }
+        left.map(|_| ReadOptions { shell: context.shell, ..self.options.clone() })
+    }
+
     /// Reads a nested text and walks over it. `borrowed` is the text itself where it is part of the whole text.
     pub(crate) fn nested(
         &mut self,
@@ -473,13 +483,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         span: Span,
         context: Context<'_, 't>,
     ) {
-        let Some(budget) =
-            self.budget.checked_sub(text.len()).filter(|_| context.texts < self.options.max_texts)
-        else {
-            return self.hazard(HazardKind::TooDeep, span);
-        };
-        self.budget = budget;
-        let options = ReadOptions { shell: context.shell, ..self.options.clone() };
+        let Some(options) = self.spend(text, span, &context) else { return };
         match parser::parse(text, borrowed, Origin::Decoded(span), &options, Admission::Checked) {
             Ok(parsed) => self.nested_list(&parsed, context),
             Err(error) => {
@@ -495,13 +499,7 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     /// Reads a text that may be a command, and walks over what can be understood of it. That it cannot be read says nothing.
     pub(crate) fn nested_perhaps(&mut self, text: &str, span: Span, context: Context<'_, 't>) {
-        let Some(budget) =
-            self.budget.checked_sub(text.len()).filter(|_| context.texts < self.options.max_texts)
-        else {
-            return self.hazard(HazardKind::TooDeep, span);
-        };
-        self.budget = budget;
-        let options = ReadOptions { shell: context.shell, ..self.options.clone() };
+        let Some(options) = self.spend(text, span, &context) else { return };
         let parsed = parser::parse(text, None, Origin::Decoded(span), &options, Admission::Checked);
         let partly = || partial::parse_partly(text, None, Origin::Decoded(span), &options).parsed;
         let parsed = parsed.unwrap_or_else(|_| partly());

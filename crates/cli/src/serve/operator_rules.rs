@@ -2,12 +2,10 @@
 //!
 //! They decide before the rules that a request brings along, which can only be stricter. Requests can only make them stricter
 //! too: whoever asks may be the one who is to be watched. They are compiled once, and again when their file changes.
-#![expect(clippy::disallowed_methods, reason = "asks whether the file of rules was changed")]
 
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use stockade_files::FileVersions;
 use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, CustomRules};
 use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
 use stockade_guard::{AgentCommands, RuleStore};
@@ -32,7 +30,7 @@ pub(super) struct OperatorRules {
 struct State {
     /// The rules that are kept in no file.
     own: Option<CustomRules>,
-    loaded: Option<(FileVersion, Arc<Loaded>)>,
+    loaded: Option<(FileVersions, Arc<Loaded>)>,
     count: u64,
 }
 
@@ -42,16 +40,11 @@ pub(super) struct Loaded {
     pub(super) rules: Vec<CommandRule>,
     pub(super) layers: Vec<RuleLayer>,
     pub(super) defaults: Option<CommandDefaults>,
-    pub(super) policy: CommandPolicy,
-    /// The same, for whoever shares them.
-    pub(super) commands: Arc<AgentCommands>,
+    pub(super) policy: Arc<AgentCommands>,
     /// Another one whenever the rules are.
     pub(super) number: u64,
     document: String,
 }
-
-/// What tells one version of a file from the next; nothing where there is none.
-type FileVersion = Option<(u64, u64, i64, i64, i64, i64)>;
 
 impl OperatorRules {
     pub(super) fn new(kept: Option<KeptRules>, may_widen: bool) -> Self {
@@ -62,13 +55,14 @@ impl OperatorRules {
 
     /// Returns the rules as they are now.
     pub(super) fn now(&self) -> Result<Arc<Loaded>, Fault> {
-        let version = self.kept.as_ref().map(|kept| version(kept.path())).unwrap_or_default();
         let mut state = self.lock();
-        if let Some((known, loaded)) = &state.loaded
-            && *known == version
+        if let Some((versions, loaded)) = &state.loaded
+            && versions.are_unchanged()
         {
             return Ok(Arc::clone(loaded));
         }
+        // Looked at before it is read: what is written meanwhile is read once more.
+        let versions = FileVersions::of(self.kept.iter().map(|kept| kept.path().to_owned()));
         let document = match (&self.kept, &state.own) {
             (Some(kept), _) => {
                 RuleStore::of(kept.path(), LAYER).load().map_err(|error| unusable(&error.into()))?
@@ -77,7 +71,7 @@ impl OperatorRules {
         };
         state.count += 1;
         let loaded = Arc::new(Loaded::of(document.document(), state.count)?);
-        state.loaded = Some((version, Arc::clone(&loaded)));
+        state.loaded = Some((versions, Arc::clone(&loaded)));
         Ok(loaded)
     }
 
@@ -159,9 +153,9 @@ impl Loaded {
         let defaults = file.defaults();
         let policy = CommandPolicy::compile(layers.clone(), defaults.unwrap_or_default())
             .map_err(|error| Fault::internal(&error))?;
-        let commands = Arc::new(AgentCommands::from(policy.clone()));
+        let policy = Arc::new(AgentCommands::from(policy));
         let (rules, document) = (file.rules().to_vec(), document.to_owned());
-        Ok(Self { rules, layers, defaults, policy, commands, number, document })
+        Ok(Self { rules, layers, defaults, policy, number, document })
     }
 
     /// Whether there is anything but the built-in rules.
@@ -180,12 +174,8 @@ pub(super) fn unusable(error: &KeptRulesError) -> Fault {
     Fault::internal(error)
 }
 
-fn version(path: &Path) -> FileVersion {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()))
-}
-
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "damages a file of rules")]
 mod tests {
     use super::*;
 

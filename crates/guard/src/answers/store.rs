@@ -1,16 +1,13 @@
 //! The answers that are kept for later sessions, in a file that its owner alone may read.
 //!
 //! The file holds digests and texts without secrets, no values of variables and no bytes of files.
-#![expect(clippy::disallowed_methods, reason = "reads and replaces the file of answers")]
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use stockade_files::{KeptFile, KeptFileError};
 use stockade_policy::commands::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
 use thiserror::Error;
 
@@ -28,7 +25,7 @@ const VERSION: u32 = 1;
 /// A file of answers that hold in later sessions too.
 #[derive(Debug, Clone)]
 pub struct AnswerStore {
-    path: PathBuf,
+    file: KeptFile,
 }
 
 /// The answers could not be read or kept. Nothing is allowed by them then.
@@ -41,7 +38,7 @@ pub enum AnswerStoreError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        source: KeptFileError,
     },
     /// What is in the file is not what was written there.
     #[error("the answers in {} cannot be used; remove the file to begin anew", path.display())]
@@ -50,12 +47,6 @@ pub enum AnswerStoreError {
         path: PathBuf,
         /// What is wrong with it.
         source: serde_json::Error,
-    },
-    /// Others than its owner can read or write the file.
-    #[error("others can use the answers in {}: run `chmod go-rwx` on it, after looking at them", path.display())]
-    OpenToOthers {
-        /// The file.
-        path: PathBuf,
     },
 }
 
@@ -84,7 +75,7 @@ impl AnswerStore {
     /// Returns the store in a file, which need not exist yet. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { file: KeptFile::new(path, MAX_FILE_BYTES).private() }
     }
 
     /// Returns the store of this user: `stockade/answers.json` in `$XDG_STATE_HOME`, or in `~/.local/state`; none where neither
@@ -100,27 +91,8 @@ impl AnswerStore {
     /// # Errors
     /// When there is a file, and not all of it can be used.
     pub fn load(&self) -> Result<Vec<RememberedAnswer>, AnswerStoreError> {
-        let file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(self.unusable(error)),
-        };
-        let metadata = file.metadata().map_err(|error| self.unusable(error))?;
-        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
-            return Err(self.unusable(io::Error::other("it is no file of answers")));
-        }
-        if metadata.permissions().mode() & 0o077 != 0 {
-            return Err(AnswerStoreError::OpenToOthers { path: self.path.clone() });
-        }
-        let mut text = String::new();
-        file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(|error| self.unusable(error))?;
-        let damaged = |source| AnswerStoreError::Damaged { path: self.path.clone(), source };
-        let written: Written = serde_json::from_str(&text).map_err(damaged)?;
-        if written.version != VERSION {
-            return Err(self.unusable(io::Error::other("another version of this program wrote it")));
-        }
-        let answers: Option<Vec<_>> = written.answers.into_iter().map(WrittenAnswer::read).collect();
-        answers.ok_or_else(|| self.unusable(io::Error::other("a digest in it is none")))
+        let text = self.file.read().map_err(|source| self.unusable(source))?;
+        text.map_or_else(|| Ok(Vec::new()), |text| self.parse(&text))
     }
 
     /// Changes the answers: reads them, lets `change` have those that hold, and replaces the file. Others who change it
@@ -130,49 +102,41 @@ impl AnswerStore {
         now: Duration,
         change: impl FnOnce(&mut Vec<RememberedAnswer>),
     ) -> Result<(), AnswerStoreError> {
-        let _lock = self.lock().map_err(|error| self.unusable(error))?;
-        let before = self.load()?;
-        let mut answers: Vec<_> = before.iter().filter(|one| now < one.ends).cloned().collect();
-        change(&mut answers);
-        let first = answers.len().saturating_sub(MAX_KEPT);
-        answers.drain(..first);
-        if answers == before {
-            return Ok(());
+        let folder = self.file.path().parent().filter(|folder| *folder != Path::new(""));
+        folder.map_or(Ok(()), private::create_private_folder).map_err(|error| self.unusable(error.into()))?;
+        let changed = self.file.change(|text| {
+            let before = text.map_or_else(|| Ok(Vec::new()), |text| self.parse(text))?;
+            let mut answers: Vec<_> = before.iter().filter(|one| now < one.ends).cloned().collect();
+            change(&mut answers);
+            let first = answers.len().saturating_sub(MAX_KEPT);
+            answers.drain(..first);
+            let written = (answers != before).then(|| self.written(&answers)).transpose()?;
+            Ok((written, ()))
+        });
+        changed.map_err(|source| self.unusable(source))?
+    }
+
+    fn parse(&self, text: &str) -> Result<Vec<RememberedAnswer>, AnswerStoreError> {
+        let written: Written = serde_json::from_str(text).map_err(|source| self.damaged(source))?;
+        let other = |what: &str| self.damaged(serde::de::Error::custom(what));
+        if written.version != VERSION {
+            return Err(other("another version of this program wrote it"));
         }
+        let answers: Option<Vec<_>> = written.answers.into_iter().map(WrittenAnswer::read).collect();
+        answers.ok_or_else(|| other("a digest in it is none"))
+    }
+
+    fn written(&self, answers: &[RememberedAnswer]) -> Result<String, AnswerStoreError> {
         let written = Written { version: VERSION, answers: answers.iter().map(WrittenAnswer::of).collect() };
-        let text = serde_json::to_string_pretty(&written).map_err(|error| self.unusable(error.into()))?;
-        self.replace(text.as_bytes()).map_err(|error| self.unusable(error))
+        serde_json::to_string_pretty(&written).map_err(|source| self.damaged(source))
     }
 
-    fn unusable(&self, source: io::Error) -> AnswerStoreError {
-        AnswerStoreError::Unusable { path: self.path.clone(), source }
+    fn damaged(&self, source: serde_json::Error) -> AnswerStoreError {
+        AnswerStoreError::Damaged { path: self.file.path().to_owned(), source }
     }
 
-    /// Waits until nobody else changes the file. The lock goes with what is returned.
-    fn lock(&self) -> io::Result<File> {
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            private::create_private_folder(folder)?;
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let lock = options.open(self.path.with_extension("lock"))?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
-        Ok(lock)
-    }
-
-    /// Writes a new file and puts it in the place of the old one, which no reader ever sees half of.
-    fn replace(&self, text: &[u8]) -> io::Result<()> {
-        let new = self.path.with_extension("new");
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-        file.write_all(text)?;
-        file.sync_all()?;
-        fs::rename(&new, &self.path)?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    fn unusable(&self, source: KeptFileError) -> AnswerStoreError {
+        AnswerStoreError::Unusable { path: self.file.path().to_owned(), source }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use stockade_guard::decide_on_disk;
-use stockade_guard::policy::commands::{ConsideredRule, Part, RuleOutcome};
+use stockade_guard::policy::commands::{ConsideredRule, Part};
 
 use super::listed::RulesFrom;
 use crate::args::Format;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &ExplainArgs, format: Format, styles: Styles) -> Result<
             command_text::explanation(&decision, considered, args.all, &sources.places, &suggestions, styles)
         }
         Format::Json => {
-            let rules = |part| considered(part).into_iter().map(ExplainedRule::of).collect();
+            let rules = |part| considered(part).iter().map(ExplainedRule::of).collect();
             let considered = decision.parts.iter().map(rules).collect();
             let checked = Checked::of(&decision, &sources.places, &suggestions);
             format!("{}\n", to_json(&Explained { checked, considered }))
@@ -87,15 +87,8 @@ pub(super) fn run(args: &ExplainArgs, format: Format, styles: Styles) -> Result<
 }
 
 impl ExplainedRule {
-    fn of(one: ConsideredRule<'_>) -> Self {
-        let (outcome, why) = match one.outcome {
-            RuleOutcome::Decides => ("decides", None),
-            RuleOutcome::Overruled => ("overruled", None),
-            RuleOutcome::Matches => ("matches", None),
-            RuleOutcome::MayMatch(why) => ("may_match", Some(why)),
-            RuleOutcome::No(why) => ("no", Some(why)),
-            _ => ("unknown", None),
-        };
+    fn of(one: &ConsideredRule<'_>) -> Self {
+        let (outcome, why) = (one.outcome.name(), one.outcome.why().map(str::to_owned));
         let (layer, decision) = (one.layer.name(), one.rule.effect.name());
         Self { rule: one.rule.id.clone(), layer, decision, outcome, why }
     }

@@ -198,7 +198,7 @@ impl Parameters for Exec {
 /// Refuses what must not run anywhere.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
     let rules = server.rules.now()?;
-    let Some(decision) = judged::denied(&rules.policy, text, spec) else { return Ok(()) };
+    let Some(decision) = judged::denied(rules.policy.all_rules(), text, spec) else { return Ok(()) };
     let verdict = Evaluated::of(&decision);
     let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
     Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))

@@ -138,7 +138,7 @@ impl Parameters for Authorize {
         };
         let answers = self.answers.as_deref().unwrap_or_default();
         let mut asker = Asker(answers.iter());
-        let commands = Arc::clone(&server.rules.now()?.commands);
+        let commands = Arc::clone(&server.rules.now()?.policy);
         let decide = |guard: &mut PathGuard| {
             // Those of this moment: they may have changed since the session began.
             guard.sandbox().set_commands(commands);

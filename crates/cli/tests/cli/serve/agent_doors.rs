@@ -2,47 +2,21 @@
 #![expect(clippy::disallowed_methods, reason = "lays out a home and runs the binary")]
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use stockade_guard::audit::{AuditOptions, AuditTrail};
-use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{Input, Stream, Streams};
-use stockade_guard::limits::store::MemoryStore;
-use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{Decision, Guard, GuardOptions, RunAnswer, Session, SessionOptions};
+use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::{Decision, RunAnswer};
 
+use super::doors::home;
 use super::{Serving, text};
 use crate::support::STOCKADE;
 
-/// Agents that differ in one thing each. Bubblewrap is not for root, so that root has no sandbox where it is named.
-const CONFIG: &str = r#"
-[agents.shy.commands]
-unmatched = "ask"
-
-[agents.strict.commands]
-unmatched = "deny"
-unanalysable = "deny"
-
-[agents.plain.commands]
-substitutions = "none"
-
-[agents.loose.commands]
-substitutions = "rules"
-
-[[agents.ruled.commands.rules]]
-id = "no-date"
-prefix = ["date"]
-decision = "deny"
-
-[[agents.ruled.commands.rules]]
-id = "ask-id"
-prefix = ["id"]
-decision = "ask"
-
+/// Agents without a tool, and with sandboxes that there are or are not. Bubblewrap is not for root, so that root has no sandbox
+/// where it is named.
+const MORE_AGENTS: &str = r#"
 [agents.mute.toolPolicy]
 profile = "minimal"
 
@@ -60,8 +34,6 @@ onUnavailable = "ask"
 backend = "bwrap"
 onUnavailable = "warn"
 "#;
-
-const SKILL: &str = "---\nname: work\ndescription: Works.\n---\nWork.\n";
 
 /// Who wants to run what: a program and its arguments.
 const ASKED: &[(&str, &[&str])] = &[
@@ -148,11 +120,7 @@ struct House {
 impl House {
     fn new() -> Self {
         let serving = Serving::start(&[]);
-        let home = serving.home.path();
-        for (path, content) in [(".config/stockade/config.toml", CONFIG), ("skill/SKILL.md", SKILL)] {
-            fs::create_dir_all(home.join(path).parent().unwrap()).unwrap();
-            fs::write(home.join(path), content).unwrap();
-        }
+        home::lay_out(serving.home.path(), &[home::AGENT_RULES, MORE_AGENTS].concat());
         let workspace = serving.workspace();
         Self { serving, workspace }
     }
@@ -166,7 +134,7 @@ impl House {
 
     /// By the crate, as a program that embeds the guard.
     fn crate_answers(&self, agent: &str, text: &str) -> Answer {
-        let session = session(self.serving.home.path(), agent, Path::new(&self.workspace));
+        let session = home::session(self.serving.home.path(), agent, Path::new(&self.workspace));
         let tool = session.tool("exec", Some(text)).unwrap();
         if !tool.is_allowed() {
             return Answer::refused(&tool);
@@ -218,37 +186,12 @@ impl House {
     }
 }
 
-fn session(home: &Path, agent: &str, workspace: &Path) -> Session {
-    let user = Some(home.join(".config/stockade"));
-    let sources = ConfigSources { user, agents: vec![agent.to_owned()], ..ConfigSources::default() };
-    let options = GuardOptions {
-        agent: agent.to_owned(),
-        workspace: workspace.to_path_buf(),
-        catalog: ToolCatalog::default(),
-        rules: Vec::new(),
-    };
-    let trail = AuditTrail::open(&home.join("crate.jsonl"), AuditOptions::default()).unwrap();
-    let limits = Box::new(MemoryStore::new(|| Duration::from_secs(1)));
-    let guard = Guard::open(&Config::load(&sources).unwrap(), options).unwrap();
-    guard.session(SessionOptions { limits, trail })
-}
-
-/// A command as a line for a shell, where every word stands for itself.
-fn line(argv: &[&str]) -> String {
-    let plain = |word: &&str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b));
-    let quote = |word: &&str| match plain(word) {
-        true => (*word).to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    argv.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn every_door_of_an_agent_answers_alike() {
     let mut house = House::new();
     let mut seen = BTreeSet::new();
     for (agent, argv) in ASKED {
-        let text = line(argv);
+        let text = quote_argv(argv.iter().copied());
         let wanted = house.crate_answers(agent, &text);
         let at = format!("{agent}: {text}");
 

@@ -4,7 +4,7 @@
 //! every door has to say the same. No command runs: the agents have no sandbox, and nobody to run it without one.
 
 mod asked;
-mod home;
+pub(super) mod home;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -92,6 +92,27 @@ fn add<'p>(considered: &mut Vec<ConsideredRule<'p>>, found: ConsideredRule<'p>) 
 }
 
 impl RuleOutcome {
+    /// Returns a stable name of it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Decides => "decides",
+            Self::Overruled => "overruled",
+            Self::Matches => "matches",
+            Self::MayMatch(_) => "may_match",
+            Self::No(_) => "no",
+        }
+    }
+
+    /// Returns why the rule does not match, or may not.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::MayMatch(why) | Self::No(why) => Some(why),
+            Self::Decides | Self::Overruled | Self::Matches => None,
+        }
+    }
+
     const fn rank(&self) -> u8 {
         match self {
             Self::Decides => 0,

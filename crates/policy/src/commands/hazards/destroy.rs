@@ -1,9 +1,13 @@
 //! Commands that destroy files, file systems, disks and history.
 
+use std::sync::LazyLock;
+
 use super::Floor::{Ask, Deny};
 use super::command::Command;
+use super::files::RAW_DISKS;
 use super::shape::Shape;
 use super::target::Base;
+use stockade_names::names;
 use stockade_shell::lookup::last_name;
 
 const RECURSIVE: &str = "-r -R --recursive";
@@ -335,10 +339,12 @@ fn lets_all_write(mode: &str) -> bool {
     })
 }
 
-/// Whether a path lies where a disk is.
+/// Whether a path lies where a disk is, as far as the beginning of its name tells: `/dev/sd$x`.
 pub(super) fn is_disk(target: &super::target::Target) -> bool {
-    const DISKS: &[&str] =
-        &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper", "dm-", "loop", "md", "nbd"];
+    static DISKS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let disks = names().filter(|name| name.id == RAW_DISKS).flat_map(|name| name.paths);
+        disks.filter_map(|path| path.strip_prefix("dev/")).map(|disk| disk.trim_end_matches('*')).collect()
+    });
     let [dev, name, ..] = target.names.as_slice() else { return false };
     target.base == Base::Root && dev == "dev" && DISKS.iter().any(|disk| name.starts_with(disk))
 }

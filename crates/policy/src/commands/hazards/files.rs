@@ -8,6 +8,7 @@ mod patterns;
 mod shape;
 mod table;
 
+pub(super) use table::RAW_DISKS;
 #[cfg(test)]
 pub(super) use table::SHAPES;
 

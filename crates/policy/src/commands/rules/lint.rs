@@ -58,55 +58,20 @@ fn alone(rule: &Compiled) -> Vec<String> {
     if written.reason.is_empty() {
         messages.push("it has no `reason`: whoever is refused or asked sees none".to_owned());
     }
-    messages.extend(hazardous(rule));
+    messages.extend(launchers(rule));
     messages
 }
 
-/// Programs with options that do more than the program is allowed for: what to put into `deny`.
-const HAZARDOUS: &[(&str, &[&str], &str)] = &[
-    ("find", &["-exec", "-delete", "-ok", "-fprint"], "runs programs and deletes files"),
-    ("rg", &["--pre", "--hostname-bin"], "runs programs"),
-    ("fd", &["-x", "-X"], "runs programs"),
-    ("sort", &["-o", "--compress-program"], "writes files and runs programs"),
-    ("git", &["--output", "--ext-diff"], "writes files and runs programs"),
-    ("tar", &["--to-command", "--checkpoint-action", "-I"], "runs programs"),
-    ("rsync", &["-e", "--rsh"], "runs programs"),
-    ("curl", &["-o", "-O", "-K"], "writes files and reads options from them"),
-    ("wget", &["-O", "--use-askpass"], "writes files and runs programs"),
-    ("sed", &["-i"], "writes files"),
-    ("jq", &["-f"], "runs a program from a file"),
-    ("cargo", &["--config"], "runs the programs that a configuration names"),
-    ("npm", &["--script-shell", "--prefix"], "runs another shell, or another project"),
-];
-
-fn hazardous(rule: &Compiled) -> Vec<String> {
+/// What a rule allows beyond its own words. Options that run or write something count whatever rule allows their program.
+fn launchers(rule: &Compiled) -> Vec<String> {
     if rule.rule.effect != Effect::Allow || matches!(rule.rule.pattern, CommandPattern::Exact(_)) {
         return Vec::new();
     }
-    let mut messages = Vec::new();
-    for name in names(rule) {
-        if LAUNCHERS.contains(&base(&name)) && rule.rule.i_know {
-            messages.push(format!(
-                "`{}` runs whatever it is told to: every command is allowed through it",
-                Escaped(&name)
-            ));
-        }
-        for (program, options, action) in HAZARDOUS.iter().filter(|row| row.0 == base(&name)) {
-            let missing: Vec<&str> = options
-                .iter()
-                .copied()
-                .filter(|option| !rule.rule.guards.deny.iter().any(|denied| denied == option))
-                .collect();
-            if missing.len() == options.len() {
-                messages.push(format!(
-                    "`{program}` {action} with {}: write `deny = {:?}`",
-                    missing.join(", "),
-                    missing
-                ));
-            }
-        }
-    }
-    messages
+    let told = names(rule).into_iter().filter(|name| LAUNCHERS.contains(&base(name)) && rule.rule.i_know);
+    let message = |name: String| {
+        format!("`{}` runs whatever it is told to: every command is allowed through it", Escaped(&name))
+    };
+    told.map(message).collect()
 }
 
 /// Of the rules with the same words, without conditions, the one that is preferred to all others.

@@ -58,7 +58,7 @@ impl Question {
         let own = if rules.is_empty() { None } else { Some(server.compiled_rules.get(rules, &operator)?) };
         let text = text(self.command, self.argv.as_deref())?;
         let place = CommandContext::new(self.cwd.clone(), self.workspace.or(self.cwd));
-        let policy = own.as_deref().unwrap_or(&operator.policy);
+        let policy = own.as_deref().unwrap_or(operator.policy.all_rules());
         let options = self.shell.options();
         let (decision, place) = decide_on_disk(place, |place| policy.decide(&text, &options, place));
         let suggest = || policy.suggest(&decision, &options, &place);

@@ -68,7 +68,7 @@ impl Parameters for ExplainCommand {
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
         let policy = match &self.agent {
-            None => Arc::clone(&server.rules.now()?.commands),
+            None => Arc::clone(&server.rules.now()?.policy),
             Some(name) => {
                 let name = agent(name, server)?;
                 Arc::new(sources_for(&name, &[]).map_err(|failure| Fault::failed(&failure))?.policy)
@@ -82,7 +82,7 @@ impl Parameters for ExplainCommand {
         let is_told = |one: &ConsideredRule<'_>| self.all || !matches!(one.outcome, RuleOutcome::No(_));
         let considered = decision.parts.iter().map(|part| {
             let rules = part.run().map(of_part).unwrap_or_default();
-            rules.into_iter().filter(is_told).map(Considered::of).collect()
+            rules.iter().filter(|one| is_told(one)).map(Considered::of).collect()
         });
         let considered = considered.collect();
         Ok(Json::of(&Explained { decision: Evaluated::of(&decision), considered }))
@@ -90,15 +90,8 @@ impl Parameters for ExplainCommand {
 }
 
 impl Considered {
-    fn of(one: ConsideredRule<'_>) -> Self {
-        let (outcome, why) = match one.outcome {
-            RuleOutcome::Decides => ("decides", None),
-            RuleOutcome::Overruled => ("overruled", None),
-            RuleOutcome::Matches => ("matches", None),
-            RuleOutcome::MayMatch(why) => ("may_match", Some(why)),
-            RuleOutcome::No(why) => ("no", Some(why)),
-            _ => ("unknown", None),
-        };
+    fn of(one: &ConsideredRule<'_>) -> Self {
+        let (outcome, why) = (one.outcome.name(), one.outcome.why().map(str::to_owned));
         let (layer, action) = (one.layer.name(), one.rule.effect.name());
         Self { id: one.rule.id.clone(), layer, action, outcome, why }
     }

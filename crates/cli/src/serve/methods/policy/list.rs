@@ -49,7 +49,7 @@ impl Parameters for ListRules {
 
     fn answer(self, server: &Server) -> Result<Json, Fault> {
         let rules = match &self.agent {
-            None => rows(&server.rules.now()?.policy, &RulePlaces::default(), self.all),
+            None => rows(server.rules.now()?.policy.all_rules(), &RulePlaces::default(), self.all),
             Some(agent) => {
                 let agent = super::explain::agent(agent, server)?;
                 let sources = sources_for(&agent, &[]).map_err(|failure| Fault::failed(&failure))?;

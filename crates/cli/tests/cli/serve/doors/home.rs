@@ -19,7 +19,8 @@ use crate::support::STOCKADE;
 /// Every agent of the table. None has a sandbox, so that no command of theirs runs.
 pub(super) const AGENTS: &[&str] = &["default", "shy", "strict", "plain", "loose", "ruled"];
 
-const CONFIG: &str = r#"
+/// Agents that differ in one thing each, as a configuration has them.
+pub(in crate::serve) const AGENT_RULES: &str = r#"
 [agents.shy.commands]
 unmatched = "ask"
 
@@ -42,7 +43,9 @@ decision = "deny"
 id = "ask-id"
 prefix = ["id"]
 decision = "ask"
+"#;
 
+const MORE_RULES: &str = r#"
 [[agents.ruled.commands.rules]]
 id = "may-deploy"
 prefix = ["deploy"]
@@ -73,12 +76,8 @@ impl Home {
         let home = Self { folder: tempfile::tempdir().unwrap(), read: std::cell::Cell::default() };
         let trail = format!("[audit]\npath = {:?}\n", home.trail());
         let bare = |agent: &&str| format!("[agents.{agent}.skills.execSandbox]\nenabled = \"never\"\n");
-        let config = [trail, AGENTS.iter().map(bare).collect(), CONFIG.to_owned()].concat();
-        for (path, content) in [(".config/stockade/config.toml", config.as_str()), ("skill/SKILL.md", SKILL)]
-        {
-            fs::create_dir_all(home.path().join(path).parent().unwrap()).unwrap();
-            fs::write(home.path().join(path), content).unwrap();
-        }
+        let rules = [AGENT_RULES, MORE_RULES].concat();
+        lay_out(&home.path(), &[trail, AGENTS.iter().map(bare).collect(), rules].concat());
         fs::create_dir(home.workspace()).unwrap();
         home
     }
@@ -105,18 +104,7 @@ impl Home {
 
     /// A session of the crate.
     pub(super) fn session(&self, agent: &str) -> Session {
-        let user = Some(self.path().join(".config/stockade"));
-        let sources = ConfigSources { user, agents: vec![agent.to_owned()], ..ConfigSources::default() };
-        let options = GuardOptions {
-            agent: agent.to_owned(),
-            workspace: self.workspace(),
-            catalog: ToolCatalog::default(),
-            rules: Vec::new(),
-        };
-        let trail = AuditTrail::open(&self.path().join("crate.jsonl"), AuditOptions::default()).unwrap();
-        let limits = Box::new(MemoryStore::new(|| Duration::from_secs(1)));
-        let guard = Guard::open(&Config::load(&sources).unwrap(), options).unwrap();
-        guard.session(SessionOptions { limits, trail })
+        session(&self.path(), agent, &self.workspace())
     }
 
     /// What was put on record of a command since this was asked last: the decision of its rules comes first.
@@ -132,6 +120,30 @@ impl Home {
         let first = records.find(is_command).unwrap_or_default();
         Verdict { effect: word(&first, "decision"), rule: word(&first, "rule") }
     }
+}
+
+/// Puts a configuration of the user and a skill into a home.
+pub(in crate::serve) fn lay_out(home: &Path, config: &str) {
+    for (path, content) in [(".config/stockade/config.toml", config), ("skill/SKILL.md", SKILL)] {
+        fs::create_dir_all(home.join(path).parent().unwrap()).unwrap();
+        fs::write(home.join(path), content).unwrap();
+    }
+}
+
+/// A session of the crate, under the configuration of a home.
+pub(in crate::serve) fn session(home: &Path, agent: &str, workspace: &Path) -> Session {
+    let user = Some(home.join(".config/stockade"));
+    let sources = ConfigSources { user, agents: vec![agent.to_owned()], ..ConfigSources::default() };
+    let options = GuardOptions {
+        agent: agent.to_owned(),
+        workspace: workspace.to_path_buf(),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+    };
+    let trail = AuditTrail::open(&home.join("crate.jsonl"), AuditOptions::default()).unwrap();
+    let limits = Box::new(MemoryStore::new(|| Duration::from_secs(1)));
+    let guard = Guard::open(&Config::load(&sources).unwrap(), options).unwrap();
+    guard.session(SessionOptions { limits, trail })
 }
 
 /// Writes what a hook of an agent reads.

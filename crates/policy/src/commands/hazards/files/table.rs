@@ -6,12 +6,15 @@ use super::shape::FileShape;
 use crate::commands::hazards::Floor::{Ask, Deny};
 use crate::paths::facts::Access;
 
+/// The row of the table of names that has the disks.
+pub(in crate::commands::hazards) const RAW_DISKS: &str = "raw-disks";
+
 pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
     FileShape {
         id: "write-device",
         floor: Deny,
         access: Access::Write,
-        names: |name| name.id == "raw-disks",
+        names: |name| name.id == RAW_DISKS,
         files: &["/dev/mem", "/dev/kmem"],
         but: &[],
         reason: "writes raw data to a disk or to memory",
