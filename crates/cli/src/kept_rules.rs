@@ -4,22 +4,26 @@
     reason = "asks in which folder it runs, and makes the folder of the configuration"
 )]
 
+use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use stockade_files::{KeptFile, KeptFileError};
 use stockade_guard::config::{Config, ConfigLayer, ConfigSources};
-use stockade_guard::policy::commands::rules::{CommandRuleFileProblem, CustomRules};
+use stockade_guard::policy::commands::rules::{CommandRuleFileProblem, CustomRules, free_id};
 use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Layer};
 use stockade_guard::{AgentCommands, RuleStore, RuleStoreError};
-use stockade_text::{Format, Value, escape_path, parse, push_table, remove_table};
+use stockade_text::{Format, TomlEditError, Value, escape_path, parse, push_tables, remove_table};
 
 use crate::command_rules::{layer_of, sources_for};
 use crate::failure::{Failure, with_causes};
 
 /// The most bytes of a configuration, as its reader has it.
 const MAX_CONFIG_BYTES: u64 = 256 << 10;
+
+/// How often a document is read to find out which of the new rules it cannot have. What is not found out by then is refused.
+const MAX_TRIES: usize = 64;
 
 /// Where rules are kept that can be changed.
 #[derive(Debug, Clone)]
@@ -151,19 +155,20 @@ pub(crate) fn changed(
     let mut done = RulesChanged::default();
     match change {
         RuleChange::Add(new) => {
+            let mut taken: HashSet<String> = rules.rules().iter().map(|rule| rule.id.clone()).collect();
+            let mut named: Vec<CommandRule> = Vec::new();
             for rule in new {
-                let there =
-                    rules.rules().iter().find(|one| says_the_same(one, rule)).map(|one| one.id.clone());
-                if let Some(id) = there {
-                    done.there.push((rule.clone(), id));
+                let there = rules.rules().iter().chain(&named).find(|one| says_the_same(one, rule));
+                if let Some(there) = there {
+                    done.there.push((rule.clone(), there.id.clone()));
                     continue;
                 }
-                let rule = CommandRule { id: rules.free_id(&rule.id), ..rule.clone() };
-                match rules.add(&rule) {
-                    Ok(()) => done.changed.push(rule),
-                    Err(problem) => done.refused.push((rule, problem)),
-                }
+                let id = free_id(&rule.id, |id| taken.contains(id));
+                taken.insert(id.clone());
+                named.push(CommandRule { id, ..rule.clone() });
             }
+            let mut tries = MAX_TRIES;
+            add(rules, &named, &mut tries, &mut done);
         }
         RuleChange::Remove(ids) => {
             for id in ids {
@@ -175,6 +180,25 @@ pub(crate) fn changed(
         }
     }
     Ok(done)
+}
+
+/// Adds rules together, and where they cannot be, each half by itself. Each try reads the whole document.
+fn add(rules: &mut CustomRules, new: &[CommandRule], tries: &mut usize, done: &mut RulesChanged) {
+    if new.is_empty() {
+        return;
+    }
+    *tries = tries.saturating_sub(1);
+    let (one, other) = new.split_at(new.len() / 2);
+    match rules.add_all(new) {
+        Ok(()) => done.changed.extend_from_slice(new),
+        Err(problem) if other.len() == new.len() || *tries == 0 => {
+            done.refused.extend(new.iter().map(|rule| (rule.clone(), problem.clone())));
+        }
+        Err(_) => {
+            add(rules, one, tries, done);
+            add(rules, other, tries, done);
+        }
+    }
 }
 
 /// Whether two rules have the same effect on the same commands.
@@ -218,24 +242,24 @@ fn edited(
     let mut text = text.to_owned();
     // Whatever a file of rules refuses, a configuration does.
     let mut known = CustomRules::default();
-    for rule in &rules {
-        known.add(rule).map_err(|problem| said(problem.to_string()))?;
-    }
+    known.add_all(&rules).map_err(|problem| said(problem.to_string()))?;
     let change = &freely_named(change, &rules, &ids_of(&text));
     let done = changed(&mut known, change).map_err(|problem| said(problem.to_string()))?;
-    for rule in &done.changed {
-        let values = rule.to_toml_values();
-        text = match change {
-            RuleChange::Add(_) => push_table(&text, &keys, &values),
-            RuleChange::Remove(_) => {
+    let edited = |error: TomlEditError| said(error.to_string());
+    match change {
+        RuleChange::Add(_) => {
+            let values: Vec<String> = done.changed.iter().map(CommandRule::to_toml_values).collect();
+            text = push_tables(&text, &keys, &values).map_err(edited)?;
+        }
+        RuleChange::Remove(_) => {
+            for rule in &done.changed {
                 let index = rules.iter().position(|one| one.id == rule.id).unwrap_or(usize::MAX);
                 if index < rules.len() {
                     rules.remove(index);
                 }
-                remove_table(&text, &keys, index)
+                text = remove_table(&text, &keys, index).map_err(edited)?;
             }
         }
-        .map_err(|error| said(error.to_string()))?;
     }
     if !done.changed.is_empty() && user_rules(agent, path, Some(&text))? != known.rules() {
         return Err(said("the rules would not be what they should be: change the file by hand".to_owned()));
@@ -244,12 +268,10 @@ fn edited(
 }
 
 /// No two rules of a configuration share a name: those for one agent would be taken for those for all.
-fn freely_named(change: &RuleChange, own: &[CommandRule], taken: &[String]) -> RuleChange {
+fn freely_named(change: &RuleChange, own: &[CommandRule], taken: &HashSet<String>) -> RuleChange {
     let free = |rule: &CommandRule| {
         let is_there = own.iter().any(|one| says_the_same(one, rule));
-        let names =
-            std::iter::once(rule.id.clone()).chain((2..).map(|number| format!("{}-{number}", rule.id)));
-        let id = names.into_iter().find(|id| is_there || !taken.contains(id)).unwrap_or_default();
+        let id = free_id(&rule.id, |id| !is_there && taken.contains(id));
         CommandRule { id, ..rule.clone() }
     };
     match change {
@@ -259,10 +281,10 @@ fn freely_named(change: &RuleChange, own: &[CommandRule], taken: &[String]) -> R
 }
 
 /// Returns the names of the rules of all agents.
-fn ids_of(text: &str) -> Vec<String> {
-    let Ok(document) = parse(text, Format::Toml, text.len()) else { return Vec::new() };
+fn ids_of(text: &str) -> HashSet<String> {
+    let Ok(document) = parse(text, Format::Toml, text.len()) else { return HashSet::new() };
     let agents = document.value.get("agents").map(|agents| &agents.node.value);
-    let Some(Value::Table(agents)) = agents else { return Vec::new() };
+    let Some(Value::Table(agents)) = agents else { return HashSet::new() };
     let lists = agents.iter().filter_map(|agent| agent.node.value.get("commands")?.node.value.get("rules"));
     let rules = lists.filter_map(|list| match &list.node.value {
         Value::List(rules) => Some(rules),

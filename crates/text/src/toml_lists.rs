@@ -25,28 +25,36 @@ impl TomlEditError {
     }
 }
 
-/// Adds a table at the end of the list that the keys of `path` lead to, and makes what is missing on the way. `table` is a
-/// document whose values are those of the new table.
+/// Adds tables at the end of the list that the keys of `path` lead to, and makes what is missing on the way. Each of `tables` is
+/// a document whose values are those of a new table.
 ///
 /// ```
 /// let text = "# Ours.\nversion = 1 # of the file\n";
-/// let added = stockade_text::push_table(text, &["rule"], "id = \"x\"\n")?;
+/// let added = stockade_text::push_tables(text, &["rule"], &["id = \"x\"\n"])?;
 /// assert_eq!(added, "# Ours.\nversion = 1 # of the file\n\n[[rule]]\nid = \"x\"\n");
 /// assert_eq!(stockade_text::remove_table(&added, &["rule"], 0)?, text);
 /// # Ok::<(), stockade_text::TomlEditError>(())
 /// ```
 ///
 /// # Errors
-/// When the document or the table is none, or something else stands where the list would be.
-pub fn push_table(document: &str, path: &[&str], table: &str) -> Result<String, TomlEditError> {
-    let (mut edited, new) = (parse(document)?, parse(table)?.into_table());
+/// When the document or one of the tables is none, or something else stands where the list would be.
+pub fn push_tables<T: AsRef<str>>(
+    document: &str,
+    path: &[&str],
+    tables: &[T],
+) -> Result<String, TomlEditError> {
+    let mut edited = parse(document)?;
     let (last, parent) = parent(&mut edited, path)?;
-    let missing = || Item::ArrayOfTables(ArrayOfTables::new());
-    let list = parent.entry(last).or_insert_with(missing);
-    match list {
-        Item::ArrayOfTables(list) => list.push(set_apart(new, document)),
-        Item::Value(Value::Array(list)) => list.push(in_one_line(new)?),
-        _ => return Err(TomlEditError::new(format!("`{last}` is no list of tables"))),
+    let list = parent.entry(last).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    let mut before = document;
+    for table in tables {
+        let new = parse(table.as_ref())?.into_table();
+        match list {
+            Item::ArrayOfTables(list) => list.push(set_apart(new, before)),
+            Item::Value(Value::Array(list)) => list.push(in_one_line(new)?),
+            _ => return Err(TomlEditError::new(format!("`{last}` is no list of tables"))),
+        }
+        before = table.as_ref();
     }
     Ok(edited.to_string())
 }
@@ -130,6 +138,10 @@ fn in_one_line(table: Table) -> Result<InlineTable, TomlEditError> {
 mod tests {
     use super::*;
 
+    fn push_table(document: &str, path: &[&str], table: &str) -> Result<String, TomlEditError> {
+        push_tables(document, path, &[table])
+    }
+
     const RULE: &str = "id = \"new\"\nprefix = [\"a\", [\"b\", \"c\"]]\n";
 
     #[test]
@@ -144,6 +156,15 @@ mod tests {
         assert_eq!(remove_table(&added, &["rule"], 2).unwrap(), text);
         let without = remove_table(text, &["rule"], 0).unwrap();
         assert_eq!(without, text.replace("\n# First.\n[[rule]] # of two\nid   = 'a'\n", ""));
+    }
+
+    #[test]
+    fn several_at_once_are_as_one_after_the_other() {
+        for text in ["", "a = 1", "a = 1\n", "rule = [{ id = \"a\" }]\n", "[[rule]]\nid = 'a' # here\n"] {
+            let one = push_table(text, &["rule"], RULE).unwrap();
+            let both = push_table(&one, &["rule"], "id = \"x\"\n").unwrap();
+            assert_eq!(push_tables(text, &["rule"], &[RULE, "id = \"x\"\n"]).unwrap(), both);
+        }
     }
 
     #[test]

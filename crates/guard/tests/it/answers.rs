@@ -102,6 +102,7 @@ fn an_answer_is_void_when_anything_changes_that_it_was_about() {
         ("bash -c 'sh x.sh'", "x.sh"),
         ("timeout 5 ./run", "run"),
         ("npm publish", "package.json"),
+        ("cd sub && npm publish", "package.json"),
         ("make install", "Makefile"),
         ("git push", ".git/config"),
         ("git push", ".git/hooks/pre-push"),

@@ -193,9 +193,8 @@ impl Finder<'_> {
         for word in rest {
             words::names_in(word).into_iter().try_for_each(|text| self.name(text))?;
         }
-        let implied = implied::of(name);
-        for file in implied {
-            self.name(file)?;
+        for file in implied::of(name) {
+            self.name_upwards(file)?;
             // The folder may be one that the command names.
             for word in rest.iter().flat_map(|word| words::names_in(word)) {
                 self.name(&format!("{word}/{file}"))?;
@@ -216,6 +215,13 @@ impl Finder<'_> {
         Ok(())
     }
 
+    /// Takes note of a file that a program looks for from its folder upwards, as git and npm do.
+    fn name_upwards(&mut self, file: &str) -> Result<(), Undetermined> {
+        let folders = self.folders.iter().flat_map(|folder| folder.ancestors());
+        let there: Vec<PathBuf> = folders.map(|folder| folder.join(file)).collect();
+        self.add(there)
+    }
+
     /// Takes note of what may be the name of a file.
     fn name(&mut self, text: &str) -> Result<(), Undetermined> {
         if text.is_empty() || text.contains('\0') || text.len() > 4096 {
@@ -231,7 +237,11 @@ impl Finder<'_> {
         }
         // As the kernel goes: `..` behind a link is not what the text says, so it stays in the path.
         let there: Vec<PathBuf> = self.folders.iter().map(|folder| folder.join(text)).collect();
-        self.files.extend(there);
+        self.add(there)
+    }
+
+    fn add(&mut self, files: Vec<PathBuf>) -> Result<(), Undetermined> {
+        self.files.extend(files);
         if self.files.len() > MAX_FILES { Err(Undetermined::TooManyFiles) } else { Ok(()) }
     }
 }
@@ -279,6 +289,11 @@ mod tests {
             ("make -C sub install", "/work/app/sub/Makefile"),
             ("git push", "/work/app/.git/config"),
             ("git push", "/work/app/.git/hooks/pre-push"),
+            ("git push", "/work/.git/config"),
+            ("cd sub && npm publish", "/work/app/package.json"),
+            ("cargo publish", "/work/app/rust-toolchain.toml"),
+            ("sudo bazel run x", "/work/app/tools/bazel"),
+            ("pnpm publish", "/work/app/.pnpmfile.cjs"),
             ("python3 -m tool.cli x", "/work/app/tool/cli.py"),
             ("python3 -m tool", "/work/app/tool/__main__.py"),
             ("python3 sub", "/work/app/sub/__main__.py"),

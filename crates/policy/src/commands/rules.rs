@@ -12,7 +12,7 @@ pub(crate) mod effect;
 pub(crate) mod expressions;
 #[cfg(feature = "rule-files")]
 pub(crate) mod file;
-mod folder_settings;
+pub(crate) mod folder_settings;
 pub(crate) mod harmless;
 pub(crate) mod in_words;
 pub(crate) mod layer;
@@ -30,7 +30,7 @@ pub use check::CommandRuleProblem;
 #[cfg(feature = "rule-files")]
 pub use claude::{ClaudeSettingsError, ImportNote, ImportedRules};
 #[cfg(feature = "rule-files")]
-pub use custom::CustomRules;
+pub use custom::{CustomRules, free_id};
 #[cfg(feature = "rule-files")]
 pub use file::error::{CommandRuleFileError, CommandRuleFileProblem};
 #[cfg(feature = "rule-files")]

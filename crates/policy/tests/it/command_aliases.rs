@@ -2,7 +2,8 @@
 
 use crate::command_decides::{effect, policy, rule};
 use stockade_policy::Effect::{self, Allow, Ask, Deny};
-use stockade_policy::{CommandPolicy, Layer};
+use stockade_policy::commands::rules::CommandPattern;
+use stockade_policy::{CommandPolicy, CommandRule, Layer};
 
 /// Fails with everything that is wrong.
 fn nothing(wrong: &[String]) {
@@ -170,6 +171,8 @@ fn what_is_allowed_is_allowed_only_in_spellings_that_are_the_same() {
         ("git push", "/usr/lib/git-core/git-push x", false),
         ("tool3", "tool x", false),
         ("tool", "tool3 x", false),
+        ("bundle install", "bundle --gemfile=/tmp/evil", false),
+        ("yarn install", "yarn --use-yarnrc=/tmp/evil", false),
     ] {
         let policy = with(allowed, Allow);
         if (effect(&policy, command) == Allow) != expected {
@@ -177,6 +180,23 @@ fn what_is_allowed_is_allowed_only_in_spellings_that_are_the_same() {
         }
     }
     nothing(&wrong);
+}
+
+/// `yarn` alone is `yarn install`, and an exact rule is about nothing with more words than that.
+#[test]
+fn what_is_allowed_exactly_takes_nothing_more_by_another_name() {
+    for (words, same, more) in [
+        (["yarn", "install"], "yarn", "yarn --use-yarnrc=/tmp/evil"),
+        (["yarn", "install"], "yarn", "yarn --frozen-lockfile"),
+        (["bundle", "install"], "bundle", "bundle --gemfile=/tmp/evil"),
+        (["docker", "rm"], "docker container rm", "docker container rm x"),
+    ] {
+        let words = words.map(|word| vec![word.to_owned()]).to_vec();
+        let exact = CommandRule::new("r".to_owned(), CommandPattern::Exact(words), Allow);
+        let policy = policy(vec![(Layer::User, vec![exact])]);
+        assert_eq!(effect(&policy, same), Allow, "{same}");
+        assert!(effect(&policy, more) > Allow, "{more}");
+    }
 }
 
 #[test]

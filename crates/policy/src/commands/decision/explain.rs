@@ -5,6 +5,7 @@ use super::policy::CommandPolicy;
 use crate::commands::context::{CommandContext, PartContext};
 use crate::commands::hazards::changes_folder;
 use crate::commands::rules::effect::Layer;
+use crate::commands::rules::harmless::without_folder;
 use crate::commands::rules::matcher::{Match, Mismatch};
 use crate::commands::rules::rule::CommandRule;
 use stockade_shell::Run;
@@ -65,10 +66,12 @@ impl CommandPolicy {
             Match::No(reason) => RuleOutcome::No(reason.to_string()),
         };
         let mut considered: Vec<ConsideredRule<'p>> = Vec::new();
-        let renamed = self.set.renamed(run);
-        for run in std::iter::once(run).chain(&renamed) {
-            for rule in self.set.candidates(run) {
-                let matched = rule.matches(run, &context);
+        let renamed = self.set.renamed(run).into_iter().map(|run| (run, context));
+        // `git -C x status` is asked about as `git status` where no rule is about it as it is.
+        let there = without_folder(run).map(|there| (there, PartContext { moves: true, ..context }));
+        for (run, context) in std::iter::once((run.clone(), context)).chain(renamed).chain(there) {
+            for rule in self.set.candidates(&run) {
+                let matched = rule.matches(&run, &context);
                 if matches!(matched, Match::No(Mismatch::Program(_) | Mismatch::Expression)) {
                     continue;
                 }

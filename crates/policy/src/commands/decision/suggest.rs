@@ -7,6 +7,7 @@ use super::part::{Cause, Part};
 use super::policy::CommandPolicy;
 use crate::commands::context::CommandContext;
 use crate::commands::rules::check::{self, LAUNCHERS};
+use crate::commands::rules::custom::free_id;
 use crate::commands::rules::effect::{Effect, Layer};
 use crate::commands::rules::in_words::{id_of, literally};
 use crate::commands::rules::matcher::Compiled;
@@ -103,10 +104,7 @@ impl CommandPolicy {
     fn rename_if_taken(&self, rule: &mut CommandRule) {
         let is_taken =
             |id: &str| self.set.all().any(|other| other.layer == Layer::User && other.rule.id == id);
-        let free = (2..).map(|number| format!("{}-{number}", rule.id)).find(|id| !is_taken(id));
-        if let (true, Some(free)) = (is_taken(&rule.id), free) {
-            rule.id = free;
-        }
+        rule.id = free_id(&rule.id, is_taken);
     }
 }
 

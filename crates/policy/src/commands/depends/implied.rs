@@ -1,5 +1,7 @@
 //! Files that programs run or obey without being told their names.
 
+use crate::commands::rules::folder_settings::obeyed_files;
+
 /// The names of programs, and the files that they look for in their folder.
 type Row = (&'static [&'static str], &'static [&'static str]);
 
@@ -30,7 +32,15 @@ const IMPLIED: &[Row] = &[
     (&["make", "gmake", "bmake"], &["GNUmakefile", "makefile", "Makefile", "BSDmakefile"]),
     (
         &["npm", "npx", "yarn", "pnpm", "bun", "bunx"],
-        &["package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"],
+        &[
+            "package.json",
+            ".npmrc",
+            ".yarnrc",
+            ".yarnrc.yml",
+            ".pnpmfile.cjs",
+            "pnpm-workspace.yaml",
+            "bunfig.toml",
+        ],
     ),
     (&["node", "nodejs"], &["package.json", "index.js"]),
     (&["deno"], &["deno.json", "deno.jsonc"]),
@@ -71,9 +81,11 @@ const IMPLIED: &[Row] = &[
     (&["helm"], &["Chart.yaml", "values.yaml"]),
 ];
 
-/// Returns the files that a program looks for.
-pub(super) fn of(program: &str) -> &'static [&'static str] {
-    IMPLIED.iter().find(|(names, _)| names.contains(&unversioned(program))).map_or(&[], |(_, files)| files)
+/// Returns the files that a program looks for: those of its project, and what it obeys whatever it is asked for.
+pub(super) fn of(program: &str) -> Vec<&'static str> {
+    let program = unversioned(program);
+    let row = IMPLIED.iter().find(|(names, _)| names.contains(&program));
+    row.into_iter().flat_map(|(_, files)| files.iter().copied()).chain(obeyed_files(program)).collect()
 }
 
 /// Returns where the modules may be that an interpreter is told the names of: `python3 -m tool`, `node tool`.

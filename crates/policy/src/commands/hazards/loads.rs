@@ -25,7 +25,9 @@ const LOADING: &[Loading] = &[
     (&["git"], "--output --output-directory"),
     (&["go"], "-vettool -ldflags -gcflags -asmflags -gccgoflags -modfile -pkgdir -o -C"),
     (&["cargo"], "--config --manifest-path -C -Z --target-dir"),
-    (&["npm", "pnpm", "yarn", "bun"], "--prefix -C --dir --cwd --userconfig --globalconfig --init-module --use-node-version"),
+    (&["npm", "pnpm", "yarn", "bun"], "--prefix -C --dir --cwd --userconfig --globalconfig --init-module --use-node-version --use-yarnrc --script-shell \
+        --config"),
+    (&["bundle", "bundler"], "--gemfile --path --binstubs --shebang"),
     (&["make", "gmake", "bmake"], "-f --file --makefile -C --directory -I --include-dir"),
     (&["pytest", "py.test"], "-p -c --config-file --rootdir --confcutdir -o --override-ini"),
     (&["pylint"], "--init-hook --load-plugins --rcfile"),

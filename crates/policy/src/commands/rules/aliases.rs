@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use spelling::Words;
-use spelling::{Spelling, has_all};
+use spelling::{ReadWords, Spelling};
 
 use super::program::base;
 use super::token::alternatives;
@@ -105,7 +105,7 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
     let Some(first) = spelled.words.first() else { return Vec::new() };
     let programs = first.iter().flat_map(|word| alternatives(word));
     let rows = programs.flat_map(|name| GROUPS.by_program.get(base(&name)).into_iter().flatten());
-    let mut found = Vec::new();
+    let (rule, mut found) = (ReadWords::new(&spelled.words), Vec::new());
     for &(number, at) in rows.filter(|(number, _)| !spelled.rows.contains(number)) {
         let Some(group) = GROUPS.all.get(number).filter(|group| group.sameness <= least) else { continue };
         let Some(spelling) = group.spellings.get(at) else { continue };
@@ -115,7 +115,7 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
         if spelled.is_part && is_other {
             continue;
         }
-        let Some(rest) = spelling.rest_of(&spelled.words, may_be_shorter) else { continue };
+        let Some(rest) = spelling.rest_of(&rule, may_be_shorter) else { continue };
         for other in &group.spellings {
             let words = other.with(&rest);
             // That would be all of a program, or all programs.
@@ -124,7 +124,7 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
                 continue;
             }
             // Whatever begins with the words of the rule is matched by them.
-            if !has_all(&spelled.words, &words) {
+            if !rule.has_all(&words) {
                 let sameness = spelled.sameness.max(group.sameness);
                 let rows = spelled.rows.iter().copied().chain([number]).collect();
                 let is_part = spelled.is_part || spelled.words.len() < spelling.words.len();

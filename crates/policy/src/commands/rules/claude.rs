@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use stockade_text::{Format, Node, Value, parse};
 
 use super::check;
+use super::custom::free_id;
 use super::effect::Effect;
 use super::in_words::id_of;
 use super::rule::{CommandPattern, CommandRule, RegexScope};
@@ -17,7 +18,7 @@ use super::rule::{CommandPattern, CommandRule, RegexScope};
 const MAX_SETTINGS_BYTES: usize = 1 << 20;
 
 /// The most entries of all lists together.
-const MAX_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 1000;
 
 /// The lists, and what becomes of the commands in them.
 const LISTS: &[(&str, Effect)] = &[("allow", Effect::Allow), ("ask", Effect::Ask), ("deny", Effect::Deny)];
@@ -128,7 +129,7 @@ impl ImportedRules {
             Err(reason) => self.note(entry, true, &reason),
             Ok((pattern, note)) => {
                 let mut rule = CommandRule::new(String::new(), pattern, effect);
-                rule.id = free_id(&rule, ids);
+                rule.id = free_id(&id_for(&rule), |id| ids.contains(id));
                 rule.reason = "imported from the settings of Claude Code".to_owned();
                 match check::rule(&rule) {
                     Err(problem) => self.note(entry, true, &problem.to_string()),
@@ -154,16 +155,14 @@ impl ImportedRules {
     }
 }
 
-fn free_id(rule: &CommandRule, ids: &HashSet<String>) -> String {
+fn id_for(rule: &CommandRule) -> String {
     let words = match &rule.pattern {
         CommandPattern::Prefix(words) | CommandPattern::Exact(words) => words.concat(),
         CommandPattern::Regex { pattern, .. } => vec![pattern.clone()],
     };
     let words: Vec<&str> =
         std::iter::once(rule.effect.name()).chain(words.iter().map(String::as_str)).collect();
-    let id = id_of(words.get(..4).unwrap_or(&words));
-    let numbered = (2..).map(|number| format!("{id}-{number}"));
-    std::iter::once(id.clone()).chain(numbered).find(|id| !ids.contains(id)).unwrap_or(id)
+    id_of(words.get(..4).unwrap_or(&words))
 }
 
 /// What an entry becomes: a pattern, and in what it differs; or why it becomes nothing.

@@ -4,7 +4,9 @@
 //! is an error, and whoever starts with it must not start. A rule that comes or goes leaves all else as it is written, the
 //! comments of people too; and what comes of it passes every example and test that the file has.
 
-use stockade_text::{push_table, remove_table};
+use std::collections::HashSet;
+
+use stockade_text::{push_tables, remove_table};
 
 use super::check;
 use super::check::{CommandRuleError, CommandRuleProblem};
@@ -72,12 +74,24 @@ impl CustomRules {
     /// # Errors
     /// When it cannot be used, there is a rule of this id, or a test of the document has another outcome with it.
     pub fn add(&mut self, rule: &CommandRule) -> Result<(), CommandRuleFileProblem> {
-        let fail = |problem| CommandRuleError { rule: rule.id.clone(), problem };
-        if self.rules.iter().any(|other| other.id == rule.id) {
-            return Err(fail(CommandRuleProblem::DuplicateId).into());
+        self.add_all(std::slice::from_ref(rule))
+    }
+
+    /// Adds rules behind the others: all of them or none. The document is read once, however many there are.
+    ///
+    /// # Errors
+    /// As [`CustomRules::add`], for the first that cannot be added.
+    pub fn add_all(&mut self, rules: &[CommandRule]) -> Result<(), CommandRuleFileProblem> {
+        let mut ids: HashSet<&str> = self.rules.iter().map(|rule| rule.id.as_str()).collect();
+        for rule in rules {
+            let fail = |problem| CommandRuleError { rule: rule.id.clone(), problem };
+            if !ids.insert(&rule.id) {
+                return Err(fail(CommandRuleProblem::DuplicateId).into());
+            }
+            check::rule(rule).map_err(fail)?;
         }
-        check::rule(rule).map_err(fail)?;
-        let document = push_table(&self.document, RULES, &rule.to_toml_values());
+        let values: Vec<String> = rules.iter().map(CommandRule::to_toml_values).collect();
+        let document = push_tables(&self.document, RULES, &values);
         self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)
     }
 
@@ -99,14 +113,6 @@ impl CustomRules {
         Ok(())
     }
 
-    /// Returns the id, or the same with a number that is not taken.
-    #[must_use]
-    pub fn free_id(&self, id: &str) -> String {
-        let is_free = |id: &str| self.rules.iter().all(|rule| rule.id != id);
-        let numbered = || (2..).map(|number| format!("{id}-{number}")).find(|id| is_free(id));
-        if is_free(id) { id.to_owned() } else { numbered().unwrap_or_default() }
-    }
-
     /// Returns the rules that were added.
     #[must_use]
     pub fn rules(&self) -> &[CommandRule] {
@@ -118,4 +124,11 @@ impl CustomRules {
     pub fn layer(&self) -> RuleLayer {
         RuleLayer { layer: self.layer, rules: self.rules.clone(), overrides: Vec::new() }
     }
+}
+
+/// Returns the id, or the same with the first number with which it is not taken.
+#[must_use]
+pub fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{id}-{number}"));
+    std::iter::once(id.to_owned()).chain(numbered).find(|id| !is_taken(id)).unwrap_or_default()
 }

@@ -1,34 +1,40 @@
 //! What the programs of the rules that allow read from the folder they run in, as far as it could name a program.
 
-/// Programs that run what a file of their folder says whatever they are asked for, their version too; and that file.
-pub(super) const OBEYS_FOLDER: &[(&str, &str)] = &[
-    (".", "the file that it reads"),
-    ("bazel", "tools/bazel"),
-    ("bazelisk", "tools/bazel, .bazelversion"),
-    ("bundle", "Gemfile, Gemfile.lock"),
-    ("cargo", "rust-toolchain.toml"),
-    ("composer", "composer.json"),
-    ("dotnet", "global.json"),
-    ("gradle", "gradle.properties"),
-    ("jekyll", "Gemfile"),
-    ("jest", "node_modules/jest"),
-    ("lein", "project.clj"),
-    ("lerna", "node_modules/lerna"),
-    ("mocha", ".mocharc.js"),
-    ("mvn", ".mvn/jvm.config"),
-    ("nx", "node_modules/nx"),
-    ("pnpm", "package.json"),
-    ("poetry", "pyproject.toml"),
-    ("pytest", "conftest.py"),
-    ("rustc", "rust-toolchain.toml"),
-    ("rustfmt", "rust-toolchain.toml"),
-    ("rustup", "rust-toolchain.toml"),
-    ("sbt", ".sbtopts"),
-    ("tox", "toxfile.py"),
-    ("turbo", "node_modules/turbo"),
-    ("webpack", "node_modules/webpack-cli"),
-    ("yarn", ".yarnrc"),
+/// Programs that run what a file of their folder says whatever they are asked for, their version too; and such files. `.` reads
+/// the one that it is told.
+pub(super) const OBEYS_FOLDER: &[(&str, &[&str])] = &[
+    (".", &[]),
+    ("bazel", &["tools/bazel"]),
+    ("bazelisk", &["tools/bazel", ".bazelversion"]),
+    ("bundle", &["Gemfile", "Gemfile.lock"]),
+    ("cargo", &["rust-toolchain.toml"]),
+    ("composer", &["composer.json"]),
+    ("dotnet", &["global.json"]),
+    ("gradle", &["gradle.properties"]),
+    ("jekyll", &["Gemfile"]),
+    ("jest", &["node_modules/jest"]),
+    ("lein", &["project.clj"]),
+    ("lerna", &["node_modules/lerna"]),
+    ("mocha", &[".mocharc.js"]),
+    ("mvn", &[".mvn/jvm.config"]),
+    ("nx", &["node_modules/nx"]),
+    ("pnpm", &["package.json"]),
+    ("poetry", &["pyproject.toml"]),
+    ("pytest", &["conftest.py"]),
+    ("rustc", &["rust-toolchain.toml"]),
+    ("rustfmt", &["rust-toolchain.toml"]),
+    ("rustup", &["rust-toolchain.toml"]),
+    ("sbt", &[".sbtopts"]),
+    ("tox", &["toxfile.py"]),
+    ("turbo", &["node_modules/turbo"]),
+    ("webpack", &["node_modules/webpack-cli"]),
+    ("yarn", &[".yarnrc"]),
 ];
+
+/// Returns the files of its folder that say what this program runs, as far as they are known.
+pub(crate) fn obeyed_files(program: &str) -> impl Iterator<Item = &'static str> {
+    OBEYS_FOLDER.iter().filter(move |(name, _)| *name == program).flat_map(|(_, files)| files.iter().copied())
+}
 
 /// Returns whether a file of its folder may say what this program runs when it is asked for nothing but its version.
 pub(super) fn obeys_folder(program: &str) -> bool {
@@ -97,10 +103,10 @@ mod tests {
         let policy = CommandPolicy::builtin();
         let effect =
             |text: &str| policy.decide(text, &ReadOptions::default(), &CommandContext::default()).effect;
-        for (program, file) in OBEYS_FOLDER.iter().filter(|(program, _)| *program != ".") {
+        for (program, files) in OBEYS_FOLDER.iter().filter(|(program, _)| *program != ".") {
             for words in ["", " --version", " --help", " x"] {
                 let text = format!("{program}{words}");
-                assert!(effect(&text) > Effect::Allow, "{text} obeys {file}");
+                assert!(effect(&text) > Effect::Allow, "{text} obeys {files:?}");
             }
             assert_eq!(effect(&format!("{program} --version")), Effect::Sandbox, "{program}");
         }

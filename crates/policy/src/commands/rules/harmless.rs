@@ -154,7 +154,7 @@ fn is_value(word: &str) -> bool {
 
 /// Returns git as it is without the folders that its first options lead to. Where it leads is looked at by itself, so that
 /// the rules need to know the subcommand alone.
-pub(super) fn without_folder<'t>(run: &Run<'t>) -> Option<Run<'t>> {
+pub(crate) fn without_folder<'t>(run: &Run<'t>) -> Option<Run<'t>> {
     let name = run.argv.first().and_then(Arg::known).map(trusted).filter(|name| *name == "git")?;
     // Most commands go nowhere, and cost nothing here.
     run.argv.iter().find(|word| word.known() == Some("-C"))?;

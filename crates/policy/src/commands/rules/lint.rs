@@ -1,5 +1,6 @@
 //! What is probably not meant, in rules that can be used.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use stockade_text::{Escaped, nearest};
@@ -10,6 +11,7 @@ use super::effect::{Effect, Layer};
 use super::matcher::Compiled;
 use super::program::base;
 use super::rule::{CommandPattern, CommandRule};
+use super::shadow::{ShadowedRule, shadowed};
 use super::token::Token;
 
 /// Something about a rule that is probably not meant.
@@ -28,10 +30,11 @@ pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
     let compiled: Vec<Compiled> = rules.iter().map(|rule| Compiled::new(rule.clone(), Layer::User)).collect();
     let known: Vec<String> =
         super::builtin::rules().flat_map(|rule| names(&Compiled::new(rule, Layer::BuiltIn))).collect();
-    let strongest = strongest(&compiled);
+    let never_deciding = never_deciding(&compiled);
     let mut lints = Vec::new();
     for rule in &compiled {
-        let messages = alone(rule).into_iter().chain(shadowed(rule, &strongest)).chain(unknown(rule, &known));
+        let never = never_deciding.get(&rule.rule.id).cloned();
+        let messages = alone(rule).into_iter().chain(never).chain(unknown(rule, &known));
         lints.extend(messages.map(|message| Lint { rule: rule.rule.id.clone(), message }));
     }
     lints.extend(disguises::missed(rules));
@@ -74,37 +77,22 @@ fn launchers(rule: &Compiled) -> Vec<String> {
     told.map(message).collect()
 }
 
-/// Of the rules with the same words, without conditions, the one that is preferred to all others.
-fn strongest(all: &[Compiled]) -> HashMap<String, &Compiled> {
-    let mut strongest: HashMap<String, &Compiled> = HashMap::new();
-    let matches_whenever_words_do = |one: &&Compiled| {
-        one.rule.enabled
-            && one.rule.guards == Default::default()
-            && !matches!(one.rule.pattern, CommandPattern::Regex { .. })
+/// Why the rules that never decide do not, by their ids.
+fn never_deciding(all: &[Compiled]) -> HashMap<String, String> {
+    let by_id: HashMap<&str, &CommandRule> =
+        all.iter().map(|one| (one.rule.id.as_str(), &*one.rule)).collect();
+    let message = |one: ShadowedRule| {
+        let (rule, by) = (by_id.get(one.id.as_str())?, by_id.get(one.by.as_str())?);
+        let why = match (by.priority.cmp(&rule.priority), by.effect.cmp(&rule.effect)) {
+            (Ordering::Greater, _) => "has a higher priority",
+            (_, Ordering::Greater) => "is stricter",
+            _ => "comes first",
+        };
+        let message =
+            format!("it never decides: `{}` is about the same commands and {why}", Escaped(&one.by));
+        Some((one.id, message))
     };
-    for rule in all.iter().filter(matches_whenever_words_do) {
-        let known = strongest.entry(words(rule)).or_insert(rule);
-        if rule.specificity() > known.specificity() {
-            *known = rule;
-        }
-    }
-    strongest
-}
-
-fn words(rule: &Compiled) -> String {
-    format!("{:?}", rule.rule.pattern)
-}
-
-/// A rule never decides when a rule that matches whenever it does is always preferred to it.
-fn shadowed(rule: &Compiled, strongest: &HashMap<String, &Compiled>) -> Option<String> {
-    let by = strongest
-        .get(&words(rule))
-        .filter(|by| rule.rule.guards.count() == 0 && by.specificity() > rule.specificity())?;
-    Some(format!(
-        "it never decides: `{}` has the same words and {}",
-        Escaped(&by.rule.id),
-        if by.rule.priority > rule.rule.priority { "a higher priority" } else { "is stricter" }
-    ))
+    shadowed(all).into_iter().filter_map(message).collect()
 }
 
 /// A name that is nearly that of a program is probably a slip.

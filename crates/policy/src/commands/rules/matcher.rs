@@ -161,7 +161,7 @@ impl Compiled {
     }
 
     fn spelled(rule: Arc<CommandRule>, layer: Layer, spelled: &Spelled) -> Self {
-        let is_exact = matches!(rule.pattern, CommandPattern::Exact(_)) && !spelled.is_alone;
+        let is_exact = matches!(rule.pattern, CommandPattern::Exact(_));
         let read = |word: &Vec<String>| -> Vec<Token> {
             word.iter().flat_map(|one| alternatives(one)).map(|one| Token::read(&one)).collect()
         };

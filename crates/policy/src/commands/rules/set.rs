@@ -245,7 +245,10 @@ impl RuleSet {
             for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
                 tried += 1;
                 let mut rest = rule.words.iter().skip(1);
-                let is_spoken = |token: &Token| words.iter().any(|word| token.fits(word));
+                let is_spoken = |token: &Token| match token.literal() {
+                    Some(word) => words.contains(word),
+                    None => words.iter().any(|word| token.fits(word)),
+                };
                 if tried > MAX_CARRIED || rest.all(|tokens| tokens.iter().any(is_spoken)) {
                     return Some(rule);
                 }

@@ -19,6 +19,9 @@ pub(super) enum GlobPart {
 impl Token {
     /// Reads a word of a pattern: `*` is any run of characters, `?` one, `\` takes the meaning from the next.
     pub(super) fn read(text: &str) -> Self {
+        if !text.contains(['*', '?', '\\']) {
+            return Self::Literal(text.to_owned());
+        }
         let mut parts = Vec::with_capacity(text.len());
         let mut rest = text.chars();
         while let Some(character) = rest.next() {

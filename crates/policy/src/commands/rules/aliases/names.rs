@@ -55,23 +55,28 @@ fn may_have_another(name: &str) -> bool {
 
 /// `python3.11` as `python3` and `python`, `gcc-12` as `gcc`.
 fn without_version(name: &str) -> impl Iterator<Item = &str> {
-    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
     let minor = name.rsplit_once('.').filter(|(_, minor)| minor.bytes().all(|digit| digit.is_ascii_digit()));
     let minor =
         minor.map(|(major, _)| major).filter(|major| major.ends_with(|letter: char| letter.is_ascii_digit()));
-    let bare = name.trim_end_matches(is_part).trim_end_matches('-');
+    let bare = name.trim_end_matches(is_of_version).trim_end_matches('-');
     let bare = Some(bare).filter(|bare| bare.len() > 1 && bare.len() < name.len());
     minor.into_iter().chain(bare)
 }
 
 /// The module that Python is told to run as a program, and the place of what follows it.
 fn module<'a>(name: &str, argv: &'a [Arg<'_>]) -> Option<(&'a str, usize)> {
-    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    if !matches!(bare, "python" | "pypy" | "py") {
+    // `python3.13t` has threads, and `python3-intel64` is for that processor.
+    let plain = name.split('-').next().unwrap_or(name);
+    let plain = plain.strip_suffix('t').filter(|plain| plain.ends_with(is_of_version)).unwrap_or(plain);
+    if !matches!(plain.trim_end_matches(is_of_version), "python" | "pypy" | "py") {
         return None;
     }
     let mut at = 1;
     loop {
+        if argv.get(at).and_then(Arg::known) == Some("--check-hash-based-pycs") {
+            at += 2;
+            continue;
+        }
         let letters = argv.get(at).and_then(Arg::known)?.strip_prefix('-')?;
         let value = letters.find(['m', 'c', 'W', 'X']).filter(|_| !letters.starts_with('-'));
         let Some(option) = value else {
@@ -87,6 +92,10 @@ fn module<'a>(name: &str, argv: &'a [Arg<'_>]) -> Option<(&'a str, usize)> {
             _ => at = next,
         }
     }
+}
+
+const fn is_of_version(letter: char) -> bool {
+    letter.is_ascii_digit() || letter == '.'
 }
 
 /// `pip.__main__` and `pip._internal` are pip.
@@ -120,6 +129,8 @@ mod tests {
             ("python --version", &[]),
             ("python", &[]),
             ("py -3 -m pip install x", &["pip install x"]),
+            ("python --check-hash-based-pycs always -m pip install x", &["pip install x"]),
+            ("python3-intel64 -m pip install x", &["python3-intel -m pip install x", "pip install x"]),
             ("gcc-12 a.c", &["gcc a.c"]),
             ("pip3 install x", &["pip install x"]),
             ("grm -rf x", &["rm -rf x"]),

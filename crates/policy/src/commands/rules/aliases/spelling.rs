@@ -40,12 +40,13 @@ impl Spelling {
 
     /// Returns what a rule has beyond this spelling, when it begins with it; or, where it may be shorter, when this spelling
     /// begins with the words of the rule.
-    pub(super) fn rest_of<'r>(&self, rule: &'r [Vec<String>], may_be_shorter: bool) -> Option<Rest<'r>> {
+    pub(super) fn rest_of<'r>(&self, rule: &ReadWords<'r>, may_be_shorter: bool) -> Option<Rest<'r>> {
+        let (rule, read) = (rule.words, &rule.read);
         if rule.len() < self.words.len() && !may_be_shorter {
             return None;
         }
         let mut kept = Vec::new();
-        for (own, word) in self.words.iter().zip(rule) {
+        for (own, word) in self.words.iter().zip(read) {
             let fits = fitting(own, word)?;
             kept = if fits.is_empty() { kept } else { fits };
         }
@@ -81,12 +82,36 @@ impl Spelling {
     }
 }
 
+/// The words of a rule, and each as what fits it: they are compared with many rows.
+pub(super) struct ReadWords<'r> {
+    words: &'r [Vec<String>],
+    read: Vec<Vec<(String, Token)>>,
+}
+
+impl<'r> ReadWords<'r> {
+    pub(super) fn new(words: &'r [Vec<String>]) -> Self {
+        let one = |text: String| {
+            let token = Token::read(&text);
+            (text, token)
+        };
+        let read = |word: &Vec<String>| word.iter().flat_map(|word| alternatives(word)).map(one).collect();
+        Self { words, read: words.iter().map(read).collect() }
+    }
+
+    /// Whether every command that begins with `longer` begins with these words as well.
+    pub(super) fn has_all(&self, longer: &[Vec<String>]) -> bool {
+        let covers = |(word, other): (&Vec<(String, Token)>, &Vec<String>)| {
+            other.iter().all(|text| word.iter().any(|(_, token)| token.fits(text)))
+        };
+        self.read.len() <= longer.len() && self.read.iter().zip(longer).all(covers)
+    }
+}
+
 /// Whether a word of a rule fits one of a spelling, and what of it is kept.
-fn fitting(own: &[String], word: &[String]) -> Option<Vec<String>> {
+fn fitting(own: &[String], word: &[(String, Token)]) -> Option<Vec<String>> {
     let mut kept = Vec::new();
     let mut any = false;
-    for one in word.iter().flat_map(|one| alternatives(one)) {
-        let token = Token::read(&one);
+    for (one, token) in word {
         for text in own {
             match text.split_once(ANY) {
                 Some((before, after)) => {
@@ -99,14 +124,4 @@ fn fitting(own: &[String], word: &[String]) -> Option<Vec<String>> {
         }
     }
     (any || !kept.is_empty()).then_some(kept)
-}
-
-/// Whether every command that begins with `longer` begins with `words` as well.
-pub(super) fn has_all(words: &[Vec<String>], longer: &[Vec<String>]) -> bool {
-    let covers = |(word, other): (&Vec<String>, &Vec<String>)| {
-        let tokens: Vec<Token> =
-            word.iter().flat_map(|one| alternatives(one)).map(|one| Token::read(&one)).collect();
-        other.iter().all(|text| tokens.iter().any(|token| token.fits(text)))
-    };
-    words.len() <= longer.len() && words.iter().zip(longer).all(covers)
 }

@@ -133,7 +133,7 @@ const ROWS: &[Row] = &[
     (Alike, "", "yum|dnf|dnf5|microdnf|dnf-3|yum4", "yum(8): a link to dnf"),
     (Same, "dnf yum dnf5", "install|in", "dnf(8): install, aliases in, localinstall"),
     (Same, "dnf yum dnf5", "remove|rm|erase", "dnf(8): remove, aliases rm, erase"),
-    (Same, "dnf yum dnf5", "upgrade|up|update|upgrade-minimal|localupdate", "dnf(8): upgrade, aliases up, update"),
+    (Same, "dnf yum dnf5", "upgrade|up|update|localupdate", "dnf(8): upgrade, aliases up, update"),
     (Same, "dnf yum dnf5", "reinstall|rei", "dnf(8): reinstall, alias rei"),
     (Same, "dnf yum dnf5", "downgrade|dg", "dnf(8): downgrade, alias dg"),
     (Same, "dnf yum dnf5", "distro-sync|dsync|distrosync", "dnf(8): distro-sync, alias dsync"),
