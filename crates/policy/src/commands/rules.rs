@@ -30,12 +30,12 @@ pub use check::CommandRuleProblem;
 #[cfg(feature = "rule-files")]
 pub use claude::{ClaudeSettingsError, ImportNote, ImportedRules};
 #[cfg(feature = "rule-files")]
-pub use custom::{CustomRules, free_id};
+pub use custom::CustomRules;
 #[cfg(feature = "rule-files")]
 pub use file::error::{CommandRuleFileError, CommandRuleFileProblem};
 #[cfg(feature = "rule-files")]
 pub use file::{CommandRuleFile, CommandRuleFormat, CommandTest, MAX_COMMAND_RULE_FILE_BYTES};
-pub use in_words::RuleInWordsError;
+pub use in_words::{RuleInWordsError, free_id};
 pub use layer::FloorOverride;
 pub use lint::{Lint, lint as lint_rules};
 pub use rule::{CommandPattern, Example, Guards, Redirects, RegexScope};

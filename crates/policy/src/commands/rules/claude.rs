@@ -9,9 +9,8 @@ use std::collections::HashSet;
 use stockade_text::{Format, Node, Value, parse};
 
 use super::check;
-use super::custom::free_id;
 use super::effect::Effect;
-use super::in_words::id_of;
+use super::in_words::{free_id, id_of};
 use super::rule::{CommandPattern, CommandRule, RegexScope};
 
 /// The most bytes of such a file.

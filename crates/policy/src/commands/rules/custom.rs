@@ -125,10 +125,3 @@ impl CustomRules {
         RuleLayer { layer: self.layer, rules: self.rules.clone(), overrides: Vec::new() }
     }
 }
-
-/// Returns the id, or the same with the first number with which it is not taken.
-#[must_use]
-pub fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|number| format!("{id}-{number}"));
-    std::iter::once(id.to_owned()).chain(numbered).find(|id| !is_taken(id)).unwrap_or_default()
-}
