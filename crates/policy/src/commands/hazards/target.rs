@@ -3,8 +3,11 @@
 use stockade_shell::Arg;
 
 mod names;
+mod pattern;
 
 pub(super) use names::Likeness;
+pub(super) use pattern::PathPattern;
+use pattern::Start;
 
 /// A path as it is written, with `.`, `..` and doubled slashes gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,33 +229,24 @@ impl Target {
     }
 
     /// How near it comes to the files that `pattern` means, when some of its names are patterns themselves.
-    pub(super) fn likeness(&self, pattern: &str) -> Likeness {
-        if let Some(rest) = pattern.strip_prefix("**/") {
-            return self.likeness_anywhere(rest);
+    pub(super) fn likeness(&self, pattern: &PathPattern) -> Likeness {
+        match pattern.start {
+            Start::Anywhere => self.likeness_anywhere(pattern),
+            Start::Home => self.below_home().map_or(Likeness::Other, |names| pattern.along(names)),
+            Start::Root if self.base == Base::Root => pattern.along(&self.names),
+            Start::Root => Likeness::Other,
         }
-        let (names, rest, start) = if let Some(rest) = pattern.strip_prefix("~/") {
-            (self.below_home(), rest, Start::Home)
-        } else {
-            let names = (self.base == Base::Root).then_some(self.names.as_slice());
-            (names, pattern.strip_prefix('/').unwrap_or(pattern), Start::Root)
-        };
-        names.map_or(Likeness::Other, |names| along(names, rest, start))
     }
 
     /// The same for a pattern that may begin at any of the names.
-    fn likeness_anywhere(&self, pattern: &str) -> Likeness {
-        let first = pattern.split('/').next().unwrap_or_default();
+    fn likeness_anywhere(&self, pattern: &PathPattern) -> Likeness {
+        let Some(last) = self.names.len().checked_sub(pattern.parts.len()) else { return Likeness::Other };
         // Without `**` at the end there is one place where it can begin.
-        let parts = pattern.split('/').filter(|part| *part != "**").count();
-        let from = if pattern.ends_with("**") { Some(0) } else { self.names.len().checked_sub(parts) };
+        let starts = if pattern.ends_below { 0..last + 1 } else { last..last + 1 };
         let mut nearest = Likeness::Other;
-        for from in from.unwrap_or(self.names.len())..self.names.len() {
-            let names = self.names.get(from..).unwrap_or_default();
-            // Nearly every name is told apart by its first letters, and needs nothing else.
-            if names.first().is_some_and(|name| first == "**" || names::may_be(name, first)) {
-                nearest = nearest.max(along(names, pattern, Start::Anywhere));
-            }
-            if nearest == Likeness::Meant || !pattern.ends_with("**") {
+        for from in starts {
+            nearest = nearest.max(pattern.along(self.names.get(from..).unwrap_or_default()));
+            if nearest == Likeness::Meant {
                 break;
             }
         }
@@ -331,50 +325,6 @@ fn without_variables(name: &str) -> String {
         }
     }
     short
-}
-
-/// Where the first name of a pattern lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
-    Anywhere,
-    Home,
-    Root,
-}
-
-/// Folders that hold the files of so many programs that their names say nothing of secrets.
-const GENERAL: &[&str] = &[".config", ".local", ".cache"];
-
-/// How near names come to a pattern of names. It is meant when a name speaks of the file itself or of a folder that is one
-/// tool's own; that all of them could be the same is only possible.
-fn along(names: &[String], pattern: &str, start: Start) -> Likeness {
-    let parts = || pattern.split('/').filter(|part| *part != "**");
-    let ends_below = pattern.ends_with("**");
-    let count = parts().count();
-    if names.len() < count || (names.len() > count && !ends_below) {
-        return Likeness::Other;
-    }
-    let mut is_meant = false;
-    for (at, (name, part)) in names.iter().zip(parts()).enumerate() {
-        let mut near = names::likeness(name, part, start != Start::Anywhere);
-        let is_last = at + 1 == count;
-        // The root has a dozen folders, and what is hidden in a home is mostly settings and keys.
-        let is_few = at == 0 && (start == Start::Root || (start == Start::Home && name.starts_with('.')));
-        if near == Likeness::Possible && is_few {
-            near = Likeness::Meant;
-        }
-        let speaks = is_last || (part.starts_with('.') && !GENERAL.contains(&part));
-        match near {
-            Likeness::Other => return Likeness::Other,
-            Likeness::Possible => {}
-            Likeness::Meant => is_meant |= speaks,
-        }
-    }
-    match is_meant {
-        true => Likeness::Meant,
-        // A folder that could be called so has other files in it.
-        false if names.len() > count => Likeness::Other,
-        false => Likeness::Possible,
-    }
 }
 
 /// Whether names fit a pattern of names, the last of which may be `**`: that folder, and everything in it.

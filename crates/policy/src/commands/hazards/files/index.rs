@@ -13,16 +13,16 @@ use stockade_shell::lookup::ByName;
 use super::patterns::{exceptions, files, folded};
 use super::shape::FileShape;
 use super::table::SHAPES;
-use crate::commands::hazards::target::{Likeness, Target};
+use crate::commands::hazards::target::{Likeness, PathPattern, Target};
 use crate::paths::facts::Access;
 
 /// A pattern of a shape.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Pattern {
     /// The number of the shape.
     shape: usize,
     /// For words that are patterns themselves: they mean names as they are spelled.
-    spelled: &'static str,
+    spelled: PathPattern,
     /// For paths that are folded, as a file system may do that takes no note of case.
     folded: &'static str,
 }
@@ -73,7 +73,7 @@ fn likenesses(target: &Target, access: Access) -> Vec<Likeness> {
     if certain {
         index.mark(target, |target, pattern| certainly(target.fits(pattern.folded)), &mut found);
     } else {
-        index.mark(target, |target, pattern| target.likeness(pattern.spelled), &mut found);
+        index.mark(target, |target, pattern| target.likeness(&pattern.spelled), &mut found);
     }
     for (found, exceptions) in
         found.iter_mut().zip(&*EXCEPTIONS).filter(|(found, _)| **found > Likeness::Other)
@@ -106,7 +106,7 @@ impl Index {
         let mut index = Self::default();
         for (shape, row) in SHAPES.iter().enumerate().filter(|(_, row)| row.access == access) {
             for spelled in files(row) {
-                let pattern = Pattern { shape, spelled, folded: folded(spelled) };
+                let pattern = Pattern { shape, spelled: PathPattern::read(spelled), folded: folded(spelled) };
                 let is_name = |part: &&str| !part.is_empty() && !part.contains('*') && *part != "~";
                 match pattern.folded.split('/').find(is_name) {
                     Some(name) => index.named.entry(name).or_default().push(pattern),
