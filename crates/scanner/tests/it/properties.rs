@@ -270,8 +270,12 @@ fn letters(dice: &mut Dice<'_>) -> (String, String) {
 fn repeated(dice: &mut Dice<'_>, depth: usize) -> (String, String) {
     let (inner, example) = pattern(dice, depth - 1);
     let loops = [("?", 0), ("?", 1), ("*", 2), ("+", 1), ("+?", 2), ("{2,5}", 3), ("{0,30}", 9)];
-    // What is counted is written out as often: only small patterns are.
-    let choices = if inner.len() > LONGEST_COUNTED { 5 } else { loops.len() };
+    // What is counted is written out as often: only small patterns are. A long loop within a loop is as dear as two.
+    let choices = match inner.len() {
+        _ if inner.contains(LONG_LOOP) => 2,
+        0..=LONGEST_COUNTED => loops.len(),
+        _ => 5,
+    };
     let (times, count) = loops[dice.below(choices)];
     (format!("(?:{inner}){times}"), example.repeat(count))
 }
