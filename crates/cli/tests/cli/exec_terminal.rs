@@ -164,6 +164,19 @@ fn keys_reach_the_command_and_no_other() {
     }
 }
 
+/// A script that starts something behind `&` has it ignore the key that interrupts, and a command would go on doing so.
+#[test]
+fn what_is_ignored_outside_has_its_effect_inside() {
+    for &(backend, who) in backends() {
+        let inner = "kill -INT $$; echo survived";
+        let mut person = Person::new(
+            who,
+            &format!("trap \"\" INT; stockade exec -q --backend {backend} -- sh -c '{inner}'; echo over"),
+        );
+        assert_eq!(person.sees("over\r\n"), "", "{backend} {who:?}");
+    }
+}
+
 #[test]
 fn the_size_is_followed() {
     for &(backend, who) in backends() {

@@ -29,6 +29,8 @@ pub(crate) fn spawn<const N: usize>(
         if !raw::is_child_of(parent) {
             return Err(error(libc::ESRCH));
         }
+        // What is ignored here, as SIGINT behind `&` in a script, would be ignored by the program, too.
+        raw::reset_signals();
         raw::set_signal_mask(0).map_err(error)?;
         // A user may have capabilities without being root, and a program inherits what is ambient.
         raw::drop_held_capabilities(CapabilityMask::NONE).map_err(error)?;
