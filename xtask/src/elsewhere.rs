@@ -23,6 +23,7 @@ const SELECTIONS: &[(&str, &[&str])] = &[
         &[
             "--workspace",
             "--exclude=stockade-audit",
+            "--exclude=stockade-admission",
             "--exclude=stockade-guard",
             "--exclude=stockade-cli",
             "--exclude=xtask",
@@ -31,7 +32,13 @@ const SELECTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "guard and the command line",
-        &["--package=stockade-audit", "--package=stockade-guard", "--package=stockade-cli", "--all-features"],
+        &[
+            "--package=stockade-admission",
+            "--package=stockade-audit",
+            "--package=stockade-guard",
+            "--package=stockade-cli",
+            "--all-features",
+        ],
     ),
 ];
 

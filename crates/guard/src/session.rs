@@ -36,12 +36,11 @@ pub use route::RunPlace;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use run::{PendingRun, Ran, RunAnswer};
 
-use crate::admit::{Admission, LoadedSkill, admit};
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
 use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath};
 use crate::repositories::decide_on_disk;
-use crate::skill::SkillSource;
+use stockade_admission::{Admission, LoadedSkill, SkillSource, admit};
 
 /// What a session is given.
 #[derive(Debug)]
@@ -163,7 +162,7 @@ impl Session {
         let kind = match admission {
             Admission::Accepted(_) => EventKind::SkillAccepted,
             Admission::Flagged(_) => EventKind::SkillFlagged,
-            Admission::Blocked(_) => EventKind::SkillBlocked,
+            _ => EventKind::SkillBlocked,
         };
         let report = admission.report();
         let findings: Vec<String> = report.findings.iter().map(|finding| finding.rule_id.clone()).collect();

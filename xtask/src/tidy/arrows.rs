@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → guard → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → guard → admission → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -53,7 +53,8 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
     }
     match own {
         "cli" => Some(std::iter::once("guard").chain(ground()).collect()),
-        "guard" => Some(LAYERS.iter().copied().chain(ground()).collect()),
+        "guard" => Some(["admission"].into_iter().chain(LAYERS.iter().copied()).chain(ground()).collect()),
+        "admission" => Some(LAYERS.iter().copied().chain(ground()).collect()),
         "xtask" => Some(Vec::new()),
         layer if LAYERS.contains(&layer) => Some(ground().collect()),
         _ => None,
@@ -62,7 +63,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → guard → layers → ground floor (shell, names, text, files), so that \
+        "`{own}` depends on `{name}`: arrows go cli → guard → admission → layers → ground floor (shell, names, text, files), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

@@ -153,7 +153,7 @@ const PARSERS: &[Parser] = &[
     Parser {
         reads: "heads of skills",
         path: "crates/skill/src/head.rs",
-        targets: &[("skill", "skill_head"), ("guard", "skill")],
+        targets: &[("skill", "skill_head"), ("admission", "skill")],
     },
     Parser {
         reads: "requests of the server",

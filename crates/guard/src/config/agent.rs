@@ -16,9 +16,8 @@ use stockade_policy::paths::Preset;
 use stockade_policy::{
     Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,
 };
-use stockade_skill::Dialect;
 
-use crate::admit::{AdmitOptions, OnCritical};
+use stockade_admission::{AdmitOptions, Dialect, OnCritical};
 
 /// What holds for one agent.
 #[derive(Debug, Clone)]

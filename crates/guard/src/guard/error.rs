@@ -6,10 +6,10 @@ use stockade_limits::store::StoreError;
 use stockade_policy::{CommandRuleError, ToolPolicyError};
 use thiserror::Error;
 
-use crate::admit::AdmitError;
 use crate::audit::AuditError;
 use crate::egress::HostListError;
 use crate::paths::PathGuardError;
+use stockade_admission::AdmitError;
 
 /// A guard could not be built or could not decide. Callers treat that as a no.
 #[derive(Debug, Error)]

@@ -4,24 +4,11 @@
 #[expect(dead_code, reason = "the script is for its own program")]
 mod agent_loop;
 
-#[path = "../../examples/admit_skill.rs"]
-mod admit_skill;
 #[path = "../../examples/ask_user.rs"]
 mod ask_user;
 
-use std::path::Path;
-
 use agent_loop::Step;
 use stockade_guard::policy::{PermissionDecision, Reply};
-
-#[test]
-fn a_skill_comes_in_or_a_reason_comes_back() {
-    let skills = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/skills");
-    let good = admit_skill::say(&skills.join("weather-helper"), "").unwrap();
-    assert!(good.starts_with("<skill_content name=\"weather-helper\">"), "{good}");
-    let bad = admit_skill::say(&skills.join("prereq-installer"), "").unwrap();
-    assert!(bad.starts_with("blocked: prereq-installer\n") && bad.contains("EXEC_PIPE_BASH"), "{bad}");
-}
 
 #[test]
 fn a_person_is_asked_about_what_the_rules_leave_open() {

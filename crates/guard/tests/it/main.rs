@@ -1,8 +1,5 @@
-//! The public face of guard: files from strangers.
+//! The public face of guard.
 
-#[cfg(feature = "skills")]
-#[cfg(test)]
-mod admit;
 #[cfg(all(feature = "audit", feature = "config"))]
 #[cfg(test)]
 mod answers;
@@ -12,17 +9,9 @@ mod broker;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod config;
-#[cfg(feature = "container")]
-#[cfg(test)]
-mod container;
-mod disguises;
-#[cfg(all(feature = "container", feature = "exec", target_os = "linux"))]
-#[cfg(test)]
-mod docker;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod examples;
-mod folders;
 #[cfg(all(feature = "audit", feature = "config"))]
 #[cfg(test)]
 mod guard;
@@ -39,5 +28,3 @@ mod repositories;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod seeds;
-#[cfg(test)]
-mod support;

@@ -9,15 +9,14 @@ use proptest::prelude::*;
 use crate::properties;
 use replay::{Property, replay};
 
-const TARGETS: &[(&str, Property)] =
-    &[("skill", properties::skill), ("configuration", properties::configuration)];
+const TARGETS: &[(&str, Property)] = &[("configuration", properties::configuration)];
 
 #[test]
 fn every_seed_passes() {
     replay(TARGETS);
 }
 
-/// Pieces that texts of skills and configurations are made of, some of them twice as likely.
+/// Pieces that texts of configurations are made of, some of them twice as likely.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![
@@ -34,11 +33,6 @@ fn pieces() -> impl Strategy<Value = String> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
-
-    #[test]
-    fn every_skill_has_an_answer(text in pieces(), arguments in pieces(), dialect in 0..5_u8) {
-        properties::skill(&[&[dialect], text.as_bytes(), b"\0", arguments.as_bytes()].concat());
-    }
 
     #[test]
     fn every_configuration_has_an_answer(text in pieces(), format in 0..3_u8) {

@@ -10,8 +10,10 @@ use std::process::Command;
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use stockade_guard::container::{PackageError, PackageOptions, PackageReport, check_package, parse_manifest};
-use stockade_guard::scanner::Scanner;
+use stockade_admission::container::{
+    PackageError, PackageOptions, PackageReport, check_package, parse_manifest,
+};
+use stockade_admission::scanner::Scanner;
 use tempfile::TempDir;
 
 use crate::support::{ATTACK, folder};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_guard::container::{ContainerManifest, ContainerOptions, parse_manifest};
+use stockade_admission::container::{ContainerManifest, ContainerOptions, parse_manifest};
 use tempfile::TempDir;
 
 /// A daemon that ends with the test.

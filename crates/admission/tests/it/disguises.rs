@@ -1,9 +1,9 @@
 //! Ways to dress a text as something that a scanner would skip, and bytes that are no text at all.
 
 use proptest::prelude::*;
-use stockade_guard::FileOptions;
-use stockade_guard::sanitize::{SanitizeOptions, sanitize};
-use stockade_guard::scanner::Scanner;
+use stockade_admission::FileOptions;
+use stockade_admission::sanitize::{SanitizeOptions, sanitize};
+use stockade_admission::scanner::Scanner;
 
 use crate::support::{ATTACK, folder, scan};
 

@@ -14,8 +14,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, AdmitOptions, SkillSource, admit};
+use stockade_admission::scanner::Scanner;
+use stockade_admission::{Admission, AdmitOptions, SkillSource, admit};
 
 #[cfg(not(test))]
 fn main() -> Result<(), Box<dyn Error>> {

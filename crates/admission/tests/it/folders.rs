@@ -8,8 +8,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use stockade_guard::scanner::Scanner;
-use stockade_guard::{FileOptions, Source, scan_files};
+use stockade_admission::scanner::Scanner;
+use stockade_admission::{FileOptions, Source, scan_files};
 
 use crate::support::{ATTACK, folder, scan, scan_sources};
 

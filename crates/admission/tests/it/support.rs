@@ -5,8 +5,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use stockade_guard::scanner::Scanner;
-use stockade_guard::{FileOptions, Source, scan_files};
+use stockade_admission::scanner::Scanner;
+use stockade_admission::{FileOptions, Source, scan_files};
 use tempfile::TempDir;
 
 /// A text in which the built-in rules find something.

@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use stockade_guard::policy::SkillTools;
-use stockade_guard::policy::tools::SkillTool;
-use stockade_guard::scanner::Scanner;
-use stockade_guard::{
+use stockade_admission::policy::SkillTools;
+use stockade_admission::policy::tools::SkillTool;
+use stockade_admission::scanner::Scanner;
+use stockade_admission::{
     Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, OnCritical, ProblemLevel, SkillSource,
     SurfaceKind, admit, find_skills, read_manifest,
 };

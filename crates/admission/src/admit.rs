@@ -74,7 +74,7 @@ pub enum Admission {
 /// A skill that went through the door: whoever holds one knows that its text was scanned, cleaned and scanned again.
 ///
 /// ```
-/// use stockade_guard::{AdmitOptions, Admission, SkillSource, admit, scanner::Scanner};
+/// use stockade_admission::{AdmitOptions, Admission, SkillSource, admit, scanner::Scanner};
 ///
 /// let text = "---\nname: greet\ndescription: Greets somebody.\n---\nSay hello to $1.<!-- quietly -->\n";
 /// let source = SkillSource::Text { name: "SKILL.md", text };

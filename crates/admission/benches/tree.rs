@@ -1,6 +1,6 @@
 //! What scanning a folder costs, beside opening and reading its files.
 //!
-//! `cargo bench -p stockade-guard --bench tree`, with `STOCKADE_CORPUS=FOLDER` for a folder of real skills; else one of
+//! `cargo bench -p stockade-admission --bench tree`, with `STOCKADE_CORPUS=FOLDER` for a folder of real skills; else one of
 //! 12,000 files is made. `-- NAME…` keeps the ways whose names hold one of these words. The ways take turns in one
 //! process, so that whatever else the machine does meets all of them; times and ratios are medians of the rounds. A way
 //! is compared with the floor of as many threads: every file opened by its known name, read into one buffer that is used
@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use stockade_guard::scanner::{RuleBuf, Scanner};
-use stockade_guard::{FileOptions, Source, scan_files};
+use stockade_admission::scanner::{RuleBuf, Scanner};
+use stockade_admission::{FileOptions, Source, scan_files};
 
 const ROUNDS: usize = 25;
 const FILES: usize = 12_000;
@@ -129,7 +129,7 @@ fn scan(folder: &Path, scanner: &Scanner, threads: usize) -> usize {
     let options = FileOptions { threads: NonZeroUsize::new(threads), ..FileOptions::default() };
     let mut found = 0;
     let sources = [Source::Path(folder.to_path_buf())];
-    let look = |file: stockade_guard::FileScan<'_>| file.report.findings.len();
+    let look = |file: stockade_admission::FileScan<'_>| file.report.findings.len();
     scan_files(&sources, scanner, &options, look, |n| {
         found += n;
         ControlFlow::Continue(())

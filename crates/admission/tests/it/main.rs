@@ -1,0 +1,26 @@
+//! The public face of admission: files from strangers.
+
+#[cfg(feature = "skills")]
+#[cfg(test)]
+mod admit;
+#[cfg(feature = "container")]
+#[cfg(test)]
+mod container;
+#[cfg(feature = "skills")]
+#[cfg(test)]
+mod disguises;
+#[cfg(all(feature = "container", target_os = "linux"))]
+#[cfg(test)]
+mod docker;
+#[cfg(feature = "skills")]
+#[cfg(test)]
+mod examples;
+mod folders;
+#[cfg(feature = "skills")]
+#[cfg(test)]
+mod properties;
+#[cfg(feature = "skills")]
+#[cfg(test)]
+mod seeds;
+#[cfg(test)]
+mod support;
