@@ -14,6 +14,8 @@ pub(crate) mod exec;
 pub(crate) mod init;
 pub(crate) mod limits;
 pub(crate) mod policy;
+#[cfg(target_os = "linux")]
+pub(crate) mod quarantine;
 pub(crate) mod rules;
 #[cfg(target_os = "linux")]
 pub(crate) mod run;

@@ -51,6 +51,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Run(run) => return commands::run::run(run),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
+        #[cfg(target_os = "linux")]
+        Command::Quarantine(quarantine) => commands::quarantine::run(quarantine),
         Command::Limits(limits) => commands::limits::run(limits, args.color),
         Command::Eval(eval) => commands::eval::run(eval),
         Command::Rules(rules) => commands::rules::run(rules, args.color),

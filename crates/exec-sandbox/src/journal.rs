@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::Quarantined;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::sweep::{moment, sweep};
+use crate::{LeftBy, Quarantined};
 
 /// At the end of every file: one without it was not written to its end, so nothing had been started.
 const END: &[u8] = b"end";
@@ -38,7 +38,12 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Writes down what there was before.
-    pub(crate) fn write(state: &Path, workspace: &Path, before: &[ProtectedEntry]) -> io::Result<Self> {
+    pub(crate) fn write(
+        state: &Path,
+        workspace: &Path,
+        command: &str,
+        before: &[ProtectedEntry],
+    ) -> io::Result<Self> {
         let folder = state.join("running");
         let path = folder.join(format!("{}-{}", moment(), std::process::id()));
         let mut options = OpenOptions::new();
@@ -53,7 +58,7 @@ impl Journal {
         };
         let mut journal = Self { path, locked };
         flock(&journal.locked, FlockOperation::LockExclusive)?;
-        journal.locked.write_all(&record(workspace, &fs::symlink_metadata(workspace)?, before))?;
+        journal.locked.write_all(&record(workspace, command, &fs::symlink_metadata(workspace)?, before))?;
         Ok(journal)
     }
 }
@@ -70,6 +75,22 @@ pub(crate) fn recover(state: &Path) -> Vec<Quarantined> {
     files.flatten().take(MAX_COUNT).flat_map(|file| recover_one(state, &file.path())).collect()
 }
 
+/// Whether a command is at work in a workspace.
+pub(crate) fn is_at_work(state: &Path, workspace: &Path) -> bool {
+    let Ok(files) = fs::read_dir(state.join("running")) else { return false };
+    let options = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    files.flatten().any(|file| {
+        let opened = OpenOptions::new().read(true).custom_flags(options).open(file.path());
+        opened.is_ok_and(|file| {
+            let is_locked = flock(&file, FlockOperation::NonBlockingLockShared).is_err();
+            let mut bytes = Vec::new();
+            is_locked
+                && file.take(MAX_LENGTH).read_to_end(&mut bytes).is_ok()
+                && bytes.split(|byte| *byte == 0).next().is_some_and(|named| path(named) == workspace)
+        })
+    })
+}
+
 fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
     let options = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     let Ok(file) = OpenOptions::new().read(true).custom_flags(options).open(path) else { return Vec::new() };
@@ -83,22 +104,27 @@ fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
         .and_then(|data| data.modified())
         .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
     let is_read = file.take(MAX_LENGTH).read_to_end(&mut bytes).is_ok();
-    let Some((workspace, before)) = is_read.then(|| read(&bytes)).flatten() else {
+    let Some((workspace, command, before)) = is_read.then(|| read(&bytes)).flatten() else {
         if is_old {
             fs::remove_file(path).ok();
         }
         return Vec::new();
     };
-    let taken = sweep(&workspace, &before, Some(state)).taken;
+    let taken = sweep(&workspace, &before, Some(state), &command).taken;
     fs::remove_file(path).ok();
-    let whole = |found: Quarantined| Quarantined { path: workspace.join(found.path), ..found };
+    let whole = |found: Quarantined| Quarantined {
+        path: workspace.join(found.path),
+        left_by: LeftBy::EarlierCommand,
+        ..found
+    };
     taken.into_iter().map(whole).collect()
 }
 
-/// Fields that end in a zero byte: the workspace, which folder that is, then three for each entry.
-fn record(workspace: &Path, data: &fs::Metadata, before: &[ProtectedEntry]) -> Vec<u8> {
+/// Fields that end in a zero byte: the workspace, which folder that is, the command, then three for each entry.
+fn record(workspace: &Path, command: &str, data: &fs::Metadata, before: &[ProtectedEntry]) -> Vec<u8> {
     let identity = format!("{}:{}", data.dev(), data.ino());
-    let mut fields = vec![workspace.as_os_str().as_bytes(), identity.as_bytes()];
+    let command = command.replace('\0', " ");
+    let mut fields = vec![workspace.as_os_str().as_bytes(), identity.as_bytes(), command.as_bytes()];
     for entry in before {
         let (kind, to) = match &entry.kind {
             Entry::Folder => ("d", None),
@@ -115,10 +141,10 @@ fn record(workspace: &Path, data: &fs::Metadata, before: &[ProtectedEntry]) -> V
 }
 
 /// Returns the workspace and what there was, if the file is complete and the workspace is still the same folder.
-fn read(bytes: &[u8]) -> Option<(PathBuf, Vec<ProtectedEntry>)> {
+fn read(bytes: &[u8]) -> Option<(PathBuf, String, Vec<ProtectedEntry>)> {
     let fields: Vec<&[u8]> = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0).collect();
     let (end, fields) = fields.split_last()?;
-    let [workspace, identity, entries @ ..] = fields else { return None };
+    let [workspace, identity, command, entries @ ..] = fields else { return None };
     let workspace = path(workspace);
     let data = fs::symlink_metadata(&workspace).ok()?;
     let is_same = identity == &format!("{}:{}", data.dev(), data.ino()).as_bytes();
@@ -129,7 +155,7 @@ fn read(bytes: &[u8]) -> Option<(PathBuf, Vec<ProtectedEntry>)> {
         [kind, below, to] => entry(kind, below, to),
         _ => None,
     });
-    Some((workspace, before.collect::<Option<_>>()?))
+    Some((workspace, String::from_utf8_lossy(command).into_owned(), before.collect::<Option<_>>()?))
 }
 
 fn entry(kind: &[u8], below: &[u8], to: &[u8]) -> Option<ProtectedEntry> {
@@ -168,20 +194,21 @@ mod tests {
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let data = fs::symlink_metadata(folder.path()).unwrap();
-        let bytes = record(folder.path(), &data, &before());
-        assert_eq!(read(&bytes), Some((folder.path().to_path_buf(), before())));
+        let bytes = record(folder.path(), "make\0it", &data, &before());
+        assert_eq!(read(&bytes), Some((folder.path().to_path_buf(), "make it".to_owned(), before())));
         for length in 0..bytes.len() {
             assert_eq!(read(&bytes[..length]), None, "{length}");
         }
         let other = tempfile::tempdir().unwrap();
         let data = fs::symlink_metadata(other.path()).unwrap();
-        assert_eq!(read(&record(folder.path(), &data, &[])), None);
+        assert_eq!(read(&record(folder.path(), "", &data, &[])), None);
     }
 
     #[test]
     fn what_a_killed_program_left_is_taken_away_once() {
         let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let journal = Journal::write(state.path(), workspace.path(), &[]).unwrap();
+        let journal = Journal::write(state.path(), workspace.path(), "make", &[]).unwrap();
+        assert!(is_at_work(state.path(), workspace.path()) && !is_at_work(state.path(), state.path()));
         fs::write(workspace.path().join(".envrc"), "evil").unwrap();
         assert_eq!(recover(state.path()), [], "it still runs");
         // What a kill leaves: the file without its lock.
@@ -194,5 +221,6 @@ mod tests {
         assert!(taken[0].moved_to.as_ref().is_some_and(|path| path.starts_with(state.path())), "{taken:?}");
         assert!(!workspace.path().join(".envrc").exists() && !path.exists());
         assert_eq!(recover(state.path()), []);
+        assert!(!is_at_work(state.path(), workspace.path()));
     }
 }

@@ -65,6 +65,8 @@ mod plan;
 mod probe;
 mod protect;
 mod provider;
+#[cfg(target_os = "linux")]
+mod quarantine;
 mod refusal;
 mod requirement;
 #[cfg(target_os = "linux")]
@@ -92,12 +94,16 @@ pub use limits::{Limit, Priority, ResourceLimits};
 pub use listener_handoff::HandedListeners;
 pub use listener_handoff::{ListenerHandoff, PROXY_ADDRESS};
 pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
-pub use outcome::{Changed, End, Outcome, Output, ResourceUsage};
+pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
 pub use protect::name_table;
 pub use provider::Provider;
+#[cfg(target_os = "linux")]
+pub use quarantine::{
+    HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
+};
 pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use run::{
@@ -115,4 +121,28 @@ pub struct Quarantined {
     pub path: std::path::PathBuf,
     /// Where it is now; nothing if it could not be moved.
     pub moved_to: Option<std::path::PathBuf>,
+    /// What it is called in quarantine; nothing if it could not be moved, or nobody could write down where it lay.
+    pub id: Option<String>,
+    /// Which command left it there.
+    pub left_by: LeftBy,
+}
+
+/// Which command left something under a protected name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LeftBy {
+    /// The command that has just ended.
+    ThisCommand,
+    /// An earlier one: whoever ran it was killed before it could look, so that this is done before the next one.
+    EarlierCommand,
+}
+
+impl LeftBy {
+    /// Its stable name, for machines.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThisCommand => "this-command",
+            Self::EarlierCommand => "earlier-command",
+        }
+    }
 }

@@ -21,11 +21,39 @@ pub struct Outcome {
     pub denials: Vec<crate::Denial>,
     /// What was found under a protected name afterwards, and where it was put.
     pub quarantine: Vec<crate::Quarantined>,
+    /// What had been in quarantine before and was dropped: there is room for so much, and for so long.
+    pub quarantine_dropped: Vec<DroppedGroup>,
     /// Files that other programs or agents obey, and that are not as they were before: made, written or removed.
     pub changed: Vec<Changed>,
 }
 
+/// What a program ends with that ran a command in its own place, where that is no code of the command itself: the codes of
+/// timeout(1) and env(1), and one that none of them uses.
+pub const EXIT_CODES: &[(u8, &str)] = &[
+    (
+        LEFT_TO_RUN,
+        "it left something that runs programs outside of the sandbox, which was put into quarantine, or could not be",
+    ),
+    (TIMED_OUT, "it took longer than it may"),
+    (
+        COULD_NOT_RUN,
+        "something that is needed could not be read, made or put on record, or the options are wrong; nothing ran",
+    ),
+    (NOT_EXECUTABLE, "it was refused, or the program cannot be run"),
+    (NOT_FOUND, "there is no such program in the view of the command"),
+];
+
 impl Outcome {
+    /// The exit code of a program that ran this command in its own place: that of its [end](End::exit_code), unless it left
+    /// something that runs programs outside of the sandbox. Nobody is to take that for success.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        if self.quarantine.iter().any(|found| found.left_by == crate::LeftBy::ThisCommand) {
+            return LEFT_TO_RUN;
+        }
+        self.end.exit_code()
+    }
+
     /// The outcome where nothing was started.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
@@ -37,6 +65,7 @@ impl Outcome {
             enforcement,
             denials: Vec::new(),
             quarantine: Vec::new(),
+            quarantine_dropped: Vec::new(),
             changed: Vec::new(),
         }
     }
@@ -50,6 +79,16 @@ pub struct Changed {
     pub path: PathBuf,
     /// What it is, in a few words: `agent instructions`.
     pub label: String,
+}
+
+/// Things that were in quarantine and were dropped, because there was no more room or they had been there for too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DroppedGroup {
+    /// What the group was called.
+    pub id: String,
+    /// Where its things had lain, as far as that is known.
+    pub paths: Vec<PathBuf>,
 }
 
 /// How a command ended.
@@ -102,7 +141,7 @@ impl End {
     }
 }
 
-/// The exit codes that timeout(1) and env(1) use beside those of the command.
+const LEFT_TO_RUN: u8 = 123;
 const TIMED_OUT: u8 = 124;
 const COULD_NOT_RUN: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
@@ -156,6 +195,40 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{LeftBy, Quarantined};
+
+    #[test]
+    fn what_a_command_left_changes_the_code_and_what_an_earlier_one_left_does_not() {
+        let left = |left_by, moved_to| Quarantined { path: ".envrc".into(), moved_to, id: None, left_by };
+        let moved = Some("/q/.envrc".into());
+        let rows = [
+            (vec![], 7),
+            (vec![left(LeftBy::EarlierCommand, moved.clone())], 7),
+            (vec![left(LeftBy::ThisCommand, moved)], 123),
+            (vec![left(LeftBy::EarlierCommand, None), left(LeftBy::ThisCommand, None)], 123),
+        ];
+        for (quarantine, code) in rows {
+            let outcome = Outcome {
+                end: End::Exited(7),
+                usage: ResourceUsage::default(),
+                output: Output::default(),
+                enforcement: Enforcement::default(),
+                denials: Vec::new(),
+                quarantine,
+                quarantine_dropped: Vec::new(),
+                changed: Vec::new(),
+            };
+            assert_eq!(outcome.exit_code(), code, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_exit_codes_has_each_code_once_and_in_order() {
+        assert!(EXIT_CODES.is_sorted_by(|(one, _), (next, _)| one < next));
+        for end in [End::TimedOut, End::NotExecutable, End::NotFound, End::Exited(256)] {
+            assert!(EXIT_CODES.iter().any(|(code, _)| *code == end.exit_code()), "{end:?}");
+        }
+    }
 
     #[test]
     fn each_end_has_its_exit_code() {

@@ -31,6 +31,7 @@ use crate::journal::{self, Journal};
 use crate::outcome::{End, Outcome};
 use crate::plan::{Plan, plan};
 use crate::provider::Provider;
+use crate::quarantine::as_text;
 use crate::refusal::Refusal;
 use crate::requirement::cannot_enforce;
 use crate::spec::{Explain, MountAccess, Protection, SandboxSpec};
@@ -236,13 +237,15 @@ fn carried_out(
         outcome.enforcement.gap(Property::ProtectedNames, why);
     }
     let changed = swept.changed(&plan.workspace, &plan.watched);
-    Ok(Outcome { quarantine, changed, ..outcome })
+    Ok(Outcome { quarantine, quarantine_dropped: swept.dropped, changed, ..outcome })
 }
 
 /// What is swept after a command, written down before it.
 struct Sweeping {
     is_wanted: bool,
     state: Option<PathBuf>,
+    /// The command as text, for whoever finds out later what it left.
+    command: String,
     _journal: Option<Journal>,
     recovered: Vec<Quarantined>,
 }
@@ -254,14 +257,15 @@ impl Sweeping {
             plan.protection == Protection::Names && plan.workspace_access() == MountAccess::ReadWrite;
         let state = crate::state::folder(&plan.mounts);
         let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
-        let write = |state: &PathBuf| Journal::write(state, &plan.workspace, &plan.protected).ok();
+        let command = as_text(&plan.program, &plan.arguments);
+        let write = |state: &PathBuf| Journal::write(state, &plan.workspace, &command, &plan.protected).ok();
         let journal = state.as_ref().filter(|_| is_wanted).and_then(write);
         if is_wanted && journal.is_none() {
             let why =
                 "there is no place at home to write a journal: what appears stays if this program is killed";
             enforcement.gap(Property::ProtectedNames, why);
         }
-        Self { is_wanted, state, _journal: journal, recovered }
+        Self { is_wanted, state, command, _journal: journal, recovered }
     }
 
     /// Sweeps. The journal is gone only after that.
@@ -270,7 +274,7 @@ impl Sweeping {
         // What nobody looked at has not changed.
         let mut swept = Swept { watched: plan.watched.clone(), ..Swept::default() };
         if self.is_wanted {
-            swept = sweep(&plan.workspace, &plan.protected, self.state.as_deref());
+            swept = sweep(&plan.workspace, &plan.protected, self.state.as_deref(), &self.command);
             quarantine.extend(swept.taken.iter().cloned());
         }
         (quarantine, swept)

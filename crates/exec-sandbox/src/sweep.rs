@@ -6,19 +6,19 @@
 #![expect(clippy::disallowed_methods, reason = "moves what a command left under protected names")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, open, openat2, renameat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
-use crate::Quarantined;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
-use crate::outcome::Changed;
+use crate::outcome::{Changed, DroppedGroup};
 use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
+use crate::quarantine::{Taken, Taker, Taking};
 use crate::workspace::{Found, look};
+use crate::{LeftBy, Quarantined};
 
 /// Settings that a new repository may have. Everything else could name a program to run.
 const HARMLESS_SETTINGS: &[&str] = &[
@@ -51,6 +51,8 @@ const MAX_LENGTH: u64 = 64 << 10;
 pub(crate) struct Swept {
     /// What was taken away.
     pub(crate) taken: Vec<Quarantined>,
+    /// What had been taken away before, and was dropped for it.
+    pub(crate) dropped: Vec<DroppedGroup>,
     /// What is reported when it has changed, as it is now.
     pub(crate) watched: Vec<Watched>,
     /// Whether everything was looked at.
@@ -74,33 +76,39 @@ impl Swept {
     }
 }
 
-/// Takes away what has a protected name now and did not before: to a folder below `state`, if there is one.
-pub(crate) fn sweep(workspace: &Path, before: &[ProtectedEntry], state: Option<&Path>) -> Swept {
+/// Takes away what has a protected name now and did not before: to a folder below `state`, if there is one. `command` is what
+/// ran meanwhile, as text for a person.
+pub(crate) fn sweep(
+    workspace: &Path,
+    before: &[ProtectedEntry],
+    state: Option<&Path>,
+    command: &str,
+) -> Swept {
     let known: BTreeMap<&Path, &Entry> =
         before.iter().map(|entry| (entry.path.as_path(), &entry.kind)).collect();
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let Ok(root) = openat2(CWD, workspace, flags, Mode::empty(), resolve) else { return Swept::default() };
     let Found { protected: now, watched, searched } = look(workspace);
-    let mut quarantine = Quarantine { root, workspace, state, folder: None, taken: Vec::new() };
+    let taking = Taking::new(Taker { state, workspace, root: &root, command });
+    let mut sweeper = Sweeper { root: &root, workspace, taking, taken: Vec::new() };
     // What lies deeper first: a folder that is taken away takes it along.
     for entry in now.iter().rev() {
-        if known.get(entry.path.as_path()) != Some(&&entry.kind) && quarantine.is_harmful(entry, before) {
-            quarantine.take(&entry.path);
+        if known.get(entry.path.as_path()) != Some(&&entry.kind) && sweeper.is_harmful(entry, before) {
+            sweeper.take(&entry.path);
         }
     }
-    Swept { taken: quarantine.taken, watched, searched }
+    Swept { dropped: sweeper.taking.make_room(), taken: sweeper.taken, watched, searched }
 }
 
-struct Quarantine<'w> {
-    root: OwnedFd,
+struct Sweeper<'w> {
+    root: &'w OwnedFd,
     workspace: &'w Path,
-    state: Option<&'w Path>,
-    folder: Option<(OwnedFd, PathBuf)>,
+    taking: Taking<'w>,
     taken: Vec<Quarantined>,
 }
 
-impl Quarantine<'_> {
+impl Sweeper<'_> {
     /// Secrets and sockets that are new are the command's own. In a repository that is new, hooks that git brings and plain
     /// settings are fine.
     fn is_harmful(&self, entry: &ProtectedEntry, before: &[ProtectedEntry]) -> bool {
@@ -152,7 +160,7 @@ impl Quarantine<'_> {
 
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        Ok(openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)?)
+        Ok(openat2(self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)?)
     }
 
     /// Whether a file says that the repository of this folder is one that lies in the workspace, where it is protected.
@@ -194,40 +202,16 @@ impl Quarantine<'_> {
     }
 
     fn take(&mut self, path: &Path) {
-        let moved_to = self.move_away(path).ok();
-        self.taken.push(Quarantined { path: path.to_path_buf(), moved_to });
+        let taken = self.move_away(path).ok();
+        let (moved_to, id) = taken.map_or((None, None), |taken| (Some(taken.place), taken.id));
+        self.taken.push(Quarantined { path: path.to_path_buf(), moved_to, id, left_by: LeftBy::ThisCommand });
     }
 
-    fn move_away(&mut self, path: &Path) -> io::Result<PathBuf> {
+    fn move_away(&mut self, path: &Path) -> io::Result<Taken> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let from = self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let flat: OsString = path.as_os_str().to_string_lossy().replace('/', "%").into();
-        let moved = self.folder().and_then(|(folder, place)| {
-            renameat(&from, name, folder, &flat)?;
-            Ok(place.join(&flat))
-        });
-        if moved.is_ok() {
-            return moved;
-        }
-        // Another disk, or no place at home: it stays where it is, under a name that no program obeys.
-        let plain = name.to_string_lossy().trim_start_matches('.').to_owned();
-        let inert = format!("quarantined-{}-{plain}", moment());
-        renameat(&from, name, &from, &inert)?;
-        Ok(self.workspace.join(parent).join(inert))
-    }
-
-    /// A folder of this user's, made when it is first needed.
-    fn folder(&mut self) -> io::Result<&(OwnedFd, PathBuf)> {
-        if self.folder.is_none() {
-            let state = self.state.ok_or(io::ErrorKind::NotFound)?.join("quarantine");
-            std::fs::create_dir_all(&state)?;
-            let path = state.join(format!("{}-{}", moment(), std::process::id()));
-            mkdirat(CWD, &path, Mode::RWXU)?;
-            let folder = open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-            self.folder = Some((folder, path));
-        }
-        self.folder.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.taking.take(&from, name, path)
     }
 }
 

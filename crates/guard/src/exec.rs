@@ -10,15 +10,17 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Caches, Changed, Denial, End, Enforcement, EnforcementGap, Entry, Environment, Explain, HomeView,
-    HostFacts, Kernel, Limit, ListenerHandoff, Mount, MountAccess, Network, OnUnavailable, Outcome, Output,
-    PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal, ResourceLimits,
-    ResourceUsage, SandboxBackend, SandboxRule, SandboxSpec, Spawn, What, bwrap_arguments, mount_table, plan,
+    Caches, Changed, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Entry, Environment,
+    Explain, HomeView, HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess, Network,
+    OnUnavailable, Outcome, Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider,
+    Quarantined, Refusal, ResourceLimits, ResourceUsage, SandboxBackend, SandboxRule, SandboxSpec, Spawn,
+    What, bwrap_arguments, mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
-    HandedListeners, Input, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize,
-    find_program, helper_command, plan_and_run, probe, run, run_prepared,
+    HandedListeners, HeldKind, Input, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError,
+    QuarantineStore, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize, find_program,
+    helper_command, plan_and_run, probe, run, run_prepared,
 };
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.

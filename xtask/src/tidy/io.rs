@@ -40,6 +40,8 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/native.rs", "reads random numbers"),
     ("crates/exec-sandbox/src/native/", "maps users, and asks whose files are"),
     ("crates/exec-sandbox/src/probe.rs", "fills HostFacts from the real machine"),
+    ("crates/exec-sandbox/src/quarantine.rs", "keeps what was taken away from workspaces"),
+    ("crates/exec-sandbox/src/quarantine/", "takes, lists, gives back and drops what is kept"),
     ("crates/exec-sandbox/src/run.rs", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/run/", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/state.rs", "asks where this user keeps the state of programs"),

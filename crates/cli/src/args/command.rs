@@ -7,7 +7,7 @@ use crate::commands::{
     skill,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{doctor, exec, run};
+use crate::commands::{doctor, exec, quarantine, run};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -89,6 +89,9 @@ commands! {
     /// Let a skill in, and run a command for it
     #[cfg(target_os = "linux")]
     "run" => Run(run::RunArgs),
+    /// List, give back and drop what commands left that runs programs outside of the sandbox
+    #[cfg(target_os = "linux")]
+    "quarantine" => Quarantine(quarantine::QuarantineArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
     /// Show, check and export the audit trail

@@ -2,9 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "asks where standard streams lead, and prints")]
 
 mod agent;
-mod document;
+pub(super) mod document;
 mod hosts;
-mod report;
+pub(super) mod report;
 mod units;
 mod wish;
 
@@ -19,8 +19,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind};
 use stockade_guard::exec::{
-    End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend, Signals, Stream,
-    Streams, Terminal, TerminalSize,
+    EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend, Signals,
+    Stream, Streams, Terminal, TerminalSize,
 };
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::{CommandDecision, CommandPolicy};
@@ -43,14 +43,7 @@ Examples:
   stockade exec --agent ci -- make test           it runs as a command of the agent `ci`, by its configuration
   stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  that of the command, or 128 and the number of the signal that ended it
-  124  it took longer than --timeout
-  125  the sandbox could not be made, or the options are wrong; nothing ran
-  126  it was refused, or the program cannot be run
-  127  there is no such program in the view of the command
-
+const MORE: &str = "\
 What the rules for commands deny is refused here as everywhere ('stockade check command' says why). What they would ask about
 runs, since a person typed it; as a command of an agent it is refused, because nobody is asked.";
 
@@ -66,7 +59,7 @@ const SHAPING: [&str; 22] = [
 ];
 
 #[derive(Debug, clap::Args)]
-#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = exit_codes(MORE))]
 pub(crate) struct ExecArgs {
     /// The folder that the command works in and may change, if not this one
     #[arg(long, short, value_name = "DIR")]
@@ -187,6 +180,14 @@ pub(crate) struct ExecArgs {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// The exit codes of what ends as its command ends, for the help, and what else is to be said there.
+pub(super) fn exit_codes(more: &str) -> String {
+    let rows: String = EXIT_CODES.iter().map(|(code, means)| format!("  {code}  {means}\n")).collect();
+    format!(
+        "Exit codes:\n  that of the command, or 128 and the number of the signal that ended it\n{rows}\n{more}"
+    )
 }
 
 /// What a command may reach over the network.
@@ -339,10 +340,10 @@ fn ended(args: &ExecArgs, report: &RunReport, decision: Option<&Decision>) -> Ex
         Format::Text if args.quiet && matches!(end, End::NotFound | End::NotExecutable) => {
             report::ended(&report.plan, &report.outcome);
         }
-        Format::Text if args.quiet => {}
+        Format::Text if args.quiet => report::left(&report.outcome),
         Format::Text => report::outcome(report),
     }
-    ExitCode::from(end.exit_code())
+    ExitCode::from(report.outcome.exit_code())
 }
 
 /// The command as text to be judged. Bytes that are no text mean nothing to a shell, and neither does what stands for them.

@@ -1,5 +1,7 @@
 //! `stockade run`: lets a skill in and runs a command for it, under the configuration of an agent.
+#![expect(clippy::disallowed_methods, reason = "prints the document that was asked for")]
 
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,8 +10,9 @@ use stockade_guard::scanner::Scanner;
 use stockade_guard::{Admission, Decision, Ran, SkillSource};
 use stockade_text::{escape, escape_path};
 
+use super::exec::{self, document, report};
 use crate::agent_run::{self, AgentRun, say};
-use crate::args::HELP;
+use crate::args::{Format, HELP};
 use crate::failure::Failure;
 use crate::render::skill_text;
 use crate::render::style::Styles;
@@ -20,14 +23,7 @@ Examples:
   stockade run --agent ci skills/builder -- make test
                                                under the configuration of the agent `ci`";
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  that of the command, or 128 and the number of the signal that ended it
-  124  it took longer than it may
-  125  something that is needed could not be read, made or put on record; nothing ran
-  126  the skill was blocked, or the command refused; nothing ran
-  127  there is no such program in the view of the command
-
+const MORE: &str = "\
 The skill is scanned and cleaned first. Its list of tools can only take away: where it has one, the command must be among
 those that it lists for `exec`. Every decision, the start and the end are put on record in the audit trail. What needs a
 person's answer is refused, and says so. `stockade config show --agent ID` shows what holds.";
@@ -37,7 +33,7 @@ const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
 
 #[derive(Debug, clap::Args)]
-#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = exec::exit_codes(MORE))]
 pub(crate) struct RunArgs {
     /// The skill: a folder with a SKILL.md, or a file
     #[arg(value_name = "SKILL")]
@@ -55,6 +51,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::config::assignment)]
     set: Vec<(String, String)>,
 
+    /// How to say how it went; json keeps what the command prints, and puts it into one document
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             failure.report();
-            ExitCode::from(FAILED)
+            not_run(args, &document::failed(&failure.message(), FAILED), FAILED)
         }
     }
 }
@@ -78,32 +78,54 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     if !matches!(admission, Admission::Accepted(_)) {
         say(&skill_text::report(&escape_path(&args.skill), &admission, Styles::PLAIN));
     }
-    let Some(skill) = admission.loaded() else { return Ok(ExitCode::from(REFUSED)) };
+    let Some(skill) = admission.loaded() else {
+        return Ok(not_run(args, &document::not_let("the skill was blocked", None, None, REFUSED), REFUSED));
+    };
     session.activate(&skill);
+    let stream = if args.format == Format::Json { Stream::Keep } else { Stream::Relay };
     let streams = Streams {
         stdin: Input::Inherit,
-        stdout: Stream::Relay,
-        stderr: Stream::Relay,
+        stdout: stream,
+        stderr: stream,
         signals: Signals::HandOn,
         ..Streams::default()
     };
     Ok(match agent_run::run(&session, &args.command, streams)? {
-        AgentRun::Ran(ran) => ended(&ran),
-        AgentRun::Refused(decision) => refused(&decision),
+        AgentRun::Ran(ran) => ended(args, &ran),
+        AgentRun::Refused(decision) => refused(args, &decision),
     })
 }
 
-fn ended(ran: &Ran) -> ExitCode {
+fn ended(args: &RunArgs, ran: &Ran) -> ExitCode {
     if let Some(error) = &ran.report.unrecorded {
         say(&format!("stockade: the end is not on record: {}\n", escape(&error.to_string())));
     }
     if ran.report.is_unsandboxed() {
         say(&format!("stockade: the command ran WITHOUT A SANDBOX: {}\n", escape(&ran.decision.reason)));
     }
-    ExitCode::from(ran.report.outcome.end.exit_code())
+    match args.format {
+        Format::Json => print(&document::ran(&ran.report, Some(&ran.decision))),
+        Format::Text => report::left(&ran.report.outcome),
+    }
+    ExitCode::from(ran.report.outcome.exit_code())
 }
 
-fn refused(decision: &Decision) -> ExitCode {
-    say(&format!("stockade: {}\n", escape(&decision.to_string())));
-    ExitCode::from(REFUSED)
+fn refused(args: &RunArgs, decision: &Decision) -> ExitCode {
+    let why = decision.to_string();
+    say(&format!("stockade: {}\n", escape(&why)));
+    not_run(args, &document::not_let(&why, decision.fix.as_deref(), Some(decision), REFUSED), REFUSED)
+}
+
+/// A program that reads documents gets one in any case.
+fn not_run(args: &RunArgs, document: &str, code: u8) -> ExitCode {
+    if args.format == Format::Json {
+        print(document);
+    }
+    ExitCode::from(code)
+}
+
+fn print(document: &str) {
+    if let Err(error) = io::stdout().write_all(format!("{document}\n").as_bytes()) {
+        say(&format!("stockade: cannot write the outcome: {error}\n"));
+    }
 }

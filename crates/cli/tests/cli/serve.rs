@@ -7,6 +7,7 @@ mod answers;
 mod bounded;
 mod clients;
 mod doors;
+mod left;
 mod pooled;
 mod repositories;
 mod rules;

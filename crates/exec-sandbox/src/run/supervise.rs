@@ -317,6 +317,7 @@ impl Watched {
             enforcement,
             denials,
             quarantine: Vec::new(),
+            quarantine_dropped: Vec::new(),
             changed: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use stockade_exec_sandbox::Property;
 
 use crate::audit::{AuditEvent, EventKind, EventSeverity};
-use crate::exec::{End, Enforcement, Network, Outcome, Plan, Provider};
+use crate::exec::{End, Enforcement, LeftBy, Network, Outcome, Plan, Provider};
 use crate::guard::Decision;
 
 /// Adds what is planned to the event that begins a run.
@@ -39,12 +39,41 @@ pub(super) fn ended(
     };
     let event = event.with("end", outcome.end.name()).with("network", network(plan, enforcement));
     let event = loud(event.with("enforced", enforced).with("gaps", gaps), plan);
+    let event = left(event, outcome);
     match hosts_refused {
         [] => event,
         refused => {
             let hosts: Vec<String> = refused.iter().map(|decision| decision.subject.clone()).collect();
             event.with("hosts_refused", hosts)
         }
+    }
+}
+
+/// Adds what lay in the workspace afterwards that other programs obey. What runs programs is worth a look; files that
+/// projects change daily are named, and no more than that.
+fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
+    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    let paths = |left_by: LeftBy| -> Vec<String> {
+        let of_it = outcome.quarantine.iter().filter(|found| found.left_by == left_by);
+        of_it.map(|found| path(&found.path)).collect()
+    };
+    let unmoved: Vec<String> = outcome
+        .quarantine
+        .iter()
+        .filter(|found| found.moved_to.is_none())
+        .map(|found| path(&found.path))
+        .collect();
+    let rows = [
+        ("quarantined", paths(LeftBy::ThisCommand)),
+        ("quarantined_of_earlier", paths(LeftBy::EarlierCommand)),
+        ("not_moved", unmoved),
+        ("changed", outcome.changed.iter().map(|changed| path(&changed.path)).collect()),
+    ];
+    let rows = rows.into_iter().filter(|(_, paths)| !paths.is_empty());
+    let event = rows.fold(event, |event, (name, paths)| event.with(name, paths));
+    match outcome.quarantine.is_empty() {
+        true => event,
+        false => AuditEvent { severity: Some(EventSeverity::Warn), ..event },
     }
 }
 

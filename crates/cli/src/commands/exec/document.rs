@@ -14,6 +14,8 @@ struct Ran<'a> {
     end: &'static str,
     /// The code of this program, which says the same in a number.
     exit_code: u8,
+    /// The code that the command by itself would have; another one where it left something in quarantine.
+    command_exit_code: u8,
     signal: Option<i32>,
     sandbox: &'static str,
     network: &'static str,
@@ -27,6 +29,9 @@ struct Ran<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hosts_refused: Vec<Unreached<'a>>,
     quarantine: Vec<Moved<'a>>,
+    /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    quarantine_dropped: Vec<std::borrow::Cow<'a, str>>,
     /// Files that other programs or agents obey, and that the command changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<Altered<'a>>,
@@ -121,6 +126,10 @@ impl<'a> Unreached<'a> {
 struct Moved<'a> {
     path: std::borrow::Cow<'a, str>,
     moved_to: Option<std::borrow::Cow<'a, str>>,
+    /// What `stockade quarantine` calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    left_by: &'static str,
 }
 
 #[derive(Serialize)]
@@ -136,18 +145,21 @@ struct NotRun<'a> {
 }
 
 /// A command that ran.
-pub(super) fn ran(report: &RunReport, decision: Option<&Decision>) -> String {
+pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) -> String {
     let RunReport { plan, outcome, hosts_refused, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
         path: found.path.to_string_lossy(),
         moved_to: found.moved_to.as_deref().map(Path::to_string_lossy),
+        id: found.id.as_deref(),
+        left_by: found.left_by.name(),
     });
     let altered =
         outcome.changed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
     to_json(&Ran {
         end: outcome.end.name(),
-        exit_code: outcome.end.exit_code(),
+        exit_code: outcome.exit_code(),
+        command_exit_code: outcome.end.exit_code(),
         signal: if let End::Signalled(signal) = outcome.end { Some(signal) } else { None },
         sandbox: plan.provider.name(),
         network: network_held(plan, outcome),
@@ -164,18 +176,28 @@ pub(super) fn ran(report: &RunReport, decision: Option<&Decision>) -> String {
         denials: outcome.denials.iter().map(Denied::new).collect(),
         hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
         quarantine: moved.collect(),
+        quarantine_dropped: outcome
+            .quarantine_dropped
+            .iter()
+            .flat_map(|group| group.paths.iter().map(|path| path.to_string_lossy()))
+            .collect(),
         changed: altered.collect(),
         decision,
     })
 }
 
 /// A command that was refused: why, what helps, and what was decided about it for an agent.
-pub(super) fn not_let(why: &str, help: Option<&str>, decision: Option<&Decision>, exit_code: u8) -> String {
+pub(in crate::commands) fn not_let(
+    why: &str,
+    help: Option<&str>,
+    decision: Option<&Decision>,
+    exit_code: u8,
+) -> String {
     to_json(&NotRun { end: "refused", exit_code, why: why.to_owned(), help, decision })
 }
 
 /// A sandbox that could not be made.
-pub(super) fn failed(why: &dyn std::fmt::Display, exit_code: u8) -> String {
+pub(in crate::commands) fn failed(why: &dyn std::fmt::Display, exit_code: u8) -> String {
     to_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None, decision: None })
 }
 

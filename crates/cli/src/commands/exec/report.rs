@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use stockade_guard::RunReport;
 use stockade_guard::audit::AuditError;
 use stockade_guard::egress::HostList;
-use stockade_guard::exec::{Denial, End, Explain, Network, Outcome, Plan, Provider, Refusal};
+use stockade_guard::exec::{
+    Denial, End, Explain, LeftBy, Network, Outcome, Plan, Provider, Quarantined, Refusal,
+};
 
 use stockade_text::{escape, escape_path};
 
@@ -31,17 +33,35 @@ pub(super) fn outcome(report: &RunReport) {
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);
     }
-    for found in &outcome.quarantine {
-        let place = match &found.moved_to {
-            Some(path) => format!("moved to {}", escape_path(path)),
-            None => "could not be moved; look at it before you use the workspace".to_owned(),
-        };
-        say(&format!("{} runs programs outside of the sandbox: {place}", escape_path(&found.path)));
+    left(outcome);
+    say(&enforced(plan, outcome));
+}
+
+/// What lay in the workspace afterwards that other programs obey: said however quiet everything else is to be.
+pub(in crate::commands) fn left(outcome: &Outcome) {
+    outcome.quarantine.iter().for_each(|found| say(&taken(found)));
+    for path in outcome.quarantine_dropped.iter().flat_map(|group| &group.paths) {
+        say(&format!("dropped from quarantine, as the oldest or too old: {}", escape_path(path)));
     }
     for changed in &outcome.changed {
         say(&format!("changed: {} ({})", escape_path(&changed.path), changed.label));
     }
-    say(&enforced(plan, outcome));
+}
+
+fn taken(found: &Quarantined) -> String {
+    let place = match &found.moved_to {
+        Some(path) => {
+            let back =
+                found.id.as_ref().map(|id| format!("; `stockade quarantine restore {id}` brings it back"));
+            format!("moved to {}{}", escape_path(path), back.unwrap_or_default())
+        }
+        None => "could not be moved; look at it before you use the workspace".to_owned(),
+    };
+    let whose = match found.left_by {
+        LeftBy::ThisCommand => "runs programs outside of the sandbox",
+        LeftBy::EarlierCommand => "was left by an earlier command and runs programs outside of the sandbox",
+    };
+    format!("{} {whose}: {place}", escape_path(&found.path))
 }
 
 /// Why the command did not end by itself, or never began.

@@ -82,9 +82,14 @@ const fn always() -> bool {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended {
-    /// Its exit code; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and
-    /// the number of the signal that ended it.
+    /// Its exit code, or 123 where it left something in `quarantine`; 124 where it took too long, 126 where the program cannot
+    /// be run, 127 where there is none, 128 and the number of the signal that ended it.
     exit_code: i32,
+    /// The same, whatever it left.
+    command_exit_code: i32,
+    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `not-found` or
+    /// `not-executable`.
+    end: &'static str,
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
@@ -104,6 +109,9 @@ pub(super) struct Ended {
     /// What it left in the workspace that other programs would obey, and where that was put.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine: Vec<Moved>,
+    /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    quarantine_dropped: Vec<String>,
     /// Files that other programs or agents obey, and that it changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     changed: Vec<Altered>,
@@ -133,6 +141,11 @@ struct Moved {
     path: String,
     /// Nothing if it could not be moved.
     moved_to: Option<String>,
+    /// What `stockade quarantine` calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// `this-command`, or `earlier-command` where that was found out only now.
+    left_by: &'static str,
 }
 
 /// A file that other programs or agents obey, and that was made, written or removed.
@@ -250,9 +263,13 @@ impl Ended {
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
             path: found.path.to_string_lossy().into_owned(),
             moved_to: found.moved_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            id: found.id.clone(),
+            left_by: found.left_by.name(),
         };
         Self {
-            exit_code: outcome.end.exit_code().into(),
+            exit_code: outcome.exit_code().into(),
+            command_exit_code: outcome.end.exit_code().into(),
+            end: outcome.end.name(),
             signal: signal(outcome.end),
             stdout_base64: base64_of(&outcome.output.stdout),
             stderr_base64: base64_of(&outcome.output.stderr),
@@ -268,6 +285,11 @@ impl Ended {
                 peak_memory_bytes: outcome.usage.peak_memory,
             },
             quarantine: outcome.quarantine.iter().map(moved).collect(),
+            quarantine_dropped: outcome
+                .quarantine_dropped
+                .iter()
+                .flat_map(|group| group.paths.iter().map(|path| path.to_string_lossy().into_owned()))
+                .collect(),
             changed: outcome.changed.iter().map(Altered::of).collect(),
             decision: None,
         }

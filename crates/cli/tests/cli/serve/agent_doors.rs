@@ -142,9 +142,7 @@ impl House {
         let streams =
             Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() };
         match session.run(text, streams).unwrap() {
-            RunAnswer::Ran(ran) => {
-                Answer::ran(&ran.decision, Some(ran.report.outcome.end.exit_code().into()))
-            }
+            RunAnswer::Ran(ran) => Answer::ran(&ran.decision, Some(ran.report.outcome.exit_code().into())),
             RunAnswer::Pending(pending) => Answer::refused(pending.decision()),
             RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => Answer::refused(&decision),
             other => panic!("{other:?}"),

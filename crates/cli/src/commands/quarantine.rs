@@ -1,0 +1,310 @@
+//! `stockade quarantine`: what commands left that runs programs outside of the sandbox, and where that is now.
+
+use std::fmt::Write as _;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use clap::Subcommand;
+use serde::Serialize;
+use stockade_guard::exec::{
+    HeldKind, MAX_AGE, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
+};
+use stockade_text::{escape, escape_path};
+
+use crate::args::{Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::json::to_json;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade quarantine list                     what is kept, what it is, and which command left it
+  stockade quarantine restore 1ylw9v2k3x4a.1   put one thing back where it was
+  stockade quarantine drop 1ylw9v2k3x4a        remove all that one command left, for good
+  stockade quarantine drop --all               remove everything";
+
+/// A thing that runs programs outside of the sandbox was moved away, so nothing obeys it before somebody says so.
+fn more() -> String {
+    let days = MAX_AGE.as_secs() / (24 * 3600);
+    format!(
+        "\
+Exit codes:
+  0  it is done, or there is nothing
+  1  something was not given back or not dropped, and stays where it is
+  2  the command line is wrong, or nothing is called so
+  3  the quarantine could not be read
+
+A thing goes back to where it was, as long as nothing else is there and no link leads there; look at it first, since whatever
+obeys its name runs it. What is kept is private to you. The things of {MAX_GROUPS} commands are kept, 4 GiB of them, for {days}
+days: when more is taken away the oldest is dropped, and the command that it is dropped for says so."
+    )
+}
+
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = more())]
+pub(crate) struct QuarantineArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List what is kept, the oldest first
+    List {
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Put things back where they were
+    Restore {
+        /// What the list calls it; the part before the dot is all that one command left
+        #[arg(value_name = "ID", required = true, num_args = 1..)]
+        ids: Vec<String>,
+
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Remove things for good
+    Drop {
+        /// What the list calls it; the part before the dot is all that one command left
+        #[arg(value_name = "ID", num_args = 1.., required_unless_present = "all", conflicts_with = "all")]
+        ids: Vec<String>,
+
+        /// Everything that is kept
+        #[arg(long)]
+        all: bool,
+
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Form {
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl Form {
+    const fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// A thing, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    id: &'a str,
+    /// Seconds since 1970.
+    taken: Option<u64>,
+    workspace: Option<String>,
+    path: Option<String>,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_to: Option<String>,
+    label: Option<&'a str>,
+    command: Option<&'a str>,
+    bytes: Option<u64>,
+    place: String,
+}
+
+/// What became of a thing.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    id: String,
+    /// Where it was, and where it is again after it was given back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'static str>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &QuarantineArgs) -> Result<Exit, Failure> {
+    let store = QuarantineStore::of_user().map_err(|error| unread(&error))?;
+    let entries = store.as_ref().map_or_else(|| Ok(Vec::new()), QuarantineStore::entries);
+    let entries = entries.map_err(|error| unread(&error))?;
+    let (printed, exit) = match &args.what {
+        What::List { form } => (list(&entries, form.format()), Exit::Clean),
+        What::Restore { ids, form } => {
+            let wanted = wanted(&entries, ids)?;
+            each(store.as_ref(), &wanted, form.format(), "given back", QuarantineStore::restore)
+        }
+        What::Drop { ids, all, form } => {
+            let wanted = if *all { entries.iter().collect() } else { wanted(&entries, ids)? };
+            each(store.as_ref(), &wanted, form.format(), "dropped", QuarantineStore::discard)
+        }
+    };
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&printed);
+    output.finish(exit)
+}
+
+fn unread(error: &io::Error) -> Failure {
+    Failure::incomplete(format_args!("cannot read the quarantine: {error}"))
+}
+
+/// The things of these names. A name that is not there is an error, and then nothing is done.
+fn wanted<'e>(entries: &'e [QuarantineEntry], ids: &[String]) -> Result<Vec<&'e QuarantineEntry>, Failure> {
+    let mut wanted: Vec<&QuarantineEntry> = Vec::new();
+    for id in ids {
+        let is_meant = |entry: &&QuarantineEntry| {
+            entry.id == *id || entry.id.strip_prefix(id).is_some_and(|rest| rest.starts_with(['.', '/']))
+        };
+        let before = wanted.len();
+        wanted.extend(entries.iter().filter(is_meant));
+        if wanted.len() == before {
+            let unknown = QuarantineError::Unknown(id.clone());
+            return Err(Failure::usage(&unknown).with_help(unknown.help().unwrap_or_default()));
+        }
+    }
+    Ok(wanted)
+}
+
+/// Does one thing to each, and says how that went.
+fn each(
+    store: Option<&QuarantineStore>,
+    wanted: &[&QuarantineEntry],
+    format: Format,
+    verb: &str,
+    act: fn(&QuarantineStore, &str) -> Result<std::path::PathBuf, QuarantineError>,
+) -> (String, Exit) {
+    let done: Vec<Done> = wanted
+        .iter()
+        .filter_map(|entry| Some((entry, act(store?, &entry.id))))
+        .map(|(entry, result)| match result {
+            Ok(path) => Done { id: entry.id.clone(), path: Some(shown(&path)), error: None, help: None },
+            Err(error) => {
+                Done { id: entry.id.clone(), path: None, help: error.help(), error: Some(error.to_string()) }
+            }
+        })
+        .collect();
+    let exit = if done.iter().any(|one| one.error.is_some()) { Exit::Found } else { Exit::Clean };
+    let printed = match format {
+        Format::Json => format!("{}\n", to_json(&done)),
+        Format::Text => done.iter().fold(String::new(), |mut out, one| {
+            match (&one.error, &one.path) {
+                (Some(error), _) => writeln!(out, "{}: {}", escape(&one.id), escape(error)),
+                (None, path) => {
+                    writeln!(
+                        out,
+                        "{verb} {}: {}",
+                        escape(&one.id),
+                        escape(path.as_deref().unwrap_or_default())
+                    )
+                }
+            }
+            .ok();
+            if let Some(help) = one.help {
+                writeln!(out, "  help: {help}").ok();
+            }
+            out
+        }),
+    };
+    (printed, exit)
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn list(entries: &[QuarantineEntry], format: Format) -> String {
+    match format {
+        Format::Json => format!("{}\n", to_json(&entries.iter().map(listed).collect::<Vec<_>>())),
+        Format::Text if entries.is_empty() => "nothing is in quarantine\n".to_owned(),
+        Format::Text => entries.iter().map(described).collect(),
+    }
+}
+
+fn listed(entry: &QuarantineEntry) -> Listed<'_> {
+    let since =
+        |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+    Listed {
+        id: &entry.id,
+        taken: entry.taken.map(since),
+        workspace: entry.workspace.as_deref().map(shown),
+        path: entry.path.as_deref().map(shown),
+        kind: kind(&entry.kind),
+        link_to: if let HeldKind::Link(to) = &entry.kind { Some(shown(to)) } else { None },
+        label: entry.label.as_deref(),
+        command: entry.command.as_deref(),
+        bytes: entry.size,
+        place: shown(&entry.place),
+    }
+}
+
+const fn kind(kind: &HeldKind) -> &'static str {
+    match kind {
+        HeldKind::File => "file",
+        HeldKind::Folder => "folder",
+        HeldKind::Link(_) => "link",
+        HeldKind::Gone => "gone",
+        _ => "other",
+    }
+}
+
+/// A thing, for a person: what it is called, what it is and where it was; then whose it is, and where it is now.
+fn described(entry: &QuarantineEntry) -> String {
+    let was = match (&entry.workspace, &entry.path) {
+        (Some(workspace), Some(path)) => escape_path(&workspace.join(path)),
+        _ => "from an earlier version, which did not write down where it was".to_owned(),
+    };
+    let mut text = format!("{}  {}  {was}\n", escape(&entry.id), kind(&entry.kind));
+    if let HeldKind::Link(to) = &entry.kind {
+        writeln!(text, "    leads to {}", escape_path(to)).ok();
+    }
+    if let Some(label) = &entry.label {
+        writeln!(text, "    {label}").ok();
+    }
+    let ago = entry.taken.and_then(|taken| taken.elapsed().ok()).map(|ago| format!(", {} ago", about(ago)));
+    match entry.command.as_deref().filter(|command| !command.is_empty()) {
+        Some(command) => writeln!(text, "    left by {}{}", escape(command), ago.unwrap_or_default()),
+        None => writeln!(text, "    left by a command that is not known{}", ago.unwrap_or_default()),
+    }
+    .ok();
+    writeln!(text, "    now {}", escape_path(&entry.place)).ok();
+    text
+}
+
+/// A time as a person says it.
+fn about(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (number, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        for (seconds, wanted) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (59, "59 seconds"),
+            (60, "1 minute"),
+            (7200, "2 hours"),
+            (86_399, "23 hours"),
+            (172_800, "2 days"),
+        ] {
+            assert_eq!(about(Duration::from_secs(seconds)), wanted);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What is kept, thing by thing.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
+use stockade_names::{Root, obeyed};
+
+use super::origin::{ORIGINS, Origin, moment_of};
+use super::{QuarantineStore, names};
+
+/// The most that is read about a group.
+const MAX_ORIGINS: u64 = 16 << 20;
+
+/// A thing in quarantine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QuarantineEntry {
+    /// What it is called in commands of a person.
+    pub id: String,
+    /// When it was taken away.
+    pub taken: Option<SystemTime>,
+    /// The workspace that it lay in; nothing if an earlier version took it.
+    pub workspace: Option<PathBuf>,
+    /// Where it lay, below the workspace; nothing if an earlier version took it.
+    pub path: Option<PathBuf>,
+    /// The command that left it there, as text for a shell.
+    pub command: Option<String>,
+    /// What a file of this name is for: `starts programs: VS Code`.
+    pub label: Option<String>,
+    /// What kind of file it is.
+    pub kind: HeldKind,
+    /// Its bytes, as far as they were counted when it was taken.
+    pub size: Option<u64>,
+    /// Where it is now.
+    pub place: PathBuf,
+}
+
+/// What kind of file something is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HeldKind {
+    /// Bytes with a name, and neither of the others.
+    File,
+    /// What holds other names, with all of them.
+    Folder,
+    /// A link that leads there.
+    Link(PathBuf),
+    /// A pipe, a socket or a device.
+    Other,
+    /// It is gone, or something else is there now.
+    Gone,
+}
+
+/// A thing, and what was written down about it.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) group: String,
+    /// Where its name is read: the group, or the folder that it was found in.
+    pub(super) folder: PathBuf,
+    pub(super) name: OsString,
+    pub(super) kind: HeldKind,
+    pub(super) origin: Option<Origin>,
+}
+
+impl Held {
+    pub(super) fn id(&self) -> String {
+        match &self.origin {
+            Some(origin) => format!("{}.{}", self.group, origin.number),
+            None => format!("{}/{}", self.group, self.name.to_string_lossy()),
+        }
+    }
+
+    pub(super) fn place(&self) -> PathBuf {
+        self.folder.join(&self.name)
+    }
+}
+
+impl QuarantineEntry {
+    pub(super) fn of(held: Held) -> Self {
+        let since = moment_of(&held.group).and_then(|moment| u64::try_from(moment).ok());
+        let origin = held.origin.as_ref();
+        Self {
+            id: held.id(),
+            taken: since.map(|nanos| SystemTime::UNIX_EPOCH + Duration::from_nanos(nanos)),
+            workspace: origin.map(|origin| origin.workspace.clone()),
+            path: origin.map(|origin| origin.path.clone()),
+            command: origin.map(|origin| origin.command.clone()),
+            label: origin.and_then(|origin| label(&origin.path)),
+            size: origin.map(|origin| origin.size),
+            place: held.place(),
+            kind: held.kind,
+        }
+    }
+}
+
+/// What a file of this name is for.
+fn label(path: &Path) -> Option<String> {
+    let names = path.iter().map(|name| name.to_string_lossy());
+    obeyed(Root::Folder, names).map(stockade_names::Name::label)
+}
+
+impl QuarantineStore {
+    /// Everything that is kept, the oldest first.
+    pub(super) fn held(&self) -> io::Result<Vec<Held>> {
+        let groups = self.groups()?;
+        // One that goes away meanwhile holds nothing.
+        Ok(groups.iter().flat_map(|group| self.held_of(group).unwrap_or_default()).collect())
+    }
+
+    /// Everything of one group.
+    pub(super) fn held_of(&self, group: &str) -> io::Result<Vec<Held>> {
+        let folder = self.group(group)?;
+        let origins = origins(&folder)?;
+        let path = self.path.join(group);
+        let mut held = Vec::new();
+        for name in names(&folder)?.into_iter().filter(|name| name != ORIGINS) {
+            let origin = origins.iter().find(|origin| !origin.in_place && origin.name == name).cloned();
+            let kind = kind(&folder, &name);
+            held.push(Held { group: group.to_owned(), folder: path.clone(), name, kind, origin });
+        }
+        for origin in origins.into_iter().filter(|origin| origin.in_place) {
+            held.extend(in_place(group, origin));
+        }
+        held.sort_by_key(|held| held.origin.as_ref().map(|origin| origin.number));
+        Ok(held)
+    }
+}
+
+/// A thing that could not be moved to here; nothing when it was given back or dropped. Of one that cannot be reached it is not
+/// known whether it is still there.
+fn in_place(group: &str, origin: Origin) -> Option<Held> {
+    let above = origin.path.parent().unwrap_or(Path::new(""));
+    let folder = origin.workspace.join(above);
+    let kind = match origin.parent() {
+        Ok((parent, _)) => match super::origin::identity(&parent, &origin.name) {
+            Some(identity) if identity == origin.thing => kind(&parent, &origin.name),
+            Some(_) => HeldKind::Gone,
+            None => return None,
+        },
+        Err(_) => HeldKind::Gone,
+    };
+    let name = origin.name.clone();
+    Some(Held { group: group.to_owned(), folder, name, kind, origin: Some(origin) })
+}
+
+/// What was written down about the things of a group.
+fn origins(group: &std::os::fd::OwnedFd) -> io::Result<Vec<Origin>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(group, ORIGINS, flags, Mode::empty()) {
+        Ok(file) => std::fs::File::from(file),
+        Err(rustix::io::Errno::NOENT) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_ORIGINS).read_to_end(&mut bytes)?;
+    Ok(Origin::read_all(&bytes))
+}
+
+fn kind(folder: &std::os::fd::OwnedFd, name: &OsString) -> HeldKind {
+    use std::os::unix::ffi::OsStringExt as _;
+    let Ok(data) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return HeldKind::Gone };
+    match FileType::from_raw_mode(data.st_mode) {
+        FileType::RegularFile => HeldKind::File,
+        FileType::Directory => HeldKind::Folder,
+        FileType::Symlink => {
+            let to =
+                readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes).unwrap_or_default();
+            HeldKind::Link(OsString::from_vec(to).into())
+        }
+        _ => HeldKind::Other,
+    }
+}

@@ -1,0 +1,228 @@
+use super::*;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::time::SystemTime;
+
+use rustix::fs::CWD;
+
+struct House {
+    state: tempfile::TempDir,
+    workspace: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        Self { state: tempfile::tempdir().unwrap(), workspace: tempfile::tempdir().unwrap() }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.workspace.path().canonicalize().unwrap().join(path)
+    }
+
+    /// Takes a path away, as after a command, and returns its name in quarantine.
+    fn take(&self, path: &str) -> String {
+        let workspace = self.at("");
+        let root = rustix::fs::open(&workspace, FOLDER, Mode::empty()).unwrap();
+        let state = Some(self.state.path());
+        let mut taking =
+            Taking::new(Taker { state, workspace: &workspace, root: &root, command: "make evil" });
+        let parent = self.at(path).parent().unwrap().to_path_buf();
+        let from = openat(CWD, &parent, FOLDER, Mode::empty()).unwrap();
+        let taken = taking.take(&from, Path::new(path).file_name().unwrap(), Path::new(path)).unwrap();
+        taking.make_room();
+        taken.id.unwrap()
+    }
+
+    fn store(&self) -> QuarantineStore {
+        QuarantineStore::open(self.state.path()).unwrap()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.store().entries().unwrap().into_iter().map(|entry| entry.id).collect()
+    }
+}
+
+#[test]
+fn what_is_taken_is_listed_and_given_back_as_it_was() {
+    let house = House::new();
+    fs::create_dir_all(house.at("app/.vscode")).unwrap();
+    fs::write(house.at("app/.vscode/tasks.json"), "evil").unwrap();
+    let number = fs::metadata(house.at("app/.vscode")).unwrap().ino();
+    let id = house.take("app/.vscode");
+    assert!(!house.at("app/.vscode").exists());
+    let [entry] = house.store().entries().unwrap().try_into().unwrap();
+    assert_eq!((entry.id.as_str(), entry.kind), (id.as_str(), HeldKind::Folder));
+    assert_eq!(entry.workspace, Some(house.at("").components().collect()));
+    assert_eq!((entry.path, entry.command), (Some("app/.vscode".into()), Some("make evil".to_owned())));
+    assert!(entry.label.unwrap().contains("starts programs") && entry.size.unwrap() > 0);
+    assert!(entry.taken.unwrap().elapsed().unwrap().as_secs() < 60);
+    assert_eq!(house.store().restore(&id).unwrap(), house.at("app/.vscode"));
+    assert_eq!(fs::metadata(house.at("app/.vscode")).unwrap().ino(), number, "it is the same folder");
+    assert_eq!(fs::read(house.at("app/.vscode/tasks.json")).unwrap(), b"evil");
+    assert_eq!(
+        (house.ids(), fs::read_dir(house.state.path().join("quarantine")).unwrap().count()),
+        (vec![], 0)
+    );
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::Unknown(_))));
+}
+
+#[test]
+fn nothing_is_overwritten_and_no_link_is_followed() {
+    let house = House::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::create_dir(house.at("app")).unwrap();
+    fs::write(house.at("app/.envrc"), "evil").unwrap();
+    let id = house.take("app/.envrc");
+    fs::write(house.at("app/.envrc"), "mine").unwrap();
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::Occupied(_))));
+    symlink("/nowhere", house.at("app/link")).unwrap();
+    fs::rename(house.at("app/link"), house.at("app/.envrc")).unwrap();
+    assert!(
+        matches!(house.store().restore(&id), Err(QuarantineError::Occupied(_))),
+        "a link that leads nowhere"
+    );
+    fs::remove_dir_all(house.at("app")).unwrap();
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::NoWay { .. })));
+    symlink(elsewhere.path(), house.at("app")).unwrap();
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::NoWay { .. })));
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    // Another folder by the name of the workspace is another workspace.
+    let (old, kept) = (house.at(""), elsewhere.path().join("kept"));
+    fs::rename(&old, &kept).unwrap();
+    fs::create_dir_all(old.join("app")).unwrap();
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::OtherWorkspace(_))));
+    assert_eq!(house.ids(), [id]);
+}
+
+#[test]
+fn nothing_comes_back_while_a_command_is_at_work() {
+    let house = House::new();
+    fs::write(house.at(".envrc"), "evil").unwrap();
+    let id = house.take(".envrc");
+    let workspace = house.at("").components().collect::<PathBuf>();
+    let journal = crate::journal::Journal::write(house.state.path(), &workspace, "make", &[]).unwrap();
+    // The workspace is written as it was named when it was taken.
+    let named = house.store().entries().unwrap().remove(0).workspace.unwrap();
+    assert_eq!(named, workspace);
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::AtWork(_))));
+    drop(journal);
+    assert!(house.store().restore(&id).is_ok());
+}
+
+#[test]
+fn what_is_dropped_is_gone_with_all_that_lies_in_it_and_no_more() {
+    let house = House::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("kept"), "").unwrap();
+    fs::create_dir_all(house.at(".vscode/closed/inner")).unwrap();
+    symlink(elsewhere.path(), house.at(".vscode/closed/link")).unwrap();
+    for closed in [".vscode/closed", ".vscode"] {
+        fs::set_permissions(house.at(closed), Permissions::from_mode(0o000)).unwrap();
+    }
+    // Whoever is not root cannot move a folder that is closed to them to another one.
+    fs::set_permissions(house.at(".vscode"), Permissions::from_mode(0o700)).unwrap();
+    symlink(elsewhere.path(), house.at(".idea")).unwrap();
+    let ids = [house.take(".vscode"), house.take(".idea")];
+    let link = house.store().entries().unwrap().remove(1).kind;
+    assert_eq!(link, HeldKind::Link(elsewhere.path().into()));
+    for id in ids {
+        house.store().discard(&id).unwrap();
+    }
+    assert_eq!(
+        (house.ids(), fs::read_dir(house.state.path().join("quarantine")).unwrap().count()),
+        (vec![], 0)
+    );
+    assert!(elsewhere.path().join("kept").exists());
+}
+
+#[test]
+fn nobody_else_sees_into_it() {
+    let house = House::new();
+    fs::create_dir(house.state.path().join("quarantine")).unwrap();
+    fs::set_permissions(house.state.path().join("quarantine"), Permissions::from_mode(0o755)).unwrap();
+    fs::write(house.at(".envrc"), "evil").unwrap();
+    let id = house.take(".envrc");
+    let mode = |path: PathBuf| fs::metadata(path).unwrap().mode() & 0o777;
+    let group = house.state.path().join("quarantine").join(id.split('.').next().unwrap());
+    assert_eq!(mode(house.state.path().join("quarantine")), 0o700);
+    assert_eq!((mode(group.clone()), mode(group.join("origins"))), (0o700, 0o600));
+}
+
+#[test]
+fn a_link_in_the_place_of_the_quarantine_leads_nowhere() {
+    let house = House::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), house.state.path().join("quarantine")).unwrap();
+    assert!(QuarantineStore::make(house.state.path()).is_err());
+    assert!(QuarantineStore::open(house.state.path()).is_err());
+}
+
+/// As on another disk, or without a home.
+#[test]
+fn what_cannot_be_moved_away_is_listed_where_it_is() {
+    let house = House::new();
+    fs::create_dir(house.at("app")).unwrap();
+    fs::write(house.at("app/.envrc"), "evil").unwrap();
+    let id = house.take("app/.envrc");
+    // What is written down then.
+    let group = house.state.path().join("quarantine").join(id.split('.').next().unwrap());
+    let written = fs::read(group.join(ORIGINS)).unwrap();
+    let [origin] = Origin::read_all(&written).try_into().unwrap();
+    let inert = "quarantined-1";
+    fs::rename(group.join(&origin.name), house.at("app").join(inert)).unwrap();
+    let origin = Origin { in_place: true, name: inert.into(), ..origin };
+    fs::write(group.join(ORIGINS), origin.written()).unwrap();
+    let [entry] = house.store().entries().unwrap().try_into().unwrap();
+    assert_eq!((entry.place, entry.kind), (house.at("app").join(inert), HeldKind::File));
+    assert_eq!(house.store().restore(&id).unwrap(), house.at("app/.envrc"));
+    assert_eq!((fs::read(house.at("app/.envrc")).unwrap(), house.ids()), (b"evil".to_vec(), vec![]));
+}
+
+#[test]
+fn what_is_replaced_meanwhile_is_neither_given_back_nor_dropped() {
+    let house = House::new();
+    fs::write(house.at(".envrc"), "evil").unwrap();
+    let id = house.take(".envrc");
+    let place = house.store().entries().unwrap().remove(0).place;
+    fs::write(place.with_extension("new"), "other").unwrap();
+    fs::rename(place.with_extension("new"), &place).unwrap();
+    assert!(matches!(house.store().restore(&id), Err(QuarantineError::Gone(_))));
+    assert!(matches!(house.store().discard(&id), Err(QuarantineError::Gone(_))));
+    assert!(place.exists());
+}
+
+#[test]
+fn what_an_earlier_version_left_can_be_dropped_and_not_given_back() {
+    let house = House::new();
+    let old = house.state.path().join("quarantine/1795000000123456789-77");
+    fs::create_dir_all(&old).unwrap();
+    fs::write(old.join("a%.envrc"), "evil").unwrap();
+    let [entry] = house.store().entries().unwrap().try_into().unwrap();
+    assert_eq!((entry.path, entry.id.as_str()), (None, "1795000000123456789-77/a%.envrc"));
+    assert!(matches!(house.store().restore(&entry.id), Err(QuarantineError::Unrecorded(_))));
+    house.store().discard(&entry.id).unwrap();
+    assert!(!old.exists());
+}
+
+#[test]
+fn what_is_too_much_is_dropped_from_the_oldest_on_and_told() {
+    let house = House::new();
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
+    let old = now - MAX_AGE.as_nanos() - 1_000_000_000;
+    let quarantine = house.state.path().join("quarantine");
+    for moment in (0..MAX_GROUPS as u128).map(|at| now - 1_000_000_000 + at).chain([old]) {
+        let group = quarantine.join(origin::group_name(moment));
+        fs::create_dir_all(&group).unwrap();
+        fs::write(group.join("1-x"), "").unwrap();
+    }
+    let workspace = house.at("");
+    let root = rustix::fs::open(&workspace, FOLDER, Mode::empty()).unwrap();
+    let state = Some(house.state.path());
+    let mut taking = Taking::new(Taker { state, workspace: &workspace, root: &root, command: "" });
+    fs::write(house.at(".envrc"), "").unwrap();
+    let taken = taking.take(&root, ".envrc".as_ref(), ".envrc".as_ref()).unwrap();
+    let dropped: Vec<String> = taking.make_room().into_iter().map(|group| group.id).collect();
+    assert_eq!(dropped, [origin::group_name(old), origin::group_name(now - 1_000_000_000)]);
+    assert_eq!(house.store().groups().unwrap().len(), MAX_GROUPS);
+    assert!(house.ids().contains(&taken.id.unwrap()));
+}
