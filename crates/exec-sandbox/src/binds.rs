@@ -2,8 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use stockade_names::{SandboxView, Scope, names};
-
+use crate::home_secrets::{self, Nearness};
 use crate::host::{Entry, HostFacts};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::MountAccess;
@@ -13,12 +12,6 @@ const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "
 
 /// The home of root, whose projects are like those of anybody else when it is root who starts the command.
 const ROOTS_HOME: &str = "/root";
-
-/// Where credentials are kept below the home: what the table of names withholds.
-fn credentials() -> impl Iterator<Item = &'static str> {
-    let withheld = names().filter(|name| name.scope == Scope::Home && name.view == SandboxView::Withheld);
-    withheld.flat_map(|name| name.paths).copied()
-}
 
 /// Folders that are never writable themselves, nor what is above them.
 const SHARED_BY_ALL: &[&str] = &["/tmp", "/var/tmp", "/home", "/opt", "/srv", "/mnt", "/media", "/var"];
@@ -102,12 +95,16 @@ pub(crate) fn forbidden(
             "copy what is needed to a folder of its own".to_owned(),
         ));
     }
-    let holds_credentials = |folder: &&str| {
-        overlaps(&home.join(folder)) || (at_roots_home && overlaps(&Path::new(ROOTS_HOME).join(folder)))
-    };
-    if let Some(folder) = credentials().find(holds_credentials) {
-        let fix = "name a folder that holds no credentials; the settings of git are visible anyway";
-        return Some((SandboxRule::CredentialFolder(folder), fix.to_owned()));
+    let below = homes(facts).filter_map(|home| path.strip_prefix(home).ok());
+    if let Some((near, secret)) =
+        below.filter_map(home_secrets::nearest).next().or_else(|| linked(path, facts))
+    {
+        let rule = match near {
+            Nearness::IsWithheld => SandboxRule::CredentialFolder(secret),
+            Nearness::IsMasked => SandboxRule::CredentialFile(secret),
+        };
+        let fix = "name a folder that holds no credentials; what is harmless of the settings of git is visible anyway";
+        return Some((rule, fix.to_owned()));
     }
     if access == MountAccess::ReadOnly {
         return None;
@@ -119,6 +116,21 @@ pub(crate) fn forbidden(
         SandboxRule::NeverWritable(folder),
         format!("make a folder of its own, such as {folder}/work, or copy it"),
     ))
+}
+
+/// Credentials that a path leads to although it does not lie at home: a link there leads to it, or to what is around it.
+fn linked(path: &Path, facts: &HostFacts) -> Option<(Nearness, &'static str)> {
+    let mut links = facts.entries.iter().filter_map(|(link, entry)| match entry {
+        Entry::Link { resolved: Some(real), .. } => Some((link.strip_prefix(&facts.home).ok()?, real)),
+        _ => None,
+    });
+    links.find_map(|(link, real)| home_secrets::nearest(&link.join(path.strip_prefix(real).ok()?)))
+}
+
+/// The homes of whoever starts the command: that of root has credentials in it as well where another one was named.
+pub(crate) fn homes(facts: &HostFacts) -> impl Iterator<Item = &Path> {
+    let roots = is_of_root(facts).then_some(Path::new(ROOTS_HOME)).filter(|home| *home != facts.home);
+    std::iter::once(facts.home.as_path()).chain(roots)
 }
 
 /// Whether the home of root belongs to whoever starts the command; to anybody else it is a folder of the system.

@@ -15,7 +15,7 @@ use crate::spec::{MountAccess, Network};
 /// handed over as those of bubblewrap itself.
 ///
 /// These are the documented arguments and the same view of the disk as the native launcher's. [`run`](crate::run()) adds
-/// what has to be handed over by descriptor: variables, and the filter of system calls.
+/// what has to be handed over by descriptor: variables, files that are made for the command, and the filter of system calls.
 pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
     let mut arguments = options(plan);
     arguments.push("--".into());
@@ -58,6 +58,8 @@ fn mount_arguments(mount: &Mount) -> Vec<OsString> {
         MountKind::Scratch { size } => {
             vec!["--size".into(), size.to_string().into(), "--tmpfs".into(), target]
         }
+        // It is handed over by descriptor.
+        MountKind::Generated { .. } => Vec::new(),
         MountKind::Hidden { point: MountPoint::Folder } => vec!["--tmpfs".into(), target],
         MountKind::Hidden { point: MountPoint::File } => {
             vec!["--ro-bind".into(), Path::new("/dev/null").into(), target]

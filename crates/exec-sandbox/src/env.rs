@@ -8,16 +8,13 @@ use crate::host::HostFacts;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Caches, Environment, Network};
 
-/// Names that are handed on. A name that ends in `*` stands for all that begin so.
+/// Names that are handed on.
 const HARMLESS: &[&str] = &[
     "PATH",
     "HOME",
     "USER",
     "LOGNAME",
     "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
     "TZ",
     "TERM",
     "COLORTERM",
@@ -29,6 +26,25 @@ const HARMLESS: &[&str] = &[
     "CLICOLOR_FORCE",
     "CI",
     "NODE_ENV",
+];
+
+/// Names that are handed on where their value names locales. See locale(7); programs make up no others.
+const LOCALES: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_ADDRESS",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+    "LC_TIME",
 ];
 
 /// Where tools keep what they have fetched, when that is to stay in the workspace.
@@ -69,7 +85,7 @@ pub(crate) fn environment(
 ) -> Result<Vec<(OsString, OsString)>, Refusal> {
     let mut variables = BTreeMap::new();
     for (name, value) in &facts.environment {
-        if (is_harmless(name) || request.pass.contains(name)) && !is_function(value) {
+        if (is_harmless(name, value) || request.pass.contains(name)) && !is_function(value) {
             variables.insert(name.clone(), value.clone());
         }
     }
@@ -102,11 +118,26 @@ pub(crate) fn environment(
     }
 }
 
-fn is_harmless(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    HARMLESS.iter().any(|harmless| match harmless.strip_suffix('*') {
-        Some(start) => name.starts_with(start.as_bytes()),
-        None => name == harmless.as_bytes(),
+fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
+    let is_one_of = |names: &[&str]| names.iter().any(|harmless| name == *harmless);
+    is_one_of(HARMLESS) || (is_one_of(LOCALES) && value.to_str().is_some_and(names_locales))
+}
+
+/// Whether a value names locales, one or several in the order in which they are wanted: `de_AT.UTF-8@euro`, `de:en`.
+fn names_locales(value: &str) -> bool {
+    value.split(':').all(|locale| locale.is_empty() || is_locale(locale))
+}
+
+/// A language, perhaps with a country, an encoding and a variant.
+fn is_locale(locale: &str) -> bool {
+    /// The longest in use are `POSIX` and `ISO-8859-15`.
+    const MAX_PART: usize = 12;
+    let (rest, variant) = locale.split_once('@').unwrap_or((locale, "x"));
+    let (rest, encoding) = rest.split_once('.').unwrap_or((rest, "x"));
+    let (language, country) = rest.split_once('_').unwrap_or((rest, "x"));
+    [language, country, encoding, variant].into_iter().all(|part| {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        (1..=MAX_PART).contains(&part.len()) && part.bytes().all(letter)
     })
 }
 
@@ -165,6 +196,41 @@ mod tests {
             variables(&request, &host),
             expected.map(|(name, value)| (name.into(), value.into())).into()
         );
+    }
+
+    #[test]
+    fn locales_are_handed_on_and_nothing_that_is_only_called_so() {
+        for locale in [
+            "C",
+            "POSIX",
+            "C.UTF-8",
+            "en_US.UTF-8",
+            "de_DE@euro",
+            "sr_RS.UTF-8@latin",
+            "ca_ES.ISO-8859-15@euro",
+            "de:en_US:en",
+            "",
+        ] {
+            let handed_on = variables(&Environment::default(), &[("LC_TIME", locale)]);
+            assert!(handed_on.contains_key(OsStr::new("LC_TIME")), "{locale}");
+        }
+        let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        for (name, value) in [
+            ("LC_SECRET_TOKEN", "C"),
+            ("LC_", "C"),
+            ("LC_ALL_TOKEN", "C"),
+            ("lc_all", "C"),
+            ("LC_ALL", token),
+            ("LANGUAGE", token),
+            ("LC_TIME", "C/../x"),
+            ("LC_CTYPE", "() { :; }"),
+            ("LC_NAME", "a b"),
+        ] {
+            let handed_on = variables(&Environment::default(), &[(name, value)]);
+            assert!(!handed_on.contains_key(OsStr::new(name)), "{name}={value}");
+        }
+        let handed_on = variables(&Environment::default(), &[("LANG", token)]);
+        assert_eq!(handed_on.get(OsStr::new("LANG")).map(OsString::as_os_str), Some(OsStr::new("C.UTF-8")));
     }
 
     #[test]

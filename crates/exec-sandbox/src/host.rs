@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::git_settings::GitSettings;
+
 /// What a plan needs to know about a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {
@@ -20,6 +22,8 @@ pub struct HostFacts {
     pub capabilities: BTreeSet<String>,
     /// The variables of the program that starts the sandbox.
     pub environment: BTreeMap<OsString, OsString>,
+    /// The settings of git that a command gets.
+    pub git: GitSettings,
     /// What the kernel offers.
     pub kernel: Kernel,
     /// Where a bubblewrap is that works, if it was looked for.

@@ -49,8 +49,10 @@ pub mod egress;
 mod enforcement;
 mod env;
 mod explain;
+mod git_settings;
 #[cfg(target_os = "linux")]
 mod helper;
+mod home_secrets;
 mod host;
 #[cfg(target_os = "linux")]
 mod journal;
@@ -86,6 +88,7 @@ pub use bwrap::bwrap_arguments;
 pub use choices::{HomeView, OnUnavailable, SandboxBackend};
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
+pub use git_settings::GitSettings;
 #[cfg(target_os = "linux")]
 pub use helper::{find_program, helper_command};
 pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};

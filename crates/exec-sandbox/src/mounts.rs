@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use stockade_names::{Read, Scope, names};
+use stockade_names::SandboxView;
 
-use crate::binds::{check, check_folder};
+use crate::binds::{check, check_folder, homes};
 use crate::choices::HomeView;
+use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, Network, Protection, SandboxSpec};
@@ -49,6 +50,11 @@ pub enum MountKind {
     Scratch {
         /// Bytes that fit in.
         size: u64,
+    },
+    /// A file of the command's own that holds this text at first.
+    Generated {
+        /// What stands in it.
+        text: String,
     },
     /// Nothing, in place of a file or folder that is there.
     Hidden {
@@ -102,8 +108,8 @@ pub(crate) const SYSTEM: &[(&str, &str)] = &[
 
 /// Paths below the home that are visible where they exist, when, and why.
 pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
-    (".gitconfig", HomeView::Private, MountAccess::ReadOnly, "who a commit is by"),
-    (".config/git", HomeView::Private, MountAccess::ReadOnly, "settings of git"),
+    (".config/git/ignore", HomeView::Private, MountAccess::ReadOnly, "which files git passes over"),
+    (".config/git/attributes", HomeView::Private, MountAccess::ReadOnly, "how git treats files"),
     (".nvm", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
     (".local/bin", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
     (".local/lib", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
@@ -111,6 +117,12 @@ pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
     (".cargo/registry", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
     (".rustup", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
 ];
+
+/// Why there are settings of git.
+const WHY_GIT_SETTINGS: &str = "who a commit is by, and what else is harmless of the settings of git";
+
+/// Where git looks for the settings of its user, below the home.
+const GIT_SETTINGS: &str = ".gitconfig";
 
 /// Returns what the command of `spec` sees, in the order in which it is mounted.
 pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
@@ -135,6 +147,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.extend(at_home(spec, facts));
     mounts.extend(inner);
     mounts.extend(protected(spec, facts));
+    mounts.extend(masked(facts, &mounts));
     mounts.extend(broker(spec, facts)?);
     Ok(mounts)
 }
@@ -160,14 +173,13 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
     table.push(row("the workspace", "write, or read", "the workspace"));
     table.push(row("shared folders", "write", "shared with other commands"));
+    table.push(row(&format!("`~/{GIT_SETTINGS}`"), "own", WHY_GIT_SETTINGS));
     for (path, home, _, why) in AT_HOME {
         let when = if *home == HomeView::Tools { ", if tools are to be seen" } else { "" };
         table.push(row(&format!("`~/{path}`{when}"), "read", *why));
     }
-    for path in secrets_at_home() {
-        table.push(row(&format!("`~/{path}`"), "none", "it holds secrets"));
-    }
     table.push(row("other paths that are named as readable", "read", "named as readable"));
+    table.push(row("credentials of tools in what is shared of the home", "none", "they hold secrets"));
     table.push(row("protected names in the workspace", "read", "other programs obey them"));
     table.push(row("`.env`, keys and sockets in the workspace", "none", "they hold secrets, or lead out"));
     table.push(row("the socket of a broker", "write", "the broker, the only way out"));
@@ -249,26 +261,61 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
         let point = mount_point_of(&path, facts);
         plain.then(|| user(path, *access, point, reason))
     });
-    let mut mounts: Vec<Mount> = shown.collect();
-    let secrets = secrets_at_home().map(|below| facts.home.join(below));
-    let there = secrets.filter(|path| matches!(facts.entry(path), Some(Entry::Folder | Entry::File)));
-    let hidden: Vec<Mount> = there
-        .filter(|path| mounts.iter().any(|mount| path.starts_with(&mount.target)))
-        .map(|path| {
-            let point = mount_point_of(&path, facts);
-            Mount::new(path, MountKind::Hidden { point }, "holds secrets, or leads out")
-        })
-        .collect();
-    mounts.extend(hidden);
-    mounts
+    git_settings(facts).into_iter().chain(shown).collect()
 }
 
-/// What holds secrets below something that is visible in the home: what the table of names lets nobody read.
-pub(crate) fn secrets_at_home() -> impl Iterator<Item = &'static str> {
-    let secrets = names()
-        .filter(|name| name.read == Read::Refuse && matches!(name.scope, Scope::Anywhere | Scope::Home));
-    let is_shown = |path: &&str| AT_HOME.iter().any(|row| Path::new(path).starts_with(row.0));
-    secrets.flat_map(|name| name.paths).copied().filter(is_shown)
+/// The settings of git, made for the command: in those of the user there may be tokens.
+fn git_settings(facts: &HostFacts) -> Option<Mount> {
+    let kind = || MountKind::Generated { text: facts.git.text() };
+    (!facts.git.is_empty()).then(|| Mount::new(facts.home.join(GIT_SETTINGS), kind(), WHY_GIT_SETTINGS))
+}
+
+/// Why credentials are not seen in what is shared.
+const HOLDS_CREDENTIALS: &str = "holds credentials";
+
+/// Returns credentials that lie in what may be changed: a wall that hides nothing cannot keep them back, since whoever may
+/// make files in a folder may read what is in it.
+pub(crate) fn writable_credentials(mounts: &[Mount]) -> Option<&Path> {
+    let writable = |path: &Path| {
+        mounts.iter().any(|mount| {
+            let is_writable = matches!(mount.kind, MountKind::Bind { access: MountAccess::ReadWrite, .. });
+            is_writable && path.starts_with(&mount.target)
+        })
+    };
+    let credentials = mounts.iter().filter(|mount| mount.reason == HOLDS_CREDENTIALS);
+    credentials.map(|mount| mount.target.as_path()).find(|path| writable(path))
+}
+
+/// Credentials in folders that are shared, which the command does not see. What is shared by its own name is not meant.
+fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
+    let is_shared_with = |path: &Path, is_meant: fn(MountAccess) -> bool| {
+        mounts.iter().any(|mount| match mount.kind {
+            MountKind::Bind { owner: Owner::User, access, .. } => {
+                is_meant(access) && path != mount.target && path.starts_with(&mount.target)
+            }
+            _ => false,
+        })
+    };
+    let secrets = facts.entries.iter().filter_map(|(path, entry)| {
+        let real = facts.resolved(path)?;
+        let mut below = homes(facts).filter_map(|home| path.strip_prefix(home).ok());
+        let is_linked = matches!(entry, Entry::Link { .. });
+        below
+            .any(|below| match home_secrets::view_of(below) {
+                SandboxView::Masked => is_shared_with(real, |_| true),
+                // What somebody works on is a project, although the home has links into it.
+                SandboxView::Withheld => {
+                    is_linked && is_shared_with(real, |access| access == MountAccess::ReadOnly)
+                }
+                SandboxView::Shown => false,
+            })
+            .then_some(real)
+    });
+    let hidden = secrets.map(|path| {
+        let point = mount_point_of(path, facts);
+        Mount::new(path, MountKind::Hidden { point }, HOLDS_CREDENTIALS)
+    });
+    hidden.collect()
 }
 
 fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {

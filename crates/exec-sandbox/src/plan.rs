@@ -9,7 +9,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{HostFacts, ProtectedEntry, Watched};
 use crate::limits::ResourceLimits;
-use crate::mounts::{Mount, MountKind, mounts};
+use crate::mounts::{Mount, MountKind, mounts, writable_credentials};
 use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
@@ -84,6 +84,11 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     check_cwd(&cwd, &mounts)?;
     let environment = environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?;
     let (provider, enforcement) = choose(spec, facts)?;
+    if let Some(path) = writable_credentials(&mounts).filter(|_| provider == Provider::Landlock) {
+        let rule = SandboxRule::CannotEnforce("credentials that lie in it cannot be hidden by Landlock");
+        let fix = "let the command read it only, or name a folder without credentials";
+        return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
+    }
     let require = still_required(spec, &provider);
     Ok(Plan {
         provider,
@@ -179,6 +184,7 @@ impl fmt::Display for Mount {
             MountKind::Processes => write!(f, "ps {:?}", self.target),
             MountKind::Devices => write!(f, "dv {:?}", self.target),
             MountKind::Scratch { size } => write!(f, "rw {:?} in memory, {} MiB", self.target, size >> 20),
+            MountKind::Generated { .. } => write!(f, "rw {:?} made for it", self.target),
             MountKind::Hidden { .. } => write!(f, "-- {:?}", self.target),
         }?;
         write!(f, "  ({})", self.reason)

@@ -2,15 +2,21 @@
 
 #![expect(clippy::disallowed_methods, reason = "fills HostFacts from the real machine")]
 
+mod git;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
+use stockade_names::{fits, fold};
 
-use crate::choices::SandboxBackend;
+use crate::binds::homes;
+use crate::choices::{HomeView, SandboxBackend};
+use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel};
-use crate::mounts::{AT_HOME, SYSTEM, secrets_at_home};
+use crate::mounts::{AT_HOME, SYSTEM};
 use crate::seccomp::Architecture;
 use crate::spec::{Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
@@ -28,7 +34,10 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         ..HostFacts::default()
     };
     places(spec, &home).for_each(|path| look(&path, &mut facts));
+    links_at(&home).into_iter().for_each(|path| look(&path, &mut facts));
     facts.home = home;
+    secrets(spec, &facts).into_iter().for_each(|path| look(&path, &mut facts));
+    facts.git = git::harmless(spec, &facts.home, &facts.environment);
     // A bubblewrap is tried by running it, which is not done for nothing.
     if spec.backend == SandboxBackend::Bwrap
         || (spec.backend == SandboxBackend::Auto && !facts.kernel.namespaces)
@@ -43,14 +52,54 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
 /// Where a plan for `spec` may depend on what there is.
 fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
     let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
-    let at_home = AT_HOME.iter().map(|row| row.0).chain(secrets_at_home()).map(|below| home.join(below));
-    let named =
-        std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only);
+    let at_home = AT_HOME.iter().map(|row| home.join(row.0));
     let socket = match &spec.network {
         Network::Broker { socket } => Some(socket),
         Network::None | Network::Proxy(_) | Network::Open => None,
     };
-    system.chain(at_home).chain(named.chain(socket).cloned())
+    system.chain(at_home).chain(named(spec).chain(socket).cloned())
+}
+
+/// What a wish names.
+fn named(spec: &SandboxSpec) -> impl Iterator<Item = &PathBuf> {
+    std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only)
+}
+
+/// Links in the home: what they lead to has another name as well, by which it could be shared.
+fn links_at(home: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|it| it.is_symlink()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+/// Where credentials may lie in what is shared of the home.
+fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
+    let at_home = AT_HOME.iter().filter(|row| spec.home == HomeView::Tools || row.1 == HomeView::Private);
+    let at_home = at_home.map(|row| facts.home.join(row.0)).filter(|path| facts.entries.contains_key(path));
+    let shared: Vec<PathBuf> = at_home.chain(named(spec).cloned()).collect();
+    let mut folders = BTreeMap::<PathBuf, Vec<&str>>::new();
+    for (home, (folder, name)) in homes(facts).flat_map(|home| masked().map(move |it| (home, it))) {
+        folders.entry(home.join(folder)).or_default().push(name);
+    }
+    // A folder may be shared by another name than that at home.
+    folders.retain(|folder, _| {
+        let real = fs::metadata(folder).and_then(|_| fs::canonicalize(folder));
+        real.is_ok_and(|real| shared.iter().any(|around| real.starts_with(around)))
+    });
+    folders.iter().flat_map(|(folder, names)| names.iter().flat_map(|name| fitting(folder, name))).collect()
+}
+
+/// What a folder holds under a name, or under each that fits it where it is a pattern.
+fn fitting(folder: &Path, name: &str) -> Vec<PathBuf> {
+    if !name.contains('*') {
+        return vec![folder.join(name)];
+    }
+    let pattern = fold(name);
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let fitting = entries.filter(|name| fits(&fold(&name.to_string_lossy()), &pattern));
+    fitting.map(|name| folder.join(name)).collect()
 }
 
 /// The home as the kernel knows it: a bind below a link would be another folder.

@@ -59,6 +59,8 @@ pub enum SandboxRule {
     SystemFolder(&'static str),
     /// The path is at, under or above a place where credentials are kept.
     CredentialFolder(&'static str),
+    /// The path is a file of credentials in a folder that may be shared without it.
+    CredentialFile(&'static str),
     /// The path is a folder that programs of the machine are run from, or that belongs to everybody.
     NeverWritable(&'static str),
     /// The folder to start in must be visible.
@@ -87,6 +89,7 @@ impl fmt::Display for SandboxRule {
             Self::CredentialFolder(folder) => {
                 write!(f, "~/{folder} holds credentials and is never shared, nor what is above or below it")
             }
+            Self::CredentialFile(file) => write!(f, "~/{file} holds credentials and is never shared"),
             Self::NeverWritable(folder) => write!(f, "{folder} is never writable for a command"),
             Self::VisibleCwd => f.write_str("the command would not see it"),
             Self::PlainCommand => {

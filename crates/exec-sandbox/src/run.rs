@@ -180,7 +180,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         Groups::default()
     };
     let private = match plan.provider {
-        Provider::Landlock => Some(Private::new().map_err(RunError::setup("making a private folder"))?),
+        Provider::Landlock => Some(Private::new(plan).map_err(RunError::setup("making a private folder"))?),
         _ => None,
     };
     let moved = private.as_ref().map(|private| private.move_in(plan));

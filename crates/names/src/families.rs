@@ -1,6 +1,7 @@
 //! The table, a file for each family of tools.
 
 mod agents;
+mod credentials;
 mod editors;
 mod git;
 mod homes;
@@ -35,6 +36,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "Continuous integration", rows: pipelines::ROWS },
     Family { title: "What a home holds", rows: homes::ROWS },
     Family { title: "Secrets", rows: secrets::ROWS },
+    Family { title: "Credentials of tools", rows: credentials::ROWS },
     Family { title: "Histories and logs", rows: traces::ROWS },
 ];
 

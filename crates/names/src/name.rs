@@ -125,7 +125,8 @@ pub enum SandboxView {
     /// The file, where the folder around it is visible.
     #[default]
     Shown,
-    /// An empty file in its place.
+    /// Nothing in its place, also where the folder around it is visible. In the home, a request to share it by its name is
+    /// refused.
     Masked,
     /// Nothing, and a request to share it, or what is around it, is refused.
     Withheld,

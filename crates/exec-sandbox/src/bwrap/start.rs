@@ -84,6 +84,11 @@ pub(crate) fn start(
     for (name, value) in &plan.environment {
         words.extend(["--setenv".into(), name.clone(), value.clone()]);
     }
+    let generated = generated(plan)?;
+    for (target, text) in &generated {
+        words.extend(["--perms", "0644", "--file"].map(OsString::from));
+        words.extend([number(text), target.into()]);
+    }
     // What is not mounted cannot be written, and the root is the last thing that is.
     words.extend(["--remount-ro", "/"].map(OsString::from));
     let words: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
@@ -92,8 +97,9 @@ pub(crate) fn start(
     command.env_clear().arg("--args").arg(number(&words)).arg("--").args(taking);
     command.arg(&plan.program).args(&plan.arguments);
     let keep = [&information as &dyn AsRawFd, &go_read, &code, &words].map(AsRawFd::as_raw_fd);
+    let keep = keep.into_iter().chain(generated.iter().map(|(_, text)| text.as_raw_fd())).collect();
     let pid = spawn::spawn(command, handed.streams, keep, observed)?;
-    drop((information, go_read, code, words));
+    drop((information, go_read, code, words, generated));
     let mut text = String::new();
     File::from(information_read).take(1 << 16).read_to_string(&mut text)?;
     let first = child(&text).ok_or_else(|| {
@@ -201,6 +207,15 @@ fn child(text: &str) -> Option<i32> {
     let (_, rest) = text.split_once("\"child-pid\":")?;
     let rest = rest.trim_start();
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The files that are made for the command, and where.
+fn generated(plan: &Plan) -> io::Result<Vec<(&Path, File)>> {
+    let files = plan.mounts.iter().filter_map(|mount| match &mount.kind {
+        MountKind::Generated { text } => Some((mount.target.as_path(), text)),
+        _ => None,
+    });
+    files.map(|(target, text)| Ok((target, in_memory(c"text", text.as_bytes())?))).collect()
 }
 
 fn in_memory(name: &std::ffi::CStr, bytes: &[u8]) -> io::Result<File> {

@@ -52,6 +52,7 @@ impl<'p> Judge<'p> {
             Some((MountKind::Bind { access: MountAccess::ReadWrite, .. } | MountKind::Link { .. }, _)) => {
                 None
             }
+            Some((MountKind::Generated { .. }, _)) => None,
             Some((MountKind::Bind { access: MountAccess::ReadOnly, .. }, mount)) => {
                 (wanted == Use::Change).then(|| self.read_only(path, mount))
             }
@@ -70,7 +71,7 @@ impl<'p> Judge<'p> {
     /// What was probably refused about a path that could not be used, where nobody says what it was wanted for.
     pub(super) fn failed(&self, path: &Path) -> Option<Denial> {
         match self.mount(path).map(|mount| &mount.kind) {
-            Some(MountKind::Devices) => None,
+            Some(MountKind::Devices | MountKind::Generated { .. }) => None,
             Some(MountKind::Processes) => Some(never(path, "it concerns the whole machine")),
             Some(MountKind::Bind { .. }) => self.path(path, Use::Change, true),
             Some(MountKind::Link { .. } | MountKind::Hidden { .. }) => self.path(path, Use::Read, true),

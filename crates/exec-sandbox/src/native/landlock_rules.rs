@@ -1,8 +1,13 @@
 //! Rules of Landlock that say the same as the mounts: a second line, should those have a hole, or the only one where there
 //! are none.
 
-#![expect(clippy::disallowed_methods, reason = "looks which files of /proc the kernel has")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "looks which files of /proc the kernel has, and what lies beside what is hidden"
+)]
 
+use std::ffi::CString;
+use std::fs;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::Path;
@@ -43,7 +48,11 @@ pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>
             MountKind::Bind { access: MountAccess::ReadWrite, point: MountPoint::File, .. } => of_files,
             MountKind::Processes => handled & (WRITE_FILE | TRUNCATE),
             MountKind::Devices => handled & (WRITE_FILE | IOCTL_DEV),
-            MountKind::Bind { .. } | MountKind::Link { .. } | MountKind::Hidden { .. } => continue,
+            // What is made for the command lies in its home.
+            MountKind::Bind { .. }
+            | MountKind::Link { .. }
+            | MountKind::Generated { .. }
+            | MountKind::Hidden { .. } => continue,
         };
         rules.push((c_string(mount.target.as_os_str())?, allowed));
     }
@@ -75,6 +84,39 @@ const MACHINE: &[&str] = &[
     "/proc/sys/vm/overcommit_memory",
 ];
 
+/// What a plan hides below a folder.
+fn hidden_below<'p>(plan: &'p Plan, folder: &Path) -> Vec<&'p Path> {
+    let hidden = plan.mounts.iter().filter(|mount| matches!(mount.kind, MountKind::Hidden { .. }));
+    hidden.map(|mount| mount.target.as_path()).filter(|path| path.starts_with(folder)).collect()
+}
+
+/// How many rules are made for what lies beside something that is hidden.
+const MAX_BESIDE: usize = 16_384;
+
+/// Lets all of a folder be read but what is hidden in it. Landlock knows no exceptions, so each thing beside is named; the
+/// names of all of them are seen.
+fn all_but(folder: &Path, hidden: &[&Path], rules: &mut Vec<(CString, u64)>) -> io::Result<()> {
+    rules.push((c_string(folder.as_os_str())?, READ_DIR));
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if rules.len() > MAX_BESIDE {
+            return Err(io::Error::other(format!("too much lies beside what is hidden in {folder:?}")));
+        }
+        if hidden.contains(&path.as_path()) {
+            continue;
+        }
+        if kind.is_dir() && hidden.iter().any(|hidden| hidden.starts_with(&path)) {
+            all_but(&path, hidden, rules)?;
+        } else if kind.is_dir() {
+            rules.push((c_string(path.as_os_str())?, EXECUTE | READ_FILE | READ_DIR));
+        } else if kind.is_file() {
+            rules.push((c_string(path.as_os_str())?, EXECUTE | READ_FILE));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the rules for a plan where Landlock alone keeps the command in: nothing is open but what is named.
 pub(super) fn rules_in_place(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
@@ -92,7 +134,12 @@ pub(super) fn rules_in_place(plan: &Plan, handed: &Handed) -> io::Result<Option<
             (MountAccess::ReadWrite, MountPoint::Folder) => all,
             (MountAccess::ReadWrite, MountPoint::File) => all & (read | WRITE_FILE | TRUNCATE),
         };
-        rules.push((c_string(source.as_os_str())?, allowed));
+        let hidden = hidden_below(plan, source);
+        if hidden.is_empty() || *access == MountAccess::ReadWrite {
+            rules.push((c_string(source.as_os_str())?, allowed));
+        } else {
+            all_but(source, &hidden, &mut rules)?;
+        }
     }
     for device in DEVICES {
         rules.push((c_string(device.as_ref())?, handled & (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV)));

@@ -133,6 +133,11 @@ impl RootfsBuilder<'_> {
             MountKind::Processes => self.processes(target)?,
             MountKind::Devices => self.devices(target)?,
             MountKind::Scratch { size } => self.scratch(target, *size, 0)?,
+            MountKind::Generated { text } => {
+                self.parents(target)?;
+                let text = text.clone().into_bytes();
+                self.step(Step::Text { path: below_root(target)?, text });
+            }
             MountKind::Hidden { point: MountPoint::File } => self.step(Step::HideFile(below_root(target)?)),
             MountKind::Hidden { point: MountPoint::Folder } => {
                 self.step(Step::HideFolder(below_root(target)?));

@@ -25,8 +25,8 @@ pub(super) struct Private {
 }
 
 impl Private {
-    /// Makes one that nobody else has, and can enter.
-    pub(super) fn new() -> io::Result<Self> {
+    /// Makes one that nobody else has, and can enter, with the files of a plan.
+    pub(super) fn new(plan: &Plan) -> io::Result<Self> {
         let temporary = std::env::temp_dir().canonicalize()?;
         let name = format!("stockade-{}-{}", moment(), std::process::id());
         let path = temporary.join(&name);
@@ -41,7 +41,18 @@ impl Private {
         let private = Self { path, scratch_dir, _open: [parent, folder] };
         builder.create(private.path.join("home"))?;
         builder.create(private.path.join("tmp"))?;
+        private.generate(plan)?;
         Ok(private)
+    }
+
+    /// Makes the files that a plan has in its home.
+    fn generate(&self, plan: &Plan) -> io::Result<()> {
+        plan.mounts.iter().try_for_each(|mount| match (&mount.kind, mount.target.file_name()) {
+            (MountKind::Generated { text }, Some(name)) => {
+                std::fs::write(self.path.join("home").join(name), text)
+            }
+            _ => Ok(()),
+        })
     }
 
     /// What the first process removes.
@@ -52,18 +63,10 @@ impl Private {
     /// Returns the plan with its home and its temporary files in this folder.
     pub(super) fn move_in(&self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
-        let home = plan.environment.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.clone());
-        let settings = home.map(|home| PathBuf::from(home).join(".gitconfig"));
-        let settings = settings.filter(|path| plan.mounts.iter().any(|mount| mount.target == *path));
         let folder = |name: &str| self.path.join(name).into_os_string();
-        let rows = [("HOME", Some(folder("home"))), ("TMPDIR", Some(folder("tmp")))];
-        // Git gives up where settings exist that it may not read.
-        let git = [
-            ("GIT_CONFIG_GLOBAL", settings.map(PathBuf::into_os_string)),
-            ("GIT_CONFIG_NOSYSTEM", Some("1".into())),
-        ];
-        for (name, value) in rows.into_iter().chain(git) {
-            let Some(value) = value else { continue };
+        // Git gives up where settings of the machine exist that it may not read.
+        let rows = [("HOME", folder("home")), ("TMPDIR", folder("tmp")), ("GIT_CONFIG_NOSYSTEM", "1".into())];
+        for (name, value) in rows {
             plan.environment.retain(|(other, _)| other != name);
             plan.environment.push((name.into(), value));
         }

@@ -88,6 +88,11 @@ pub(crate) enum Step {
         path: CString,
         to: CString,
     },
+    /// Makes a file that holds a text.
+    Text {
+        path: CString,
+        text: Vec<u8>,
+    },
     Scratch {
         path: CString,
         size: CString,

@@ -10,10 +10,10 @@ use super::raw::{self, CapabilityMask};
 
 /// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Returns its number.
 /// Where somebody looks on, that must be another thread: the program cannot start before it was seen.
-pub(crate) fn spawn<const N: usize>(
+pub(crate) fn spawn(
     mut command: Command,
     streams: [RawFd; 3],
-    keep: [RawFd; N],
+    keep: Vec<RawFd>,
     observed: Option<Observed>,
 ) -> io::Result<i32> {
     let parent = raw::own_number();
@@ -23,7 +23,7 @@ pub(crate) fn spawn<const N: usize>(
             raw::duplicate(stream, number as RawFd).map_err(error)?;
         }
         raw::close_on_exec(3).map_err(error)?;
-        keep.into_iter().try_for_each(|descriptor| raw::duplicate(descriptor, descriptor)).map_err(error)?;
+        keep.iter().try_for_each(|descriptor| raw::duplicate(*descriptor, *descriptor)).map_err(error)?;
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).map_err(error)?;
         // It may have died before the line above.
         if !raw::is_child_of(parent) {

@@ -12,6 +12,8 @@ mod capabilities;
 mod escapes;
 mod helpers;
 #[cfg(target_os = "linux")]
+mod homes;
+#[cfg(target_os = "linux")]
 mod inherited_memory;
 #[cfg(target_os = "linux")]
 mod limits;

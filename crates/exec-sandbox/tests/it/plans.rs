@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Entry, HostFacts, Kernel, MountKind, Network, Property, ProtectedEntry, ProtectionMode, SandboxRule,
+    Entry, HostFacts, Kernel, Mount, Network, Property, ProtectedEntry, ProtectionMode, SandboxRule,
     SandboxSpec, Searched, What, bwrap_arguments, plan,
 };
 
@@ -23,7 +23,6 @@ pub(crate) fn machine() -> HostFacts {
             link("/etc/localtime", "/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/UTC"),
             file("/etc/hosts"),
             folder("/etc/ssl"),
-            file("/home/u/.gitconfig"),
             folder("/home/u/work"),
             folder("/srv/data"),
             folder("/srv/graph/run1"),
@@ -48,6 +47,7 @@ pub(crate) fn machine() -> HostFacts {
             },
         ],
         searched: Searched::Fully,
+        ..HostFacts::default()
     }
 }
 
@@ -76,7 +76,6 @@ mount    ro \"/srv\"  (named as readable)
 mount    rw \"/home/u\" in memory, 256 MiB  (private home)
 mount    rw \"/home/u/work\"  (the workspace)
 mount    rw \"/srv/graph/run1\"  (shared with other commands)
-mount    ro \"/home/u/.gitconfig\"  (who a commit is by)
 mount    ro \"/srv/data\"  (named as readable)
 mount    rw \"/home/u/work/.git\"  (not to be moved away)
 mount    ro \"/home/u/work/.git/config\"  (other programs obey it)
@@ -180,18 +179,66 @@ fn refused_with_the_way_out() {
     );
 }
 
-/// Git keeps passwords beside its settings.
+/// Git keeps passwords beside its settings, and in them.
 #[test]
-fn what_holds_secrets_among_the_settings_of_git_is_hidden() {
+fn no_file_with_settings_of_git_is_shared() {
     let mut facts = machine();
     let plan_with = |facts: &HostFacts| plan(&SandboxSpec::new("/home/u/work", ["true"]), facts).unwrap();
-    let secret = Path::new("/home/u/.config/git/credentials");
-    facts.entries.insert("/home/u/.config/git".into(), Entry::Folder);
-    assert!(!plan_with(&facts).mounts.iter().any(|mount| mount.target == secret));
-    facts.entries.insert(secret.into(), Entry::File);
+    for (path, entry) in [
+        ("/home/u/.gitconfig", Entry::File),
+        ("/home/u/.config/git", Entry::Folder),
+        ("/home/u/.config/git/config", Entry::File),
+        ("/home/u/.config/git/credentials", Entry::File),
+        ("/home/u/.config/git/ignore", Entry::File),
+    ] {
+        facts.entries.insert(path.into(), entry);
+    }
     let mounts = plan_with(&facts).mounts;
-    let at = |target: &Path| mounts.iter().position(|mount| mount.target == target);
-    assert!(at(Path::new("/home/u/.config/git")) < at(secret));
-    let hidden = mounts.iter().find(|mount| mount.target == secret).map(|mount| &mount.kind);
-    assert!(matches!(hidden, Some(MountKind::Hidden { .. })), "{hidden:?}");
+    let of_git = |mount: &&Mount| mount.target.to_string_lossy().starts_with("/home/u/.");
+    let shared: Vec<&Path> = mounts.iter().filter(of_git).map(|mount| mount.target.as_path()).collect();
+    assert_eq!(shared, [Path::new("/home/u/.config/git/ignore")]);
+    for named in [".gitconfig", ".config/git", ".config/git/ignore", ".config/git/credentials"] {
+        let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+        spec.read_only.push(facts.home.join(named));
+        assert!(matches!(plan(&spec, &facts).unwrap_err().rule, SandboxRule::CredentialFolder(_)), "{named}");
+    }
+}
+
+/// Credentials lie in folders that are worth sharing.
+#[test]
+fn what_is_masked_at_home_is_masked_in_what_is_shared() {
+    let mut facts = machine();
+    let link = |to: &str| Entry::Link { to: None, resolved: Some(to.into()) };
+    for (path, entry) in [
+        ("/home/u/.m2", Entry::Folder),
+        ("/home/u/.m2/settings.xml", Entry::File),
+        ("/home/u/.m2/repository", Entry::Folder),
+        ("/home/u/.gradle/gradle.properties", Entry::File),
+        ("/srv", Entry::Folder),
+        ("/srv/cargo", Entry::Folder),
+        ("/home/u/.cargo/credentials.toml", link("/srv/cargo/credentials.toml")),
+        ("/srv/cargo/credentials.toml", Entry::File),
+        ("/home/u/.ssh", link("/srv/keys")),
+        ("/srv/keys", Entry::Folder),
+    ] {
+        facts.entries.insert(path.into(), entry);
+    }
+    let hidden = |read_only: &[&str]| {
+        let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+        spec.read_only = read_only.iter().map(PathBuf::from).collect();
+        let mounts = plan(&spec, &facts).map(|plan| plan.mounts).map_err(|refusal| refusal.rule)?;
+        let hidden = mounts.into_iter().filter(|mount| mount.reason == "holds credentials");
+        Ok::<Vec<PathBuf>, SandboxRule>(hidden.map(|mount| mount.target).collect())
+    };
+    assert_eq!(hidden(&[]), Ok(vec![]));
+    assert_eq!(hidden(&["/home/u/.m2"]), Ok(vec!["/home/u/.m2/settings.xml".into()]));
+    assert_eq!(hidden(&["/home/u/.m2/repository"]), Ok(vec![]));
+    assert_eq!(hidden(&["/srv/cargo"]), Ok(vec!["/srv/cargo/credentials.toml".into()]));
+    let file = Err(SandboxRule::CredentialFile(".m2/settings.xml"));
+    assert_eq!(hidden(&["/home/u/.m2/settings.xml"]), file);
+    let both = ["/srv/cargo/credentials.toml", "/srv/keys"].map(PathBuf::from);
+    assert_eq!(hidden(&["/srv"]), Ok(both.to_vec()));
+    for named in ["/srv/keys", "/srv/keys/x"] {
+        assert_eq!(hidden(&[named]), Err(SandboxRule::CredentialFolder(".ssh")), "{named}");
+    }
 }

@@ -18,6 +18,7 @@ const TESTS: &[&str] = &[
     "attacks::",
     "capabilities::",
     "escapes::",
+    "homes::",
     "limits::",
     "names::",
     "pool::",

@@ -46,9 +46,11 @@ fn place(mount: &Mount) -> Option<&Path> {
     match &mount.kind {
         MountKind::Bind { source, .. } => Some(source),
         MountKind::Hidden { .. } => Some(&mount.target),
-        MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Scratch { .. } => {
-            None
-        }
+        MountKind::Link { .. }
+        | MountKind::Processes
+        | MountKind::Devices
+        | MountKind::Scratch { .. }
+        | MountKind::Generated { .. } => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files, folders and descriptors.
 
 use std::ffi::{CStr, c_int, c_uint};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use super::{Result, check, descriptor, done};
 use crate::sys::launch::Report;
@@ -76,6 +76,14 @@ pub(crate) fn make_folder(at: RawFd, path: &CStr, mode: u32) -> Result {
 pub(crate) fn make_file(at: RawFd, path: &CStr) -> Result {
     // SAFETY: the path ends in 0.
     done(unsafe { libc::syscall(libc::SYS_mknodat, at, path.as_ptr(), libc::S_IFREG | 0o444, 0) })
+}
+
+/// Makes a file that holds a text. Nothing may be there, not even a link.
+pub(crate) fn make_text(at: RawFd, path: &CStr, text: &[u8]) -> Result {
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+    // SAFETY: the path ends in 0.
+    let file = descriptor(unsafe { libc::syscall(libc::SYS_openat, at, path.as_ptr(), flags, 0o644) })?;
+    write(file.as_raw_fd(), text)
 }
 
 pub(crate) fn make_link(at: RawFd, path: &CStr, to: &CStr) -> Result {

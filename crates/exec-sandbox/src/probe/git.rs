@@ -1,0 +1,98 @@
+//! Reads the settings of git of whoever starts a command, to hand on what is harmless of them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::git_settings::syntax::{Setting, settings};
+use crate::git_settings::{GitSettings, condition};
+use crate::spec::SandboxSpec;
+
+/// How many files are read that name one another, and how deep.
+const MAX_FILES: usize = 32;
+const MAX_DEPTH: usize = 10;
+
+/// Longest file that is read.
+const MAX_LENGTH: u64 = 256 << 10;
+
+/// Returns what is handed on of the settings that git would read for this user in the workspace.
+pub(super) fn harmless(
+    spec: &SandboxSpec,
+    home: &Path,
+    environment: &BTreeMap<OsString, OsString>,
+) -> GitSettings {
+    let set = |name: &str| environment.get(name.as_ref() as &std::ffi::OsStr).filter(|it| !it.is_empty());
+    let mut reading = Reading { spec, home, files: 0, found: GitSettings::default() };
+    match set("GIT_CONFIG_GLOBAL") {
+        Some(file) => reading.file(Path::new(file), 0),
+        None => {
+            let settings = set("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+            reading.file(&settings.join("git/config"), 0);
+            reading.file(&home.join(".gitconfig"), 0);
+        }
+    }
+    reading.found
+}
+
+struct Reading<'s> {
+    spec: &'s SandboxSpec,
+    home: &'s Path,
+    files: usize,
+    found: GitSettings,
+}
+
+impl Reading<'_> {
+    fn file(&mut self, path: &Path, depth: usize) {
+        if depth >= MAX_DEPTH || self.files >= MAX_FILES || !path.is_absolute() {
+            return;
+        }
+        self.files += 1;
+        let Some(text) = self.text(path) else { return };
+        let beside = path.parent().unwrap_or(path);
+        for setting in settings(&text) {
+            match self.included(&setting, beside) {
+                Some(path) => self.file(&path, depth + 1),
+                None => self.found.take(&setting),
+            }
+        }
+    }
+
+    /// What stands in a file. What a command can write says nothing about its user.
+    fn text(&self, path: &Path) -> Option<String> {
+        let real = path.canonicalize().ok()?;
+        let mut written =
+            std::iter::once(&self.spec.workspace).chain(&self.spec.shared).chain(&self.spec.spill);
+        if written.any(|folder| real.starts_with(folder)) {
+            return None;
+        }
+        // A pipe in its place would let this wait for ever.
+        let mut options = OpenOptions::new();
+        let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).ok()?;
+        let data = file.metadata().ok()?;
+        if !data.is_file() || data.len() > MAX_LENGTH {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_LENGTH).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The file that a setting has git read as well, in this workspace.
+    fn included(&self, setting: &Setting, beside: &Path) -> Option<PathBuf> {
+        let holds = match (setting.section.as_str(), setting.subsection.as_deref()) {
+            ("include", None) => true,
+            ("includeif", Some(condition)) => {
+                condition::holds(condition, &self.spec.workspace.join(".git"), self.home, beside)
+            }
+            _ => false,
+        };
+        let path = setting.value.as_deref().filter(|_| holds && setting.name == "path")?;
+        Some(match path.strip_prefix("~/") {
+            Some(below) => self.home.join(below),
+            None => beside.join(path),
+        })
+    }
+}
