@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::Streams;
+use stockade_guard::exec::{SandboxMode, Streams};
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, Ran, RunAnswer, Session};
 use stockade_text::escape;
@@ -38,6 +38,18 @@ pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> R
     let trail = trail::open(&config).map_err(Failure::incomplete)?;
     let guard = guarded::open(&config, agent, workspace).map_err(Failure::incomplete)?;
     Ok(guarded::session(&guard, trail))
+}
+
+/// Holds the commands of a session to a mode, if one was typed. The configuration can be narrowed like this and not widened.
+pub(crate) fn bound_mode(session: &mut Session, mode: Option<SandboxMode>) -> Result<(), Failure> {
+    let Some(mode) = mode else { return Ok(()) };
+    session.bound_mode(mode).map_err(|holds| {
+        let (mode, holds) = (mode.name(), holds.name());
+        Failure::usage(format_args!(
+            "--sandbox {mode} asks for more than the configuration of the agent allows, which is {holds}"
+        ))
+        .with_help("`execSandbox.mode` of the configuration decides; an option only narrows it")
+    })
 }
 
 /// Has the tool and the command judged, and runs the command where it may run.

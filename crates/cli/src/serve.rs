@@ -76,6 +76,8 @@ pub(crate) struct ServeOptions {
     pub(crate) rules: Option<KeptRules>,
     /// Whether requests may make these rules milder.
     pub(crate) may_widen: bool,
+    /// Whether requests may ask for commands without a sandbox.
+    pub(crate) may_leave_sandbox: bool,
 }
 
 /// Whether decisions that are only asked for are put on record.

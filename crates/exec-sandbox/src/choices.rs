@@ -86,6 +86,25 @@ words! { HomeView {
     Private "private" "Settings of git",
 } }
 
+/// How much a command may do, in the words of other agents: what each means for a [`SandboxSpec`](crate::SandboxSpec) stands
+/// in one table, beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum SandboxMode {
+    /// There is no sandbox: the command may do whatever whoever runs it may. It is chosen by name or not at all.
+    DangerFullAccess,
+    /// It may change the workspace, and of everything else nothing.
+    #[default]
+    WorkspaceWrite,
+    /// It may change nothing that outlasts it.
+    ReadOnly,
+}
+
+words! { SandboxMode {
+    DangerFullAccess "danger-full-access" "No sandbox: the command may do whatever you may, and that is on record as a warning",
+    WorkspaceWrite "workspace-write" "The command changes the workspace and nothing else",
+    ReadOnly "read-only" "The command changes nothing that outlasts it",
+} }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +120,10 @@ mod tests {
         for view in HomeView::ALL {
             assert_eq!(HomeView::from_name(view.name()), Some(*view));
         }
+        for mode in SandboxMode::ALL {
+            assert_eq!(SandboxMode::from_name(mode.name()), Some(*mode));
+        }
+        assert!(SandboxMode::ALL.is_sorted(), "the strictest is the last");
         assert_eq!(SandboxBackend::from_name("Native"), None);
         assert_eq!(OnUnavailable::NAMES, ["warn", "ask", "refuse"], "from the mildest to the strictest");
         assert_eq!(HomeView::NAMES.last(), Some(&"private"));

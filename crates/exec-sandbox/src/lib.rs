@@ -58,6 +58,7 @@ mod host;
 mod journal;
 mod limits;
 mod listener_handoff;
+mod mode;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
@@ -85,7 +86,7 @@ mod sys;
 mod workspace;
 
 pub use bwrap::bwrap_arguments;
-pub use choices::{HomeView, OnUnavailable, SandboxBackend};
+pub use choices::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
 pub use git_settings::GitSettings;
@@ -114,7 +115,9 @@ pub use run::{
     run_prepared,
 };
 pub use seccomp::{Architecture, Closed, Instruction, filter};
-pub use spec::{Caches, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
+pub use spec::{
+    Caches, Confinement, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn,
+};
 
 /// Something that was found under a protected name after a command, and where it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]

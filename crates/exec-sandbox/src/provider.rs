@@ -8,7 +8,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::requirement::require;
-use crate::spec::{MountAccess, Network, Protection, SandboxSpec, Spawn};
+use crate::spec::{Confinement, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// What makes the sandbox of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,9 @@ const USABLE: u32 = 2;
 
 /// Returns what makes the sandbox, and what that enforces: the first that enforces what is required.
 pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforcement), Refusal> {
+    if spec.confinement == Confinement::None {
+        return unconfined(spec, facts);
+    }
     let mut refusal = None;
     for provider in candidates(spec, facts) {
         let promise = promise(&provider, spec, facts);
@@ -55,14 +58,31 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
             Err(why) => refusal = refusal.or(Some(why)),
         }
     }
-    let has_proxy = matches!(spec.network, Network::Proxy(_));
-    if spec.on_unavailable == OnUnavailable::Warn && spec.spawn == Spawn::Free && !has_proxy {
-        let promise = promise(&Provider::Nothing, spec, facts);
-        // What was required beside the usual is required still.
-        let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
-        return require(&named, &promise).map(|()| (Provider::Nothing, promise));
+    if spec.on_unavailable == OnUnavailable::Warn && asks_for_what_a_sandbox_has(spec).is_none() {
+        return unconfined(spec, facts);
     }
     Err(refusal.unwrap_or_else(|| unavailable(spec.backend)))
+}
+
+/// What holds where nothing makes a sandbox. What was required beside the usual is required still.
+fn unconfined(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforcement), Refusal> {
+    if let Some(property) = asks_for_what_a_sandbox_has(spec) {
+        let why = "there is no sandbox that could hold it to that";
+        let fix = "leave that out, or let it run in a sandbox";
+        return Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix));
+    }
+    let promise = promise(&Provider::Nothing, spec, facts);
+    let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
+    require(&named, &promise).map(|()| (Provider::Nothing, promise))
+}
+
+/// What a request asks for that means nothing without a sandbox.
+fn asks_for_what_a_sandbox_has(spec: &SandboxSpec) -> Option<Property> {
+    match (spec.spawn, &spec.network) {
+        (Spawn::Threads, _) => Some(Property::NoSpawn),
+        (_, Network::Proxy(_)) => Some(Property::Network),
+        _ => None,
+    }
 }
 
 /// What this machine has of what was asked for, best first.

@@ -21,6 +21,8 @@ pub struct SandboxSpec {
     pub workspace: PathBuf,
     /// Whether the command may change the workspace.
     pub workspace_access: MountAccess,
+    /// Whether there is a sandbox at all.
+    pub confinement: Confinement,
     /// Where the command starts; the workspace if nothing is said.
     pub cwd: Option<PathBuf>,
     /// Folders that the command shares with others and may change, such as that of a graph run. They must exist.
@@ -61,6 +63,7 @@ impl SandboxSpec {
             command: command.into_iter().map(Into::into).collect(),
             workspace: workspace.into(),
             workspace_access: MountAccess::ReadWrite,
+            confinement: Confinement::Sandbox,
             cwd: None,
             shared: Vec::new(),
             spill: None,
@@ -77,6 +80,17 @@ impl SandboxSpec {
             on_unavailable: OnUnavailable::Refuse,
         }
     }
+}
+
+/// Whether there is a sandbox at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Confinement {
+    /// The command runs in a sandbox, or it does not run unless [`OnUnavailable`] says otherwise.
+    #[default]
+    Sandbox,
+    /// The command runs like any other program, because somebody chose that by its name: see
+    /// [`SandboxMode::DangerFullAccess`](crate::SandboxMode::DangerFullAccess).
+    None,
 }
 
 /// What may be done with a path.

@@ -10,11 +10,11 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Caches, Changed, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Entry, Environment,
-    Explain, HomeView, HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess, Network,
-    OnUnavailable, Outcome, Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider,
-    Quarantined, Refusal, ResourceLimits, ResourceUsage, SandboxBackend, SandboxRule, SandboxSpec, Spawn,
-    What, bwrap_arguments, mount_table, plan,
+    Caches, Changed, Confinement, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Entry,
+    Environment, Explain, HomeView, HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess,
+    Network, OnUnavailable, Outcome, Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider,
+    Quarantined, Refusal, ResourceLimits, ResourceUsage, SandboxBackend, SandboxMode, SandboxRule,
+    SandboxSpec, Spawn, What, bwrap_arguments, mount_table, plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{

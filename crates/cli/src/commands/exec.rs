@@ -4,6 +4,7 @@
 mod agent;
 pub(super) mod document;
 mod hosts;
+mod mode;
 pub(super) mod report;
 mod units;
 mod wish;
@@ -19,8 +20,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind};
 use stockade_guard::exec::{
-    EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend, Signals,
-    Stream, Streams, Terminal, TerminalSize,
+    EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend,
+    SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize,
 };
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::{CommandDecision, CommandPolicy};
@@ -41,6 +42,7 @@ Examples:
                                                   one socket leads out, and its broker decides
   stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
   stockade exec --agent ci -- make test           it runs as a command of the agent `ci`, by its configuration
+  stockade exec --sandbox read-only -- ./check.sh it changes nothing that outlasts it
   stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
 const MORE: &str = "\
@@ -51,11 +53,11 @@ runs, since a person typed it; as a command of an agent it is refused, because n
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
 
-/// What the configuration of an agent says, and no option beside it. A time and an amount of output only narrow that.
+/// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
 #[rustfmt::skip]
-const SHAPING: [&str; 22] = [
+const SHAPING: [&str; 21] = [
     "no_rules", "ro", "rw", "network", "broker", "allow_host", "home", "env", "cpu_time", "cpus", "memory", "processes",
-    "file_size", "require", "backend", "on_unavailable", "no_spawn", "read_only", "tty", "explain", "audit", "dry_run",
+    "file_size", "require", "backend", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -149,8 +151,12 @@ pub(crate) struct ExecArgs {
     #[arg(long)]
     no_spawn: bool,
 
-    /// Let the command only read the workspace
-    #[arg(long)]
+    /// How much the command may do [default: workspace-write]
+    #[arg(long, value_name = "MODE", value_parser = modes())]
+    sandbox: Option<SandboxMode>,
+
+    /// The same as --sandbox read-only
+    #[arg(long, conflicts_with = "sandbox")]
     read_only: bool,
 
     /// Give the command a terminal of its own, as a shell or an editor needs it
@@ -205,6 +211,11 @@ fn homes() -> impl TypedValueParser<Value = HomeView> {
     choice(HomeView::ALL, HomeView::name, HomeView::meaning)
 }
 
+/// The words of all modes, for each command that takes one.
+pub(super) fn modes() -> impl TypedValueParser<Value = SandboxMode> {
+    choice(SandboxMode::ALL, SandboxMode::name, SandboxMode::meaning)
+}
+
 fn backends() -> impl TypedValueParser<Value = SandboxBackend> {
     choice(SandboxBackend::ALL, SandboxBackend::name, SandboxBackend::meaning)
 }
@@ -241,6 +252,9 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         Ok(spec) => spec,
         Err(error) => return failed(args, &format_args!("cannot find what the command is to see: {error}")),
     };
+    if let Some(why) = mode::pointless(args) {
+        return failed(args, &why);
+    }
     let text = text(&args.command);
     if !args.no_rules
         && let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &spec)
@@ -263,6 +277,9 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     };
     if args.dry_run {
         return show_plan(args, &prepared);
+    }
+    if mode::mode(args) == SandboxMode::DangerFullAccess {
+        report::say(mode::WARNING);
     }
     match prepared.run(started(args), streams(args)) {
         Ok(report) => ended(args, &report, None),
@@ -289,6 +306,10 @@ fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
 fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
     let options = AuditOptions::default();
     match &args.audit {
+        // What nothing holds is at least on record.
+        None if mode::mode(args) == SandboxMode::DangerFullAccess && !args.dry_run => {
+            AuditTrail::open_default(options).map(Some)
+        }
         None => Ok(None),
         Some(Some(file)) => AuditTrail::open(file, options).map(Some),
         Some(None) => AuditTrail::open_default(options).map(Some),

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use stockade_guard::exec::{Input, Signals, Stream, Streams};
+use stockade_guard::exec::{Input, SandboxMode, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Admission, Decision, Ran, SkillSource};
 use stockade_text::{escape, escape_path};
@@ -51,6 +51,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::config::assignment)]
     set: Vec<(String, String)>,
 
+    /// How much the command may do, if that is less than the configuration of the agent allows
+    #[arg(long, value_name = "MODE", value_parser = exec::modes())]
+    sandbox: Option<SandboxMode>,
+
     /// How to say how it went; json keeps what the command prints, and puts it into one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -73,6 +77,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 
 fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut session = agent_run::open(&args.agent, &args.workspace, &args.set)?;
+    agent_run::bound_mode(&mut session, args.sandbox)?;
     let admission =
         session.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
     if !matches!(admission, Admission::Accepted(_)) {

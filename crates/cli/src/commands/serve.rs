@@ -73,8 +73,17 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     requests_may_widen: bool,
 
+    /// Let requests run commands in the mode danger-full-access, which is no sandbox at all
+    #[arg(long, conflicts_with = "no_audit")]
+    allow_danger_full_access: bool,
+
     /// Print the JSON Schema of every method, and end
-    #[arg(long, conflicts_with_all = ["socket", "audit", "no_audit", "agent", "rules", "requests_may_widen"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "socket", "audit", "no_audit", "agent", "rules", "requests_may_widen", "allow_danger_full_access",
+        ]
+    )]
     schema: bool,
 }
 
@@ -99,6 +108,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         answers: AnswerStore::of_user(),
         rules: args.rules.as_deref().map(KeptRules::of_file).transpose()?,
         may_widen: args.requests_may_widen,
+        may_leave_sandbox: args.allow_danger_full_access,
     };
     let server = Arc::new(Server::new(options));
     // Rules that cannot be used are told before anybody asks.

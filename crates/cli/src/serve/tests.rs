@@ -21,6 +21,7 @@ fn server(max_request: usize) -> Arc<Server> {
         answers: None,
         rules: None,
         may_widen: false,
+        may_leave_sandbox: false,
     }))
 }
 

@@ -8,6 +8,7 @@ mod bounded;
 mod clients;
 mod doors;
 mod left;
+mod modes;
 mod pooled;
 mod repositories;
 mod rules;

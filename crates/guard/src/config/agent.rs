@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
-use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
+use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::store::AgentLimits;
@@ -49,6 +49,8 @@ pub struct AgentConfig {
 pub struct ExecConfig {
     /// Where they run.
     pub isolation: Isolation,
+    /// How much they may do.
+    pub mode: SandboxMode,
     /// What makes the sandbox.
     pub backend: SandboxBackend,
     /// What they see of the home.
@@ -168,6 +170,7 @@ struct ContentScanning {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ExecSandbox {
     enabled: String,
+    mode: String,
     on_unavailable: String,
     backend: String,
     home: String,
@@ -318,6 +321,7 @@ impl ExecSandbox {
             true => OnUnavailable::Refuse,
             false => OnUnavailable::from_name(&self.on_unavailable).unwrap_or_default(),
         };
+        let mode = SandboxMode::from_name(&self.mode).unwrap_or(SandboxMode::ReadOnly);
         let mut read_only = self.read_only_allow_paths;
         let mut hosts = Vec::new();
         if must {
@@ -329,6 +333,7 @@ impl ExecSandbox {
                 true => Isolation::Direct,
                 false => Isolation::Sandbox(on_unavailable),
             },
+            mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
             home: HomeView::from_name(&self.home).unwrap_or_default(),
             read_only,
@@ -361,6 +366,7 @@ impl Default for AgentConfig {
             rules: Vec::new(),
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),
+                mode: SandboxMode::ReadOnly,
                 backend: SandboxBackend::default(),
                 home: HomeView::default(),
                 read_only: Vec::new(),

@@ -3,7 +3,7 @@
 //! The rows are the only place where a default is written. The types that a guard is built from are filled from them, and
 //! so are `CONFIG.md`, the schema and `stockade config explain`.
 
-use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
+use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 
 use super::kind::Kind;
 use super::narrow::Narrows;
@@ -77,6 +77,10 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.execSandbox.enabled", Word(&["never", "always"]), "\"always\"", Stricter,
             "Whether commands run in a sandbox. With `never`, what a rule allows is left to whoever embeds the guard, who runs it \
              with all rights of the program, and a person is asked about everything else."),
+        key("agents.<id>.skills.execSandbox.mode", Word(SandboxMode::NAMES), "\"workspace-write\"", Stricter,
+            "How much commands may do: with `read-only` they change nothing that outlasts them, with `workspace-write` the \
+             workspace. With `danger-full-access` what a rule allows runs without a sandbox, with all rights of whoever runs it, a \
+             person is asked about everything else, and each run is on record as a warning."),
         key("agents.<id>.skills.execSandbox.onUnavailable", Word(OnUnavailable::NAMES), "\"refuse\"", Stricter,
             "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
              and its decision and outcome say so."),

@@ -105,6 +105,8 @@ pub enum DecisionRule {
     RulesChanged,
     /// The setting `execSandbox.enabled` leaves commands without a sandbox.
     SandboxDisabled,
+    /// The setting `execSandbox.mode` lets commands run without a sandbox.
+    FullAccess,
     /// The setting `execSandbox.onUnavailable` says what happens where there is no sandbox.
     SandboxUnavailable,
     /// There is no sandbox on this machine, and the command needs one.
@@ -133,6 +135,7 @@ impl DecisionRule {
             Self::Answered => "answer",
             Self::RulesChanged => "changed",
             Self::SandboxDisabled => "execSandbox.enabled",
+            Self::FullAccess => "execSandbox.mode",
             Self::SandboxUnavailable => "execSandbox.onUnavailable",
             Self::NoSandbox => "no-sandbox",
             Self::SandboxRefused => "sandbox",

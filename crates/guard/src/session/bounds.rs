@@ -4,15 +4,22 @@ use std::time::Duration;
 
 use super::Session;
 use crate::config::ExecConfig;
+use crate::exec::SandboxMode;
 
 /// What the commands of a session may take, besides what the configuration allows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CommandBounds {
     timeout: Option<Duration>,
     output: Option<u64>,
+    mode: Option<SandboxMode>,
 }
 
 impl CommandBounds {
+    /// Returns how much a command may do: whatever is less.
+    pub(super) fn mode(&self, exec: &ExecConfig) -> SandboxMode {
+        self.mode.map_or(exec.mode, |mode| mode.max(exec.mode))
+    }
+
     /// Returns how long a command may take: whatever is less.
     pub(super) fn timeout(&self, exec: &ExecConfig) -> Option<Duration> {
         exec.timeout.into_iter().chain(self.timeout).min()
@@ -32,6 +39,20 @@ impl Session {
         self.bounds = CommandBounds {
             timeout: before.timeout.into_iter().chain(timeout).min(),
             output: before.output.into_iter().chain(output).min(),
+            mode: before.mode,
         };
+    }
+
+    /// Bounds how much each command may do. The configuration can be narrowed like this and not widened.
+    ///
+    /// # Errors
+    /// The mode that holds, where more than that is asked for. It holds on.
+    pub fn bound_mode(&mut self, mode: SandboxMode) -> Result<(), SandboxMode> {
+        let holds = self.bounds.mode(&self.guard.config().exec);
+        if mode < holds {
+            return Err(holds);
+        }
+        self.bounds.mode = Some(mode);
+        Ok(())
     }
 }

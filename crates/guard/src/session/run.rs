@@ -8,8 +8,8 @@ use super::start::{Found, command, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::CommandQuestion;
 use crate::audit::EventKind;
-use crate::config::Isolation;
-use crate::exec::{OnUnavailable, Refusal, Streams};
+use crate::config::{ExecConfig, Isolation};
+use crate::exec::{OnUnavailable, Refusal, SandboxMode, Streams};
 use crate::runner::RunReport;
 
 /// What came of a command.
@@ -70,6 +70,7 @@ impl PendingRun {
 }
 
 const NEVER: &str = "`execSandbox.enabled` is `never`";
+const FULL: &str = "`execSandbox.mode` is `danger-full-access`";
 
 impl Session {
     /// Runs a command of the agent where it may run: in a sandbox, if the configuration does not say otherwise.
@@ -83,6 +84,9 @@ impl Session {
         }
         match self.guard.config().exec.isolation {
             Isolation::Direct => self.unsandboxed(&judged, decision, streams),
+            Isolation::Sandbox(_) if self.mode() == SandboxMode::DangerFullAccess => {
+                self.full_access(&judged, decision, streams)
+            }
             Isolation::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
         }
     }
@@ -130,11 +134,16 @@ impl Session {
             let reason = format!("a person was asked, and said yes; {NEVER}");
             return Ok(RunAnswer::Unsandboxed(self.answered(Effect::Allow, &text, reason)?));
         }
+        let mode = match place {
+            RunPlace::Unsandboxed => self.mode(),
+            // It was said that it would run in a sandbox.
+            RunPlace::Sandbox => self.mode().max(SandboxMode::WorkspaceWrite),
+        };
         let on_unavailable = match place {
             RunPlace::Sandbox => OnUnavailable::Refuse,
             RunPlace::Unsandboxed => OnUnavailable::Warn,
         };
-        let prepared = self.prepare(command(&judged), on_unavailable)?;
+        let prepared = self.prepare(command(&judged), on_unavailable, mode)?;
         match (look(&prepared), place) {
             (Found::Sandbox, _) | (Found::Nothing(_), RunPlace::Unsandboxed) => {
                 self.start(&text, decision, prepared, streams)
@@ -167,6 +176,32 @@ impl Session {
         }
     }
 
+    /// Goes on where the configuration says: without a sandbox, which it names for what it is.
+    fn full_access(
+        &self,
+        judged: &CommandDecision<'_, '_>,
+        decision: Decision,
+        streams: Streams,
+    ) -> Result<RunAnswer, GuardError> {
+        let (text, rule) = (judged.text, DecisionRule::FullAccess);
+        let exec = ExecConfig { isolation: Isolation::Direct, ..self.guard.config().exec.clone() };
+        match way(judged, &exec, Sandboxes::None) {
+            Way::Runs(_) => {
+                let reason = format!("{FULL}: it runs WITHOUT A SANDBOX, with all rights of whoever runs it");
+                let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
+                let prepared =
+                    self.prepare(command(judged), OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
+                self.start(text, decision, prepared, streams)
+            }
+            Way::Asks(place) => {
+                let reason = format!("{}; {FULL}, so it would run without a sandbox", decision.reason);
+                let fix = "set `execSandbox.mode` to `workspace-write`, or add a rule that allows it";
+                self.ask(judged, rule, reason, fix, place, streams)
+            }
+            Way::NoSandbox | Way::Refused => Ok(RunAnswer::Refused(decision)),
+        }
+    }
+
     /// Goes on where the configuration says: in a sandbox, and what becomes of it where there is none.
     fn sandboxed(
         &self,
@@ -178,7 +213,7 @@ impl Session {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
         // What somebody has agreed to by name needs no second look when it turns out at the last moment.
-        let prepared = self.prepare(command(judged), on_unavailable)?;
+        let prepared = self.prepare(command(judged), on_unavailable, self.mode())?;
         let (sandboxes, refusal) = match look(&prepared) {
             Found::Sandbox => (Sandboxes::Some, None),
             Found::Nothing(refusal) => (Sandboxes::None, Some(refusal)),

@@ -10,7 +10,8 @@ use crate::audit::{AuditEvent, EventKind};
 use crate::config::ExecConfig;
 use crate::egress::BrokerOptions;
 use crate::exec::{
-    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxPool, SandboxSpec, Streams,
+    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxMode, SandboxPool, SandboxSpec,
+    Streams,
 };
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
@@ -31,19 +32,24 @@ impl Session {
         self.pool = Some(pool);
     }
 
+    /// Returns how much commands may do.
+    pub(super) fn mode(&self) -> SandboxMode {
+        self.bounds.mode(&self.guard.config().exec)
+    }
+
     /// Makes ready to run a command of the agent.
     pub(super) fn prepare(
         &self,
         command: Vec<String>,
         on_unavailable: OnUnavailable,
+        mode: SandboxMode,
     ) -> Result<PreparedRun, GuardError> {
-        let egress = self
-            .guard
-            .hosts()
-            .map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
+        // Without a sandbox there is no way past which nothing leads.
+        let hosts = self.guard.hosts().filter(|_| mode != SandboxMode::DangerFullAccess);
+        let egress = hosts.map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
-        let prepared = PreparedRun::new(self.spec(command, on_unavailable), egress, record);
+        let prepared = PreparedRun::new(self.spec(command, on_unavailable, mode), egress, record);
         prepared.map(|prepared| prepared.pooled(self.pool.clone())).map_err(GuardError::Broker)
     }
 
@@ -74,10 +80,10 @@ impl Session {
         }
     }
 
-    fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable) -> SandboxSpec {
+    fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable, mode: SandboxMode) -> SandboxSpec {
         let exec = &self.guard.config().exec;
         let ExecConfig { backend, home, read_only, network, memory, processes, .. } = exec;
-        SandboxSpec {
+        let mut spec = SandboxSpec {
             on_unavailable,
             backend: *backend,
             home: *home,
@@ -92,7 +98,9 @@ impl Session {
                 ..ResourceLimits::default()
             },
             ..SandboxSpec::new(self.guard.workspace(), command)
-        }
+        };
+        mode.apply(&mut spec);
+        spec
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use stockade_guard::Decision;
+use stockade_guard::exec::SandboxMode;
 
 use super::{ExecArgs, FAILED, REFUSED, document, ended, not_run, report, streams};
 use crate::agent_run::{self, AgentRun};
@@ -27,6 +28,8 @@ fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     let workspace = args.workspace.as_deref().unwrap_or_else(|| Path::new("."));
     let mut session = agent_run::open(agent, workspace, &[])?;
     session.bound_commands(args.timeout, args.max_output);
+    let mode = if args.read_only { Some(SandboxMode::ReadOnly) } else { args.sandbox };
+    agent_run::bound_mode(&mut session, mode)?;
     agent_run::run(&session, &words, streams(args))
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{Explain, Limit, MountAccess, Network, ResourceLimits, SandboxSpec, Spawn};
+use stockade_guard::exec::{Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn};
 
 use super::{ExecArgs, Reach};
 
@@ -17,9 +17,6 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
         None => here.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?.clone(),
     };
     let mut spec = SandboxSpec::new(workspace, args.command.iter().cloned());
-    if args.read_only {
-        spec.workspace_access = MountAccess::ReadOnly;
-    }
     (spec.read_only, spec.shared) = (all("--ro", &args.ro)?, all("--rw", &args.rw)?);
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
@@ -34,6 +31,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
         }
     }
     limit(&mut spec.limits, args);
+    super::mode::mode(args).apply(&mut spec);
     Ok(spec)
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::{AuditEvent, EventKind};
-use stockade_guard::exec::{End, Input, Limit, RunError, SandboxSpec, Signals, Stream, Streams};
+use stockade_guard::exec::{End, Input, Limit, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
 use super::answers::Said;
@@ -62,7 +62,7 @@ pub(super) struct Exec {
     /// How much it may print; 1 MiB by default, and at most 32 MiB.
     max_output_bytes: Option<u64>,
     /// The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees;
-    /// `spec` names nothing but the workspace.
+    /// `spec` names nothing but the workspace and a mode.
     agent: Option<String>,
     /// What a person has said to this command who was asked, where a request without was refused for want of that. What is to
     /// hold for more than this request needs `question`, and `session` where it is for that.
@@ -184,6 +184,7 @@ impl Parameters for Exec {
             (None, None) => Vec::new(),
         };
         let (mut spec, _) = self.spec.read(words, Unsaid::Closed)?;
+        may_leave(server, &spec)?;
         let limits = &mut spec.limits;
         if let Some(millis) = self.timeout_ms {
             limits.wall_time = Limit::AtMost(Duration::from_millis(millis));
@@ -191,7 +192,9 @@ impl Parameters for Exec {
             limits.wall_time = Limit::AtMost(TIMEOUT);
         }
         limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MAX_OUTPUT));
-        if self.evaluate || server.rules.now()?.decide() {
+        // What nothing else holds is at least judged.
+        let is_held = SandboxMode::of(&spec) != SandboxMode::DangerFullAccess;
+        if self.evaluate || !is_held || server.rules.now()?.decide() {
             may_run(server, &shown, &spec)?;
         }
         // Held until the command is over.
@@ -206,6 +209,18 @@ impl Parameters for Exec {
             None => Ok(Json::of(&Ended::of(&report))),
         }
     }
+}
+
+/// Refuses to run without a sandbox where whoever started the server did not allow that: who asks may be the one who is to be
+/// held.
+fn may_leave(server: &Server, spec: &SandboxSpec) -> Result<(), Fault> {
+    if SandboxMode::of(spec) != SandboxMode::DangerFullAccess || server.options.may_leave_sandbox {
+        return Ok(());
+    }
+    let fix = "start the server with `--allow-danger-full-access`, or ask for another mode";
+    let message = format!("requests to this server may not ask for `danger-full-access`: {fix}");
+    Err(Fault::new(fault::REFUSED, message)
+        .with(serde_json::json!({"decision": "deny", "rule": "danger-full-access", "fix": fix})))
 }
 
 /// Refuses what must not run anywhere.

@@ -106,6 +106,7 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         answers: Some(stockade_guard::AnswerStore::new(folder.path().join("answers.json"))),
         rules: None,
         may_widen: true,
+        may_leave_sandbox: false,
     }));
     let call = |method: &str, params: Value| {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use stockade_guard::exec::SandboxSpec;
+use stockade_guard::exec::{SandboxMode, SandboxSpec};
 use stockade_guard::{
     CommandAnswers, Decision, GuardCacheError, GuardError, PendingRun, Ran, RunAnswer, Session,
 };
@@ -44,7 +44,7 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
         ));
     }
     let text = text(exec.command, exec.argv.as_deref())?;
-    let workspace = exec.spec.workspace_alone()?;
+    let (workspace, mode) = exec.spec.workspace_alone()?;
     if server.rules.now()?.decide() {
         super::may_run(server, &text, &SandboxSpec::new(workspace.clone(), [text.as_str()]))?;
     }
@@ -58,6 +58,9 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
         exec.timeout_ms.map(Duration::from_millis),
         Some(exec.max_output_bytes.unwrap_or(super::OUTPUT).min(MAX_OUTPUT)),
     );
+    if let Some(mode) = mode {
+        session.bound_mode(mode).map_err(|holds| wider(mode, holds))?;
+    }
     let tool = session.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
     if !tool.is_allowed() {
         return Err(refused(&tool));
@@ -92,6 +95,14 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
         }),
         _ => Err(Fault::new(fault::REFUSED, "the guard gives no answer that this server knows")),
     }
+}
+
+/// A request can only narrow what the configuration of its agent says.
+fn wider(mode: SandboxMode, holds: SandboxMode) -> Fault {
+    let (mode, holds) = (mode.name(), holds.name());
+    let message =
+        format!("the mode `{mode}` is more than the configuration of the agent allows, which is `{holds}`");
+    Fault::new(fault::REFUSED, message).with(json!({"decision": "deny", "rule": "execSandbox.mode"}))
 }
 
 fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Session, Fault> {

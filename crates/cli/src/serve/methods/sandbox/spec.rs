@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::exec::{HomeView, Limit, MountAccess, Network, ResourceLimits, SandboxSpec};
+use stockade_guard::exec::{HomeView, Limit, Network, ResourceLimits, SandboxMode, SandboxSpec};
 
 use crate::serve::fault::Fault;
 
@@ -16,7 +16,10 @@ use crate::serve::fault::Fault;
 pub(in crate::serve::methods) struct Spec {
     /// The folder that the command works in; the folder of the server by default.
     workspace: Option<PathBuf>,
-    /// Whether the command may only read the workspace; false by default.
+    /// How much the command may do: `workspace-write` by default. `danger-full-access` is refused unless the server was started
+    /// with `--allow-danger-full-access`. For an agent, no more than its configuration allows.
+    mode: Option<Mode>,
+    /// Whether the command may only read the workspace: the same as the mode `read-only`; false by default.
     #[serde(default)]
     workspace_read_only: bool,
     /// Folders more that it may change. They must exist.
@@ -50,7 +53,7 @@ pub(in crate::serve::methods) struct Spec {
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reach {
-    mode: Mode,
+    mode: NetworkMode,
     /// The socket of the broker, for `broker-only`.
     #[serde(alias = "brokerSocket")]
     broker_socket_path: Option<PathBuf>,
@@ -58,13 +61,35 @@ struct Reach {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Mode {
+enum NetworkMode {
     /// Whatever this machine reaches.
     Open,
     /// One socket, behind which somebody decides.
     BrokerOnly,
     /// Itself, over its own loopback.
     None,
+}
+
+/// How much a command may do, from the mildest to the strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Mode {
+    /// There is no sandbox.
+    DangerFullAccess,
+    /// It changes the workspace and nothing else.
+    WorkspaceWrite,
+    /// It changes nothing that outlasts it.
+    ReadOnly,
+}
+
+impl From<Mode> for SandboxMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::DangerFullAccess => Self::DangerFullAccess,
+            Mode::WorkspaceWrite => Self::WorkspaceWrite,
+            Mode::ReadOnly => Self::ReadOnly,
+        }
+    }
 }
 
 /// What a command may use up; what is not named has the default of `stockade exec`.
@@ -108,8 +133,11 @@ impl Spec {
             None => current_folder()?,
         };
         let mut spec = SandboxSpec::new(workspace, command);
-        if self.workspace_read_only {
-            spec.workspace_access = MountAccess::ReadOnly;
+        let mode = asked_mode(self.mode, self.workspace_read_only).unwrap_or_default();
+        if mode == SandboxMode::ReadOnly && !self.shared_paths.is_empty() {
+            return Err(Fault::parameters(
+                "`sharedPaths` may be changed, and in the mode read-only nothing may",
+            ));
         }
         (spec.shared, spec.read_only) = (self.shared_paths, self.read_only_paths);
         (spec.cwd, spec.spill) = (self.cwd, self.temp_dir);
@@ -132,18 +160,23 @@ impl Spec {
             self.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         spec.environment.pass = self.pass_env.into_iter().map(Into::into).collect();
         self.limits.narrow(&mut spec.limits);
+        mode.apply(&mut spec);
         Ok((spec, warnings))
     }
 
-    /// Returns the workspace, where nothing else is named.
-    pub(in crate::serve::methods) fn workspace_alone(mut self) -> Result<PathBuf, Fault> {
+    /// Returns the workspace and the mode, where nothing else is named.
+    pub(in crate::serve::methods) fn workspace_alone(
+        mut self,
+    ) -> Result<(PathBuf, Option<SandboxMode>), Fault> {
         let workspace = self.workspace.take();
+        let mode = asked_mode(self.mode.take(), std::mem::take(&mut self.workspace_read_only));
         if self != Self::default() {
             return Err(Fault::parameters(
-                "`spec` of a command of an agent names nothing but the `workspace`; the rest is what its configuration says",
+                "`spec` of a command of an agent names nothing but the `workspace` and a `mode`; the rest is what its \
+                 configuration says",
             ));
         }
-        workspace.map_or_else(current_folder, Ok)
+        Ok((workspace.map_or_else(current_folder, Ok)?, mode))
     }
 
     /// The home, where it is not that of the machine.
@@ -152,16 +185,21 @@ impl Spec {
     }
 }
 
+/// The mode that a request asks for, if it does: the stricter of both ways to say so.
+fn asked_mode(mode: Option<Mode>, is_read_only: bool) -> Option<SandboxMode> {
+    mode.map(SandboxMode::from).into_iter().chain(is_read_only.then_some(SandboxMode::ReadOnly)).max()
+}
+
 impl Reach {
     fn network(self) -> Result<Network, Fault> {
         match (self.mode, self.broker_socket_path) {
-            (Mode::Open, None) => Ok(Network::Open),
-            (Mode::None, None) => Ok(Network::None),
-            (Mode::BrokerOnly, Some(socket)) => Ok(Network::Broker { socket }),
-            (Mode::BrokerOnly, None) => {
+            (NetworkMode::Open, None) => Ok(Network::Open),
+            (NetworkMode::None, None) => Ok(Network::None),
+            (NetworkMode::BrokerOnly, Some(socket)) => Ok(Network::Broker { socket }),
+            (NetworkMode::BrokerOnly, None) => {
                 Err(Fault::parameters("`network.mode` is broker-only, and `brokerSocketPath` is missing"))
             }
-            (Mode::Open | Mode::None, Some(_)) => {
+            (NetworkMode::Open | NetworkMode::None, Some(_)) => {
                 Err(Fault::parameters("`brokerSocketPath` belongs to the mode broker-only"))
             }
         }

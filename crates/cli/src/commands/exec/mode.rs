@@ -1,0 +1,36 @@
+//! How much a command may do, and which options mean nothing then.
+
+use stockade_guard::exec::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
+
+use super::{ExecArgs, Reach};
+
+/// Said before a command begins that nothing holds, however quiet everything else is to be.
+pub(super) const WARNING: &str =
+    "--sandbox danger-full-access: the command runs WITHOUT A SANDBOX, with all rights that you have";
+
+/// Returns how much the command may do.
+pub(super) fn mode(args: &ExecArgs) -> SandboxMode {
+    if args.read_only { SandboxMode::ReadOnly } else { args.sandbox.unwrap_or_default() }
+}
+
+/// Says which option does not go with the mode, if one does not: it would claim what does not hold.
+pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
+    const FULL: SandboxMode = SandboxMode::DangerFullAccess;
+    let rows = [
+        ("--rw", SandboxMode::ReadOnly, !args.rw.is_empty()),
+        // Nothing else would hold it.
+        ("--no-rules", FULL, args.no_rules),
+        ("--ro", FULL, !args.ro.is_empty()),
+        ("--rw", FULL, !args.rw.is_empty()),
+        ("--network broker", FULL, args.network == Reach::Broker),
+        ("--allow-host", FULL, !args.allow_host.is_empty()),
+        ("--home", FULL, args.home != HomeView::Tools),
+        ("--backend", FULL, args.backend != SandboxBackend::Auto),
+        ("--on-unavailable", FULL, args.on_unavailable != OnUnavailable::Refuse),
+        ("--require", FULL, !args.require.is_empty()),
+        ("--no-spawn", FULL, args.no_spawn),
+    ];
+    let mode = mode(args);
+    let (option, ..) = rows.into_iter().find(|(_, of, is_given)| *of == mode && *is_given)?;
+    Some(format!("{option} means nothing with --sandbox {}; leave one of them out", mode.name()))
+}

@@ -1,0 +1,198 @@
+//! Every mode through every door: what a command can change is the same, whoever asks and however the mode was said.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use stockade_guard::RunAnswer;
+use stockade_guard::exec::{SandboxMode, SandboxSpec, Streams, run_spec};
+
+use super::Serving;
+use super::doors::home;
+use crate::support::STOCKADE;
+
+/// Tries to change the workspace, and what lies beside it.
+const PROBE: &str = "touch inside; touch ../outside; true";
+const COMMAND: [&str; 2] = ["sh", "probe.sh"];
+
+/// Each mode, and what a command can change in it: the workspace, and what lies beside it.
+const MODES: [(&str, (bool, bool)); 3] =
+    [("read-only", (false, false)), ("workspace-write", (true, false)), ("danger-full-access", (true, true))];
+
+/// What nobody decides about but the mode.
+const RULE: &str = r#"
+[[agents."*".commands.rules]]
+id = "probe"
+exact = ["sh", "probe.sh"]
+decision = "allow"
+i_know = true
+"#;
+
+struct House {
+    serving: Serving,
+    workspace: PathBuf,
+}
+
+impl House {
+    fn new(args: &[&str]) -> Self {
+        let serving = Serving::start(args);
+        let agent = |(mode, _): (&str, _)| format!("[agents.{mode}.skills.execSandbox]\nmode = \"{mode}\"\n");
+        home::lay_out(serving.home.path(), &[MODES.map(agent).concat(), RULE.to_owned()].concat());
+        let workspace = PathBuf::from(serving.workspace());
+        fs::write(workspace.join("probe.sh"), PROBE).unwrap();
+        Self { serving, workspace }
+    }
+
+    /// What is different since this was asked last.
+    fn changed(&self) -> (bool, bool) {
+        let took = |path: PathBuf| fs::remove_file(path).is_ok();
+        (took(self.workspace.join("inside")), took(self.workspace.with_file_name("outside")))
+    }
+
+    fn stockade(&self, args: &[&str]) -> Output {
+        let home = self.serving.home.path();
+        let mut command = Command::new(STOCKADE);
+        command.args(args).args(COMMAND).current_dir(&self.workspace).env_clear();
+        command.env("HOME", home).env("PATH", "/usr/bin:/bin").stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn served(&mut self, agent: Option<&str>, mode: Option<&str>) -> Value {
+        let spec = json!({"workspace": self.workspace, "mode": mode});
+        self.serving.call("exec", &json!({"argv": COMMAND, "agent": agent, "spec": spec}))
+    }
+
+    fn by_session(&self, agent: &str, mode: Option<SandboxMode>) {
+        let mut session = home::session(self.serving.home.path(), agent, &self.workspace);
+        mode.into_iter().for_each(|mode| session.bound_mode(mode).unwrap());
+        let answer = session.run(&COMMAND.join(" "), Streams::default()).unwrap();
+        assert!(matches!(answer, RunAnswer::Ran(_)), "{answer:?}");
+    }
+}
+
+fn can_sandbox(house: &House) -> bool {
+    let output = house.stockade(&["exec", "--quiet", "--"]);
+    house.changed();
+    if !output.status.success() {
+        println!("skipped: no sandbox can be made here: {output:?}");
+    }
+    output.status.success()
+}
+
+#[test]
+fn a_mode_means_the_same_at_every_door() {
+    const FULL: &str = "danger-full-access";
+    let mut house = House::new(&["--allow-danger-full-access"]);
+    if !can_sandbox(&house) {
+        return;
+    }
+    for (mode, wanted) in MODES {
+        let value = SandboxMode::from_name(mode).unwrap();
+        let skill = house.serving.home.path().join("skill").display().to_string();
+        let typed: [(&str, Vec<&str>); 5] = [
+            ("exec --sandbox", vec!["exec", "--sandbox", mode, "--"]),
+            ("exec --agent, configured", vec!["exec", "--agent", mode, "--"]),
+            ("exec --agent --sandbox", vec!["exec", "--agent", FULL, "--sandbox", mode, "--"]),
+            ("run, configured", vec!["run", "--agent", mode, &skill, "--"]),
+            ("run --sandbox", vec!["run", "--agent", FULL, "--sandbox", mode, &skill, "--"]),
+        ];
+        for (door, args) in typed {
+            let output = house.stockade(&args);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(house.changed(), wanted, "{door}: {mode}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{door}: {mode}: {said}");
+            assert_eq!(said.contains("WITHOUT A SANDBOX"), mode == FULL, "{door}: {mode}: {said}");
+        }
+        let asked = [
+            ("exec of serve", None, Some(mode)),
+            ("exec of serve, configured", Some(mode), None),
+            ("exec of serve, narrowed", Some(FULL), Some(mode)),
+        ];
+        for (door, agent, said) in asked {
+            let answer = house.served(agent, said);
+            assert_eq!(house.changed(), wanted, "{door}: {mode}: {answer}");
+            let warning = answer["result"]["warning"].as_str().unwrap_or_default();
+            assert_eq!(warning.contains("WITHOUT A SANDBOX"), mode == FULL, "{door}: {mode}: {answer}");
+        }
+        house.by_session(mode, None);
+        assert_eq!(house.changed(), wanted, "a session, configured: {mode}");
+        house.by_session(FULL, Some(value));
+        assert_eq!(house.changed(), wanted, "a session, narrowed: {mode}");
+        let mut spec = SandboxSpec::new(&house.workspace, COMMAND);
+        value.apply(&mut spec);
+        run_spec(&spec, Streams::default()).unwrap();
+        assert_eq!(house.changed(), wanted, "a spec: {mode}");
+    }
+    // What nothing held is on record, as a warning, whether that was asked for or not.
+    let output = Command::new(STOCKADE)
+        .args(["audit", "query", "--format", "json", "--limit", "500"])
+        .env_clear()
+        .env("HOME", house.serving.home.path())
+        .output()
+        .unwrap();
+    let records: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ends = records["events"].as_array().unwrap().iter();
+    let unheld: Vec<&Value> =
+        ends.filter(|it| it["event"] == "sandbox_completed" && it["backend"] == "nothing").collect();
+    // Five that were typed, and three that were asked for; sessions of the crate have a trail of their own.
+    assert_eq!(unheld.len(), 8, "{unheld:?}");
+    assert!(unheld.iter().all(|record| record["severity"] == "warn"), "{unheld:?}");
+}
+
+#[test]
+fn nobody_gets_more_than_was_configured() {
+    let mut house = House::new(&[]);
+    if !can_sandbox(&house) {
+        return;
+    }
+    let skill = house.serving.home.path().join("skill").display().to_string();
+    for (holds, wanted) in [("read-only", "workspace-write"), ("workspace-write", "danger-full-access")] {
+        let rows: [(&str, i32, Vec<&str>); 2] = [
+            ("exec", 125, vec!["exec", "--agent", holds, "--sandbox", wanted, "--"]),
+            ("run", 125, vec!["run", "--agent", holds, "--sandbox", wanted, &skill, "--"]),
+        ];
+        for (door, code, args) in rows {
+            let output = house.stockade(&args);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{door}: {said}");
+            assert!(said.contains(holds) && said.contains(wanted), "{door}: {said}");
+        }
+        let answer = house.served(Some(holds), Some(wanted));
+        assert_eq!(answer["error"]["code"], -32001, "{answer}");
+    }
+    // Whoever started the server did not allow it.
+    let answer = house.served(None, Some("danger-full-access"));
+    assert_eq!(
+        (&answer["error"]["code"], &answer["error"]["data"]["rule"]),
+        (&json!(-32001), &json!("danger-full-access")),
+        "{answer}"
+    );
+    assert_eq!(house.changed(), (false, false));
+    // Where every command must run in a sandbox, every command does.
+    let must = "[security.permission]\nenableNodePermissions = true\n";
+    let full = "[agents.danger-full-access.skills.execSandbox]\nmode = \"danger-full-access\"\n";
+    home::lay_out(house.serving.home.path(), &[must, full, RULE].concat());
+    house.stockade(&["exec", "--agent", "danger-full-access", "--"]);
+    assert_eq!(house.changed(), (true, false));
+}
+
+/// An option that shapes a sandbox would claim what does not hold where there is none.
+#[test]
+fn options_that_mean_nothing_in_a_mode_are_refused() {
+    let house = House::new(&[]);
+    let rows: [(&str, &[&str]); 8] = [
+        ("read-only", &["--rw", "."]),
+        ("danger-full-access", &["--rw", "."]),
+        ("danger-full-access", &["--ro", "/usr"]),
+        ("danger-full-access", &["--allow-host", "x.example"]),
+        ("danger-full-access", &["--no-rules"]),
+        ("danger-full-access", &["--backend", "native"]),
+        ("danger-full-access", &["--no-spawn"]),
+        ("danger-full-access", &["--require", "files"]),
+    ];
+    for (mode, options) in rows {
+        let output = house.stockade(&[&["exec", "--sandbox", mode][..], options, &["--"]].concat());
+        assert!(matches!(output.status.code(), Some(125 | 126)), "{mode} {options:?}: {output:?}");
+        assert_eq!(house.changed(), (false, false), "{mode} {options:?}");
+    }
+}

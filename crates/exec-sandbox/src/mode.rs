@@ -1,0 +1,97 @@
+//! What each mode means: one row for each, and nothing about them stands anywhere else.
+
+use crate::choices::SandboxMode;
+use crate::spec::{Confinement, MountAccess, Protection, SandboxSpec};
+
+/// What a mode makes of a request.
+struct Meaning {
+    mode: SandboxMode,
+    workspace: MountAccess,
+    confinement: Confinement,
+    protection: Protection,
+    /// Whether folders more may be named that the command may change.
+    shares: bool,
+}
+
+const MEANINGS: [Meaning; 3] = [
+    Meaning {
+        mode: SandboxMode::DangerFullAccess,
+        workspace: MountAccess::ReadWrite,
+        confinement: Confinement::None,
+        // Nothing is taken away from a command that could as well have put it anywhere else.
+        protection: Protection::Off,
+        shares: true,
+    },
+    Meaning {
+        mode: SandboxMode::WorkspaceWrite,
+        workspace: MountAccess::ReadWrite,
+        confinement: Confinement::Sandbox,
+        protection: Protection::Names,
+        shares: true,
+    },
+    Meaning {
+        mode: SandboxMode::ReadOnly,
+        workspace: MountAccess::ReadOnly,
+        confinement: Confinement::Sandbox,
+        protection: Protection::Names,
+        shares: false,
+    },
+];
+
+impl SandboxMode {
+    /// Makes of a request what this mode means. Folders that were to be shared for writing become folders to read where
+    /// nothing may be changed. The network, the home and the limits are choices of their own.
+    pub fn apply(self, spec: &mut SandboxSpec) {
+        let Some(meaning) = MEANINGS.iter().find(|meaning| meaning.mode == self) else { return };
+        spec.workspace_access = meaning.workspace;
+        spec.confinement = meaning.confinement;
+        spec.protection = meaning.protection;
+        if !meaning.shares {
+            let shared = std::mem::take(&mut spec.shared);
+            spec.read_only.extend(shared.into_iter().chain(spec.spill.take()));
+        }
+    }
+
+    /// Returns the mode that a request is in.
+    #[must_use]
+    pub const fn of(spec: &SandboxSpec) -> Self {
+        match (spec.confinement, spec.workspace_access) {
+            (Confinement::None, _) => Self::DangerFullAccess,
+            (Confinement::Sandbox, MountAccess::ReadWrite) => Self::WorkspaceWrite,
+            (Confinement::Sandbox, MountAccess::ReadOnly) => Self::ReadOnly,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_has_a_row_and_is_found_again() {
+        for mode in SandboxMode::ALL {
+            let mut spec = SandboxSpec::new("/w", ["true"]);
+            spec.shared = vec!["/s".into()];
+            mode.apply(&mut spec);
+            assert_eq!(SandboxMode::of(&spec), *mode);
+            assert_eq!(MEANINGS.iter().filter(|meaning| meaning.mode == *mode).count(), 1);
+        }
+    }
+
+    #[test]
+    fn what_holds_where_nothing_is_said_is_the_default_mode() {
+        let plain = SandboxSpec::new("/w", ["true"]);
+        let mut chosen = plain.clone();
+        SandboxMode::default().apply(&mut chosen);
+        assert_eq!(chosen, plain);
+    }
+
+    #[test]
+    fn nothing_is_shared_for_writing_where_nothing_may_be_changed() {
+        let mut spec = SandboxSpec::new("/w", ["true"]);
+        (spec.shared, spec.spill) = (vec!["/s".into()], Some("/t".into()));
+        SandboxMode::ReadOnly.apply(&mut spec);
+        assert_eq!((spec.shared, spec.spill), (vec![], None));
+        assert_eq!(spec.read_only, [std::path::Path::new("/s"), std::path::Path::new("/t")]);
+    }
+}
