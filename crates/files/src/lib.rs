@@ -75,8 +75,8 @@ pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
 pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
 pub use gap::{Coverage, Gap};
 pub use git::{
-    FoundGit, GitIndexError, GitRepository, GitSetting, GitSyntaxError, ObjectId, find_git, git_settings,
-    submodule_paths,
+    FoundGit, GitIndexError, GitRepository, GitSetting, GitSyntaxError, IndexedFile, ObjectId, blob_id,
+    find_git, git_settings, indexed_files, submodule_paths,
 };
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use kept_file::{KeptFile, KeptFileError};

