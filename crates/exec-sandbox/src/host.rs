@@ -32,6 +32,8 @@ pub struct HostFacts {
     pub protected: Vec<ProtectedEntry>,
     /// What lies in the workspace under a name the change of which is reported.
     pub watched: Vec<Watched>,
+    /// Where the repository of the workspace lies, if that is one of its linked worktrees.
+    pub worktree: Option<LinkedWorktree>,
     /// Whether the whole workspace was searched for protected names that lie deeper.
     pub searched: Searched,
 }
@@ -90,6 +92,17 @@ pub struct ProtectedEntry {
     pub kind: Entry,
     /// What is done about it.
     pub mode: ProtectionMode,
+}
+
+/// A repository that lies outside of a worktree which belongs to it. All paths are in full and without links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkedWorktree {
+    /// The folder of the repository, which all its worktrees share.
+    pub common: PathBuf,
+    /// What in it git changes when it commits and fetches in the worktree: folders.
+    pub writable: Vec<PathBuf>,
+    /// What in these stays as it is, since git obeys it.
+    pub obeyed: Vec<(PathBuf, Entry)>,
 }
 
 /// A file in the workspace that a command may change, and that other programs or agents obey.

@@ -83,7 +83,11 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
+mod tracked;
+#[cfg(target_os = "linux")]
 mod workspace;
+#[cfg(target_os = "linux")]
+mod worktree;
 
 pub use bwrap::bwrap_arguments;
 pub use choices::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
@@ -92,7 +96,9 @@ pub use explain::Denial;
 pub use git_settings::GitSettings;
 #[cfg(target_os = "linux")]
 pub use helper::{find_program, helper_command};
-pub use host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
+pub use host::{
+    Entry, HostFacts, Kernel, LinkedWorktree, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched,
+};
 pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]
 pub use listener_handoff::HandedListeners;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use stockade_names::SandboxView;
 
-use crate::binds::{check, check_folder, homes};
+use crate::binds::{check, check_folder, forbidden, homes};
 use crate::choices::HomeView;
 use crate::home_secrets;
-use crate::host::{Entry, HostFacts, ProtectionMode};
+use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, Network, Protection, SandboxSpec};
 
@@ -56,7 +56,7 @@ pub enum MountKind {
         /// What stands in it.
         text: String,
     },
-    /// Nothing, in place of a file or folder that is there.
+    /// In place of a folder that is there, an empty one; in place of a file, a device that cannot be opened.
     Hidden {
         /// Whether that is a folder.
         point: MountPoint,
@@ -81,7 +81,7 @@ pub enum Owner {
     User,
 }
 
-/// Paths of the system that are visible where they exist, and why.
+/// Paths of the system that are visible where they exist, and why. A `*` at the end stands for the rest of a name.
 pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/usr", "programs and libraries of the system"),
     ("/bin", "programs and libraries of the system"),
@@ -104,6 +104,25 @@ pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/etc/group", "names of users"),
     ("/etc/nsswitch.conf", "where names are looked up"),
     ("/etc/fonts", "which font a name stands for"),
+    ("/etc/services", "names of ports"),
+    ("/etc/protocols", "names of protocols"),
+    ("/etc/host.conf", "where names are looked up"),
+    ("/etc/gai.conf", "where names are looked up"),
+    ("/etc/mime.types", "names of kinds of files"),
+    ("/etc/magic", "names of kinds of files"),
+    ("/etc/os-release", "which system this is"),
+    ("/etc/lsb-release", "which system this is"),
+    ("/etc/debian_version", "which system this is"),
+    ("/etc/crypto-policies", "which ciphers may be used"),
+    ("/etc/java", "settings of Java"),
+    ("/etc/java-*", "settings of Java"),
+    ("/etc/maven/m2.conf", "where Maven is"),
+    ("/etc/maven/logging", "how Maven prints"),
+    ("/etc/chromium.d", "options of Chromium"),
+    ("/etc/terminfo", "what terminals can do"),
+    ("/etc/ImageMagick-*", "what ImageMagick may do"),
+    ("/etc/texmf", "settings of TeX"),
+    ("/etc/R", "settings of R"),
 ];
 
 /// Paths below the home that are visible where they exist, when, and why.
@@ -126,7 +145,7 @@ const GIT_SETTINGS: &str = ".gitconfig";
 
 /// Returns what the command of `spec` sees, in the order in which it is mounted.
 pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
-    let mut mounts: Vec<Mount> = SYSTEM.iter().filter_map(|row| system(row, facts)).collect();
+    let mut mounts: Vec<Mount> = SYSTEM.iter().flat_map(|row| system(row, facts)).collect();
     mounts.push(Mount::new("/proc", MountKind::Processes, "processes of the sandbox"));
     mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
     mounts.push(Mount::new(
@@ -144,6 +163,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
         let shared = check_folder(shared, MountAccess::ReadWrite, facts)?;
         mounts.push(user(shared, MountAccess::ReadWrite, MountPoint::Folder, "shared with other commands"));
     }
+    mounts.extend(repository(spec, facts));
     mounts.extend(at_home(spec, facts));
     mounts.extend(inner);
     mounts.extend(protected(spec, facts));
@@ -173,6 +193,12 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
     table.push(row("the workspace", "write, or read", "the workspace"));
     table.push(row("shared folders", "write", "shared with other commands"));
+    table.push(row("the repository of a workspace that is its linked worktree", "read", "git needs it"));
+    table.push(row(
+        "objects and references of it, and what is the worktree's own",
+        "write",
+        "git keeps work there",
+    ));
     table.push(row(&format!("`~/{GIT_SETTINGS}`"), "own", WHY_GIT_SETTINGS));
     for (path, home, _, why) in AT_HOME {
         let when = if *home == HomeView::Tools { ", if tools are to be seen" } else { "" };
@@ -181,7 +207,11 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     table.push(row("other paths that are named as readable", "read", "named as readable"));
     table.push(row("credentials of tools in what is shared of the home", "none", "they hold secrets"));
     table.push(row("protected names in the workspace", "read", "other programs obey them"));
-    table.push(row("`.env`, keys and sockets in the workspace", "none", "they hold secrets, or lead out"));
+    table.push(row(
+        "`.env`, keys and sockets in the workspace, unless the repository holds them just so",
+        "none",
+        "they hold secrets, or lead out",
+    ));
     table.push(row("the socket of a broker", "write", "the broker, the only way out"));
     table
 }
@@ -201,9 +231,20 @@ fn mount_point_of(path: &Path, facts: &HostFacts) -> MountPoint {
     if facts.entry(path) == Some(&Entry::Folder) { MountPoint::Folder } else { MountPoint::File }
 }
 
+/// What a row of the system stands for.
+fn system(&(path, reason): &(&'static str, &'static str), facts: &HostFacts) -> Vec<Mount> {
+    let Some(begin) = path.strip_suffix('*') else {
+        return system_path(Path::new(path), reason, facts).into_iter().collect();
+    };
+    let is_meant = |path: &&PathBuf| {
+        path.parent() == Path::new(begin).parent()
+            && path.as_os_str().as_encoded_bytes().starts_with(begin.as_bytes())
+    };
+    facts.entries.keys().filter(is_meant).filter_map(|path| system_path(path, reason, facts)).collect()
+}
+
 /// A path of the system. A link into what is visible anyway stays a link; of any other, what it leads to is shown.
-fn system(&(path, reason): &(&str, &'static str), facts: &HostFacts) -> Option<Mount> {
-    let target = Path::new(path);
+fn system_path(target: &Path, reason: &'static str, facts: &HostFacts) -> Option<Mount> {
     let visible = |real: &Path| SYSTEM.iter().any(|(folder, _)| real != target && real.starts_with(folder));
     let source = match facts.entry(target)? {
         Entry::Link { to: Some(to), resolved: Some(real) } if visible(real) => {
@@ -235,7 +276,8 @@ fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<M
         user(path, MountAccess::ReadOnly, point, "named as readable")
     });
     let around = |mount: &Mount| {
-        let writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
+        let common = facts.worktree.as_ref().map(|worktree| &worktree.common);
+        let writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(common);
         writable.into_iter().any(|path| path.starts_with(&mount.target))
     };
     Ok(mounts.partition(around))
@@ -318,6 +360,27 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
     hidden.collect()
 }
 
+/// The repository of a workspace that is one of its linked worktrees, unless it is let in anyway or may not be.
+fn repository(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+    let Some(worktree) = &facts.worktree else { return Vec::new() };
+    let is_shared = spec.shared.iter().any(|shared| worktree.common.starts_with(shared));
+    if is_shared || forbidden(&worktree.common, spec.workspace_access, facts).is_some() {
+        return Vec::new();
+    }
+    let folder = |path: &PathBuf, access, why| user(path.clone(), access, MountPoint::Folder, why);
+    let mut mounts = vec![folder(&worktree.common, MountAccess::ReadOnly, "the repository of the worktree")];
+    if spec.workspace_access == MountAccess::ReadWrite {
+        let writable = worktree.writable.iter();
+        mounts.extend(writable.map(|path| folder(path, MountAccess::ReadWrite, "git keeps work there")));
+        let obeyed = worktree.obeyed.iter().filter(|(_, kind)| matches!(kind, Entry::Folder | Entry::File));
+        mounts.extend(obeyed.map(|(path, kind)| {
+            let point = if *kind == Entry::Folder { MountPoint::Folder } else { MountPoint::File };
+            user(path.clone(), MountAccess::ReadOnly, point, "other programs obey it")
+        }));
+    }
+    mounts
+}
+
 fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {
     let Some(spill) = spec.spill.as_deref().filter(|spill| *spill != Path::new("/tmp")) else {
         return Ok(None);
@@ -330,7 +393,12 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     if spec.protection == Protection::Off {
         return Vec::new();
     }
+    // Whoever names a secret itself, and not what is around it, wants it to be seen.
+    let is_named = |entry: &ProtectedEntry| {
+        entry.mode == ProtectionMode::Hide && spec.read_only.contains(&spec.workspace.join(&entry.path))
+    };
     let rows = facts.protected.iter().filter(|entry| !matches!(entry.kind, Entry::Link { .. }));
+    let rows = rows.filter(|entry| !is_named(entry));
     let mounts = rows.map(|entry| {
         let path = spec.workspace.join(&entry.path);
         let point = if entry.kind == Entry::Folder { MountPoint::Folder } else { MountPoint::File };

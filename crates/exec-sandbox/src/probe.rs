@@ -44,14 +44,16 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     {
         facts.bubblewrap = crate::bwrap::start::find();
     }
-    let found = crate::workspace::look(&spec.workspace);
+    let mut found = crate::workspace::look(&spec.workspace);
+    crate::tracked::show_tracked(&spec.workspace, &mut found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
+    facts.worktree = crate::worktree::find(&spec.workspace);
     facts
 }
 
 /// Where a plan for `spec` may depend on what there is.
 fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
-    let system = SYSTEM.iter().map(|(path, _)| PathBuf::from(path));
+    let system = SYSTEM.iter().flat_map(|(path, _)| of_the_system(path));
     let at_home = AT_HOME.iter().map(|row| home.join(row.0));
     let socket = match &spec.network {
         Network::Broker { socket } => Some(socket),
@@ -100,6 +102,14 @@ fn fitting(folder: &Path, name: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let fitting = entries.filter(|name| fits(&fold(&name.to_string_lossy()), &pattern));
     fitting.map(|name| folder.join(name)).collect()
+}
+
+/// The paths that a row of the system stands for.
+fn of_the_system(path: &str) -> Vec<PathBuf> {
+    let Some(begin) = path.strip_suffix('*') else { return vec![path.into()] };
+    let folder = Path::new(begin).parent().and_then(|folder| fs::read_dir(folder).ok());
+    let paths = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| path.as_os_str().as_encoded_bytes().starts_with(begin.as_bytes())).collect()
 }
 
 /// The home as the kernel knows it: a bind below a link would be another folder.

@@ -11,7 +11,7 @@ use stockade_names::{Beginnings, Name, SandboxView, Scope, Write, names};
 pub(crate) enum Answer {
     /// What is there can be read and not changed, and what appears is taken away.
     Protect,
-    /// An empty file stands in its place.
+    /// A device that cannot be opened stands in its place.
     Hide,
     /// It may be changed, and that is said afterwards.
     Report,
@@ -47,7 +47,7 @@ pub fn name_table() -> Vec<(String, &'static str)> {
         };
         let done = match answer(name)? {
             Answer::Protect => "can be read and not changed; what appears is taken away",
-            Answer::Hide => "is empty",
+            Answer::Hide => "cannot be opened, unless the repository holds it just so",
             Answer::Report => "may change, which is said afterwards",
         };
         Some(name.paths.iter().map(move |path| (format!("{begin}`{path}`"), done)))

@@ -125,8 +125,8 @@ pub enum SandboxView {
     /// The file, where the folder around it is visible.
     #[default]
     Shown,
-    /// Nothing in its place, also where the folder around it is visible. In the home, a request to share it by its name is
-    /// refused.
+    /// A device that cannot be opened in its place, also where the folder around it is visible, unless the repository around it
+    /// holds it just so. In the home, a request to share it by its name is refused.
     Masked,
     /// Nothing, and a request to share it, or what is around it, is refused.
     Withheld,

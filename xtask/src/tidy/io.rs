@@ -47,7 +47,9 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/state.rs", "asks where this user keeps the state of programs"),
     ("crates/exec-sandbox/src/sweep.rs", "moves what a command left under protected names"),
     ("crates/exec-sandbox/src/sys/footprint.rs", "asks what lies where in the memory of this program"),
+    ("crates/exec-sandbox/src/tracked.rs", "reads indexes of repositories, and files that they may name"),
     ("crates/exec-sandbox/src/workspace.rs", "looks for protected names in a workspace"),
+    ("crates/exec-sandbox/src/worktree.rs", "follows what git wrote about a worktree"),
     ("crates/cli/src/", "the command talks to a person"),
 ];
 

@@ -138,7 +138,7 @@ impl RootfsBuilder<'_> {
                 let text = text.clone().into_bytes();
                 self.step(Step::Text { path: below_root(target)?, text });
             }
-            MountKind::Hidden { point: MountPoint::File } => self.step(Step::HideFile(below_root(target)?)),
+            MountKind::Hidden { point: MountPoint::File } => self.step(Step::MaskFile(below_root(target)?)),
             MountKind::Hidden { point: MountPoint::Folder } => {
                 self.step(Step::HideFolder(below_root(target)?));
             }

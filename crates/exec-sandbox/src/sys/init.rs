@@ -125,12 +125,14 @@ fn empty_root() -> Result<OwnedFd> {
     raw::move_mount(root.as_raw_fd(), place.as_raw_fd())?;
     raw::make_file(root.as_raw_fd(), c".nothing")?;
     raw::make_folder(root.as_raw_fd(), c".nothing.d", 0o555)?;
+    raw::make_mask(root.as_raw_fd(), c".masked")?;
     Ok(root)
 }
 
 fn enter(root: &OwnedFd) -> Result {
     raw::unlink(root.as_raw_fd(), c".nothing", 0)?;
     raw::unlink(root.as_raw_fd(), c".nothing.d", libc::AT_REMOVEDIR)?;
+    raw::unlink(root.as_raw_fd(), c".masked", 0)?;
     raw::enter(root.as_raw_fd())?;
     raw::become_root_here()?;
     let read_only = MountAttributes { set: MountAttributes::READ_ONLY, ..MountAttributes::default() };
@@ -171,6 +173,7 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
         }
         Step::Freeze(path) => missing_is_fine(freeze(root, path)),
         Step::HideFile(path) => missing_is_fine(hide(root, path, c".nothing")),
+        Step::MaskFile(path) => missing_is_fine(hide(root, path, c".masked")),
         Step::HideFolder(path) => missing_is_fine(hide(root, path, c".nothing.d")),
     }
 }

@@ -110,6 +110,8 @@ pub(crate) enum Step {
     Freeze(CString),
     /// Puts nothing on top of a file. What is not there needs none of it.
     HideFile(CString),
+    /// Puts a device on top of a file that nobody can open. What is not there needs none of it.
+    MaskFile(CString),
     HideFolder(CString),
 }
 

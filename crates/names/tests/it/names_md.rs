@@ -78,7 +78,7 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
         },
         match row.view {
             SandboxView::Shown => None,
-            SandboxView::Masked => Some("empty in a sandbox"),
+            SandboxView::Masked => Some("not to be opened in a sandbox"),
             SandboxView::Withheld => Some("never shared with a sandbox, nor what is around it"),
         },
     ]

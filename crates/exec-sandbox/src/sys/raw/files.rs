@@ -86,6 +86,13 @@ pub(crate) fn make_text(at: RawFd, path: &CStr, text: &[u8]) -> Result {
     write(file.as_raw_fd(), text)
 }
 
+/// Makes what can stand in the place of a secret: a device that is none, which everybody may make. To open it fails; and git,
+/// which would commit an empty file, refuses to commit it.
+pub(crate) fn make_mask(at: RawFd, path: &CStr) -> Result {
+    // SAFETY: the path ends in 0.
+    done(unsafe { libc::syscall(libc::SYS_mknodat, at, path.as_ptr(), libc::S_IFCHR, 0) })
+}
+
 pub(crate) fn make_link(at: RawFd, path: &CStr, to: &CStr) -> Result {
     // SAFETY: both paths end in 0.
     done(unsafe { libc::syscall(libc::SYS_symlinkat, to.as_ptr(), at, path.as_ptr()) })

@@ -1,0 +1,195 @@
+//! Secrets by name that are none any more: files whose content lies in the repository around them. A command could read it there
+//! anyway, and git must find it in the file, or a commit would say that the file is gone.
+//!
+//! That git knows the path is not enough: a command can put any path into an index, and would see the file the next time. So the
+//! content of the file must be what the index names, and whoever can name a content knows it.
+
+#![expect(clippy::disallowed_methods, reason = "reads indexes of repositories, and files that they may name")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use stockade_files::{ObjectId, blob_id, indexed_files};
+
+use crate::host::{Entry, ProtectedEntry, ProtectionMode};
+
+/// Longest index that is read, some half a million files; longest file that is compared; and longest file that says where a
+/// repository is.
+const MAX_INDEX_BYTES: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
+const MAX_LINK_BYTES: u64 = 4 << 10;
+
+/// How many files are compared at most, and how many indexes read. What comes after them stays hidden.
+const MAX_FILES: usize = 256;
+const MAX_INDEXES: usize = 16;
+
+/// Takes out of what is to be hidden what the repositories of a workspace hold just so.
+pub(crate) fn show_tracked(workspace: &Path, protected: &mut Vec<ProtectedEntry>) {
+    let hidden = protected.iter().filter(|entry| is_hidden_file(entry)).map(|entry| entry.path.as_path());
+    let mut files: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
+    for path in hidden.take(MAX_FILES) {
+        if let Some(top) = top_of(workspace, path) {
+            files.entry(top).or_default().insert(path);
+        }
+    }
+    let tracked = files.iter().take(MAX_INDEXES).flat_map(|(top, files)| tracked(workspace, top, files));
+    let tracked: BTreeSet<PathBuf> = tracked.collect();
+    protected.retain(|entry| !(is_hidden_file(entry) && tracked.contains(&entry.path)));
+}
+
+fn is_hidden_file(entry: &ProtectedEntry) -> bool {
+    entry.mode == ProtectionMode::Hide && entry.kind == Entry::File
+}
+
+/// The folder around a file in which a repository is, if it lies in the workspace: another one, the command does not see.
+fn top_of(workspace: &Path, file: &Path) -> Option<PathBuf> {
+    let mut around = file.ancestors().skip(1);
+    around.find(|top| workspace.join(top).join(".git").symlink_metadata().is_ok()).map(Path::to_path_buf)
+}
+
+/// Which of some files below a top have the content that the index there names.
+fn tracked(workspace: &Path, top: &Path, files: &BTreeSet<&Path>) -> Vec<PathBuf> {
+    let below = |path: &[u8]| top.join(OsStr::from_bytes(path));
+    let index =
+        repository(&workspace.join(top)).and_then(|own| read_plain(&own.join("index"), MAX_INDEX_BYTES));
+    let indexed = index.and_then(|index| {
+        indexed_files(&index, ObjectId::Sha1, |path| files.contains(below(path).as_path())).ok()
+    });
+    let same = indexed.unwrap_or_default().into_iter().filter(|file| {
+        let content = read_plain(&workspace.join(below(&file.path)), MAX_FILE_BYTES);
+        content.is_some_and(|content| file.blob == blob_id(&content))
+    });
+    same.map(|file| below(&file.path)).collect()
+}
+
+/// Where the repository of a folder keeps its index.
+fn repository(top: &Path) -> Option<PathBuf> {
+    let path = top.join(".git");
+    if fs::metadata(&path).ok()?.is_dir() {
+        return Some(path);
+    }
+    let text = read_plain(&path, MAX_LINK_BYTES)?;
+    let link = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    Some(top.join(OsStr::from_bytes(link)))
+}
+
+/// Reads a plain file that is no longer than so many bytes. What stands at the path may be anything.
+pub(crate) fn read_plain(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    file.metadata().ok().filter(|data| data.is_file() && data.len() <= max_bytes)?;
+    let mut bytes = Vec::new();
+    file.take(max_bytes + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= max_bytes).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index that names these contents.
+    fn index(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut bytes = [b"DIRC\0\0\0\x02", &u32::try_from(files.len()).unwrap().to_be_bytes()[..]].concat();
+        for (path, content) in files {
+            let mut entry = vec![0; 24];
+            entry.extend(0o100_644u32.to_be_bytes());
+            entry.resize(40, 0);
+            entry.extend(blob_id(content));
+            entry.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
+            entry.extend(path.as_bytes());
+            entry.resize((entry.len() + 8) & !7, 0);
+            bytes.extend(entry);
+        }
+        bytes.extend([0; 20]);
+        bytes
+    }
+
+    fn hidden(paths: &[&str]) -> Vec<ProtectedEntry> {
+        let entry =
+            |path: &&str| ProtectedEntry { path: path.into(), kind: Entry::File, mode: ProtectionMode::Hide };
+        paths.iter().map(entry).collect()
+    }
+
+    fn still_hidden(workspace: &Path, paths: &[&str]) -> Vec<String> {
+        let mut entries = hidden(paths);
+        show_tracked(workspace, &mut entries);
+        entries.iter().map(|entry| entry.path.to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn what_the_index_names_just_so_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path();
+        for path in [".git", "module", "own/.git", "app", "far"] {
+            fs::create_dir_all(workspace.join(path)).unwrap();
+        }
+        let tracked: [(&str, &[u8]); 3] =
+            [(".env.test", b"A=1\n"), ("app/.env", b"B=2\n"), ("own/.env", b"D=4\n")];
+        fs::write(workspace.join(".git/index"), index(&tracked)).unwrap();
+        fs::write(workspace.join("own/.git/index"), index(&[(".env.local", b"C=3\n")])).unwrap();
+        fs::write(workspace.join("module/index"), index(&[(".env", b"E=5\n")])).unwrap();
+        fs::write(workspace.join("far/.git"), "gitdir: ../module\n").unwrap();
+        for (path, content) in [
+            (".env.test", "A=1\n"),
+            // Changed since, and never known.
+            ("app/.env", "B=secret\n"),
+            (".env", "Z=26\n"),
+            // Another repository than the one that knows the path.
+            ("own/.env", "D=4\n"),
+            ("own/.env.local", "C=3\n"),
+            ("far/.env", "E=5\n"),
+        ] {
+            fs::write(workspace.join(path), content).unwrap();
+        }
+        let all = [".env.test", "app/.env", ".env", "own/.env", "own/.env.local", "far/.env"];
+        assert_eq!(still_hidden(workspace, &all), ["app/.env", ".env", "own/.env"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_known_to_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path();
+        fs::create_dir(workspace.join(".git")).unwrap();
+        fs::write(workspace.join(".env"), "A=1\n").unwrap();
+        assert_eq!(still_hidden(workspace, &[".env"]), [".env"], "no index");
+        let whole = index(&[(".env", b"A=1\n")]);
+        fs::write(workspace.join(".git/index"), &whole[..whole.len() - 1]).unwrap();
+        assert_eq!(still_hidden(workspace, &[".env"]), [".env"], "half an index");
+        fs::remove_file(workspace.join(".git/index")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            workspace.join(".git/index"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        assert_eq!(still_hidden(workspace, &[".env"]), [".env"], "a pipe that nobody writes");
+        fs::remove_file(workspace.join(".git/index")).unwrap();
+        fs::write(workspace.join(".git/index"), &whole).unwrap();
+        assert_eq!(still_hidden(workspace, &[".env"]), [""; 0]);
+        fs::write(workspace.join(".env"), vec![b'A'; MAX_FILE_BYTES as usize + 1]).unwrap();
+        assert_eq!(still_hidden(workspace, &[".env"]), [".env"], "too long");
+    }
+
+    /// Work is bounded whatever is in a workspace.
+    #[test]
+    fn only_so_many_files_are_compared() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path();
+        fs::create_dir(workspace.join(".git")).unwrap();
+        let names: Vec<String> = (0..MAX_FILES + 10).map(|number| format!(".env.{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.iter().for_each(|name| fs::write(workspace.join(name), "x").unwrap());
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        let files: Vec<(&str, &[u8])> = sorted.iter().map(|name| (*name, &b"x"[..])).collect();
+        fs::write(workspace.join(".git/index"), index(&files)).unwrap();
+        assert_eq!(still_hidden(workspace, &names).len(), 10);
+    }
+}

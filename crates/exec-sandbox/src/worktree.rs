@@ -1,0 +1,149 @@
+//! A workspace that is a linked worktree, as `git worktree add` makes it: its repository lies elsewhere, and git needs that.
+//!
+//! What it needs to commit, to switch and to fetch is let in: objects, references and what belongs to this worktree. Everything
+//! else of the repository can be read and not changed, so nothing in it can come to name a program: settings, hooks and the
+//! other worktrees.
+
+#![expect(clippy::disallowed_methods, reason = "follows what git wrote about a worktree")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use stockade_files::git_settings;
+
+use crate::host::LinkedWorktree;
+use crate::tracked::read_plain;
+
+/// Longest file that says where something is, and longest file of settings.
+const MAX_LINK_BYTES: u64 = 4 << 10;
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
+/// What git writes for any worktree; all of it are folders.
+const WRITABLE: &[&str] = &["objects", "refs", "logs", "reftable"];
+
+/// What leads to other objects: a folder, which every repository has.
+const OTHER_OBJECTS: &str = "objects/info";
+
+/// What of the worktree's own leads elsewhere or names programs. What lies in `modules` are repositories with settings.
+const OBEYED: &[&str] = &["commondir", "gitdir", "config.worktree", "modules"];
+
+/// Returns where the repository of a workspace lies, if the workspace says so and the repository agrees.
+///
+/// The workspace alone may have come from anywhere, and would name the repository of another project.
+pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
+    let link = workspace.join(".git");
+    fs::symlink_metadata(&link).ok().filter(fs::Metadata::is_file)?;
+    let own = led_to(workspace, &read_plain(&link, MAX_LINK_BYTES)?, b"gitdir: ")?;
+    let common = own.parent().filter(|around| around.ends_with("worktrees"))?.parent()?.to_path_buf();
+    let agrees = led_to(&own, &read_plain(&own.join("commondir"), MAX_LINK_BYTES)?, b"")? == common
+        && led_to(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")?
+            == fs::canonicalize(&link).ok()?;
+    let is_apart = !common.starts_with(workspace) && !workspace.starts_with(&common);
+    (agrees && is_apart && is_whole(&common) && is_harmless(&common, &own)).then(|| parts(common, &own))
+}
+
+/// What a file of git's leads to, which lies in a folder; without links.
+fn led_to(folder: &Path, text: &[u8], prefix: &[u8]) -> Option<PathBuf> {
+    let path = text.strip_prefix(prefix)?.trim_ascii_end();
+    fs::canonicalize(folder.join(OsStr::from_bytes(path))).ok()
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|data| data.is_dir())
+}
+
+fn is_whole(common: &Path) -> bool {
+    ["objects", "refs", OTHER_OBJECTS].iter().all(|name| is_folder(&common.join(name)))
+        && common.join("HEAD").symlink_metadata().is_ok()
+}
+
+/// Whether no file that git obeys can appear in the worktree's own folder: settings of its own only count where those of the
+/// repository say so.
+fn is_harmless(common: &Path, own: &Path) -> bool {
+    let settings = read_plain(&common.join("config"), MAX_SETTINGS_BYTES);
+    let settings = settings.and_then(|bytes| git_settings(&bytes).ok());
+    let has_own = own.join("config.worktree").symlink_metadata().is_ok();
+    settings.is_some_and(|settings| {
+        has_own || settings.iter().all(|setting| setting.key != "extensions.worktreeconfig")
+    })
+}
+
+fn parts(common: PathBuf, own: &Path) -> LinkedWorktree {
+    let writable = WRITABLE.iter().map(|name| common.join(name)).filter(|path| is_folder(path));
+    let writable = writable.chain([own.to_path_buf()]).collect();
+    let obeyed = OBEYED.iter().map(|name| own.join(name)).chain([common.join(OTHER_OBJECTS)]);
+    let kind = |path: PathBuf| fs::symlink_metadata(&path).ok().map(|data| (path, crate::probe::kind(&data)));
+    LinkedWorktree { writable, obeyed: obeyed.filter_map(kind).collect(), common }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A repository with a worktree, made as git makes them.
+    fn worktree(folder: &Path) -> (PathBuf, PathBuf) {
+        let (common, top) = (folder.join("main/.git"), folder.join("tree"));
+        let own = common.join("worktrees/tree");
+        for path in [&common.join("objects/info"), &common.join("refs"), &own, &top] {
+            fs::create_dir_all(path).unwrap();
+        }
+        fs::write(common.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(common.join("config"), "[core]\n\tbare = false\n").unwrap();
+        fs::write(own.join("commondir"), "../..\n").unwrap();
+        fs::write(own.join("gitdir"), format!("{}/.git\n", top.display())).unwrap();
+        fs::write(top.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        (common, top)
+    }
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_worktree_is_found_with_what_it_may_change() {
+        let (_held, folder) = folder();
+        let (common, top) = worktree(&folder);
+        let own = common.join("worktrees/tree");
+        let found = find(&top).unwrap();
+        assert_eq!(found.common, common);
+        assert_eq!(found.writable, [common.join("objects"), common.join("refs"), own.clone()]);
+        let obeyed: Vec<&PathBuf> = found.obeyed.iter().map(|(path, _)| path).collect();
+        assert_eq!(obeyed, [&own.join("commondir"), &own.join("gitdir"), &common.join("objects/info")]);
+        // As newer versions of git write it.
+        fs::write(top.join(".git"), "gitdir: ../main/.git/worktrees/tree\n").unwrap();
+        fs::write(own.join("gitdir"), "../../../../tree/.git\n").unwrap();
+        assert_eq!(find(&top), Some(found));
+    }
+
+    #[test]
+    fn no_workspace_names_the_repository_of_another() {
+        type Change = fn(&Path, &Path);
+        let changes: &[Change] = &[
+            // The repository knows of another worktree there.
+            |common, _| fs::write(common.join("worktrees/tree/gitdir"), "/elsewhere/.git\n").unwrap(),
+            |common, _| fs::write(common.join("worktrees/tree/commondir"), "../../../other\n").unwrap(),
+            |common, _| fs::remove_dir_all(common.join("objects")).unwrap(),
+            |common, _| fs::remove_dir(common.join("objects/info")).unwrap(),
+            |common, top| fs::write(top.join(".git"), format!("gitdir: {}\n", common.display())).unwrap(),
+            |_, top| fs::rename(top.join(".git"), top.join("git")).unwrap(),
+            // A file could appear that names programs.
+            |common, _| fs::write(common.join("config"), "[extensions]\n\tworktreeConfig = true\n").unwrap(),
+            |common, _| fs::write(common.join("config"), "[core\n").unwrap(),
+        ];
+        for (number, change) in changes.iter().enumerate() {
+            let (_held, folder) = folder();
+            let (common, top) = worktree(&folder);
+            change(&common, &top);
+            assert_eq!(find(&top), None, "{number}");
+        }
+        let (_held, folder) = folder();
+        let (common, top) = worktree(&folder);
+        fs::write(common.join("config"), "[extensions]\n\tworktreeConfig = true\n").unwrap();
+        fs::write(common.join("worktrees/tree/config.worktree"), "").unwrap();
+        assert!(find(&top).unwrap().obeyed.iter().any(|(path, _)| path.ends_with("config.worktree")));
+    }
+}
