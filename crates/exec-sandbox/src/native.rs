@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use crate::limits::Priority;
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::seccomp::{Architecture, Closed, Instruction, filter, no_spawn};
+use crate::seccomp::{Architecture, Closed, Instruction, Opened, filter, filter_but, no_spawn};
 use crate::spec::{Network, Spawn};
 use crate::sys::launch::{Launch, Strings};
 
@@ -72,13 +72,25 @@ pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> 
         listener_to: handoff(&plan.network),
         identity: ids.to_become(),
         landlock: landlock_rules::rules(plan, handed)?,
-        filter: Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default(),
+        filter: filter_of(plan, &[Opened::Attaching]),
+        filter_with_memory_files: with_memory_files(plan, grouped),
         ..launch
     })
 }
 
 fn last_filter(plan: &Plan, architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
     if plan.spawn == Spawn::Threads { no_spawn(architecture, secret) } else { Vec::new() }
+}
+
+/// The filter where files in memory may be made: only where somebody counts them, or nobody counts.
+fn with_memory_files(plan: &Plan, grouped: bool) -> Vec<Instruction> {
+    let is_counted = grouped || plan.limits.memory.bound().is_none();
+    if is_counted { filter_of(plan, &[Opened::Attaching, Opened::MemoryFiles]) } else { Vec::new() }
+}
+
+/// The filter of a sandbox with processes of its own, the first of which cannot be traced.
+fn filter_of(plan: &Plan, opened: &[Opened]) -> Vec<Instruction> {
+    Architecture::current().map(|it| filter_but(it, &closed(plan), opened)).unwrap_or_default()
 }
 
 /// Three words that nobody guesses.
@@ -102,6 +114,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         identity: None,
         landlock: None,
         filter: Vec::new(),
+        filter_with_memory_files: Vec::new(),
         processors: limits::processors(&plan.limits)?,
         last_filter: Architecture::current().map(|it| last_filter(plan, it, secret)).unwrap_or_default(),
         secret,

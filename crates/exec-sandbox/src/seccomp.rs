@@ -9,7 +9,9 @@ mod table;
 use std::collections::BTreeMap;
 
 pub(crate) use asking::{Asks, PathArguments, Way};
-use table::{BOUND_TO_PROCESSORS, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS};
+use table::{
+    ATTACHING, BOUND_TO_PROCESSORS, MEMORY_FILES, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS,
+};
 
 /// One instruction, as the kernel wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,9 +122,35 @@ impl Closed {
     }
 }
 
+/// What a sandbox may open that keeps its harm away by other means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opened {
+    /// To trace processes of the command's own.
+    Attaching,
+    /// Files in memory, which are counted then and never run.
+    MemoryFiles,
+}
+
+impl Opened {
+    const ALL: [Self; 2] = [Self::Attaching, Self::MemoryFiles];
+
+    const fn rows(self) -> &'static [Row] {
+        match self {
+            Self::Attaching => ATTACHING,
+            Self::MemoryFiles => MEMORY_FILES,
+        }
+    }
+}
+
 /// Returns the program for an architecture.
 pub fn filter(architecture: Architecture, more: &[Closed]) -> Vec<Instruction> {
-    let rows = ROWS.iter().chain(more.iter().flat_map(|closed| closed.rows()));
+    filter_but(architecture, more, &[])
+}
+
+/// Returns the same program with what is opened.
+pub(crate) fn filter_but(architecture: Architecture, more: &[Closed], opened: &[Opened]) -> Vec<Instruction> {
+    let shut = Opened::ALL.iter().filter(|one| !opened.contains(one)).flat_map(|one| one.rows());
+    let rows = ROWS.iter().chain(shut).chain(more.iter().flat_map(|closed| closed.rows()));
     let mut program = head(architecture);
     program.extend([jump(JUMP_AT_LEAST, X32, 0, 1), give(ERRNO | ENOSYS)]);
     program.extend(search(&blocks(architecture, rows)));
@@ -320,7 +348,7 @@ mod tests {
     }
 
     fn verdict(architecture: Architecture, name: &str, arguments: &[u64]) -> u32 {
-        let row = ROWS.iter().find(|row| row.name == name).unwrap();
+        let row = ROWS.iter().chain(ATTACHING).chain(MEMORY_FILES).find(|row| row.name == name).unwrap();
         run(
             &filter(architecture, &[]),
             architecture.audit_number(),
@@ -391,6 +419,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_opened_is_the_one_difference() {
+        for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+            let closed = filter(architecture, &[]);
+            for (opened, row) in [(Opened::Attaching, &ATTACHING[0]), (Opened::MemoryFiles, &MEMORY_FILES[0])]
+            {
+                let open = filter_but(architecture, &[], &[opened]);
+                let differs = |number: &u32| {
+                    let verdict = |program| run(program, architecture.audit_number(), *number, &[16; 6]);
+                    verdict(&closed) != verdict(&open)
+                };
+                let numbers: Vec<u32> = (0..600).filter(differs).collect();
+                assert_eq!(numbers, [architecture.number(row).unwrap()], "{opened:?}");
+            }
+        }
+    }
+
+    #[test]
     fn other_tables_of_calls_are_closed() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
             let program = filter(architecture, &[Closed::Processors, Closed::Queues, Closed::UnixSockets]);
@@ -419,7 +464,8 @@ mod tests {
                 Test::MaskedOneOf(mask, values) => values.contains(&(low & mask)),
             }
         };
-        let mut rows = ROWS.iter().filter(|row| architecture.number(row) == Some(number));
+        let rows = ROWS.iter().chain(ATTACHING).chain(MEMORY_FILES);
+        let mut rows = rows.filter(|row| architecture.number(row) == Some(number));
         rows.find(|row| row.when.iter().all(holds)).map_or(ALLOW, |row| ERRNO | row.errno)
     }
 
@@ -513,7 +559,9 @@ mod tests {
     fn no_number_stands_for_two_calls() {
         for architecture in [Architecture::X86_64, Architecture::Aarch64] {
             let mut seen = BTreeMap::new();
-            for row in ROWS.iter().chain(QUEUES).chain(BOUND_TO_PROCESSORS) {
+            for row in
+                ROWS.iter().chain(ATTACHING).chain(MEMORY_FILES).chain(QUEUES).chain(BOUND_TO_PROCESSORS)
+            {
                 let Some(number) = architecture.number(row) else { continue };
                 assert_eq!(*seen.entry(number).or_insert(row.name), row.name, "{number}");
             }

@@ -108,6 +108,14 @@ pub(super) const QUEUES: &[Row] = &[
     deny("mq_unlink", Some(241), Some(181)),
 ];
 
+/// A file in memory counts for nobody's memory but a control group's, and one that can be run defeats every rule about files
+/// that can be run: it is closed, unless a group counts it and the kernel lets nobody in the sandbox make one that can be run.
+pub(super) const MEMORY_FILES: &[Row] = &[deny("memfd_create", Some(319), Some(279)).seem_missing()];
+
+/// To trace a process that did not ask for it. A sandbox may open it whose first process cannot be traced: all others are the
+/// command's own, and tools that look for lost memory stop their own program so.
+pub(super) const ATTACHING: &[Row] = &[deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))])];
+
 /// Flag of `clone` that makes a thread.
 const THREAD: u32 = 0x0001_0000;
 
@@ -155,11 +163,8 @@ pub(super) const ROWS: &[Row] = &[
     deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).seem_unsupported(),
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(NETLINK)), (1, MaskedOneOf(0xf, RAW))]),
     deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
-    deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))]),
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
-    // A file in memory counts for nobody's memory, and one that can be run defeats every rule about files that can be run.
-    deny("memfd_create", Some(319), Some(279)).seem_missing(),
-    // Nor does shared memory that nobody has attached; there are at most 4096 pieces.
+    // Shared memory that nobody has attached counts for nobody's memory; there are at most 4096 pieces.
     deny("shmget", Some(29), Some(194)).when(&[(1, Above(LARGE_PIECE))]),
     // The kernel itself: modules, other kernels, its log, its clock, its accounting.
     deny("acct", Some(163), Some(89)),

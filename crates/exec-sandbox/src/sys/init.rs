@@ -70,6 +70,8 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
         unsafe { raw::wipe(start, length) };
     }
     raw::new_session().map_err(at(Stage::Identity))?;
+    // Only root may, and only the `/proc` of the machine lets it: so before there is another identity and another view.
+    let has_memory_files = !launch.filter_with_memory_files.is_empty() && raw::memory_files_never_run();
     if let Some((user, group)) = launch.identity {
         raw::set_ids(user, group).map_err(at(Stage::Identity))?;
         // The change of identity takes the signal back that ends this with its parent.
@@ -95,8 +97,9 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     if let Some(processors) = &launch.processors {
         raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
     }
-    if !launch.filter.is_empty() {
-        raw::install_filter(&launch.filter).map_err(at(Stage::Filter))?;
+    let filter = if has_memory_files { &launch.filter_with_memory_files } else { &launch.filter };
+    if !filter.is_empty() {
+        raw::install_filter(filter).map_err(at(Stage::Filter))?;
     }
     Ok(())
 }

@@ -26,6 +26,8 @@ pub(crate) struct Launch {
     pub(crate) identity: Option<(u32, u32)>,
     pub(crate) landlock: Option<Landlock>,
     pub(crate) filter: Vec<Instruction>,
+    /// The filter in its place where the kernel lets nobody make a file in memory that can be run; none where none may be made.
+    pub(crate) filter_with_memory_files: Vec<Instruction>,
     pub(crate) cwd: CString,
     /// What becomes standard input, output and error.
     pub(crate) streams: [RawFd; 3],

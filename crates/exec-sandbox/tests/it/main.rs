@@ -21,6 +21,8 @@ mod limits;
 mod listener_handoff;
 #[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod memory_files;
 mod mount_table;
 #[cfg(target_os = "linux")]
 mod names;
@@ -35,3 +37,5 @@ mod seeds;
 mod terminals;
 #[cfg(target_os = "linux")]
 mod users;
+#[cfg(target_os = "linux")]
+mod workflows;

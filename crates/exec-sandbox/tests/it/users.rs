@@ -20,10 +20,12 @@ const TESTS: &[&str] = &[
     "escapes::",
     "homes::",
     "limits::",
+    "memory_files::",
     "names::",
     "pool::",
     "providers::",
     "terminals::",
+    "workflows::",
 ];
 
 #[test]

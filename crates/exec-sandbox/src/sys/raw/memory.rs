@@ -1,6 +1,8 @@
 //! Memory of this process.
 
-use super::done;
+use std::os::fd::AsRawFd as _;
+
+use super::{done, open_for_reading, open_for_writing, read, write};
 
 /// Where the C library keeps the last error of this thread.
 pub(in crate::sys) fn place_of_the_last_error() -> usize {
@@ -45,4 +47,14 @@ pub(in crate::sys) fn trim_heap() {
 pub(crate) unsafe fn wipe(start: usize, length: usize) {
     // SAFETY: the caller promises it.
     unsafe { std::ptr::write_bytes(start as *mut u8, 0, length) };
+}
+
+/// Has the kernel refuse every file in memory that could be run, in the namespace of processes that this process is in and in
+/// all below; says whether it does. Only root may, and a kernel since 6.3 can.
+pub(crate) fn memory_files_never_run() -> bool {
+    let setting = c"/proc/sys/vm/memfd_noexec";
+    let mut room = [0; 4];
+    let written = open_for_writing(setting).and_then(|file| write(file.as_raw_fd(), b"2"));
+    let length = open_for_reading(setting).and_then(|file| read(file.as_raw_fd(), &mut room));
+    written.is_ok() && length == Ok(2) && room.starts_with(b"2\n")
 }

@@ -1,0 +1,54 @@
+//! What does not work, as SECURITY.md says: each row fails, loudly, and nothing is lost.
+
+use stockade_exec_sandbox::End;
+
+use super::{Live, Workflow, outside, views};
+
+#[test]
+fn what_is_refused_says_so_and_leaves_all_as_it_was() {
+    for row in ROWS {
+        if let Some(tool) = row.lacks() {
+            eprintln!("skipped: {}: no {tool} here", row.name);
+            continue;
+        }
+        for backend in views() {
+            let live = Live::bare();
+            let outcome = row.run(&live, backend).unwrap();
+            let said = String::from_utf8_lossy(&outcome.output.stdout);
+            let is_loud = matches!(outcome.end, End::Exited(1..) | End::Signalled(_)) && !said.is_empty();
+            assert!(is_loud, "{} ({backend:?}): {:?} {said}", row.name, outcome.end);
+            outside(&live, row.after, row.name);
+        }
+    }
+}
+
+#[rustfmt::skip]
+const ROWS: &[Workflow] = &[
+    Workflow {
+        name: "a program that runs as its owner",
+        before: "cp /bin/true t",
+        inside: "chmod 4755 t",
+        after: "test \"$(stat -c %a t)\" = 755",
+        ..Workflow::NEW
+    },
+    Workflow {
+        name: "git config of the repository",
+        needs: &["git"],
+        before: "git init -q -b main .; git config user.name me",
+        inside: "git config core.fsmonitor /tmp/x",
+        after: "! git config core.fsmonitor; test \"$(git config user.name)\" = me",
+        ..Workflow::NEW
+    },
+    Workflow {
+        name: "another user",
+        needs: &["su"],
+        inside: "su -c true",
+        ..Workflow::NEW
+    },
+    Workflow {
+        name: "a mount",
+        needs: &["mount"],
+        inside: "mkdir m; mount -t tmpfs none m",
+        ..Workflow::NEW
+    },
+];
