@@ -10,6 +10,7 @@ mod memory;
 mod observe;
 mod poll;
 mod pool;
+mod prepared;
 mod private;
 mod pump;
 mod supervise;
@@ -23,22 +24,22 @@ use std::time::Instant;
 
 use crate::Quarantined;
 use crate::cgroup::Groups;
-use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::explain;
-use crate::host::{HostFacts, Searched};
+use crate::host::Searched;
 use crate::journal::{self, Journal};
 use crate::outcome::{End, Outcome};
-use crate::plan::{Plan, plan};
+use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::quarantine::as_text;
 use crate::refusal::Refusal;
 use crate::requirement::cannot_enforce;
-use crate::spec::{Explain, MountAccess, Protection, SandboxSpec};
+use crate::spec::{Explain, MountAccess, Protection};
 use crate::sweep::{Swept, sweep};
 use begin::{Running, begin};
 use observe::Observer;
 pub use pool::SandboxPool;
+pub use prepared::{plan_and_run, run_prepared};
 use private::Private;
 use pump::Pump;
 use supervise::supervise;
@@ -133,39 +134,6 @@ impl RunError {
 /// What control groups enforce better than anything else. They are made where one of these is required.
 const GROUPED: &[Property] =
     &[Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
-
-/// Looks at this machine, plans, and runs. Where nobody chose what makes the sandbox, and what was tried first turns out
-/// not to work on this machine, the next one is tried: nothing has run by then, and what is required still is.
-pub fn plan_and_run(spec: &SandboxSpec, streams: Streams) -> Result<(Plan, Outcome), RunError> {
-    let facts = crate::probe::probe(spec);
-    let first = plan(spec, &facts)?;
-    run_prepared(spec, facts, first, streams)
-}
-
-/// Runs what was planned from these facts, or what is planned where that turns out not to work.
-///
-/// # Errors
-/// As [`plan_and_run`].
-pub fn run_prepared(
-    spec: &SandboxSpec,
-    mut facts: HostFacts,
-    first: Plan,
-    streams: Streams,
-) -> Result<(Plan, Outcome), RunError> {
-    let result = run(&first, streams);
-    if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
-        return Ok((first, result?));
-    }
-    if spec.backend == SandboxBackend::Native && spec.on_unavailable != OnUnavailable::Warn {
-        return Ok((first, result?));
-    }
-    facts.kernel.namespaces = false;
-    facts.bubblewrap = crate::bwrap::start::find();
-    // Where nothing else works either, why the first did not is worth more than that there is none.
-    let Ok(second) = plan(spec, &facts) else { return Ok((first, result?)) };
-    let outcome = run(&second, streams)?;
-    Ok((second, outcome))
-}
 
 /// Runs a command as planned, and returns when it and everything that it started are gone.
 ///

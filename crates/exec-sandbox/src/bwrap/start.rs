@@ -42,7 +42,7 @@ pub(crate) fn find() -> Option<PathBuf> {
         let mut command = Command::new(program);
         command.args(["--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--", "/bin/true"]);
         let streams = command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        spawn::without_capabilities(streams).status().is_ok_and(|status| status.success())
+        spawn::succeeds_and_leaves_nothing(streams)
     };
     let find = || PROGRAMS.iter().map(PathBuf::from).find(|path| path.is_file() && works(path));
     if rustix::process::geteuid().is_root() { None } else { FOUND.get_or_init(find).clone() }
@@ -98,17 +98,14 @@ pub(crate) fn start(
     command.arg(&plan.program).args(&plan.arguments);
     let keep = [&information as &dyn AsRawFd, &go_read, &code, &words].map(AsRawFd::as_raw_fd);
     let keep = keep.into_iter().chain(generated.iter().map(|(_, text)| text.as_raw_fd())).collect();
-    let pid = spawn::spawn(command, handed.streams, keep, observed)?;
+    let spawned = spawn::spawn(command, handed.streams, keep, observed)?;
     drop((information, go_read, code, words, generated));
     let mut text = String::new();
     File::from(information_read).take(1 << 16).read_to_string(&mut text)?;
-    let first = child(&text).ok_or_else(|| {
-        raw::wait_for(pid).ok();
-        io::Error::other("bubblewrap did not start; it said why on standard error")
-    })?;
-    let waiting = Waiting { pid, first, go, lock };
+    let first = child(&text)
+        .ok_or_else(|| io::Error::other("bubblewrap did not start; it said why on standard error"))?;
     bound(plan, first)?;
-    Ok(waiting)
+    Ok(Waiting { pid: spawned.handed_over(), first, go, lock })
 }
 
 /// Older versions of bubblewrap make mount points by their paths and follow links (CVE-2026-87766). So nothing else may

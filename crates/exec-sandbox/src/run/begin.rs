@@ -134,8 +134,9 @@ fn bwrap(
     })
 }
 
-/// Ends a sandbox that got no further.
+/// Ends a sandbox that got no further, and what it has started in its own group.
 fn end(pid: i32) {
+    raw::send_signal(-pid, libc::SIGKILL).ok();
     raw::send_signal(pid, libc::SIGKILL).ok();
     raw::wait_for(pid).ok();
 }

@@ -21,9 +21,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::begin::{Running, Speaks, copy};
+use super::prepared::{Recovered, in_turn};
 use super::pump::Pump;
 use super::supervise::read_report;
-use super::{RunError, Streams, carried_out, run_prepared, sandbox_number};
+use super::{RunError, Streams, carried_out, sandbox_number};
 use crate::cgroup::Groups;
 use crate::host::HostFacts;
 use crate::native::{self, Ids, prepare};
@@ -39,7 +40,7 @@ use kind::Kind;
 ///
 /// It begins to make them when two commands in a row differ in nothing but their words; so a single one of another kind
 /// does not throw away what waits. A command that no ready sandbox fits gets one of its own, as by
-/// [`run_prepared`]: where something has changed, where control groups, a terminal, a proxy or a look at what it asks for are
+/// [`run_prepared`](super::run_prepared): where something has changed, where control groups, a terminal, a proxy or a look at what it asks for are
 /// wanted, or where the native launcher does not make the sandbox.
 #[derive(Debug)]
 pub struct SandboxPool {
@@ -64,7 +65,7 @@ impl SandboxPool {
     /// Runs what was planned from these facts, in a sandbox that is ready if one fits.
     ///
     /// # Errors
-    /// As [`run_prepared`].
+    /// As [`run_prepared`](super::run_prepared).
     pub fn run_prepared(
         &self,
         spec: &SandboxSpec,
@@ -72,10 +73,13 @@ impl SandboxPool {
         first: Plan,
         streams: Streams,
     ) -> Result<(Plan, Outcome), RunError> {
-        match Kind::of(&first, streams).and_then(|kind| self.shared.take(kind)) {
-            Some(ready) => self.run_in(ready, spec, facts, first, streams),
-            None => run_prepared(spec, facts, first, streams),
-        }
+        let Recovered { facts, plan, taken } = Recovered::before(spec, facts, first)?;
+        let (plan, mut outcome) = match Kind::of(&plan, streams).and_then(|kind| self.shared.take(kind)) {
+            Some(ready) => self.run_in(ready, spec, facts, plan, streams)?,
+            None => in_turn(spec, facts, plan, streams)?,
+        };
+        outcome.quarantine.splice(0..0, taken);
+        Ok((plan, outcome))
     }
 
     fn run_in(
@@ -90,7 +94,7 @@ impl SandboxPool {
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
         if !ready.mailbox.write([&programs, &arguments, &variables]) {
-            return run_prepared(spec, facts, planned, streams);
+            return in_turn(spec, facts, planned, streams);
         }
         let outcome = carried_out(&planned, streams, &Groups::default(), || ready.go(&self.shared))?;
         Ok((planned, outcome))

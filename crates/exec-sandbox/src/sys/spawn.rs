@@ -5,17 +5,53 @@ use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
 use super::launch::Observed;
 use super::raw::{self, CapabilityMask};
 
-/// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Returns its number.
-/// Where somebody looks on, that must be another thread: the program cannot start before it was seen.
+/// A program that was started, in a group of its own. It is ended with all of that group, unless somebody takes it over: what
+/// fails half way may leave children that wait for ever for a word from it.
+pub(crate) struct Spawned {
+    pid: i32,
+}
+
+impl Spawned {
+    /// Its number, for whoever waits for it from now on.
+    pub(crate) fn handed_over(self) -> i32 {
+        let pid = self.pid;
+        std::mem::forget(self);
+        pid
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        // It is not waited for yet, so both numbers are still its own.
+        raw::send_signal(-self.pid, libc::SIGKILL).ok();
+        raw::wait_for(self.pid).ok();
+    }
+}
+
+/// Whether a program ends well. Whatever it leaves in its group is ended with it.
+pub(crate) fn succeeds_and_leaves_nothing(command: &mut Command) -> bool {
+    let Ok(child) = without_capabilities(command).process_group(0).spawn() else { return false };
+    let pid = Pid::from_child(&child);
+    let spawned = Spawned { pid: pid.as_raw_nonzero().get() };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+    drop(spawned);
+    ended.is_ok_and(|ended| ended.is_some_and(|status| status.exit_status() == Some(0)))
+}
+
+/// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Where somebody looks
+/// on, that must be another thread: the program cannot start before it was seen.
 pub(crate) fn spawn(
     mut command: Command,
     streams: [RawFd; 3],
     keep: Vec<RawFd>,
     observed: Option<Observed>,
-) -> io::Result<i32> {
+) -> io::Result<Spawned> {
     let parent = raw::own_number();
     let prepare = move || {
         let error = io::Error::from_raw_os_error;
@@ -41,9 +77,9 @@ pub(crate) fn spawn(
         Ok(())
     };
     // SAFETY: what runs between fork and exec makes system calls and nothing else: no allocation, no lock.
-    unsafe { command.pre_exec(prepare) };
+    unsafe { command.process_group(0).pre_exec(prepare) };
     let child = command.spawn()?;
-    i32::try_from(child.id()).map_err(io::Error::other)
+    Ok(Spawned { pid: Pid::from_child(&child).as_raw_nonzero().get() })
 }
 
 /// Has a program that is started by itself begin without capabilities.

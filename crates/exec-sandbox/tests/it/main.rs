@@ -10,6 +10,8 @@ mod auto_traits;
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod escapes;
+#[cfg(target_os = "linux")]
+mod faults;
 mod helpers;
 #[cfg(target_os = "linux")]
 mod homes;

@@ -18,6 +18,7 @@ const TESTS: &[&str] = &[
     "attacks::",
     "capabilities::",
     "escapes::",
+    "faults::",
     "homes::",
     "limits::",
     "memory_files::",
