@@ -67,6 +67,8 @@ const CREATES: u32 = 0o100;
 const UNNAMED: u32 = 0o20_000_000;
 const FILE_TYPE: u32 = 0o170_000;
 const DEVICES: &[u32] = &[0o020_000, 0o060_000];
+/// The flag by which a file that is moved leaves a device in its place.
+const WHITEOUT: u32 = 4;
 /// Requests that put characters into the input of a terminal, take over a console, or load another line discipline.
 const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d, 0x5423];
 /// Unix, IPv4, IPv6, and netlink, which programs ask about addresses.
@@ -147,9 +149,12 @@ pub(super) const ROWS: &[Row] = &[
     // Nor be a device.
     deny("mknod", Some(133), None).when(&[(1, MaskedOneOf(FILE_TYPE, DEVICES))]),
     deny("mknodat", Some(259), Some(33)).when(&[(2, MaskedOneOf(FILE_TYPE, DEVICES))]),
+    deny("renameat2", Some(316), Some(276)).when(&[(4, AnyBit(WHITEOUT))]),
     // Their arguments lie in memory, where a filter cannot see them.
     deny("openat2", Some(437), Some(437)).seem_missing(),
     deny("clone3", Some(435), Some(435)).seem_missing(),
+    // Their number is bounded for all users of the machine together: who has them all stops databases of others.
+    deny("io_setup", Some(206), Some(0)).seem_missing(),
     deny("io_uring_setup", Some(425), Some(425)).seem_missing(),
     deny("io_uring_enter", Some(426), Some(426)).seem_missing(),
     deny("io_uring_register", Some(427), Some(427)).seem_missing(),

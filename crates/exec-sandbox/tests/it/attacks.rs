@@ -52,6 +52,7 @@ const ROWS: &[(&str, &str)] = &[
     ("abstract socket", "socket.socket(socket.AF_UNIX).connect('\\0' + ABSTRACT) is None"),
     // Parts of the kernel.
     ("io_uring", "call(425, 1, ctypes.create_string_buffer(256))"),
+    ("slots for input and output that all users share", "call(206, 1, ctypes.create_string_buffer(8))"),
     ("userfaultfd", "call(323, 1)"),
     ("bpf", "call(321, 0, ctypes.create_string_buffer(128), 128)"),
     ("perf", "call(298, ctypes.create_string_buffer(128), 0, -1, -1, 0)"),
@@ -107,6 +108,10 @@ const ROWS: &[(&str, &str)] = &[
     ("setgid 0", "os.getgid() != 0 and os.setgid(0) is None"),
     ("setgroups", "os.setgroups([0]) is None"),
     ("device", "os.mknod('device', 0o20666, os.makedev(1, 1)) is None"),
+    (
+        "device that a move leaves behind",
+        "(open('left', 'w').close(), call(316, -100, b'left', -100, b'right', 4))[1]",
+    ),
     ("setuid bit", "(open('bit', 'w').close(), os.chmod('bit', 0o4755)) and os.stat('bit').st_mode & 0o4000"),
     ("setuid bit by open", "os.fstat(os.open('bit2', os.O_CREAT | os.O_WRONLY, 0o4755)).st_mode & 0o4000"),
     (
