@@ -13,8 +13,8 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let plan = plan(&spec, &probe(&spec))?;
     let streams = Streams {
         stdin: Input::Inherit,
-        stdout: Stream::Inherit,
-        stderr: Stream::Inherit,
+        stdout: Stream::Relay,
+        stderr: Stream::Relay,
         signals: Signals::HandOn,
         ..Streams::default()
     };

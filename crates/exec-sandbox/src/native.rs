@@ -34,6 +34,8 @@ pub(crate) struct Handed {
     /// What becomes standard input, output and error.
     pub(crate) streams: [RawFd; 3],
     pub(crate) terminal: OwnTerminal,
+    /// The other end of a pipe that standard input is handed on by: who keeps it open never lets the command see the end.
+    pub(crate) feeding: Option<RawFd>,
 }
 
 /// Whether the streams are a terminal of the command's own.
@@ -121,6 +123,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         observed: None,
         cwd: c_string(plan.cwd.as_os_str())?,
         streams: handed.streams,
+        feeding: handed.feeding,
         terminal: handed.terminal != OwnTerminal::None,
         background: plan.limits.priority == Priority::Background,
         limits: limits::limits(&plan.limits, grouped),

@@ -17,7 +17,7 @@ pub struct Outcome {
     pub output: Output,
     /// What was enforced.
     pub enforcement: Enforcement,
-    /// What it was probably refused, if it failed and said so where it could be read.
+    /// What it was refused, if it failed, by what it asked the kernel for and by the limits that it ran into.
     pub denials: Vec<crate::Denial>,
     /// What was found under a protected name afterwards, and where it was put.
     pub quarantine: Vec<crate::Quarantined>,
@@ -168,6 +168,8 @@ pub struct ResourceUsage {
     pub cpu_time: Option<Duration>,
     /// The most memory that one process, or all together in a control group, had at once; nothing where nobody says so.
     pub peak_memory: Option<u64>,
+    /// Bytes that all processes wrote to disks, also what was removed again; nothing where nobody says so.
+    pub written: Option<u64>,
 }
 
 /// What a command printed.
@@ -183,6 +185,8 @@ pub struct Output {
     /// Bytes of both that could not be written where they were to go, or that nobody took in time. Who has gone away, as
     /// `head` does, has missed nothing.
     pub untaken: u64,
+    /// Whether what was handed on ends within a line, where whoever runs the command speaks too.
+    pub ends_within_a_line: bool,
 }
 
 impl Output {

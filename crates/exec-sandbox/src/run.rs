@@ -6,6 +6,7 @@
 )]
 
 mod begin;
+mod feed;
 mod memory;
 mod observe;
 mod poll;
@@ -13,8 +14,10 @@ mod pool;
 mod prepared;
 mod private;
 mod pump;
+mod shared_target;
 mod supervise;
 mod terminal;
+mod voice;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -59,6 +62,9 @@ pub struct Streams {
     pub terminal: Terminal,
     /// Whether signals that ask this program to end are handed on to the command.
     pub signals: Signals,
+    /// How lines begin, before a colon, by which this program speaks where its standard error leads. Lines of the command that
+    /// go there and begin so are marked, so that nobody takes them for those of this program. It is a word in ASCII.
+    pub speaks_as: Option<&'static str>,
 }
 
 /// Where standard input comes from.
@@ -67,7 +73,8 @@ pub enum Input {
     /// There is none: whoever reads it meets its end at once.
     #[default]
     Empty,
-    /// From that of this program.
+    /// From that of this program, by another descriptor than its own: what the command sets, it sets for itself. A terminal is
+    /// read by this program, and the command sees a pipe.
     Inherit,
 }
 
@@ -77,10 +84,8 @@ pub enum Stream {
     /// Into the outcome, up to the limit.
     #[default]
     Keep,
-    /// To that of this program, up to the limit. If nobody reads there, the command waits.
+    /// To that of this program, up to the limit. If nobody reads there, the command waits. It sees a pipe, wherever that leads.
     Relay,
-    /// To that of this program, directly. No limit holds.
-    Inherit,
 }
 
 /// Whether a command gets a terminal of its own.
@@ -157,7 +162,8 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
     let observer = observer(judged)?;
     let mut outcome = carried_out(plan, streams, &groups, || {
-        let (pump, ends) = Pump::new(streams).map_err(RunError::setup("making pipes or a terminal"))?;
+        let (pump, ends) =
+            Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
         Ok(running.map(|running| (running, pump)))
     })?;

@@ -129,12 +129,12 @@ pub enum Spawn {
     Threads,
 }
 
-/// How it is found out what a command was refused that failed.
+/// How it is found out what a command was refused that failed. What it prints is no source: it would write the advice itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Explain {
-    /// By what it said on standard error.
+    /// By how it ended, and by the limits that it ran into. Of paths and machines, nothing is known.
     #[default]
-    Words,
+    Ends,
     /// By what it asked the kernel for as well. Each such call waits until it was looked at, which takes time; what is
     /// refused is the same. Debuggers that filter system calls with a listener of their own do not work within.
     Asked,

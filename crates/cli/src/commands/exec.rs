@@ -1,5 +1,5 @@
 //! `stockade exec`: runs a command in a sandbox.
-#![expect(clippy::disallowed_methods, reason = "asks where standard streams lead, and prints")]
+#![expect(clippy::disallowed_methods, reason = "prints what was planned, and documents")]
 
 mod agent;
 pub(super) mod document;
@@ -11,7 +11,7 @@ mod wish;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -163,7 +163,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, short)]
     tty: bool,
 
-    /// Look at what the command asks for and says, to tell what it was refused; what is refused is the same, and takes longer
+    /// Look at what the command asks for, to tell what it was refused; what is refused is the same, and takes longer
     #[arg(long)]
     explain: bool,
 
@@ -322,31 +322,21 @@ fn started(args: &ExecArgs) -> AuditEvent {
     AuditEvent::new(EventKind::SandboxStarted).with("command", words.join(" "))
 }
 
-/// A command has a terminal of its own if that was asked for. If not, that of this program is handed over as it is: programs
-/// ask it for its size. Anything else is fed up to the limit.
+/// A command has a terminal of its own if that was asked for. If not, it sees pipes, whatever the streams of this program are:
+/// whoever holds a terminal can change it, read what is typed there, and leave it so.
 fn streams(args: &ExecArgs) -> Streams {
-    let stream = |is_terminal| match args.format {
+    let stream = match args.format {
         Format::Json => Stream::Keep,
-        Format::Text if is_terminal => Stream::Inherit,
         Format::Text => Stream::Relay,
     };
-    if args.tty {
-        let stdout = if args.format == Format::Json { Stream::Keep } else { Stream::Relay };
-        let terminal = Terminal::Own(TerminalSize::default());
-        return Streams {
-            stdin: Input::Inherit,
-            stdout,
-            terminal,
-            signals: Signals::HandOn,
-            ..Streams::default()
-        };
-    }
+    let terminal = if args.tty { Terminal::Own(TerminalSize::default()) } else { Terminal::None };
     Streams {
         stdin: Input::Inherit,
-        stdout: stream(io::stdout().is_terminal()),
-        stderr: stream(io::stderr().is_terminal() && !args.explain),
+        stdout: stream,
+        stderr: stream,
+        terminal,
         signals: Signals::HandOn,
-        ..Streams::default()
+        speaks_as: Some(report::SPEAKER),
     }
 }
 

@@ -93,6 +93,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         stdout: stream,
         stderr: stream,
         signals: Signals::HandOn,
+        speaks_as: Some("stockade"),
         ..Streams::default()
     };
     Ok(match agent_run::run(&session, &args.command, streams)? {

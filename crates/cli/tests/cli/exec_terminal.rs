@@ -319,3 +319,48 @@ fn whoever_has_no_terminal_can_give_one() {
     let document = without(&["--format", "json", "--", "sh", "-c", "test -t 1 && echo yes"], b"");
     assert!(document.contains(r#""stdout":{"text":"yes\r\n"}"#), "{document}");
 }
+
+#[test]
+fn without_a_terminal_of_its_own_the_command_has_none() {
+    for &(backend, who) in backends() {
+        let inner = "for n in 0 1 2; do test -t \\$n && echo is a terminal; done; stty -echo 2>&1 | grep -c ioctl; \
+                     readlink /proc/[0-9]*/fd/* 2>/dev/null | grep -c /pts/; (: < /dev/tty) 2>/dev/null && echo opened; cat; \
+                     echo ready; sleep 60";
+        let script = format!(
+            "sh -c 'echo pid $$; exec stockade exec -q --backend {backend} -- sh -c \"{inner}\"'{BACK}"
+        );
+        let mut person = Person::new(who, &script);
+        person.sees("pid ");
+        let pid = person.sees("\r\n").parse().unwrap();
+        let first = person.sees("0\r\n");
+        assert_eq!(first, "1\r\n", "{backend} {who:?}");
+        // What is typed reaches it, line by line, and the end of it.
+        person.types("hello\r");
+        person.sees("hello\r\nhello\r\n");
+        person.types("\u{4}");
+        person.sees("ready\r\n");
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        person.sees("back 137");
+        assert_eq!(person.sees("done\r\n").trim_start(), AS_BEFORE, "{backend} {who:?}");
+    }
+}
+
+#[test]
+fn a_line_that_poses_as_one_of_the_launcher_is_marked() {
+    for terminal in ["", "-t"] {
+        let inner =
+            "echo stockade: from out; sleep 0.3; echo stockade: from err >&2; sleep 0.3; printf half; exit 3";
+        let mut person =
+            Person::new(Who::Same, &format!("stockade exec {terminal} -- sh -c '{inner}'{BACK}"));
+        let said = person.sees("back 3");
+        let lines: Vec<&str> = said.lines().collect();
+        for line in ["from out", "from err"] {
+            let marked = format!("stockade (the command says): {line}");
+            assert!(lines.contains(&marked.as_str()), "{terminal}: {said}");
+        }
+        assert!(lines.contains(&"half"), "{terminal}: {said}");
+        let own: Vec<&&str> = lines.iter().filter(|line| line.starts_with("stockade: ")).collect();
+        assert!(own.len() == 2 && own[1].contains("enforced"), "{terminal}: {said}");
+        person.sees("done\r\n");
+    }
+}

@@ -13,7 +13,7 @@ pub(crate) const TRUE: &str = "/bin/true";
 
 /// What a command gets that prints nothing.
 pub(crate) fn streams() -> Streams {
-    Streams { stdin: Input::Empty, stdout: Stream::Inherit, stderr: Stream::Inherit, ..Streams::default() }
+    Streams { stdin: Input::Empty, stdout: Stream::Relay, stderr: Stream::Relay, ..Streams::default() }
 }
 
 /// A request to run it in a workspace.

@@ -68,18 +68,6 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// What was probably refused about a path that could not be used, where nobody says what it was wanted for.
-    pub(super) fn failed(&self, path: &Path) -> Option<Denial> {
-        match self.mount(path).map(|mount| &mount.kind) {
-            Some(MountKind::Devices | MountKind::Generated { .. }) => None,
-            Some(MountKind::Processes) => Some(never(path, "it concerns the whole machine")),
-            Some(MountKind::Bind { .. }) => self.path(path, Use::Change, true),
-            Some(MountKind::Link { .. } | MountKind::Hidden { .. }) => self.path(path, Use::Read, true),
-            // What lies in a folder of the sandbox's own is not there, unless it lies elsewhere at the same path.
-            Some(MountKind::Scratch { .. }) | None => Some(self.not_given(path, Use::Read)),
-        }
-    }
-
     /// What stands against changing what may be read.
     fn read_only(&self, path: &Path, mount: &Mount) -> Denial {
         let is_protected = |mount: &Mount| {

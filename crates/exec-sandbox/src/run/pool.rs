@@ -259,7 +259,7 @@ impl Ready {
     fn make(kind: &Kind) -> Result<Self, RunError> {
         let Kind { plan, streams, .. } = kind;
         let mailbox = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
-        let (pump, ends) = Pump::new(*streams).map_err(RunError::setup("making pipes"))?;
+        let (pump, ends) = Pump::new(*streams, &plan.provider).map_err(RunError::setup("making pipes"))?;
         let ids = Ids::new(plan.identity, sandbox_number());
         let mut launch =
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;

@@ -64,7 +64,7 @@ pub(super) fn in_turn(
     streams: Streams,
 ) -> Result<(Plan, Outcome), RunError> {
     let result = run(&first, streams);
-    if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
+    if !matches!(result, Err(RunError::Setup { .. } | RunError::Refused(_))) {
         return Ok((first, result?));
     }
     // Something may have been moved or taken away since this machine was looked at: by a person, or after another command.
@@ -76,7 +76,7 @@ pub(super) fn in_turn(
         let result = run(&again, streams);
         (again, result)
     };
-    if !matches!(result, Err(RunError::Setup { .. })) {
+    if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
         return Ok((first, result?));
     }
     if spec.backend == SandboxBackend::Native && spec.on_unavailable != OnUnavailable::Warn {

@@ -2,39 +2,34 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads what a command prints and hands it on")]
 
-use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::feed::Feed;
+use super::shared_target::{MAX_PIECE, SharedTarget, standard};
 use super::terminal::Pty;
-use super::{Input, Stream, Streams, Terminal};
+use super::{Stream, Streams, Terminal};
 use crate::native::{Handed, OwnTerminal};
 use crate::outcome::Output;
+use crate::provider::Provider;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// What a pipe takes at once without making the writer wait, once it says that it takes anything.
-const WITHOUT_WAITING: usize = 4096;
-
-/// How much is remembered of what came last.
-const LAST: usize = 16 << 10;
-
 /// How often something is read after the end, at most. A pipe holds much less than so many chunks.
 const LAST_READS: usize = 256;
 
-/// The number of what is typed, beside the numbers of the channels.
+/// The number of what is typed or fed, beside the numbers of the channels.
 const TYPED: usize = 2;
 
 /// Both output streams of a command, or its terminal.
 pub(super) struct Pump {
     channels: [Channel; 2],
     terminal: Option<Pty>,
-    /// Which channel brings errors.
-    errors: usize,
+    feed: Feed,
+    shared: Option<SharedTarget>,
     left: u64,
     dropped: u64,
     untaken: u64,
@@ -67,14 +62,12 @@ struct Channel {
     to: Option<RawFd>,
     waiting: Vec<u8>,
     kept: Vec<u8>,
-    /// The last of what came, whatever becomes of it.
-    last: VecDeque<u8>,
 }
 
 impl Pump {
-    pub(super) fn new(streams: Streams) -> io::Result<(Self, Ends)> {
+    pub(super) fn new(streams: Streams, provider: &Provider) -> io::Result<(Self, Ends)> {
         match streams.terminal {
-            Terminal::None => Self::of_pipes(streams),
+            Terminal::None => Self::of_pipes(streams, provider),
             Terminal::Own(size) => Self::of_terminal(streams, Pty::new(streams, size)?),
         }
     }
@@ -86,45 +79,31 @@ impl Pump {
             ..Channel::default()
         };
         let command = terminal.command()?;
-        let streams = [command.as_raw_fd(); 3];
-        let handed = Handed { streams, terminal: OwnTerminal::Own(terminal.path()) };
-        let pump = Self {
-            channels: [first, Channel::default()],
-            terminal: Some(terminal),
-            errors: 0,
-            left: u64::MAX,
-            dropped: 0,
-            untaken: 0,
-            reads: 0,
-        };
+        let numbers = [command.as_raw_fd(); 3];
+        let handed = Handed { streams: numbers, terminal: OwnTerminal::Own(terminal.path()), feeding: None };
+        let mut pump = Self::of_channels([first, Channel::default()], Feed::Nothing, streams);
+        pump.terminal = Some(terminal);
         Ok((pump, Ends { owned: vec![command], handed }))
     }
 
-    fn of_pipes(streams: Streams) -> io::Result<(Self, Ends)> {
-        let mut owned = Vec::new();
-        let mut numbers = [0, 1, 2];
-        if streams.stdin == Input::Empty {
-            let nothing: OwnedFd = File::open("/dev/null")?.into();
-            numbers[0] = nothing.as_raw_fd();
-            owned.push(nothing);
-        }
-        let mut channel = |number: RawFd, stream: Stream| -> io::Result<Channel> {
-            let mut channel = Channel::default();
-            if stream != Stream::Inherit {
-                let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-                if let Some(place) = numbers.get_mut(number as usize) {
-                    *place = write.as_raw_fd();
-                }
-                owned.push(write);
-                channel.from = Some(read);
-                channel.to = (stream == Stream::Relay).then_some(number);
-            }
-            Ok(channel)
+    fn of_pipes(streams: Streams, provider: &Provider) -> io::Result<(Self, Ends)> {
+        let (feed, stdin) = Feed::new(streams.stdin, provider)?;
+        let channel = |number: RawFd, stream: Stream| -> io::Result<(Channel, OwnedFd)> {
+            let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+            let to = (stream == Stream::Relay).then_some(number);
+            Ok((Channel { from: Some(read), to, ..Channel::default() }, write))
         };
-        let channels = [channel(1, streams.stdout)?, channel(2, streams.stderr)?];
-        let pump =
-            Self { channels, terminal: None, errors: 1, left: u64::MAX, dropped: 0, untaken: 0, reads: 0 };
-        Ok((pump, Ends { owned, handed: Handed { streams: numbers, terminal: OwnTerminal::None } }))
+        let ((out, stdout), (errors, stderr)) = (channel(1, streams.stdout)?, channel(2, streams.stderr)?);
+        let numbers = [&stdin, &stdout, &stderr].map(AsRawFd::as_raw_fd);
+        let handed = Handed { streams: numbers, terminal: OwnTerminal::None, feeding: feed.number() };
+        let pump = Self::of_channels([out, errors], feed, streams);
+        Ok((pump, Ends { owned: vec![stdin, stdout, stderr], handed }))
+    }
+
+    fn of_channels(channels: [Channel; 2], feed: Feed, streams: Streams) -> Self {
+        let targets = channels.each_ref().map(|channel| channel.to);
+        let shared = streams.speaks_as.and_then(|word| SharedTarget::new(targets, word));
+        Self { channels, terminal: None, feed, shared, left: u64::MAX, dropped: 0, untaken: 0, reads: 0 }
     }
 
     /// Sets how many bytes of both streams together are handed on.
@@ -134,31 +113,38 @@ impl Pump {
 
     /// Whether nothing more can come.
     pub(super) fn is_done(&self) -> bool {
-        self.channels.iter().all(|channel| channel.from.is_none() && channel.waiting.is_empty())
+        let is_written = self.shared.as_ref().is_none_or(SharedTarget::is_written);
+        is_written && self.channels.iter().all(|channel| channel.from.is_none() && channel.waiting.is_empty())
     }
 
     /// Returns what to wait for, with the number of the channel.
     pub(super) fn interests(&self) -> Vec<(usize, PollFd<'_>)> {
-        let channels = self.channels.iter().enumerate();
-        let interests = channels.filter_map(|(number, channel)| Some((number, channel.interest()?)));
-        let typed = self.terminal.as_ref().and_then(Pty::interest);
+        // Where a piece of another channel is not yet written to its end, there is nothing to do.
+        let may_go_on = |number: &usize| self.shared.as_ref().is_none_or(|shared| shared.lets(*number));
+        let channels = self.channels.iter().enumerate().filter(|(number, _)| may_go_on(number));
+        let has_piece = |number| self.shared.as_ref().is_some_and(|shared| shared.has_piece(number));
+        let interests =
+            channels.filter_map(|(number, channel)| Some((number, channel.interest(has_piece(number))?)));
+        let typed = self.terminal.as_ref().map_or_else(|| self.feed.interest(), Pty::interest);
         let interests = interests.chain(typed.map(|typed| (TYPED, typed)));
         interests.map(|(number, (from, flags))| (number, PollFd::from_borrowed_fd(from, flags))).collect()
     }
 
     /// Does what a channel is ready for.
     pub(super) fn advance(&mut self, number: usize) {
-        if let Some(terminal) = self.terminal.as_mut().filter(|_| number == TYPED) {
-            return terminal.advance();
+        if number == TYPED {
+            return self.terminal.as_mut().map_or_else(|| self.feed.advance(), Pty::advance);
         }
         let Some(channel) = self.channels.get_mut(number) else { return };
-        if channel.waiting.is_empty() {
-            channel.read(&mut self.left, &mut self.dropped);
-        } else {
-            channel.write(&mut self.untaken);
+        let shared = self.shared.as_mut().filter(|shared| shared.takes(number));
+        let has_piece = shared.as_ref().is_some_and(|shared| shared.has_piece(number));
+        match shared {
+            _ if channel.waiting.is_empty() && !has_piece => channel.read(&mut self.left, &mut self.dropped),
+            Some(shared) => channel.write_marked(shared, number, &mut self.untaken),
+            None => channel.write(&mut self.untaken),
         }
         // Nobody reads any more: the command is told so by a terminal that hangs up.
-        if self.errors == number && channel.from.is_none() {
+        if number == 0 && channel.from.is_none() {
             self.terminal = None;
         }
     }
@@ -167,6 +153,7 @@ impl Pump {
     pub(super) fn begin_to_end(&mut self) {
         self.reads = LAST_READS;
         self.terminal.iter_mut().for_each(Pty::end_input);
+        self.feed.end();
     }
 
     /// Gives a terminal the size of the outer one. Says whether there is a terminal.
@@ -201,31 +188,26 @@ impl Pump {
             self.untaken += channel.waiting.len() as u64;
             channel.waiting.clear();
         }
-    }
-
-    /// Returns the last that came on standard error.
-    pub(super) fn last_errors(&self) -> Vec<u8> {
-        let errors = self.channels.get(self.errors);
-        errors.map(|errors| errors.last.iter().copied().collect()).unwrap_or_default()
+        if let Some(shared) = &mut self.shared {
+            self.untaken += shared.piece().len() as u64;
+            shared.piece().clear();
+        }
     }
 
     pub(super) fn output(self) -> Output {
         let [stdout, stderr] = self.channels;
-        Output { stdout: stdout.kept, stderr: stderr.kept, dropped: self.dropped, untaken: self.untaken }
+        let (dropped, untaken) = (self.dropped, self.untaken);
+        let ends_within_a_line = self.shared.is_some_and(|shared| !shared.is_at_start());
+        Output { stdout: stdout.kept, stderr: stderr.kept, dropped, untaken, ends_within_a_line }
     }
 }
 
 impl Channel {
-    fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+    fn interest(&self, has_piece: bool) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match self.to {
-            Some(to) if !self.waiting.is_empty() => Some((standard(to), PollFlags::OUT)),
+            Some(to) if has_piece || !self.waiting.is_empty() => Some((standard(to), PollFlags::OUT)),
             _ => Some((self.from.as_ref()?.as_fd(), PollFlags::IN)),
         }
-    }
-
-    fn remember(&mut self, chunk: &[u8]) {
-        self.last.extend(chunk.get(chunk.len().saturating_sub(LAST)..).unwrap_or_default());
-        self.last.drain(..self.last.len().saturating_sub(LAST));
     }
 
     fn has_more(&self) -> bool {
@@ -247,7 +229,6 @@ impl Channel {
             Ok(count) => count,
         };
         chunk.truncate(count);
-        self.remember(&chunk);
         let allowed = usize::try_from(*left).unwrap_or(usize::MAX).min(count);
         chunk.truncate(allowed);
         *left -= allowed as u64;
@@ -260,22 +241,35 @@ impl Channel {
 
     fn write(&mut self, untaken: &mut u64) {
         let Some(to) = self.to else { return };
-        let now = self.waiting.get(..WITHOUT_WAITING).unwrap_or(&self.waiting);
-        match rustix::io::write(standard(to), now) {
-            Ok(count) => drop(self.waiting.drain(..count.min(self.waiting.len()))),
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-            Err(error) => {
-                // The command finds out when its end of the pipe is gone.
-                if error != rustix::io::Errno::PIPE {
-                    *untaken += self.waiting.len() as u64;
-                }
-                self.waiting.clear();
-                self.from = None;
-            }
+        if let Err(lost) = write_some(to, &mut self.waiting) {
+            *untaken += lost;
+            self.from = None;
+        }
+    }
+
+    fn write_marked(&mut self, shared: &mut SharedTarget, number: usize, untaken: &mut u64) {
+        let Some(to) = self.to else { return };
+        shared.take_piece(&mut self.waiting, number);
+        if let Err(lost) = write_some(to, shared.piece()) {
+            *untaken += if lost == 0 { 0 } else { lost + self.waiting.len() as u64 };
+            self.waiting.clear();
+            self.from = None;
         }
     }
 }
 
-fn standard(number: RawFd) -> BorrowedFd<'static> {
-    if number == 1 { rustix::stdio::stdout() } else { rustix::stdio::stderr() }
+/// Writes as much as goes without waiting. Where nobody takes it, it is gone: says how much is missed then, which is nothing
+/// where whoever read has gone away. The command finds out when its end of the pipe is gone.
+fn write_some(to: RawFd, waiting: &mut Vec<u8>) -> Result<(), u64> {
+    let now = waiting.get(..MAX_PIECE).unwrap_or(waiting);
+    match rustix::io::write(standard(to), now) {
+        Ok(count) => drop(waiting.drain(..count.min(waiting.len()))),
+        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+        Err(error) => {
+            let missed = if error == rustix::io::Errno::PIPE { 0 } else { waiting.len() as u64 };
+            waiting.clear();
+            return Err(missed);
+        }
+    }
+    Ok(())
 }

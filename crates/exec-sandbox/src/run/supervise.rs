@@ -57,13 +57,11 @@ enum Ending {
 impl Ending {
     /// What the first process says that all others used up, if it says so: then all others are gone.
     fn used(&self) -> Option<raw::Used> {
-        let Self::Report(Some([REPORT_END, status, seconds, millionths, memory, _])) = *self else {
-            return None;
-        };
-        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
-        let cpu = seconds + Duration::from_micros(u64::try_from(millionths).unwrap_or_default());
-        let peak_memory = u64::try_from(memory).unwrap_or_default().saturating_mul(1024);
-        Some(raw::Used { status, cpu, peak_memory })
+        let Self::Report(Some([REPORT_END, status, used @ ..])) = *self else { return None };
+        let [seconds, millionths, memory, written, ..] =
+            used.map(|number| u64::try_from(number).unwrap_or_default());
+        let cpu = Duration::from_secs(seconds) + Duration::from_micros(millionths);
+        Some(raw::Used { status, cpu, peak_memory: memory * 1024, written: written * 1024 })
     }
 }
 
@@ -269,11 +267,11 @@ impl Watched {
             Ending::Report(report) => report,
             Ending::Itself => {
                 let end = ended_by_code(self.used.status, plan);
-                return Ok(self.end_with(plan, end, groups, enforcement, started).said_by(groups));
+                return Ok(self.end_with(end, groups, enforcement, started).said_by(groups));
             }
-            Ending::TimedOut => return Ok(self.end_with(plan, End::TimedOut, groups, enforcement, started)),
+            Ending::TimedOut => return Ok(self.end_with(End::TimedOut, groups, enforcement, started)),
             Ending::OutOfMemory => {
-                return Ok(self.end_with(plan, End::OutOfMemory, groups, enforcement, started));
+                return Ok(self.end_with(End::OutOfMemory, groups, enforcement, started));
             }
         };
         let end = match report {
@@ -283,7 +281,7 @@ impl Watched {
             }
             Some([REPORT_EXEC, libc::ENOENT | libc::ENOTDIR, ..]) => End::NotFound,
             Some([REPORT_EXEC, ..]) => End::NotExecutable,
-            Some([REPORT_END, status, .., cpu_seconds]) => {
+            Some([REPORT_END, status, .., cpu_seconds, _]) => {
                 ended(status, plan, u64::try_from(cpu_seconds).unwrap_or_default())
             }
             // The first process was killed, by the kernel or by somebody outside.
@@ -292,24 +290,23 @@ impl Watched {
         let out_of_memory =
             groups.memory().is_some_and(|(killed, _)| killed) && end == End::Signalled(libc::SIGKILL);
         let end = if out_of_memory { End::OutOfMemory } else { end };
-        Ok(self.end_with(plan, end, groups, enforcement, started).said_by(groups))
+        let is_full = matches!(report, Some([REPORT_END, .., 1]));
+        let mut outcome = self.end_with(end, groups, enforcement, started).said_by(groups);
+        if is_full {
+            outcome.too_many_processes();
+        }
+        Ok(outcome)
     }
 
-    fn end_with(
-        self,
-        plan: &Plan,
-        end: End,
-        groups: &Groups,
-        enforcement: Enforcement,
-        started: Instant,
-    ) -> Outcome {
+    fn end_with(self, end: End, groups: &Groups, enforcement: Enforcement, started: Instant) -> Outcome {
         let known = self.is_all.then_some(self.used);
         let usage = ResourceUsage {
             wall_time: started.elapsed(),
             cpu_time: groups.cpu_time().or(known.map(|used| used.cpu)),
             peak_memory: groups.memory().and_then(|(_, peak)| peak).or(known.map(|used| used.peak_memory)),
+            written: known.map(|used| used.written),
         };
-        let denials = explain(plan, end, &self.pump.last_errors());
+        let denials = explain(end);
         Outcome {
             end,
             usage,
@@ -324,13 +321,18 @@ impl Watched {
 }
 
 impl Outcome {
-    /// Adds what control groups know better than anybody who prints errors.
+    /// Adds what control groups know.
     fn said_by(mut self, groups: &Groups) -> Self {
-        let refused = groups.ran_out_of_processes() && self.end != End::Exited(0);
-        if refused && !self.denials.contains(&Denial::Processes) {
-            self.denials.insert(0, Denial::Processes);
+        if groups.ran_out_of_processes() && self.end != End::Exited(0) {
+            self.too_many_processes();
         }
         self
+    }
+
+    fn too_many_processes(&mut self) {
+        if !self.denials.contains(&Denial::Processes) {
+            self.denials.insert(0, Denial::Processes);
+        }
     }
 }
 

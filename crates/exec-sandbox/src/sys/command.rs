@@ -10,7 +10,7 @@ use super::raw::{self, Errno, Result};
 /// Becomes the command, or says why not.
 pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     if let Err((stage, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0, 0]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0, 0, 0, 0]);
         raw::exit(1);
     }
     match launch.argv_mailbox {
@@ -24,7 +24,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
             raw::close_all_from_but(3, go, reports);
             // SAFETY: from here on there are numbers on the stack, and the piece of memory that is shared.
             unsafe { drop_inherited_memory() };
-            raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0, 0]);
+            raw::write_words(reports, &[REPORT_READY, 0, 0, 0, 0, 0, 0, 0]);
             if raw::read_byte(go).is_none() {
                 raw::exit(1);
             }
@@ -56,7 +56,7 @@ fn start<'p>(
             }
         }
     }
-    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0, 0, 0]);
+    raw::write_words(reports, &[REPORT_EXEC, error, 0, 0, 0, 0, 0, 0]);
     raw::exit(1)
 }
 

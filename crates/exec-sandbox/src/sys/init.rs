@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::drop_inherited_memory::drop_inherited_memory;
 use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_mount};
-use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, MountAttributes, Result, Side};
+use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::{command, proxy_listener};
 
 /// The weight of a session, as `nice` counts.
@@ -34,7 +34,7 @@ pub(super) fn run(
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch, bind_sources) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0, 0, 0]);
         raw::exit(1);
     }
     // The change of identity took the signal back for a moment.
@@ -46,6 +46,7 @@ pub(super) fn run(
         Ok(Side::Child) => command::run(launch, go, reports),
         Ok(Side::Parent { pid, .. }) => {
             let (is_waiting, background) = (launch.argv_mailbox.is_some(), launch.background);
+            let most = most_processes(launch);
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { drop_inherited_memory() };
             if is_waiting {
@@ -54,10 +55,10 @@ pub(super) fn run(
                     raw::exit(1);
                 }
             }
-            watch(pid, reports, background)
+            watch(pid, reports, background, most)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0, 0, 0]);
             raw::exit(1)
         }
     }
@@ -237,11 +238,11 @@ pub(super) fn enforce_landlock(landlock: &Landlock) -> Result<(), (usize, Errno)
 
 /// Waits for the command, hands signals on to it, and buries every process that lost its parent. Should this be killed, the
 /// kernel ends whatever is left.
-fn watch(command: i32, reports: RawFd, mut too_heavy: bool) -> ! {
+fn watch(command: i32, reports: RawFd, mut too_heavy: bool, most: Option<KernelLimit>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     raw::close_all_but(signals.as_raw_fd(), reports);
     loop {
-        bury(command, reports);
+        bury(command, reports, most);
         while too_heavy && !raw::is_readable_within(signals.as_raw_fd(), TRY_AGAIN_MS) {
             too_heavy = !weigh_less();
         }
@@ -265,11 +266,12 @@ fn weigh_less() -> bool {
     !matches!(written, Err(libc::EAGAIN | libc::EACCES))
 }
 
-fn bury(command: i32, reports: RawFd) {
+fn bury(command: i32, reports: RawFd, most: Option<KernelLimit>) {
     while let Ok(Some(child)) = raw::wait_any(false) {
         if child.pid == command {
+            let is_full = is_full(child, most);
             end_all();
-            raw::write_words(reports, &ended(child));
+            raw::write_words(reports, &ended(child, is_full));
             raw::exit(0);
         }
     }
@@ -282,8 +284,29 @@ fn end_all() {
     while raw::wait_any(true).is_ok() {}
 }
 
+/// The bound on processes, if there is one.
+pub(super) fn most_processes(launch: &Launch) -> Option<KernelLimit> {
+    launch.limits.iter().find(|limit| limit.resource == libc::RLIMIT_NPROC as std::ffi::c_uint).copied()
+}
+
+/// Whether a command failed with as many processes as there may be. The kernel tells nobody that it refused one, so it is asked
+/// once more; the command itself is not counted any more by then.
+pub(super) fn is_full(command: EndedChild, most: Option<KernelLimit>) -> bool {
+    let Some(most) = most.filter(|_| command.status != 0) else { return false };
+    if raw::set_limit(&KernelLimit { soft: most.soft.saturating_sub(1), ..most }).is_err() {
+        return false;
+    }
+    // SAFETY: the child ends at once.
+    match unsafe { raw::fork() } {
+        Ok(Side::Child) => raw::exit(0),
+        Ok(Side::Parent { .. }) => false,
+        Err(errno) => errno == libc::EAGAIN,
+    }
+}
+
 /// Says that the command and all that it started are gone.
-pub(super) fn ended(command: EndedChild) -> Report {
-    let [seconds, millionths, memory] = raw::used_by_children();
-    [REPORT_END, command.status, seconds, millionths, memory, command.cpu_seconds]
+pub(super) fn ended(command: EndedChild, is_full: bool) -> Report {
+    let [seconds, millionths, memory, written] = raw::used_by_children();
+    let (own, is_full) = (command.cpu_seconds, i32::from(is_full));
+    [REPORT_END, command.status, seconds, millionths, memory, written, own, is_full]
 }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
 use super::command;
 use super::drop_inherited_memory::drop_inherited_memory;
-use super::init::{Failure, ended, enforce_landlock};
+use super::init::{Failure, ended, enforce_landlock, is_full, most_processes};
 use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, Result, Side};
 use super::remove::ScratchDir;
@@ -30,7 +30,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
         raw::exit(1);
     }
     if let Err((stage, step, errno)) = prepare(launch) {
-        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0]);
+        raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0, 0, 0]);
         raw::exit(1);
     }
     // SAFETY: the child runs `command`, which keeps to the same rules.
@@ -38,6 +38,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
         Ok(Side::Child) => command::run(launch, go, reports),
         Ok(Side::Parent { pid, .. }) => {
             let is_walled = launch.landlock.is_some();
+            let most = most_processes(launch);
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { drop_inherited_memory() };
             // What it ends is of the same user, but where there is no sandbox at all: there a command keeps all rights, and
@@ -48,10 +49,10 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
                 remove(scratch_dir);
                 raw::exit(1);
             }
-            watch(pid, reports, scratch_dir)
+            watch(pid, reports, scratch_dir, most)
         }
         Err(errno) => {
-            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0]);
+            raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0, 0, 0]);
             raw::exit(1)
         }
     }
@@ -85,14 +86,15 @@ pub(super) fn restrict(launch: &Launch) -> Result<(), (Stage, Errno)> {
     raw::install_filter(&launch.filter).map_err(at(Stage::Filter))
 }
 
-fn watch(command: i32, reports: RawFd, scratch_dir: Option<ScratchDir>) -> ! {
+fn watch(command: i32, reports: RawFd, scratch_dir: Option<ScratchDir>, most: Option<KernelLimit>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     loop {
         while let Ok(Some(child)) = raw::wait_any(false) {
             if child.pid == command {
+                let is_full = is_full(child, most);
                 end_all();
                 remove(scratch_dir);
-                raw::write_words(reports, &ended(child));
+                raw::write_words(reports, &ended(child, is_full));
                 raw::exit(0);
             }
         }

@@ -31,6 +31,8 @@ pub(crate) struct Launch {
     pub(crate) cwd: CString,
     /// What becomes standard input, output and error.
     pub(crate) streams: [RawFd; 3],
+    /// What only the launcher may hold.
+    pub(crate) feeding: Option<RawFd>,
     /// Whether these are a terminal, which becomes the command's own.
     pub(crate) terminal: bool,
     /// Whether other programs get the processor first.
@@ -148,14 +150,14 @@ impl Strings {
 pub(crate) const PARENT_GONE: i32 = 62;
 
 /// What a process of the sandbox says about itself: a kind and some numbers.
-pub(crate) type Report = [i32; 6];
+pub(crate) type Report = [i32; 8];
 
 /// A step failed: which stage, which step of it, and the error.
 pub(crate) const REPORT_SETUP: i32 = 1;
 /// The program could not be started: the error.
 pub(crate) const REPORT_EXEC: i32 = 2;
-/// The command has ended, and all that it started: its status, as wait(2) tells it, what all of them used up, and how many
-/// seconds of a processor the command itself did.
+/// The command has ended, and all that it started: its status, as wait(2) tells it, what all of them used up, how many seconds
+/// of a processor the command itself did, and whether there were as many processes at its end as there may be.
 pub(crate) const REPORT_END: i32 = 3;
 /// Everything is made, and the word to begin is waited for.
 pub(crate) const REPORT_READY: i32 = 4;
@@ -226,6 +228,9 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Spawne
     let side = unsafe { raw::clone_process(launch.namespaces) };
     if let Ok(Side::Child) = side {
         let _abort = raw::AbortOnUnwind;
+        if let Some(feeding) = launch.feeding {
+            raw::close_from_to(feeding, feeding);
+        }
         if launch.namespaces == 0 {
             landlock_init::run(launch, parent.as_raw_fd(), go, reports);
         }

@@ -29,8 +29,8 @@ const HELPERS: &[Row] = &[
     },
     Row {
         file: "sys/init.rs",
-        starts: 1,
-        helpers: "the command",
+        starts: 2,
+        helpers: "the command; what ends at once, to see whether there may be one process more",
         keeps: "nothing",
         test: "no_process_of_a_sandbox_holds_anything",
     },

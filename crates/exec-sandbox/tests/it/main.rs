@@ -36,6 +36,8 @@ mod properties;
 mod providers;
 mod seeds;
 #[cfg(target_os = "linux")]
+mod streams;
+#[cfg(target_os = "linux")]
 mod terminals;
 #[cfg(target_os = "linux")]
 mod users;

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    End, Limit, Outcome, SandboxBackend, SandboxSpec, Streams, Terminal, TerminalSize, plan, probe, run,
+    Denial, End, Explain, Limit, Outcome, SandboxBackend, SandboxSpec, Streams, Terminal, TerminalSize, plan,
+    probe, run,
 };
 
 use crate::live::{BACKENDS, Live, each};
@@ -89,11 +90,14 @@ fn output_is_cut_at_each() {
 }
 
 #[test]
-fn what_failed_at_a_terminal_is_explained() {
+fn what_is_printed_at_a_terminal_makes_no_advice() {
     let live = Live::bare();
     assert_eq!(BACKENDS.len(), 3);
     for backend in each() {
-        let outcome = at_a_terminal(&live, backend, "cat /opt/x/y", |_| ());
-        assert_eq!(outcome.denials.len(), 1, "{backend:?} {outcome:?}");
+        let outcome = at_a_terminal(&live, backend, "cat /etc/shadow", |_| ());
+        assert_eq!((outcome.end, outcome.denials.as_slice()), (End::Exited(1), &[][..]), "{backend:?}");
+        let outcome = at_a_terminal(&live, backend, "cat /etc/shadow", |spec| spec.explain = Explain::Asked);
+        let found: Vec<&str> = outcome.denials.iter().map(Denial::name).collect();
+        assert_eq!(found, ["never"], "{backend:?}");
     }
 }

@@ -25,6 +25,7 @@ const TESTS: &[&str] = &[
     "names::",
     "pool::",
     "providers::",
+    "streams::",
     "terminals::",
     "workflows::",
 ];

@@ -63,6 +63,7 @@ struct Usage {
     /// Nothing where nobody says so.
     cpu_ms: Option<u128>,
     peak_memory: Option<u64>,
+    written: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -77,7 +78,7 @@ struct Gap {
     why: &'static str,
 }
 
-/// What the command was probably refused.
+/// What the command was refused.
 #[derive(Serialize)]
 struct Denied<'a> {
     what: &'static str,
@@ -170,6 +171,7 @@ pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) 
             wall_ms: outcome.usage.wall_time.as_millis(),
             cpu_ms: outcome.usage.cpu_time.map(|time| time.as_millis()),
             peak_memory: outcome.usage.peak_memory,
+            written: outcome.usage.written,
         },
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),

@@ -14,13 +14,20 @@ use stockade_guard::exec::{
 
 use stockade_text::{escape, escape_path};
 
+/// So many bytes written to disks are worth a line: few builds write as much.
+const MUCH: u64 = 4 << 30;
+
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(report: &RunReport) {
     let RunReport { plan, outcome, hosts_refused, .. } = report;
+    begin_a_line(outcome);
     ended(plan, outcome);
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
     if dropped > 0 {
         say(&format!("{dropped} bytes of output were dropped; --max-output lets more through"));
+    }
+    if let Some(written) = outcome.usage.written.filter(|written| *written >= MUCH) {
+        say(&format!("the command wrote {} MiB to disks, also what is gone again", written >> 20));
     }
     if untaken > 0 {
         say(&format!("{untaken} bytes of output could not be written where they were to go"));
@@ -85,7 +92,7 @@ fn unexplained(plan: &Plan, outcome: &Outcome) -> Option<&'static str> {
         return None;
     }
     Some(match plan.explain {
-        Explain::Words => "the command failed; run it again with --explain to see what it was refused",
+        Explain::Ends => "the command failed; run it again with --explain to see what it was refused",
         Explain::Asked => "the command failed, and no path or address that it asked for was refused",
     })
 }
@@ -113,7 +120,7 @@ pub(super) fn option(denial: &Denial) -> Option<String> {
     })
 }
 
-/// What the command was probably refused, and the narrowest option that allows it.
+/// What the command was refused, and the narrowest option that allows it.
 pub(super) fn denied(denial: &Denial) -> String {
     let shown = |path: &Path| escape_path(path);
     let option = option(denial).unwrap_or_default();
@@ -141,7 +148,6 @@ pub(super) fn denied(denial: &Denial) -> String {
         Denial::Processes => "the command had too many processes; --processes gives it more".to_owned(),
         Denial::Memory => "the command ran out of memory; --memory gives it more".to_owned(),
         Denial::FileSize => "a file became too large; --file-size gives it more".to_owned(),
-        Denial::OpenFiles => "the command had too many files open".to_owned(),
         Denial::Scratch => {
             "there is no more room; files in the workspace take none of the private /tmp".to_owned()
         }
@@ -213,9 +219,19 @@ pub(super) fn refused_for(why: &str, fix: &str) {
     write(&format!("  help: {}\n", escape(fix)));
 }
 
+/// How this program begins its lines on standard error, before a colon. No line of a command there begins so.
+pub(super) const SPEAKER: &str = "stockade";
+
 /// Says one thing.
 pub(super) fn say(text: &str) {
-    write(&format!("stockade: {}\n", escape(text)));
+    write(&format!("{SPEAKER}: {}\n", escape(text)));
+}
+
+/// Ends the line that the command left open, so that what is said next begins one.
+fn begin_a_line(outcome: &Outcome) {
+    if outcome.output.ends_within_a_line {
+        write("\n");
+    }
 }
 
 fn write(text: &str) {

@@ -22,7 +22,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.network = network(args)?;
     (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
-    spec.explain = if args.explain { Explain::Asked } else { Explain::Words };
+    spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.require.extend(args.require.iter().copied());
     for variable in &args.env {
         match split(variable) {

@@ -132,6 +132,9 @@ struct Used {
     /// The most memory at once; missing with bubblewrap, which does not say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
+    /// Bytes that were written to disks, also what was removed again; missing with bubblewrap, which does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written_bytes: Option<u64>,
 }
 
 /// Something that was moved away.
@@ -298,6 +301,7 @@ impl Ended {
                 wall_time_ms: millis(outcome.usage.wall_time),
                 cpu_time_ms: outcome.usage.cpu_time.map(millis),
                 peak_memory_bytes: outcome.usage.peak_memory,
+                written_bytes: outcome.usage.written,
             },
             quarantine: outcome.quarantine.iter().map(moved).collect(),
             quarantine_dropped: outcome

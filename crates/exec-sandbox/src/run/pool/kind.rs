@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use crate::mounts::{Mount, MountKind};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::run::{GROUPED, Streams, Terminal};
+use crate::run::{GROUPED, Input, Streams, Terminal};
 use crate::spec::{Explain, Network};
 
 /// What must be the same for a command to use a sandbox: the plan but for the words of the command, and each file and folder
@@ -29,7 +29,9 @@ impl Kind {
         let observed = plan.explain == Explain::Asked;
         // A proxy hears of one sandbox at a time, and is gone with the command that it was started for.
         let proxied = matches!(plan.network, Network::Proxy(_));
-        let alone = grouped || observed || proxied || streams.terminal != Terminal::None;
+        // Standard input is for the command that is started next, and not for those that are ready for later.
+        let fed = streams.stdin == Input::Inherit;
+        let alone = grouped || observed || proxied || fed || streams.terminal != Terminal::None;
         if plan.provider != Provider::Native || alone {
             return None;
         }

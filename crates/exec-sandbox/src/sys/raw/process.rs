@@ -164,6 +164,7 @@ pub(crate) struct Used {
     pub(crate) status: c_int,
     pub(crate) cpu: std::time::Duration,
     pub(crate) peak_memory: u64,
+    pub(crate) written: u64,
 }
 
 /// A child that has ended, and is gone now.
@@ -209,8 +210,8 @@ fn cpu_seconds_of(pid: i32) -> i32 {
 }
 
 /// Returns what all processes used up that this one has waited for, and those that they have: time of processors in seconds and
-/// millionths, and thousands of bytes of memory.
-pub(crate) fn used_by_children() -> [i32; 3] {
+/// millionths, thousands of bytes of memory, and thousands of bytes that were written to disks.
+pub(crate) fn used_by_children() -> [i32; 4] {
     // SAFETY: all zeros is a record of nothing used.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: there is room for the usage.
@@ -218,7 +219,9 @@ pub(crate) fn used_by_children() -> [i32; 3] {
     let (user, system) = (usage.ru_utime, usage.ru_stime);
     let millionths = user.tv_usec + system.tv_usec;
     let seconds = user.tv_sec + system.tv_sec + millionths / 1_000_000;
-    [seconds, millionths % 1_000_000, usage.ru_maxrss].map(|number| i32::try_from(number).unwrap_or(i32::MAX))
+    // The kernel counts what is written, through memory as well, in blocks of 512 bytes.
+    [seconds, millionths % 1_000_000, usage.ru_maxrss, usage.ru_oublock / 2]
+        .map(|number| i32::try_from(number).unwrap_or(i32::MAX))
 }
 
 /// Waits for one process and returns what it and its own used up.
@@ -240,5 +243,7 @@ pub(crate) fn wait_for(pid: i32) -> Result<Used> {
         std::time::Duration::new(time.tv_sec as u64, (time.tv_usec as u32).saturating_mul(1000))
     };
     let cpu = time(usage.ru_utime) + time(usage.ru_stime);
-    Ok(Used { status, cpu, peak_memory: (usage.ru_maxrss as u64).saturating_mul(1024) })
+    let bytes = |number: i64, unit: u64| u64::try_from(number).unwrap_or_default().saturating_mul(unit);
+    let (peak_memory, written) = (bytes(usage.ru_maxrss, 1024), bytes(usage.ru_oublock, 512));
+    Ok(Used { status, cpu, peak_memory, written })
 }
