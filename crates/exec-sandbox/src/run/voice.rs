@@ -136,9 +136,7 @@ impl Reader {
     fn is_in_escape(&mut self, byte: u8) -> bool {
         const ESCAPE: u8 = 0x1b;
         let (next, moves) = match (&self.escape, byte) {
-            (Escape::None, ESCAPE) | (Escape::Begun | Escape::Sequence | Escape::Text, ESCAPE) => {
-                (Escape::Begun, false)
-            }
+            (_, ESCAPE) => (Escape::Begun, false),
             (Escape::None, _) => return false,
             (_, 0x18 | 0x1a) => (Escape::None, false),
             (Escape::Begun, b'[') => (Escape::Sequence, false),
