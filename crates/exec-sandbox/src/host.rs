@@ -17,6 +17,8 @@ pub struct HostFacts {
     pub user: u32,
     /// The group.
     pub group: u32,
+    /// The user and the group to whom the workspace belongs, if it is there.
+    pub workspace_owner: Option<(u32, u32)>,
     /// The capabilities of the program that starts the sandbox, by their names in capabilities(7). A command in a
     /// sandbox gets none of them.
     pub capabilities: BTreeSet<String>,

@@ -168,12 +168,14 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
 }
 
 /// Returns what the first process needs where there are no namespaces.
-pub(crate) fn in_place(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
+pub(crate) fn in_place(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let restricted = plan.provider == Provider::Landlock;
     let landlock = if restricted { landlock_rules::rules_in_place(plan, handed)? } else { None };
     let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
     let mut launch = bare(plan, handed, grouped)?;
     launch.landlock = landlock;
+    // Without a sandbox, a command has whatever rights whoever starts it has.
+    launch.identity = ids.outside().filter(|_| restricted);
     launch.filter = if restricted { filter } else { Vec::new() };
     Ok(launch)
 }

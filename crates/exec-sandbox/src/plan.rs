@@ -74,6 +74,14 @@ pub enum Identity {
     Same,
     /// As nobody: it was started by root, whose files it must not be able to open even where the sandbox has a hole.
     Nobody,
+    /// As the owner of the workspace: it was started by root, and what belongs to somebody cannot be mapped to nobody without
+    /// namespaces.
+    Owner {
+        /// The user.
+        user: u32,
+        /// The group.
+        group: u32,
+    },
 }
 
 /// Returns what will be done for `spec` on a machine like `facts`, or why nothing will.
@@ -89,6 +97,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         let fix = "let the command read it only, or name a folder without credentials";
         return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
     }
+    let identity = identity(&provider, spec, facts)?;
     let require = still_required(spec, &provider);
     Ok(Plan {
         provider,
@@ -99,7 +108,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         workspace: spec.workspace.clone(),
         mounts,
         network: spec.network.clone(),
-        identity: if facts.user == 0 { Identity::Nobody } else { Identity::Same },
+        identity,
         spawn: spec.spawn,
         explain: spec.explain,
         limits: spec.limits.clone(),
@@ -110,6 +119,23 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         enforcement,
         require,
     })
+}
+
+/// As whom the command runs: never as root.
+fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Result<Identity, Refusal> {
+    match (provider, spec.workspace_access) {
+        _ if facts.user != 0 => Ok(Identity::Same),
+        (Provider::Landlock, MountAccess::ReadWrite) => match facts.workspace_owner {
+            Some((user, group)) if user != 0 => Ok(Identity::Owner { user, group }),
+            _ => {
+                let why = "Landlock does not keep root from the files of root, so the command runs as the owner of the workspace, which is root";
+                let fix = "give the workspace to an ordinary user, let the command read it only, or start this as an ordinary user";
+                let rule = SandboxRule::CannotEnforce(why);
+                Err(Refusal::new(What::Write(spec.workspace.clone()), rule, fix))
+            }
+        },
+        _ => Ok(Identity::Nobody),
+    }
 }
 
 /// The program and its arguments, if they can be handed over.

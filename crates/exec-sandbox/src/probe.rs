@@ -6,6 +6,7 @@ mod git;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -28,6 +29,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     let mut facts = HostFacts {
         user: rustix::process::geteuid().as_raw(),
         group: rustix::process::getegid().as_raw(),
+        workspace_owner: fs::metadata(&spec.workspace).ok().map(|data| (data.uid(), data.gid())),
         capabilities: crate::capabilities::held(),
         environment,
         kernel: kernel(),

@@ -61,7 +61,7 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
     if spec.on_unavailable == OnUnavailable::Warn && asks_for_what_a_sandbox_has(spec).is_none() {
         return unconfined(spec, facts);
     }
-    Err(refusal.unwrap_or_else(|| unavailable(spec.backend)))
+    Err(refusal.unwrap_or_else(|| unavailable(spec.backend, facts)))
 }
 
 /// What holds where nothing makes a sandbox. What was required beside the usual is required still.
@@ -94,13 +94,24 @@ fn candidates(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Provider> {
     let program =
         facts.bubblewrap.clone().filter(|_| wanted(SandboxBackend::Bwrap) && spec.spawn == Spawn::Free);
     let bwrap = program.map(|program| Provider::Bwrap { program });
-    let landlock =
-        facts.kernel.landlock >= USABLE && facts.kernel.seccomp && wanted(SandboxBackend::Landlock);
+    // Root becomes somebody else with it, which nobody expects who has not named it.
+    let is_named =
+        backend == SandboxBackend::Landlock || (wanted(SandboxBackend::Landlock) && facts.user != 0);
+    let landlock = has_landlock(facts) && is_named;
     native.into_iter().chain(bwrap).chain(landlock.then_some(Provider::Landlock)).collect()
 }
 
-fn unavailable(backend: SandboxBackend) -> Refusal {
+/// Whether Landlock and a filter of system calls can keep a command in.
+fn has_landlock(facts: &HostFacts) -> bool {
+    facts.kernel.landlock >= USABLE && facts.kernel.seccomp
+}
+
+fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
     let (why, fix) = match backend {
+        SandboxBackend::Auto if facts.user == 0 && has_landlock(facts) => (
+            "user namespaces cannot be made here, bubblewrap is not for root, and Landlock is taken for root only where it is named",
+            "permit user namespaces (sysctl user.max_user_namespaces), start this as an ordinary user, or choose the landlock backend, with which the command runs as the owner of the workspace",
+        ),
         SandboxBackend::Auto => (
             "user namespaces cannot be made here, bubblewrap does not work, and the kernel has no Landlock",
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns",

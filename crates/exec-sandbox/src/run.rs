@@ -31,6 +31,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::explain;
 use crate::host::Searched;
 use crate::journal::{self, Journal};
+use crate::native::Ids;
 use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
 use crate::provider::Provider;
@@ -153,7 +154,10 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
         Groups::default()
     };
     let private = match plan.provider {
-        Provider::Landlock => Some(Private::new(plan).map_err(RunError::setup("making a private folder"))?),
+        Provider::Landlock => Some(
+            Private::new(plan, Ids::new(plan.identity, number))
+                .map_err(RunError::setup("making a private folder"))?,
+        ),
         _ => None,
     };
     let moved = private.as_ref().map(|private| private.move_in(plan));
@@ -267,7 +271,7 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
         enforcement.enforce(Property::TotalMemory, "a look at all processes, ten times a second");
     }
     if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) {
-        enforcement.enforce(Property::ProcessCount, "a limit of the sandbox's own user namespace");
+        process_count(plan, enforcement);
     }
     if plan.limits.priority == crate::Priority::Background && !enforcement.holds(Property::Priority) {
         enforcement.enforce(Property::Priority, "a lower priority");
@@ -281,4 +285,27 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     }
     let missing = plan.require.iter().find(|property| !enforcement.holds(**property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))
+}
+
+/// What bounds the number of processes where no control group does.
+fn process_count(plan: &Plan, enforcement: &mut Enforcement) {
+    let property = Property::ProcessCount;
+    match plan.provider {
+        Provider::Native | Provider::Bwrap { .. } => {
+            enforcement.enforce(property, "a limit of the sandbox's own user namespace");
+        }
+        Provider::Landlock => enforcement.enforce(property, "a limit of all processes of its user"),
+        Provider::Nothing if is_bound_by_no_number() => {
+            enforcement
+                .gap(property, "the kernel counts the processes of root, and bounds them by no number");
+        }
+        Provider::Nothing => enforcement.enforce(property, "a limit of all processes of this user"),
+    }
+}
+
+/// Whether the kernel lets this program start more processes than its limit says, see setrlimit(2).
+fn is_bound_by_no_number() -> bool {
+    let held = crate::capabilities::held();
+    let frees = ["CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"].iter().any(|one| held.contains(*one));
+    frees || rustix::process::geteuid().is_root()
 }

@@ -41,12 +41,18 @@ impl Ids {
                 let outside = UNUSED + number % 100_000_000;
                 Self { kind, user: (NOBODY, outside), group: (NOBODY, outside) }
             }
+            Identity::Owner { user, group } => Self { kind, user: (user, user), group: (group, group) },
         }
     }
 
     /// What the first process has to become itself.
     pub(super) fn to_become(self) -> Option<(u32, u32)> {
         (self.kind == Identity::Nobody).then_some((self.user.0, self.group.0))
+    }
+
+    /// Whom the command has to become outside, where it has no namespace in which it could be somebody else.
+    pub(crate) fn outside(self) -> Option<(u32, u32)> {
+        (self.kind != Identity::Same).then_some((self.user.1, self.group.1))
     }
 
     /// Makes a terminal the command's own, so that it can be opened by its path as well. A command that cannot has it open

@@ -67,7 +67,9 @@ pub(super) fn begin(
             copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
-            let mut launch = in_place(plan, ends.handed(), groups.bound_memory())
+            let ids = Ids::new(plan.identity, number);
+            ends.terminal().into_iter().for_each(|terminal| ids.own(terminal));
+            let mut launch = in_place(plan, ids, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the rules"))?;
             launch.scratch_dir = private.map(Private::scratch_dir);
             launch.observed = observer.map(Observer::observed_at_once);

@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 use crate::mounts::{Mount, MountKind, MountPoint, Owner};
-use crate::native::c_string;
+use crate::native::{Ids, c_string};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
 use crate::sweep::moment;
@@ -26,7 +26,7 @@ pub(super) struct Private {
 
 impl Private {
     /// Makes one that nobody else has, and can enter, with the files of a plan.
-    pub(super) fn new(plan: &Plan) -> io::Result<Self> {
+    pub(super) fn new(plan: &Plan, ids: Ids) -> io::Result<Self> {
         let temporary = std::env::temp_dir().canonicalize()?;
         let name = format!("stockade-{}-{}", moment(), std::process::id());
         let path = temporary.join(&name);
@@ -42,7 +42,18 @@ impl Private {
         builder.create(private.path.join("home"))?;
         builder.create(private.path.join("tmp"))?;
         private.generate(plan)?;
+        private.give_to(ids)?;
         Ok(private)
+    }
+
+    /// Makes all of it the command's own. Nobody else has been there.
+    fn give_to(&self, ids: Ids) -> io::Result<()> {
+        let Some((user, group)) = ids.outside() else { return Ok(()) };
+        let files = std::fs::read_dir(self.path.join("home"))?.map(|entry| Ok(entry?.path()));
+        let all = files.chain(["home", "tmp", ""].map(|name| Ok(self.path.join(name))));
+        all.into_iter().try_for_each(|path: io::Result<PathBuf>| {
+            std::os::unix::fs::lchown(path?, Some(user), Some(group))
+        })
     }
 
     /// Makes the files that a plan has in its home.

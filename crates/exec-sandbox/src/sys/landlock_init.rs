@@ -33,6 +33,11 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0, 0, 0]);
         raw::exit(1);
     }
+    // The parent may have died while the signal was taken back.
+    if raw::is_readable_within(parent, 0) {
+        remove(scratch_dir);
+        raw::exit(1);
+    }
     // SAFETY: the child runs `command`, which keeps to the same rules.
     match unsafe { raw::fork() } {
         Ok(Side::Child) => command::run(launch, go, reports),
@@ -65,6 +70,11 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
         unsafe { raw::wipe(start, length) };
     }
     raw::new_session().map_err(at(Stage::Identity))?;
+    if let Some((user, group)) = launch.identity {
+        raw::set_ids(user, group).map_err(at(Stage::Identity))?;
+        // The change of identity takes the signal back that says that the parent is gone.
+        raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).map_err(at(Stage::Identity))?;
+    }
     raw::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Stage::Identity))?;
     raw::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).map_err(at(Stage::Identity))?;
     raw::new_keyring().map_err(at(Stage::Keyring))

@@ -42,4 +42,6 @@ mod terminals;
 #[cfg(target_os = "linux")]
 mod users;
 #[cfg(target_os = "linux")]
+mod walls;
+#[cfg(target_os = "linux")]
 mod workflows;

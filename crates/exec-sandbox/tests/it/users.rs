@@ -27,6 +27,7 @@ const TESTS: &[&str] = &[
     "providers::",
     "streams::",
     "terminals::",
+    "walls::",
     "workflows::",
 ];
 

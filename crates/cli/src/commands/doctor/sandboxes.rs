@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 use stockade_guard::exec::{
-    End, Input, Limit, Outcome, Property, RunError, SandboxBackend, SandboxSpec, Stream, Streams, probe,
+    End, Input, Limit, MountAccess, Outcome, Property, RunError, SandboxBackend, SandboxSpec, Stream, Streams, probe,
     run_spec,
 };
 
@@ -49,6 +49,9 @@ fn attempt(workspace: &Path, backend: SandboxBackend, require: Option<Property>)
     if backend == SandboxBackend::Landlock {
         // It enforces less by its nature. What is asked here is whether it works at all.
         spec.require.clear();
+        // As root it becomes somebody else, who can neither enter nor change what root has made.
+        spec.workspace_access = MountAccess::ReadOnly;
+        spec.cwd = Some("/usr".into());
     }
     let streams =
         Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() };

@@ -1,0 +1,209 @@
+//! Landlock without namespaces: whatever is listed as enforced, a command tries to disprove, and root becomes somebody else.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "makes files for commands to try, and says why not"
+)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+
+use stockade_exec_sandbox::{
+    End, HostFacts, Kernel, Limit, MountAccess, Outcome, Property, Provider, RunError, SandboxBackend,
+    SandboxSpec, plan,
+};
+
+use crate::live::{Live, read};
+
+/// Nobody, as every system knows that user.
+const NOBODY: u32 = 65534;
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// A workspace that belongs to an ordinary user, who can reach it; nothing where there is no Landlock.
+fn walled() -> Option<Live> {
+    let live = Live::bare();
+    fs::set_permissions(live.outside(), fs::Permissions::from_mode(0o755)).unwrap();
+    if is_root() {
+        chown(live.workspace(), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    match behind_landlock(&live, &["true"], |_| ()) {
+        Ok(_) => Some(live),
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn behind_landlock(
+    live: &Live,
+    command: &[&str],
+    change: impl FnOnce(&mut SandboxSpec),
+) -> Result<Outcome, RunError> {
+    live.run(command, |spec| {
+        spec.backend = SandboxBackend::Landlock;
+        change(spec);
+    })
+}
+
+/// Runs a script in Python and returns what it printed.
+fn python(live: &Live, script: &str, change: impl FnOnce(&mut SandboxSpec)) -> (String, Outcome) {
+    let outcome = behind_landlock(live, &["python3", "-c", script], change).unwrap();
+    assert!(matches!(outcome.end, End::Exited(_) | End::OutOfMemory), "{outcome:?}");
+    let said = [&outcome.output.stdout[..], &outcome.output.stderr[..]].concat();
+    (String::from_utf8_lossy(&said).into_owned(), outcome)
+}
+
+#[test]
+fn nothing_runs_as_root_behind_landlock() {
+    let Some(live) = walled() else { return };
+    let (said, _) = python(&live, "import os; open('made', 'w'); print(os.getuid(), os.getgroups())", |_| ());
+    let user = fs::metadata(live.workspace()).unwrap().uid();
+    assert!(said.starts_with(&format!("{user} ")) && user != 0, "{said}");
+    assert_eq!(fs::metadata(live.workspace().join("made")).unwrap().uid(), user);
+    if !is_root() {
+        return;
+    }
+    // What may only be read belongs to whom it likes; then the command is nobody.
+    let (said, _) = python(&live, "import os; print(os.getuid())", |spec| {
+        spec.workspace_access = MountAccess::ReadOnly;
+    });
+    assert!(said.trim().parse::<u32>().unwrap() >= 1_000_000_000, "{said}");
+    chown(live.workspace(), Some(0), Some(0)).unwrap();
+    let refused = behind_landlock(&live, &["true"], |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("the owner of the workspace, which is root"), "{refused}");
+}
+
+#[test]
+fn nobody_takes_landlock_for_root_who_has_not_named_it() {
+    let kernel = Kernel { namespaces: false, landlock: 7, seccomp: true };
+    let entries = [("/srv/work".into(), stockade_exec_sandbox::Entry::Folder)].into();
+    let facts = HostFacts { entries, home: "/root".into(), kernel, ..HostFacts::default() };
+    let mut spec = SandboxSpec::new("/srv/work", ["true"]);
+    let chosen = |spec: &SandboxSpec, user, owner| {
+        let facts = HostFacts { user, workspace_owner: owner, ..facts.clone() };
+        plan(spec, &facts).map(|plan| plan.provider)
+    };
+    assert_eq!(chosen(&spec, 1000, None), Ok(Provider::Landlock));
+    let refusal = chosen(&spec, 0, Some((1000, 1000))).unwrap_err();
+    assert!(refusal.to_string().contains("only where it is named"), "{refusal}");
+    spec.backend = SandboxBackend::Landlock;
+    assert_eq!(chosen(&spec, 0, Some((1000, 1000))), Ok(Provider::Landlock));
+    for owner in [None, Some((0, 0)), Some((0, 1000))] {
+        assert!(chosen(&spec, 0, owner).is_err(), "{owner:?}");
+    }
+    spec.workspace_access = MountAccess::ReadOnly;
+    assert_eq!(chosen(&spec, 0, None), Ok(Provider::Landlock));
+}
+
+/// What a command does to show that a property does not hold, and what it prints where it does.
+const DISPROOFS: &[(Property, &str, &str)] = &[
+    (
+        Property::Files,
+        "for path in ['../secret', '/etc/shadow', '/proc/1/environ', '/var/log/x', '/root/x']:\n\
+         \x20   for mode in 'ra': attempt(lambda: open(path, mode))\n\
+         attempt(lambda: os.mkdir('../made'))\nattempt(lambda: os.unlink('../secret'))\n\
+         attempt(lambda: os.rename('../secret', 'taken'))\nattempt(lambda: os.link('../secret', 'linked'))\n\
+         attempt(lambda: os.truncate('../secret', 0))\nattempt(lambda: os.listdir('..'))",
+        "",
+    ),
+    (
+        Property::Network,
+        "for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX, socket.AF_NETLINK):\n\
+         \x20   attempt(lambda: socket.socket(family, socket.SOCK_DGRAM))",
+        "",
+    ),
+    (
+        Property::Processes,
+        "for pid in (os.getppid(), 1, PARENT):\n\
+         \x20   attempt(lambda: os.kill(pid, 0))\n\x20   attempt(lambda: open(f'/proc/{pid}/mem', 'rb'))\n\
+         \x20   attempt(lambda: call(101, 16, pid, 0, 0))",
+        "",
+    ),
+    (
+        Property::Ipc,
+        "attempt(lambda: call(29, 0, 4096, 0o1777))\nattempt(lambda: call(64, 0, 1, 0o1777))\n\
+         attempt(lambda: call(68, 0, 0o1777))\nattempt(lambda: call(250, 0, -3, 0))",
+        "",
+    ),
+    (
+        Property::Privileges,
+        "attempt(lambda: os.setuid(0))\nattempt(lambda: os.setgid(0))\nattempt(lambda: os.setgroups([0]))\n\
+         attempt(lambda: os.chroot('.'))\nheader, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n\
+         call(125, header, sets)\nif any(sets): print('HELD: capabilities')\nattempt(lambda: call(157, 39) - 1 or 1/0)",
+        "",
+    ),
+    (
+        Property::SystemCalls,
+        "attempt(lambda: call(321, 0, 0, 0))\nattempt(lambda: call(272, 0x10000000))\nattempt(lambda: call(425, 1, 0))\n\
+         attempt(lambda: call(323, 1))\nattempt(lambda: call(165, 0, 0, 0, 0, 0))",
+        "",
+    ),
+    (Property::ProcessCount, FORKS, "bounded"),
+    (Property::Memory, "attempt(lambda: len(bytearray(600 << 20)))", ""),
+    (
+        Property::Priority,
+        "attempt(lambda: os.nice(-5) and None)\nprint('behind' if os.nice(0) > 0 else 'HELD: nice')",
+        "behind",
+    ),
+];
+
+const FORKS: &str = "\
+made = 0
+for _ in range(400):
+    try: pid = os.fork()
+    except OSError: break
+    if pid == 0:
+        time.sleep(30); os._exit(0)
+    made += 1
+print('bounded' if made < 60 else f'HELD: {made} processes')";
+
+/// How a script tries something: what it gets must fail.
+const TRIES: &str = "\
+import ctypes, os, socket, time
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *arguments):
+    result = libc.syscall(number, *arguments)
+    if result < 0: raise OSError(ctypes.get_errno(), 'refused')
+    return result
+def attempt(act):
+    try: got = act()
+    except (OSError, MemoryError, ZeroDivisionError): return
+    print('HELD:', got)
+";
+
+#[test]
+fn nothing_is_listed_as_enforced_that_a_command_disproves() {
+    if std::env::consts::ARCH != "x86_64" {
+        eprintln!("skipped: the numbers of calls are those of x86-64");
+        return;
+    }
+    let Some(live) = walled() else { return };
+    fs::write(live.outside().join("secret"), "PRIVATE").unwrap();
+    let parent = std::process::id().to_string();
+    let rows = DISPROOFS.iter().flat_map(|row| [(row, true), (row, false)]);
+    for ((property, script, expected), is_required) in rows {
+        let script = format!("{TRIES}{}", script.replace("PARENT", &parent));
+        let (said, outcome) = python(&live, &script, |spec| {
+            spec.limits.processes = Limit::AtMost(50);
+            spec.limits.memory = Limit::AtMost(512 << 20);
+            // What is required may be held by other means.
+            spec.require.extend(is_required.then_some(*property));
+        });
+        assert_eq!(said.trim_end(), *expected, "{property:?}");
+        assert!(outcome.enforcement.holds(*property), "{property:?}");
+        assert_eq!(read(&live.outside().join("secret")), "PRIVATE", "{property:?}");
+    }
+    let tried = |property: &Property| DISPROOFS.iter().any(|row| row.0 == *property);
+    let outcome = behind_landlock(&live, &["true"], |_| ()).unwrap();
+    for (property, _) in &outcome.enforcement.enforced {
+        assert!(
+            tried(property) || *property == Property::TotalMemory,
+            "nobody tries to disprove {property:?}"
+        );
+    }
+}
