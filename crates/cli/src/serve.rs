@@ -24,6 +24,7 @@ mod schema;
 mod sessions;
 mod socket;
 mod traffic;
+mod under_way;
 mod wire;
 
 #[cfg(test)]

@@ -117,8 +117,8 @@ pub use quarantine::{
 pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use run::{
-    Input, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize, plan_and_run, run,
-    run_prepared,
+    Cancellation, Input, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize,
+    plan_and_run, run, run_controlled, run_prepared,
 };
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{

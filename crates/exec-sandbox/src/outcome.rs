@@ -105,6 +105,8 @@ pub enum End {
     OutOfMemory,
     /// A process of it used too much of a processor.
     OutOfCpuTime,
+    /// Somebody ended it from outside, by the means that whoever ran it had for that.
+    Cancelled,
     /// There is no such program in its view.
     NotFound,
     /// The program cannot be run.
@@ -121,6 +123,7 @@ impl End {
             Self::TimedOut => "timed-out",
             Self::OutOfMemory => "out-of-memory",
             Self::OutOfCpuTime => "out-of-cpu-time",
+            Self::Cancelled => "cancelled",
             Self::NotFound => "not-found",
             Self::NotExecutable => "not-executable",
         }
@@ -133,7 +136,7 @@ impl End {
             Self::Exited(code) => u8::try_from(code).unwrap_or(COULD_NOT_RUN),
             Self::Signalled(signal) => by_signal(signal),
             Self::TimedOut => TIMED_OUT,
-            Self::OutOfMemory => by_signal(SIGKILL),
+            Self::OutOfMemory | Self::Cancelled => by_signal(SIGKILL),
             Self::OutOfCpuTime => by_signal(SIGXCPU),
             Self::NotFound => NOT_FOUND,
             Self::NotExecutable => NOT_EXECUTABLE,
@@ -250,6 +253,7 @@ mod tests {
             (End::Signalled(-200), 125),
             (End::TimedOut, 124),
             (End::OutOfMemory, 137),
+            (End::Cancelled, 137),
             (End::OutOfCpuTime, 152),
             (End::NotFound, 127),
             (End::NotExecutable, 126),

@@ -6,6 +6,7 @@
 )]
 
 mod begin;
+mod control;
 mod feed;
 mod memory;
 mod observe;
@@ -41,9 +42,10 @@ use crate::requirement::cannot_enforce;
 use crate::spec::{Explain, MountAccess, Protection};
 use crate::sweep::{Swept, sweep};
 use begin::{Running, begin};
+pub use control::{Cancellation, RunControl};
 use observe::Observer;
 pub use pool::SandboxPool;
-pub use prepared::{plan_and_run, run_prepared};
+pub use prepared::{plan_and_run, run_controlled, run_prepared};
 use private::Private;
 use pump::Pump;
 use supervise::supervise;
@@ -87,6 +89,8 @@ pub enum Stream {
     Keep,
     /// To that of this program, up to the limit. If nobody reads there, the command waits. It sees a pipe, wherever that leads.
     Relay,
+    /// To where [`RunControl`] says, up to the limit, as it comes; into the outcome where it says nothing.
+    Hand,
 }
 
 /// Whether a command gets a terminal of its own.
@@ -146,6 +150,10 @@ const GROUPED: &[Property] =
 /// The sandbox dies with the thread that called this. The command starts as a copy of that thread, so a program with very
 /// much memory of its own starts it more slowly.
 pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
+    run_once(plan, streams, &RunControl::default())
+}
+
+fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
     let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
     let groups = if plan.require.iter().any(|property| GROUPED.contains(property)) {
@@ -165,7 +173,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     // What is asked for is judged by the home of whoever starts the command, and not by the folder in its place.
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
     let observer = observer(judged)?;
-    let mut outcome = carried_out(plan, streams, &groups, || {
+    let mut outcome = carried_out(plan, streams, control, &groups, || {
         let (pump, ends) =
             Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
@@ -194,6 +202,7 @@ fn sandbox_number() -> u32 {
 fn carried_out(
     plan: &Plan,
     streams: Streams,
+    control: &RunControl,
     groups: &Groups,
     begin: impl FnOnce() -> Result<Option<(Running, Pump)>, RunError>,
 ) -> Result<Outcome, RunError> {
@@ -203,8 +212,10 @@ fn carried_out(
     let sweeping = Sweeping::begin(plan, &mut enforcement);
     let started = Instant::now();
     let outcome = match begin() {
-        Ok(Some((running, pump))) => supervise(plan, streams.signals, &running, pump, groups, started)
-            .and_then(|watched| watched.outcome(plan, groups, enforcement, started)),
+        Ok(Some((running, pump))) => {
+            supervise(plan, streams.signals, control, &running, pump, groups, started)
+                .and_then(|watched| watched.outcome(plan, groups, enforcement, started))
+        }
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
         Err(error) => Err(error),
     };

@@ -18,9 +18,9 @@ pub use stockade_exec_sandbox::{
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
-    HandedListeners, HeldKind, Input, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError,
-    QuarantineStore, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize, find_program,
-    helper_command, plan_and_run, probe, run, run_prepared,
+    Cancellation, HandedListeners, HeldKind, Input, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry,
+    QuarantineError, QuarantineStore, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal,
+    TerminalSize, find_program, helper_command, plan_and_run, probe, run, run_controlled, run_prepared,
 };
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.

@@ -20,8 +20,8 @@ pub use egress::Egress;
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
 use crate::exec::{
-    HostFacts, Outcome, Plan, Provider, Refusal, RunError, SandboxPool, SandboxSpec, Streams, plan, probe,
-    run_prepared,
+    HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec, Streams,
+    plan, probe, run_controlled,
 };
 use crate::guard::Decision;
 use egress::EgressProxy;
@@ -44,6 +44,7 @@ pub struct PreparedRun {
     proxy: Option<EgressProxy>,
     record: RunRecord,
     pool: Option<Arc<SandboxPool>>,
+    control: RunControl,
 }
 
 /// How a command ran.
@@ -87,12 +88,17 @@ impl PreparedRun {
         if let Some(proxy) = &proxy {
             spec.network = proxy.network();
         }
-        Ok(Self { facts: probe(&spec), spec, proxy, record, pool: None })
+        Ok(Self { facts: probe(&spec), spec, proxy, record, pool: None, control: RunControl::default() })
     }
 
     /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
     pub fn pooled(self, pool: Option<Arc<SandboxPool>>) -> Self {
         Self { pool, ..self }
+    }
+
+    /// Lets somebody reach into the run from outside.
+    pub fn controlled(self, control: RunControl) -> Self {
+        Self { control, ..self }
     }
 
     /// Returns what would be run.
@@ -116,7 +122,7 @@ impl PreparedRun {
     /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
-        let Self { spec, facts, proxy, record, pool } = self;
+        let Self { spec, facts, proxy, record, pool, control } = self;
         let planned = plan(&spec, &facts);
         let owner = AuditEvent {
             agent: started.agent.clone(),
@@ -134,8 +140,8 @@ impl PreparedRun {
         }
 
         let ran = planned.map_err(RunError::from).and_then(|plan| match &pool {
-            Some(pool) => pool.run_prepared(&spec, facts, plan, streams),
-            None => run_prepared(&spec, facts, plan, streams),
+            Some(pool) => pool.run_controlled(&spec, facts, plan, streams, &control),
+            None => run_controlled(&spec, facts, plan, streams, &control),
         });
 
         // What is still connected is cut before the end is on record, so that nothing of the run comes after it.

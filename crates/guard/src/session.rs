@@ -78,6 +78,8 @@ pub struct Session {
     shared: Vec<PathBuf>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     pool: Option<Arc<crate::exec::SandboxPool>>,
+    #[cfg(all(feature = "exec", target_os = "linux"))]
+    control: crate::exec::RunControl,
 }
 
 /// One task of an agent, from its first call to its answer.
@@ -131,6 +133,8 @@ impl Session {
             shared: Vec::new(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             pool: None,
+            #[cfg(all(feature = "exec", target_os = "linux"))]
+            control: crate::exec::RunControl::default(),
             guard,
         }
     }

@@ -43,13 +43,20 @@ export class Stockade {
     this.#ended.then(() => this.#fail(new Error("the server has ended")));
   }
 
-  /** Sends a request; the promise has its result. */
-  call(method, params = {}) {
+  /** Sends a request; the promise has its result, and its `id`. `hear(stream, buffer)` gets each piece that a command prints:
+   *  `call("exec", { stream: true, command: "make" }, console.log)`. */
+  call(method, params = {}, hear = undefined) {
     const id = ++this.#last;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+    const promise = new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject, hear });
       this.#to.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
     });
+    return Object.assign(promise, { id });
+  }
+
+  /** Ends a command that is under way. */
+  async cancel({ id }) {
+    return (await this.call("cancel", { id })).cancelled;
   }
 
   /** Lets the server answer what is under way, and end. */
@@ -58,7 +65,11 @@ export class Stockade {
     return this.#ended;
   }
 
-  #take({ id, result, error }) {
+  #take({ id, result, error, method, params }) {
+    if (method === "exec.output") {
+      this.#waiting.get(params.id)?.hear?.(params.stream, Buffer.from(params.dataBase64, "base64"));
+      return;
+    }
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error === undefined) waiting?.resolve(result);
@@ -87,6 +98,14 @@ async function main() {
   const texts = Array.from({ length: 100 }, (_, number) => `text ${number}<!-- hidden -->`);
   const cleaned = await Promise.all(texts.map((text) => stockade.call("sanitize", { text })));
   console.log("side by side:", cleaned.reduce((sum, one) => sum + one.htmlCommentsStripped, 0));
+  // What a command prints comes while it runs, and a command can be ended.
+  const command = "while :; do echo tick; sleep 0.1; done";
+  let endless;
+  await new Promise((first) => {
+    endless = stockade.call("exec", { stream: true, command }, first);
+    endless.catch(first);
+  });
+  console.log("cancel:", await stockade.cancel(endless), (await endless).end);
   await stockade.close();
 }
 

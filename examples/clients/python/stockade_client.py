@@ -7,6 +7,7 @@ Every method of SERVE.md is a method here; a dot becomes an underscore, and name
 `command_evaluate(command="ls", defaultAction=...)`. Threads may share a client: their requests run side by side.
 """
 
+import base64
 import itertools
 import json
 import socket
@@ -38,15 +39,19 @@ class Stockade:
             self._to = self._from = self._socket.makefile("rwb")
         self._ids = itertools.count(1)
         self._waiting = {}
+        self._hearing = {}
         self._lock = threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
 
-    def start(self, method, **params):
-        """Sends a request and returns a Future for its result."""
+    def start(self, method, hear=None, **params):
+        """Sends a request and returns a Future for its result, which knows its `id`. `hear(stream, bytes)` is called for each piece
+        that a command prints, on the thread that reads: `start("exec", hear=print, stream=True, command="make")`."""
         future = Future()
         with self._lock:
-            number = next(self._ids)
+            number = future.id = next(self._ids)
             self._waiting[number] = future
+            if hear is not None:
+                self._hearing[number] = hear
             request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
             self._to.write(json.dumps(request).encode() + b"\n")
             self._to.flush()
@@ -56,6 +61,10 @@ class Stockade:
         """Sends a request and waits for its result."""
         return self.start(method, **params).result()
 
+    def cancel(self, future):
+        """Ends a command that is under way."""
+        return self.call("cancel", id=future.id)["cancelled"]
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
@@ -64,6 +73,12 @@ class Stockade:
     def _read(self):
         for line in self._from:
             answer = json.loads(line)
+            if answer.get("method") == "exec.output":
+                piece = answer["params"]
+                if hear := self._hearing.get(piece["id"]):
+                    hear(piece["stream"], base64.b64decode(piece["dataBase64"]))
+                continue
+            self._hearing.pop(answer["id"], None)
             future = self._waiting.pop(answer["id"], None)
             if future is None:
                 continue
@@ -105,6 +120,13 @@ def main():
         texts = [f"text {number}<!-- hidden -->" for number in range(100)]
         futures = [stockade.start("sanitize", text=text) for text in texts]
         print("side by side:", sum(future.result()["htmlCommentsStripped"] for future in futures))
+        # What a command prints comes while it runs, and a command can be ended.
+        first = threading.Event()
+        endless = "while :; do echo tick; sleep 0.1; done"
+        endless = stockade.start("exec", hear=lambda *_: first.set(), stream=True, command=endless)
+        if not first.wait(30):
+            print("streamed: nothing;", endless.result() if endless.done() else "no answer")
+        print("cancel:", stockade.cancel(endless), endless.result()["end"])
 
 
 if __name__ == "__main__":

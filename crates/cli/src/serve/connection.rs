@@ -8,9 +8,10 @@ use std::thread;
 use super::Server;
 use super::fault::{self, Fault};
 use super::lines::{Line, Lines};
-use super::methods::{Lane, Method};
+use super::methods::{AskedBy, Lane, Method};
 use super::requests::{self, Message, Refused, Request};
 use super::traffic::Traffic;
+use super::under_way::Cancellation;
 use super::wire::response;
 use crate::bug;
 
@@ -75,11 +76,12 @@ fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
     let Some(message) = requests::read(line) else { return };
     let lane = lane(server, &message);
     if lane == Lane::Here && line.len() <= SMALL {
-        if let Some(answer) = answer(server, message) {
+        if let Some(answer) = answer(server, traffic, message, &mut Tickets::none(traffic)) {
             traffic.answer(&answer);
         }
         return;
     }
+    let mut tickets = Tickets::of(server, traffic, &message);
     drop(message);
     traffic.begin(line.len());
     let (server, traffic, line) = (Arc::clone(server), Arc::clone(traffic), line.to_vec());
@@ -87,11 +89,51 @@ fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
     pool.give(Box::new(move || {
         // Taken note of whatever happens, or the connection would wait for it for ever.
         let done = Done { traffic: &traffic, bytes: line.len() };
-        if let Some(answer) = requests::read(&line).and_then(|message| answer(&server, message)) {
+        if let Some(answer) =
+            requests::read(&line).and_then(|message| answer(&server, &traffic, message, &mut tickets))
+        {
             traffic.answer(&answer);
         }
         drop(done);
     }));
+}
+
+/// What ends the commands of a line, in the order of its requests: it is there from the moment at which the line was read.
+struct Tickets {
+    traffic: Arc<Traffic>,
+    all: Vec<Option<Cancellation>>,
+    next: usize,
+}
+
+impl Tickets {
+    fn none(traffic: &Arc<Traffic>) -> Self {
+        Self { traffic: Arc::clone(traffic), all: Vec::new(), next: 0 }
+    }
+
+    fn of(server: &Server, traffic: &Arc<Traffic>, message: &Message<'_>) -> Self {
+        let one = |request: &Result<Request<'_>, Refused<'_>>| {
+            let request = request.as_ref().ok()?;
+            let lane = Method::find(&request.method)?.lane(server, request.parameters);
+            (lane == Lane::Run).then(|| traffic.under_way.begin(request.id.map(|id| id.get())))
+        };
+        let all = match message {
+            Message::One(request) => vec![one(request)],
+            Message::Batch(requests) => requests.iter().map(one).collect(),
+        };
+        Self { traffic: Arc::clone(traffic), all, next: 0 }
+    }
+
+    /// That of the next request.
+    fn next(&mut self) -> Option<Cancellation> {
+        self.next += 1;
+        self.all.get(self.next - 1).cloned().flatten()
+    }
+}
+
+impl Drop for Tickets {
+    fn drop(&mut self) {
+        self.all.iter().flatten().for_each(|cancellation| self.traffic.under_way.end(cancellation));
+    }
 }
 
 struct Done<'t> {
@@ -120,27 +162,37 @@ fn lane(server: &Server, message: &Message<'_>) -> Lane {
 }
 
 /// Returns the answer to a line; notifications have none.
-fn answer(server: &Arc<Server>, message: Message<'_>) -> Option<String> {
+fn answer(
+    server: &Arc<Server>,
+    traffic: &Arc<Traffic>,
+    message: Message<'_>,
+    tickets: &mut Tickets,
+) -> Option<String> {
     match message {
-        Message::One(request) => answer_one(server, request),
+        Message::One(request) => answer_one(server, traffic, request, tickets.next()),
         Message::Batch(requests) => {
-            let answers: Vec<String> =
-                requests.into_iter().filter_map(|request| answer_one(server, request)).collect();
+            let one = |request| answer_one(server, traffic, request, tickets.next());
+            let answers: Vec<String> = requests.into_iter().filter_map(one).collect();
             (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
         }
     }
 }
 
-fn answer_one(server: &Arc<Server>, request: Result<Request<'_>, Refused<'_>>) -> Option<String> {
+fn answer_one(
+    server: &Arc<Server>,
+    traffic: &Arc<Traffic>,
+    request: Result<Request<'_>, Refused<'_>>,
+    cancellation: Option<Cancellation>,
+) -> Option<String> {
     let request = match request {
         Ok(request) => request,
         Err(refused) => return Some(response(refused.id, &Err(refused.fault))),
     };
+    let caller = AskedBy { id: request.id, traffic, cancellation };
     let answer = match Method::find(&request.method) {
         // One request is not to end the others. What a bug leaves half done, a lock that is lost with it guards.
-        Some(method) => {
-            bug::caught(|| (method.call)(server, request.parameters)).unwrap_or_else(|| Err(a_bug(method)))
-        }
+        Some(method) => bug::caught(|| (method.call)(server, request.parameters, &caller))
+            .unwrap_or_else(|| Err(a_bug(method))),
         None => Err(no_method(&request.method)),
     };
     request.id.map(|id| response(Some(id), &answer))

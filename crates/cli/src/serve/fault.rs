@@ -27,6 +27,9 @@ pub(super) const NO_SANDBOX: i32 = -32003;
 /// It took too long.
 pub(super) const TIMED_OUT: i32 = -32004;
 
+/// It was cancelled before it began.
+pub(super) const CANCELLED: i32 = -32005;
+
 /// The codes and what they mean, for the documentation.
 pub(super) const CODES: &[(i32, &str)] = &[
     (PARSE, "the line is no JSON"),
@@ -42,6 +45,7 @@ pub(super) const CODES: &[(i32, &str)] = &[
     (EXHAUSTED, "a limit is exhausted; `data` says which"),
     (NO_SANDBOX, "no sandbox can do it; `data` has the fix"),
     (TIMED_OUT, "the evaluation took too long, or waits for what never comes"),
+    (CANCELLED, "the command was cancelled before it began, and nothing ran"),
 ];
 
 /// Why a request has no result: the `error` of a response.

@@ -4,6 +4,8 @@ mod answers;
 mod audit;
 #[cfg(debug_assertions)]
 mod broken;
+#[cfg(target_os = "linux")]
+mod cancel;
 mod command;
 mod container;
 mod eval;
@@ -22,8 +24,12 @@ mod tools;
 mod trail;
 
 pub(super) use command::CompiledRules;
+#[cfg(target_os = "linux")]
+pub(super) use exec::OutputPiece;
 pub(super) use path::open as open_paths;
 pub(super) use trail::Trail;
+
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -31,6 +37,8 @@ use serde_json::value::RawValue;
 
 use super::Server;
 use super::fault::Fault;
+use super::traffic::Traffic;
+use super::under_way::Cancellation;
 use super::wire::Json;
 
 /// The methods, in the order of the documentation.
@@ -67,6 +75,8 @@ pub(super) const METHODS: &[Method] = &[
     // No other system has a sandbox that runs commands yet.
     #[cfg(target_os = "linux")]
     Method::of::<exec::Exec>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<cancel::Cancel>(),
     Method::of::<audit::Query>(),
     Method::of::<session::Open>(),
     Method::of::<session::Close>(),
@@ -97,7 +107,18 @@ pub(super) trait Parameters: DeserializeOwned + JsonSchema {
     }
 
     /// Answers a request.
-    fn answer(self, server: &Server) -> Result<Json, Fault>;
+    fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault>;
+}
+
+/// Who asks, and by which request.
+#[derive(Debug)]
+pub(super) struct AskedBy<'c> {
+    /// The id of the request; notifications have none.
+    pub(super) id: Option<&'c RawValue>,
+    /// The connection.
+    pub(super) traffic: &'c Arc<Traffic>,
+    /// What ends the command of the request, if it runs one.
+    pub(super) cancellation: Option<Cancellation>,
 }
 
 /// Where a request is answered, the quickest first.
@@ -117,7 +138,7 @@ pub(super) struct Method {
     pub(super) name: &'static str,
     lane: Lane,
     reads_disk: fn(&Server, &str) -> bool,
-    pub(super) call: fn(&Server, Option<&RawValue>) -> Result<Json, Fault>,
+    pub(super) call: fn(&Server, Option<&RawValue>, &AskedBy<'_>) -> Result<Json, Fault>,
     pub(super) parameters: fn(&mut SchemaGenerator) -> Schema,
     pub(super) answer: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -147,13 +168,17 @@ impl Method {
     }
 }
 
-fn call<P: Parameters>(server: &Server, parameters: Option<&RawValue>) -> Result<Json, Fault> {
+fn call<P: Parameters>(
+    server: &Server,
+    parameters: Option<&RawValue>,
+    caller: &AskedBy<'_>,
+) -> Result<Json, Fault> {
     let text = match parameters.map(RawValue::get) {
         None => "{}",
         Some(text) if text.starts_with('{') => text,
         Some(_) => return Err(Fault::parameters("parameters are given by name, as an object")),
     };
-    serde_json::from_str::<P>(text).map_err(|error| Fault::unread(&error))?.answer(server)
+    serde_json::from_str::<P>(text).map_err(|error| Fault::unread(&error))?.answer(server, caller)
 }
 
 /// Bytes that are written as Base64.

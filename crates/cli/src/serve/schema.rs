@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::fault::CODES;
 use super::methods::METHODS;
+#[cfg(target_os = "linux")]
+use super::methods::OutputPiece;
 
 /// Returns the schemas of all methods as one document.
 pub(crate) fn document() -> Value {
@@ -17,6 +19,11 @@ pub(crate) fn document() -> Value {
             (method.name.to_owned(), json!({"params": parameters, "result": result}))
         })
         .collect();
+    #[cfg(target_os = "linux")]
+    let notifications =
+        json!({"exec.output": <OutputPiece<'_> as schemars::JsonSchema>::json_schema(&mut generator)});
+    #[cfg(not(target_os = "linux"))]
+    let notifications = json!({});
     let errors: Map<String, Value> =
         CODES.iter().map(|(code, means)| (code.to_string(), Value::from(*means))).collect();
     json!({
@@ -24,6 +31,7 @@ pub(crate) fn document() -> Value {
         "title": "stockade serve",
         "version": env!("CARGO_PKG_VERSION"),
         "methods": methods,
+        "notifications": notifications,
         "errors": errors,
         "$defs": generator.take_definitions(true),
     })

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use thiserror::Error;
@@ -133,10 +134,18 @@ fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
             let _counted = counted;
             if let Ok(from) = stream.try_clone() {
                 // A connection that breaks concerns nobody but its client.
-                converse(&server, from, &stream, &|| true).ok();
+                converse(&server, from, &stream, &|| is_connected(&stream)).ok();
             }
         })
         .ok();
+}
+
+/// Whether the other end is open in either direction: one that has only said all that it has to say still listens.
+fn is_connected(stream: &UnixStream) -> bool {
+    let mut fds = [PollFd::new(stream, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut fds, Some(&now));
+    polled.is_err() || !fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP))
 }
 
 #[cfg(target_os = "linux")]

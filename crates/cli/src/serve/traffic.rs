@@ -1,17 +1,25 @@
 //! What is under way on one connection, and what waits to be written. Both are bounded: a client that does not read is
 //! not read from.
 
+#![expect(clippy::disallowed_methods, reason = "keeps the time that commands take to end")]
+
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most bytes of answers that wait to be written before no further request is read.
 const MAX_WAITING: usize = 4 << 20;
+
+/// The most bytes that wait to be written before no further notification is put there. Answers always have room.
+const MAX_NOTIFICATIONS: usize = 1 << 20;
 
 /// The most requests of one connection that are with the workers.
 const MAX_UNDER_WAY: usize = 64;
 
 /// How often somebody who waits for workers looks whether there is still anybody to answer.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How long commands of a client that is gone may take to end.
+const AFTER_CANCEL: Duration = Duration::from_secs(5);
 
 /// What may stay allocated for the next answers.
 const KEPT: usize = 1 << 20;
@@ -26,6 +34,8 @@ pub(super) struct Traffic {
     filled: Condvar,
     /// The most bytes of requests that are with the workers, unless it is a single one.
     max_bytes: usize,
+    /// Commands that somebody may still end.
+    pub(super) under_way: super::under_way::UnderWay,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +51,13 @@ struct State {
 
 impl Traffic {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self { state: Mutex::default(), room: Condvar::new(), filled: Condvar::new(), max_bytes }
+        Self {
+            state: Mutex::default(),
+            room: Condvar::new(),
+            filled: Condvar::new(),
+            max_bytes,
+            under_way: super::under_way::UnderWay::default(),
+        }
     }
 
     /// Waits until another request may be read. Returns whether anybody reads the answers.
@@ -86,6 +102,22 @@ impl Traffic {
         }
     }
 
+    /// Puts a notification where the writer finds it, once there is room. Says whether it did: not where nobody reads any more,
+    /// or whoever sends has no more patience.
+    pub(super) fn notify(&self, line: &str, has_patience: impl Fn() -> bool) -> bool {
+        let mut state = self.lock();
+        while state.waiting.len() >= MAX_NOTIFICATIONS && !state.closed {
+            if !has_patience() {
+                return false;
+            }
+            state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let is_heard = !state.closed;
+        drop(state);
+        self.answer(line);
+        is_heard
+    }
+
     /// Waits until the workers are done with everything, for as long as there is anybody to answer.
     pub(super) fn drain(&self, is_heard: impl Fn() -> bool) {
         let mut state = self.lock();
@@ -93,6 +125,16 @@ impl Traffic {
             state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             if !is_heard() {
                 state.closed = true;
+            }
+        }
+        if state.closed {
+            drop(state);
+            self.cancel_all();
+            state = self.lock();
+            // What a command left is taken away before this program may end.
+            let until = Instant::now() + AFTER_CANCEL;
+            while state.under_way > 0 && Instant::now() < until {
+                state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
         state.ended = true;
@@ -121,8 +163,14 @@ impl Traffic {
         state.closed = true;
         state.waiting = Vec::new();
         drop(state);
+        self.cancel_all();
         self.room.notify_all();
         self.filled.notify_all();
+    }
+
+    /// Ends all commands: nobody is there to hear of them.
+    fn cancel_all(&self) {
+        self.under_way.cancel_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

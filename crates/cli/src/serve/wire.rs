@@ -21,6 +21,11 @@ impl Json {
     }
 }
 
+/// Returns a notification to the client.
+pub(super) fn notification(method: &str, parameters: &impl Serialize) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{}}}", to_json(parameters))
+}
+
 /// Returns the answer to a request. What has no id because nothing could be read gets `null`.
 pub(super) fn response(id: Option<&RawValue>, answer: &Result<Json, Fault>) -> String {
     // A string goes through our own writer, so that nothing a terminal obeys comes back; a number stays as it is.

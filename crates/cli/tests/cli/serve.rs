@@ -13,6 +13,7 @@ mod pooled;
 mod repositories;
 mod rules;
 mod sockets;
+mod streamed;
 mod vectors;
 
 use std::io::{BufRead as _, BufReader, Write as _};

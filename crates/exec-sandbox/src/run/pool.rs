@@ -24,7 +24,7 @@ use super::begin::{Running, Speaks, copy};
 use super::prepared::{Recovered, in_turn};
 use super::pump::Pump;
 use super::supervise::read_report;
-use super::{RunError, Streams, carried_out, sandbox_number};
+use super::{RunControl, RunError, Streams, carried_out, sandbox_number};
 use crate::cgroup::Groups;
 use crate::host::HostFacts;
 use crate::native::{self, Ids, prepare};
@@ -73,10 +73,25 @@ impl SandboxPool {
         first: Plan,
         streams: Streams,
     ) -> Result<(Plan, Outcome), RunError> {
+        self.run_controlled(spec, facts, first, streams, &RunControl::default())
+    }
+
+    /// The same, where somebody reaches into the run from outside.
+    ///
+    /// # Errors
+    /// As [`run_prepared`](super::run_prepared).
+    pub fn run_controlled(
+        &self,
+        spec: &SandboxSpec,
+        facts: HostFacts,
+        first: Plan,
+        streams: Streams,
+        control: &RunControl,
+    ) -> Result<(Plan, Outcome), RunError> {
         let Recovered { facts, plan, taken } = Recovered::before(spec, facts, first)?;
         let (plan, mut outcome) = match Kind::of(&plan, streams).and_then(|kind| self.shared.take(kind)) {
-            Some(ready) => self.run_in(ready, spec, facts, plan, streams)?,
-            None => in_turn(spec, facts, plan, streams)?,
+            Some(ready) => self.run_in(ready, spec, facts, plan, streams, control)?,
+            None => in_turn(spec, facts, plan, streams, control)?,
         };
         outcome.quarantine.splice(0..0, taken);
         Ok((plan, outcome))
@@ -89,14 +104,15 @@ impl SandboxPool {
         facts: HostFacts,
         planned: Plan,
         streams: Streams,
+        control: &RunControl,
     ) -> Result<(Plan, Outcome), RunError> {
         let handing_over = || RunError::setup("handing over the command");
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
         if !ready.mailbox.write([&programs, &arguments, &variables]) {
-            return in_turn(spec, facts, planned, streams);
+            return in_turn(spec, facts, planned, streams, control);
         }
-        let outcome = carried_out(&planned, streams, &Groups::default(), || ready.go(&self.shared))?;
+        let outcome = carried_out(&planned, streams, control, &Groups::default(), || ready.go(&self.shared))?;
         Ok((planned, outcome))
     }
 

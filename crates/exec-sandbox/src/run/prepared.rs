@@ -1,7 +1,7 @@
 //! Runs what was planned, or what is planned where that turns out not to work: nothing has run by then, and what is required
 //! still is.
 
-use super::{RunError, Streams, run};
+use super::{RunControl, RunError, Streams, run_once};
 use crate::Quarantined;
 use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::host::HostFacts;
@@ -29,8 +29,22 @@ pub fn run_prepared(
     first: Plan,
     streams: Streams,
 ) -> Result<(Plan, Outcome), RunError> {
+    run_controlled(spec, facts, first, streams, &RunControl::default())
+}
+
+/// The same, where somebody reaches into the run from outside.
+///
+/// # Errors
+/// As [`plan_and_run`].
+pub fn run_controlled(
+    spec: &SandboxSpec,
+    facts: HostFacts,
+    first: Plan,
+    streams: Streams,
+    control: &RunControl,
+) -> Result<(Plan, Outcome), RunError> {
     let Recovered { facts, plan, taken } = Recovered::before(spec, facts, first)?;
-    let (plan, mut outcome) = in_turn(spec, facts, plan, streams)?;
+    let (plan, mut outcome) = in_turn(spec, facts, plan, streams, control)?;
     outcome.quarantine.splice(0..0, taken);
     Ok((plan, outcome))
 }
@@ -62,8 +76,9 @@ pub(super) fn in_turn(
     facts: HostFacts,
     first: Plan,
     streams: Streams,
+    control: &RunControl,
 ) -> Result<(Plan, Outcome), RunError> {
-    let result = run(&first, streams);
+    let result = run_once(&first, streams, control);
     if !matches!(result, Err(RunError::Setup { .. } | RunError::Refused(_))) {
         return Ok((first, result?));
     }
@@ -73,7 +88,7 @@ pub(super) fn in_turn(
     let (first, result) = if again == first {
         (first, result)
     } else {
-        let result = run(&again, streams);
+        let result = run_once(&again, streams, control);
         (again, result)
     };
     if !matches!(result, Err(RunError::Setup { .. })) || first.provider != Provider::Native {
@@ -86,6 +101,6 @@ pub(super) fn in_turn(
     facts.bubblewrap = crate::bwrap::start::find();
     // Where nothing else works either, why the first did not is worth more than that there is none.
     let Ok(second) = plan(spec, &facts) else { return Ok((first, result?)) };
-    let outcome = run(&second, streams)?;
+    let outcome = run_once(&second, streams, control)?;
     Ok((second, outcome))
 }

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -60,6 +61,9 @@ struct Channel {
     from: Option<OwnedFd>,
     /// Number of the stream of this program that it goes to; nothing if it is kept.
     to: Option<RawFd>,
+    /// Whether it goes where whoever runs the command says, and where that is.
+    is_handed: bool,
+    out: Option<Arc<OwnedFd>>,
     waiting: Vec<u8>,
     kept: Vec<u8>,
 }
@@ -75,7 +79,8 @@ impl Pump {
     fn of_terminal(streams: Streams, terminal: Pty) -> io::Result<(Self, Ends)> {
         let first = Channel {
             from: Some(terminal.output()?),
-            to: (streams.stdout != Stream::Keep).then_some(1),
+            to: (streams.stdout == Stream::Relay).then_some(1),
+            is_handed: streams.stdout == Stream::Hand,
             ..Channel::default()
         };
         let command = terminal.command()?;
@@ -91,7 +96,8 @@ impl Pump {
         let channel = |number: RawFd, stream: Stream| -> io::Result<(Channel, OwnedFd)> {
             let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
             let to = (stream == Stream::Relay).then_some(number);
-            Ok((Channel { from: Some(read), to, ..Channel::default() }, write))
+            let is_handed = stream == Stream::Hand;
+            Ok((Channel { from: Some(read), to, is_handed, ..Channel::default() }, write))
         };
         let ((out, stdout), (errors, stderr)) = (channel(1, streams.stdout)?, channel(2, streams.stderr)?);
         let numbers = [&stdin, &stdout, &stderr].map(AsRawFd::as_raw_fd);
@@ -109,6 +115,13 @@ impl Pump {
     /// Sets how many bytes of both streams together are handed on.
     pub(super) fn limit(&mut self, bytes: u64) {
         self.left = bytes;
+    }
+
+    /// Says where the streams go that are handed over.
+    pub(super) fn hand_to(&mut self, outs: [Option<Arc<OwnedFd>>; 2]) {
+        for (channel, out) in self.channels.iter_mut().zip(outs) {
+            channel.out = out.filter(|_| channel.is_handed);
+        }
     }
 
     /// Whether nothing more can come.
@@ -204,8 +217,8 @@ impl Pump {
 
 impl Channel {
     fn interest(&self, has_piece: bool) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        match self.to {
-            Some(to) if has_piece || !self.waiting.is_empty() => Some((standard(to), PollFlags::OUT)),
+        match target(self.out.as_ref(), self.to) {
+            Some(to) if has_piece || !self.waiting.is_empty() => Some((to, PollFlags::OUT)),
             _ => Some((self.from.as_ref()?.as_fd(), PollFlags::IN)),
         }
     }
@@ -233,14 +246,14 @@ impl Channel {
         chunk.truncate(allowed);
         *left -= allowed as u64;
         *dropped += (count - allowed) as u64;
-        match self.to {
+        match target(self.out.as_ref(), self.to) {
             Some(_) => self.waiting = chunk,
             None => self.kept.extend(chunk),
         }
     }
 
     fn write(&mut self, untaken: &mut u64) {
-        let Some(to) = self.to else { return };
+        let Some(to) = target(self.out.as_ref(), self.to) else { return };
         if let Err(lost) = write_some(to, &mut self.waiting) {
             *untaken += lost;
             self.from = None;
@@ -250,7 +263,7 @@ impl Channel {
     fn write_marked(&mut self, shared: &mut SharedTarget, number: usize, untaken: &mut u64) {
         let Some(to) = self.to else { return };
         shared.take_piece(&mut self.waiting, number);
-        if let Err(lost) = write_some(to, shared.piece()) {
+        if let Err(lost) = write_some(standard(to), shared.piece()) {
             *untaken += if lost == 0 { 0 } else { lost + self.waiting.len() as u64 };
             self.waiting.clear();
             self.from = None;
@@ -258,11 +271,16 @@ impl Channel {
     }
 }
 
+/// Where a channel goes; nothing if it is kept.
+fn target(out: Option<&Arc<OwnedFd>>, to: Option<RawFd>) -> Option<BorrowedFd<'_>> {
+    out.map(|out| out.as_fd()).or_else(|| to.map(standard))
+}
+
 /// Writes as much as goes without waiting. Where nobody takes it, it is gone: says how much is missed then, which is nothing
 /// where whoever read has gone away. The command finds out when its end of the pipe is gone.
-fn write_some(to: RawFd, waiting: &mut Vec<u8>) -> Result<(), u64> {
+fn write_some(to: BorrowedFd<'_>, waiting: &mut Vec<u8>) -> Result<(), u64> {
     let now = waiting.get(..MAX_PIECE).unwrap_or(waiting);
-    match rustix::io::write(standard(to), now) {
+    match rustix::io::write(to, now) {
         Ok(count) => drop(waiting.drain(..count.min(waiting.len()))),
         Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
         Err(error) => {

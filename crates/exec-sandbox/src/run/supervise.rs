@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 use super::begin::{Running, Speaks};
 use super::poll::wait;
 use super::pump::Pump;
-use super::{RunError, Signals, memory};
+use super::{Cancellation, RunControl, RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
 use crate::explain::{Denial, explain};
@@ -52,6 +52,7 @@ enum Ending {
     Itself,
     TimedOut,
     OutOfMemory,
+    Cancelled,
 }
 
 impl Ending {
@@ -66,12 +67,14 @@ impl Ending {
 }
 
 /// What is looked at beside what the sandbox says.
-struct Bounds {
+struct Bounds<'b> {
     end: Option<Instant>,
     /// Bytes of all processes together, where nobody else looks at that.
     memory: Option<u64>,
     /// Whether others go first.
     background: bool,
+    /// Who may end it from outside.
+    cancellation: Option<&'b Cancellation>,
 }
 
 /// What is known about a command that has ended.
@@ -87,23 +90,29 @@ pub(super) struct Watched {
 pub(super) fn supervise(
     plan: &Plan,
     signals: Signals,
+    control: &RunControl,
     running: &Running,
     mut pump: Pump,
     groups: &Groups,
     started: Instant,
 ) -> Result<Watched, RunError> {
     pump.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
+    pump.hand_to([control.stdout.clone(), control.stderr.clone()]);
     let signals = SignalHandOn::new(signals).map_err(RunError::Watch)?;
     let bounds = Bounds {
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
         memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
         background: plan.limits.priority == Priority::Background,
+        cancellation: control.cancellation.as_ref(),
     };
     let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
     // Whatever happened, nothing is left.
     let used = running.end(watched.as_ref().ok().and_then(Ending::used));
     let ending = watched.map_err(RunError::Watch)?;
-    let late = bounds.end.map(|end| end.max(Instant::now() + GRACE));
+    let late = match (&ending, bounds.end) {
+        (Ending::Cancelled, _) => Some(Instant::now() + GRACE),
+        (_, end) => end.map(|end| end.max(Instant::now() + GRACE)),
+    };
     drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
     let is_all = !matches!(running.speaks, Speaks::Ends { .. });
     Ok(Watched { ending, used: used?, is_all, pump })
@@ -113,13 +122,17 @@ fn watch(
     running: &Running,
     pump: &mut Pump,
     signals: Option<&OwnedFd>,
-    bounds: &Bounds,
+    bounds: &Bounds<'_>,
 ) -> io::Result<Ending> {
     let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
     // Most commands are gone before it is worth while to look.
     let mut next_look = Instant::now() + memory::INTERVAL;
     let mut code = None;
+    let bell = bounds.cancellation.map(Cancellation::bell).transpose()?;
     loop {
+        if bounds.cancellation.is_some_and(Cancellation::is_cancelled) {
+            return Ok(Ending::Cancelled);
+        }
         let now = Instant::now();
         let rest = bounds.end.map(|end| end.saturating_duration_since(now));
         if rest == Some(Duration::ZERO) {
@@ -139,6 +152,7 @@ fn watch(
         let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
+        fds.extend(bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN)));
         let first_channel = fds.len();
         let channels: Vec<usize> = {
             let interests = pump.interests();
@@ -270,6 +284,7 @@ impl Watched {
                 return Ok(self.end_with(end, groups, enforcement, started).said_by(groups));
             }
             Ending::TimedOut => return Ok(self.end_with(End::TimedOut, groups, enforcement, started)),
+            Ending::Cancelled => return Ok(self.end_with(End::Cancelled, groups, enforcement, started)),
             Ending::OutOfMemory => {
                 return Ok(self.end_with(End::OutOfMemory, groups, enforcement, started));
             }

@@ -10,8 +10,8 @@ use crate::audit::{AuditEvent, EventKind};
 use crate::config::ExecConfig;
 use crate::egress::BrokerOptions;
 use crate::exec::{
-    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxMode, SandboxPool, SandboxSpec,
-    Streams,
+    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunControl, RunError, SandboxMode, SandboxPool,
+    SandboxSpec, Streams,
 };
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
@@ -32,6 +32,11 @@ impl Session {
         self.pool = Some(pool);
     }
 
+    /// Lets somebody reach into the commands of this session from outside.
+    pub fn use_control(&mut self, control: RunControl) {
+        self.control = control;
+    }
+
     /// Returns how much commands may do.
     pub(super) fn mode(&self) -> SandboxMode {
         self.bounds.mode(&self.guard.config().exec)
@@ -50,7 +55,9 @@ impl Session {
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
         let prepared = PreparedRun::new(self.spec(command, on_unavailable, mode), egress, record);
-        prepared.map(|prepared| prepared.pooled(self.pool.clone())).map_err(GuardError::Broker)
+        prepared
+            .map(|prepared| prepared.pooled(self.pool.clone()).controlled(self.control.clone()))
+            .map_err(GuardError::Broker)
     }
 
     /// Runs a command that is ready.

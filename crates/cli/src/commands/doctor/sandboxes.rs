@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 use stockade_guard::exec::{
-    End, Input, Limit, MountAccess, Outcome, Property, RunError, SandboxBackend, SandboxSpec, Stream, Streams, probe,
-    run_spec,
+    End, Input, Limit, MountAccess, Outcome, Property, RunError, SandboxBackend, SandboxSpec, Stream,
+    Streams, probe, run_spec,
 };
 
 use super::Finding;

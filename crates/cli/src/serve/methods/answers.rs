@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stockade_guard::policy::commands::answers::CommandAnswer;
 use stockade_guard::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -150,7 +150,7 @@ impl Parameters for List {
     const LANE: Lane = Lane::Work;
     type Answer = Listed;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let answers = of(server, self.session.as_deref())?.list().map_err(|error| Fault::internal(&error))?;
         Ok(Json::of(&Listed { answers }))
     }
@@ -161,7 +161,7 @@ impl Parameters for Revoke {
     const LANE: Lane = Lane::Work;
     type Answer = Revoked;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         if self.id.is_some() == self.all {
             return Err(Fault::parameters("give either `id` or `all`"));
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, Timestamp};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::commands::audit::when::parse_when;
 use crate::serve::fault::{self, Fault};
 use crate::serve::{Audit, Server};
@@ -44,7 +44,7 @@ impl Parameters for Query {
     const LANE: Lane = Lane::Work;
     type Answer = Events;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let usual = AuditQuery::default();
         let query = AuditQuery {
             event: self.event,

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -28,7 +28,7 @@ impl Parameters for Here {
     const LANE: Lane = Lane::Here;
     type Answer = ();
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         panic!("{}", self.text)
     }
 }
@@ -38,7 +38,7 @@ impl Parameters for AmongWorkers {
     const LANE: Lane = Lane::Work;
     type Answer = ();
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         panic!("as planned")
     }
 }
@@ -48,7 +48,7 @@ impl Parameters for AmongCommands {
     const LANE: Lane = Lane::Run;
     type Answer = ();
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         panic!("as planned")
     }
 }

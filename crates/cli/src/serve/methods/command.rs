@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use stockade_guard::policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
 use stockade_guard::policy::shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -137,7 +137,7 @@ impl Parameters for Parse {
     const LANE: Lane = Lane::Here;
     type Answer = Parsed;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let options = self.shell.options();
         let parsed = match Script::read(&self.command, &options) {
             Ok(script) => Parsed::of(&script.actions()),
@@ -192,7 +192,7 @@ impl Parameters for Validate {
     const LANE: Lane = Lane::Here;
     type Answer = Validated;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let options = ValidatorOptions { read: self.shell.options(), checks: ValidatorChecks::All };
         let validation = validate(&self.command, &options);
         let rejection = validation.rejection();

@@ -9,7 +9,7 @@ use stockade_guard::container::{
     ContainerArgs, ContainerManifest, ContainerOptions, ManifestProblem, NotEnforced, parse_manifest,
 };
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -92,7 +92,7 @@ impl Parameters for Manifest {
     const LANE: Lane = Lane::Work;
     type Answer = Read;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let options = ContainerOptions { image: self.image, api_socket: self.api_socket, run: self.run };
         let read = match parse_manifest(self.manifest.get()) {
             Ok(manifest) => Read::valid(&manifest, &options)?,

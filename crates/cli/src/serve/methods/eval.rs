@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_guard::eval::{self, Data, ErrorKind, EvalError};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::evaluation::{Ask, Question, answer};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -139,7 +139,7 @@ impl Parameters for Eval {
     const LANE: Lane = Lane::Work;
     type Answer = Evaluated;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let ask = match self.ask {
             Function::Eval => Ask::Value,
             Function::EvalAsync => Ask::Awaited,
@@ -164,7 +164,7 @@ impl Parameters for EvalCondition {
     const LANE: Lane = Lane::Work;
     type Answer = Held;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let outcome = answer(&self.limits.question(Ask::Condition, &self.expr, &self.vars.0));
         Ok(Json::of(&Held { value: outcome == Ok(Data::Bool(true)) }))
     }
@@ -175,7 +175,7 @@ impl Parameters for EvalInterpolate {
     const LANE: Lane = Lane::Work;
     type Answer = Interpolated;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         match answer(&self.limits.question(Ask::Template, &self.template, &self.vars.0)) {
             Ok(Data::Text(text)) => Ok(Json::of(&Interpolated { text })),
             Ok(_) => Ok(Json::of(&Interpolated { text: String::new() })),

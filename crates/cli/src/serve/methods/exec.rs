@@ -1,6 +1,9 @@
 //! `exec`: runs a command in a sandbox.
 
 mod guarded;
+mod streamed;
+
+pub(in crate::serve) use streamed::OutputPiece;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
@@ -9,15 +12,19 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::{AuditEvent, EventKind};
-use stockade_guard::exec::{End, Input, Limit, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams};
+use stockade_guard::exec::{
+    Cancellation, End, Input, Limit, RunControl, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams,
+};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
+
+use streamed::Streamed;
 
 use super::answers::Said;
 use super::command::{Evaluated, text};
 use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
-use super::{Json, Lane, Parameters, base64_of, bytes_of};
+use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
 use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -30,6 +37,10 @@ const OUTPUT: u64 = 1 << 20;
 
 /// The most that a command may print, since the answer holds all of it.
 const MAX_OUTPUT: u64 = 32 << 20;
+
+/// The same where it is sent while the command runs, and nothing holds all of it.
+const STREAMED: u64 = 32 << 20;
+const MAX_STREAMED: u64 = 1 << 30;
 
 /// The signals of a command that was ended for taking too much.
 const SIGKILL: i32 = 9;
@@ -59,8 +70,12 @@ pub(super) struct Exec {
     evaluate: bool,
     /// How long it may take; two minutes by default.
     timeout_ms: Option<u64>,
-    /// How much it may print; 1 MiB by default, and at most 32 MiB.
+    /// How much it may print; 1 MiB by default, and at most 32 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
     max_output_bytes: Option<u64>,
+    /// Whether what it prints is sent while it runs, in notifications `exec.output` before the answer, which then holds none of it;
+    /// false by default. A client that does not read makes the command wait.
+    #[serde(default)]
+    stream: bool,
     /// The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees;
     /// `spec` names nothing but the workspace and a mode.
     agent: Option<String>,
@@ -87,7 +102,7 @@ pub(super) struct Ended {
     exit_code: i32,
     /// The same, whatever it left.
     command_exit_code: i32,
-    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `not-found` or
+    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `cancelled`, `not-found` or
     /// `not-executable`.
     end: &'static str,
     /// The signal that ended it.
@@ -97,6 +112,11 @@ pub(super) struct Ended {
     stderr_base64: String,
     /// Whether something that it printed was dropped.
     truncated: bool,
+    /// How many bytes were dropped, because they were more than allowed or nobody took them in time.
+    dropped_bytes: u64,
+    /// With `stream`: how many notifications there were. The last one has a `seq` that is one less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pieces: Option<u64>,
     timed_out: bool,
     duration_ms: u64,
     /// What made the sandbox.
@@ -171,16 +191,46 @@ impl Parameters for Exec {
     const LANE: Lane = Lane::Run;
     type Answer = Ended;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
+        let mut control = RunControl { cancellation: caller.cancellation.clone(), ..RunControl::default() };
+        if caller.cancellation.as_ref().is_some_and(Cancellation::is_cancelled) {
+            return Err(Fault::new(fault::CANCELLED, "it was cancelled before it began, and nothing ran"));
+        }
+        if !self.stream {
+            return self.ran(server, control).map(|ended| Json::of(&ended));
+        }
+        let streamed = Streamed::begin(caller, &mut control)?;
+        // Nothing else holds the pipes when this returns, so that what reads them comes to an end.
+        let ended = self.ran(server, control);
+        let sent = streamed.end();
+        let ended = ended?;
+        Ok(Json::of(&Ended {
+            truncated: ended.truncated || sent.lost > 0,
+            dropped_bytes: ended.dropped_bytes + sent.lost,
+            pieces: Some(sent.pieces),
+            ..ended
+        }))
+    }
+}
+
+impl Exec {
+    /// How much it may print.
+    fn output(&self) -> u64 {
+        let (usual, most) = if self.stream { (STREAMED, MAX_STREAMED) } else { (OUTPUT, MAX_OUTPUT) };
+        self.max_output_bytes.unwrap_or(usual).min(most)
+    }
+
+    fn ran(self, server: &Server, control: RunControl) -> Result<Ended, Fault> {
         let shown = text(self.command.clone(), self.argv.as_deref())?;
         if let Some(agent) = guarded::agent(self.agent.as_deref(), server.options.agent.as_deref())? {
-            return guarded::run(server, &agent, self);
+            return guarded::run(server, &agent, self, control);
         }
         if self.answer.is_some() || self.question.is_some() || self.session.is_some() {
             return Err(Fault::parameters(
                 "`answer`, `question` and `session` belong to a command of an `agent`; nobody is asked about others",
             ));
         }
+        let (output, streams) = (self.output(), streams(self.stream));
         let words = match (&self.command, &self.argv) {
             (Some(command), None) => ["/bin/bash", "-c", command].map(str::to_owned).to_vec(),
             (_, Some(argv)) => argv.clone(),
@@ -194,7 +244,7 @@ impl Parameters for Exec {
         } else if limits.wall_time == Limit::Unlimited {
             limits.wall_time = Limit::AtMost(TIMEOUT);
         }
-        limits.output = Limit::AtMost(self.max_output_bytes.unwrap_or(OUTPUT).min(MAX_OUTPUT));
+        limits.output = Limit::AtMost(output);
         // What nothing else holds is at least judged.
         let is_held = SandboxMode::of(&spec) != SandboxMode::DangerFullAccess;
         if self.evaluate || !is_held || server.rules.now()?.decide() {
@@ -205,11 +255,11 @@ impl Parameters for Exec {
         let record = RunRecord { trail: server.trail.get(None)?, agent: None };
         let prepared = PreparedRun::new(spec, None, record).map_err(|error| Fault::internal(&error))?;
         let started = AuditEvent::new(EventKind::SandboxStarted).with("command", shown);
-        let prepared = prepared.pooled(Some(Arc::clone(&server.sandboxes)));
-        let report = prepared.run(started, streams()).map_err(|error| not_run(&error))?;
+        let prepared = prepared.pooled(Some(Arc::clone(&server.sandboxes))).controlled(control);
+        let report = prepared.run(started, streams).map_err(|error| not_run(&error))?;
         match &report.unrecorded {
             Some(error) => Err(unrecorded(error)),
-            None => Ok(Json::of(&Ended::of(&report))),
+            None => Ok(Ended::of(&report)),
         }
     }
 }
@@ -256,11 +306,12 @@ fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault
 }
 
 /// Standard input and output of the server are the client's line, and never a command's.
-fn streams() -> Streams {
+fn streams(is_streamed: bool) -> Streams {
+    let stream = if is_streamed { Stream::Hand } else { Stream::Keep };
     Streams {
         stdin: Input::Empty,
-        stdout: Stream::Keep,
-        stderr: Stream::Keep,
+        stdout: stream,
+        stderr: stream,
         signals: Signals::Keep,
         ..Streams::default()
     }
@@ -292,6 +343,8 @@ impl Ended {
             stdout_base64: base64_of(&outcome.output.stdout),
             stderr_base64: base64_of(&outcome.output.stderr),
             truncated: outcome.output.truncated(),
+            dropped_bytes: outcome.output.dropped + outcome.output.untaken,
+            pieces: None,
             timed_out: outcome.end == End::TimedOut,
             duration_ms: millis(outcome.usage.wall_time),
             backend: plan.provider.name(),
@@ -319,7 +372,7 @@ impl Ended {
 fn signal(end: End) -> Option<i32> {
     match end {
         End::Signalled(signal) => Some(signal),
-        End::TimedOut | End::OutOfMemory => Some(SIGKILL),
+        End::TimedOut | End::OutOfMemory | End::Cancelled => Some(SIGKILL),
         End::OutOfCpuTime => Some(SIGXCPU),
         _ => None,
     }

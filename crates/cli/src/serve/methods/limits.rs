@@ -8,7 +8,7 @@ use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::script::{LimitScript, ScriptStep, run_script};
 use stockade_guard::limits::store::CallRefusal;
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 
@@ -110,7 +110,7 @@ impl Parameters for RunScript {
     const LANE: Lane = Lane::Here;
     type Answer = Results;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let script = LimitScript { component: self.component, config: self.config, script: self.script };
         let results = run_script(&script).map_err(|error| Fault::of(&error))?;
         Ok(Json::of(&Results { results }))
@@ -128,7 +128,7 @@ impl Parameters for Admit {
     const LANE: Lane = Lane::Here;
     type Answer = Admitted;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let session = server.sessions.find(&self.session)?;
         let (permit, steps_left) = session
             .admit(&self.execution, self.estimate.into())
@@ -142,7 +142,7 @@ impl Parameters for Settle {
     const LANE: Lane = Lane::Here;
     type Answer = Settled;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let session = server.sessions.find(&self.session)?;
         let outcome = if self.failed { CallOutcome::Failure } else { CallOutcome::Success };
         let overrun = session.settle(self.permit, self.used.into(), outcome)?;

@@ -13,7 +13,7 @@ use stockade_guard::policy::{
 use stockade_guard::{Authorization, EvaluatedFor, PathGuard, PathRequest, Resolver, path_evaluation_event};
 
 use super::trail::evaluated;
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -130,7 +130,7 @@ impl Parameters for Authorize {
     const LANE: Lane = Lane::Work;
     type Answer = Answered;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let (wishes, one) = match (self.request, self.requests) {
             (Some(wish), None) => (vec![wish], true),
             (None, Some(wishes)) => (wishes, false),

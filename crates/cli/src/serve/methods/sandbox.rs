@@ -11,7 +11,7 @@ use stockade_guard::exec::{
     Enforcement, Plan, Property, Provider, Refusal, SandboxBackend, What, bwrap_arguments, plan,
 };
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use host::Host;
@@ -86,7 +86,7 @@ impl Parameters for PlanSandbox {
     const LANE: Lane = Lane::Work;
     type Answer = Planned;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let command = self.command.unwrap_or_else(|| vec!["/bin/bash".to_owned()]);
         let home = self.spec.home().map(Path::to_path_buf);
         let (mut spec, warnings) = self.spec.read(command, Unsaid::Open)?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, sanitize};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -56,7 +56,7 @@ impl Parameters for Sanitize {
     const LANE: Lane = Lane::Here;
     type Answer = Cleaned;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let max_chars = self.max_body_length.unwrap_or(DEFAULT_MAX_CHARS);
         Ok(Json::of(&sanitize(&self.text, &SanitizeOptions { max_chars, ..SanitizeOptions::default() })))
     }

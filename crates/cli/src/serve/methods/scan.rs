@@ -8,7 +8,7 @@ use serde::Deserialize;
 use stockade_guard::scanner::{Deobfuscate, RuleFile, RuleFormat, ScanOptions, ScanReport, Scanner};
 use stockade_guard::{FileOptions, Source, scan_bytes, scan_files, syntax_of};
 
-use super::{Json, Lane, Parameters, bytes_of};
+use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::render::scan_json;
 use crate::report::scan_tally::ScanTally;
 use crate::serve::Server;
@@ -155,7 +155,7 @@ impl Parameters for Scan {
     const LANE: Lane = Lane::Here;
     type Answer = Report;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let own = self.options.rules_toml.as_deref().map(own_rules).transpose()?;
         let scanner = own.as_ref().unwrap_or_else(|| Scanner::builtin());
         let wanted = self.options.rules.as_deref();
@@ -215,7 +215,7 @@ impl Parameters for ScanBundle {
     const LANE: Lane = Lane::Work;
     type Answer = BundleReport;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let is_manifest = self.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         // A bare name has the current folder as its parent.
         let folder = self.path.parent().filter(|_| is_manifest).map(|folder| {

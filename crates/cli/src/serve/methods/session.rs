@@ -10,7 +10,7 @@ use stockade_guard::limits::store::AgentLimits;
 use stockade_guard::policy::SandboxConfig;
 use stockade_guard::{AnswerTerms, CommandAnswers};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 use crate::serve::sessions::Session;
@@ -93,7 +93,7 @@ impl Parameters for Open {
     const LANE: Lane = Lane::Here;
     type Answer = Opened;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let Config { paths, budget, breaker, max_steps, answers } = self.config;
         let limits = AgentLimits { budget: budget.unwrap_or_default(), breaker: breaker.unwrap_or_default() };
         let paths = paths.unwrap_or_else(SandboxConfig::standard);
@@ -108,7 +108,7 @@ impl Parameters for Close {
     const LANE: Lane = Lane::Here;
     type Answer = Closed;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         server.sessions.close(&self.session)?;
         Ok(Json::of(&Closed { session: self.session }))
     }

@@ -12,7 +12,7 @@ use stockade_guard::{
     SkillReport, SkillSource, Surface, admit,
 };
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -107,7 +107,7 @@ impl Parameters for Manifest {
     const LANE: Lane = Lane::Work;
     type Answer = Read;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         // What the scanner finds is for the admission.
         let options = AdmitOptions {
             dialect: dialect(self.dialect.as_deref())?,
@@ -134,7 +134,7 @@ impl Parameters for Admit {
     const LANE: Lane = Lane::Work;
     type Answer = Admitted<'static>;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let source = match (&self.text, &self.path) {
             (Some(text), None) => SkillSource::Text { name: NAME, text },
             (None, Some(path)) => SkillSource::Path(path),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::limits::source::{ProfileOverride, SourceProfile, extract, resolve_source};
 
-use super::{Json, Lane, Parameters, bytes_of};
+use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -90,7 +90,7 @@ impl Parameters for Resolve {
     const LANE: Lane = Lane::Here;
     type Answer = Profile;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         Ok(Json::of(&profile(&self.tool, self.overrides)))
     }
 }
@@ -100,7 +100,7 @@ impl Parameters for Apply {
     const LANE: Lane = Lane::Here;
     type Answer = Extract;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let bytes = match (self.text, self.text_base64) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(base64)) => bytes_of("textBase64", &base64)?,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use stockade_guard::policy::tools::{AllowedTool, ArgumentLimit};
 use stockade_guard::policy::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig};
 
-use super::{Json, Lane, Parameters};
+use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -87,7 +87,7 @@ impl Parameters for Resolve {
     const LANE: Lane = Lane::Here;
     type Answer = Resolved;
 
-    fn answer(self, _: &Server) -> Result<Json, Fault> {
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let usual = ToolPolicyConfig::default();
         let config = ToolPolicyConfig {
             profile: self.policy.profile.unwrap_or(usual.profile),

@@ -35,6 +35,12 @@ nothing, with its `reasons`, `cwd` and `files`, and send the request again with 
 `allow-session`, `deny-session` or `allow-always`. An answer to anything else than what is asked by then counts for nothing: not to
 another text, folder, variable or other bytes of a file. `answers.list` shows what holds, and `answers.revoke` takes it back.
 
+With `stream`, what a command of `exec` prints is sent while it runs: notifications `exec.output`, each with the `id` of the request, a
+`seq` that counts them from 0 without a gap, and a piece of `stdout` or `stderr`; the answer comes after the last of them. Pieces of one
+stream are in order; between both it is the order in which they were read. No more is held for a client than a megabyte and two pipes, so a
+client that does not read makes the command wait, until its time is up. What was cut is said: `droppedBytes`, of what was too much (`maxOutputBytes`)
+or was not taken within ten seconds after the end. `cancel` ends a command by the `id` of its request, and so does a client that leaves.
+
 A bug in the answer to one request is told with -32603 and on standard error, and ends no other.
 
 Clients that show all of this are in [examples/clients](../../examples/clients): Python and Node, without dependencies.
@@ -78,6 +84,11 @@ fn document() -> String {
         if is_shown(method) {
             let _ = writeln!(out, "\n```json\n{:#}\n```", answer["result"]);
         }
+    }
+    let _ = writeln!(out, "\n## Notifications\n\nWhat the server sends beside answers.");
+    for (name, parameters) in schema["notifications"].as_object().into_iter().flatten() {
+        let _ = writeln!(out, "\n### {name}\n\n{}\n", text(&parameters["description"]));
+        fields(&mut out, &schema, parameters, "parameter");
     }
     out.push_str("\n## Parts\n\nWhat parameters and results are made of.\n");
     for (name, part) in schema["$defs"].as_object().into_iter().flatten() {

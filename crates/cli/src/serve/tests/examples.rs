@@ -79,6 +79,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
         "exec",
         r#"{"command": "echo hello; touch made", "spec": {"workspace": "/srv/work"}, "timeoutMs": 5000}"#,
     ),
+    ("cancel", r#"{"id": 7}"#),
     ("audit.query", r#"{"event": "sandbox_%", "since": "1h", "limit": 5}"#),
     (
         "session.open",

@@ -12,7 +12,7 @@ use stockade_guard::{AnsweredCommand, AskedCommand, CommandQuestion, EvaluatedFo
 
 use super::super::answers::{self, AnsweredBy, Reply, Said};
 use super::super::trail::evaluated;
-use super::super::{Json, Lane, Parameters};
+use super::super::{AskedBy, Json, Lane, Parameters};
 use super::question::{Asked, Question};
 use super::{Argv, ByteSpan, ShellName, argv};
 use crate::serve::Server;
@@ -143,7 +143,7 @@ impl Parameters for Evaluate {
     const LANE: Lane = Lane::Here;
     type Answer = Evaluated;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let question = Question {
             command: self.command,
             argv: self.argv,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use stockade_guard::policy::CommandDecision;
 use stockade_guard::policy::commands::router::{Fallback, Machine, Prompter, Route, RouterConfig, route};
 
-use super::super::{Json, Lane, Parameters};
+use super::super::{AskedBy, Json, Lane, Parameters};
 use super::ShellName;
 use super::question::Question;
 use crate::serve::Server;
@@ -87,7 +87,7 @@ impl Parameters for RouteCommand {
     const LANE: Lane = Lane::Here;
     type Answer = Routed;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let available: Vec<Named> =
             self.available.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
         let question = Question {

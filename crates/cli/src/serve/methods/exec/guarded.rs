@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use stockade_guard::exec::{SandboxMode, SandboxSpec};
+use stockade_guard::exec::{RunControl, SandboxMode, SandboxSpec};
 use stockade_guard::{
     CommandAnswers, Decision, GuardCacheError, GuardError, PendingRun, Ran, RunAnswer, Session,
 };
 
-use super::{Ended, Exec, MAX_OUTPUT, streams};
+use super::{Ended, Exec, streams};
 use crate::guarded;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
-use crate::serve::methods::Json;
 use crate::serve::methods::answers::{self, CHANGED};
 use crate::serve::methods::command::text;
 
@@ -37,7 +36,8 @@ pub(super) fn agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<St
     }
 }
 
-pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Fault> {
+pub(super) fn run(server: &Server, agent: &str, exec: Exec, control: RunControl) -> Result<Ended, Fault> {
+    let (output, streams) = (exec.output(), streams(exec.stream));
     if exec.stdin_base64.is_some() {
         return Err(Fault::parameters(
             "a command of an agent reads no standard input: what was judged would not be all that runs",
@@ -54,10 +54,8 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
     }
     let mut session = open(server, agent, &workspace)?;
     session.use_answers(answers);
-    session.bound_commands(
-        exec.timeout_ms.map(Duration::from_millis),
-        Some(exec.max_output_bytes.unwrap_or(super::OUTPUT).min(MAX_OUTPUT)),
-    );
+    session.use_control(control);
+    session.bound_commands(exec.timeout_ms.map(Duration::from_millis), Some(output));
     if let Some(mode) = mode {
         session.bound_mode(mode).map_err(|holds| wider(mode, holds))?;
     }
@@ -65,7 +63,7 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
     if !tool.is_allowed() {
         return Err(refused(&tool));
     }
-    let answer = match session.run(&text, streams()).map_err(|error| undecided(&error))? {
+    let answer = match session.run(&text, streams).map_err(|error| undecided(&error))? {
         RunAnswer::Pending(pending) => {
             let shown = pending.question().map(|question| question.id.as_str());
             match exec.answer {
@@ -83,7 +81,7 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec) -> Result<Json, Faul
         answer => answer,
     };
     match answer {
-        RunAnswer::Ran(ran) => Ok(Json::of(&ended(*ran))),
+        RunAnswer::Ran(ran) => Ok(ended(*ran)),
         RunAnswer::Refused(decision) => Err(refused(&decision)),
         RunAnswer::Pending(pending) => Err(unasked(&pending)),
         RunAnswer::Unsandboxed(decision) => Err(Fault {

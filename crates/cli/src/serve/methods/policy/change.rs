@@ -7,7 +7,7 @@ use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat
 use stockade_guard::policy::{CommandRule, Layer};
 
 use super::super::command::rule_objects;
-use super::super::{Json, Lane, Parameters};
+use super::super::{AskedBy, Json, Lane, Parameters};
 use super::RuleRow;
 use crate::kept_rules::{RuleChange, RulesChanged};
 use crate::serve::Server;
@@ -114,7 +114,7 @@ impl Parameters for AddRules {
     const LANE: Lane = Lane::Work;
     type Answer = Added;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let mut rules = Vec::new();
         if let Some(line) = &self.rule {
             rules.push(CommandRule::from_words(line).map_err(|error| Fault::of(&error))?);
@@ -143,7 +143,7 @@ impl Parameters for RemoveRules {
     const LANE: Lane = Lane::Work;
     type Answer = Removed;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let change = RuleChange::Remove(self.ids);
         let tried = server.rules.change(&change, false)?;
         if let Some(id) = tried.unknown.first() {
@@ -160,7 +160,7 @@ impl Parameters for ImportRules {
     const LANE: Lane = Lane::Work;
     type Answer = Imported;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let mut from = match self.format {
             ImportFormat::Toml => of_file(&self.text, CommandRuleFormat::Toml)?,
             ImportFormat::Yaml => of_file(&self.text, CommandRuleFormat::Yaml)?,

@@ -10,7 +10,7 @@ use stockade_guard::policy::CommandContext;
 use stockade_guard::policy::commands::{ConsideredRule, RuleOutcome};
 
 use super::super::command::{Evaluated, ShellName, text};
-use super::super::{Json, Lane, Parameters};
+use super::super::{AskedBy, Json, Lane, Parameters};
 use crate::command_rules::sources_for;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -66,7 +66,7 @@ impl Parameters for ExplainCommand {
     const LANE: Lane = Lane::Work;
     type Answer = Explained;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let policy = match &self.agent {
             None => Arc::clone(&server.rules.now()?.policy),
             Some(name) => {

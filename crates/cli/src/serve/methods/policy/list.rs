@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::policy::{CommandPolicy, Layer};
 
-use super::super::{Json, Lane, Parameters};
+use super::super::{AskedBy, Json, Lane, Parameters};
 use super::RuleRow;
 use crate::command_rules::{RulePlaces, sources_for};
 use crate::serve::Server;
@@ -47,7 +47,7 @@ impl Parameters for ListRules {
     const LANE: Lane = Lane::Work;
     type Answer = Listed;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let rules = match &self.agent {
             None => rows(server.rules.now()?.policy.all_rules(), &RulePlaces::default(), self.all),
             Some(agent) => {
@@ -81,7 +81,7 @@ impl Parameters for ExportRules {
     const LANE: Lane = Lane::Here;
     type Answer = Exported;
 
-    fn answer(self, server: &Server) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         Ok(Json::of(&Exported { rules_toml: server.rules.now()?.document().to_owned() }))
     }
 }
