@@ -34,6 +34,8 @@ pub struct HostFacts {
     pub protected: Vec<ProtectedEntry>,
     /// What lies in the workspace under a name the change of which is reported.
     pub watched: Vec<Watched>,
+    /// What lies in the workspace under the name of a secret and is seen all the same.
+    pub shown: Vec<PathBuf>,
     /// Where the repository of the workspace lies, if that is one of its linked worktrees.
     pub worktree: Option<LinkedWorktree>,
     /// Whether the whole workspace was searched for protected names that lie deeper.

@@ -75,6 +75,8 @@ mod requirement;
 #[cfg(target_os = "linux")]
 mod run;
 mod seccomp;
+#[cfg(target_os = "linux")]
+mod seen;
 mod spec;
 #[cfg(target_os = "linux")]
 mod state;

@@ -48,6 +48,8 @@ pub struct Plan {
     pub protected: Vec<ProtectedEntry>,
     /// What is reported when it changes, as it was before.
     pub watched: Vec<Watched>,
+    /// What has the name of a secret and is seen all the same; how it looks at the end is remembered.
+    pub shown: Vec<PathBuf>,
     /// The version of Landlock to use; 0 for none.
     pub landlock: u32,
     /// What this plan enforces once it runs.
@@ -115,6 +117,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         protection: spec.protection,
         protected: facts.protected.clone(),
         watched: facts.watched.clone(),
+        shown: facts.shown.clone(),
         landlock: facts.kernel.landlock,
         enforcement,
         require,

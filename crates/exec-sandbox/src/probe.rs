@@ -19,8 +19,10 @@ use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel};
 use crate::mounts::{AT_HOME, SYSTEM};
 use crate::seccomp::Architecture;
+use crate::seen::Seen;
 use crate::spec::{Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
+use crate::tracked::show_known;
 
 /// Returns what a plan for `spec` needs to know about this machine.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
@@ -47,7 +49,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         facts.bubblewrap = crate::bwrap::start::find();
     }
     let mut found = crate::workspace::look(&spec.workspace);
-    crate::tracked::show_tracked(&spec.workspace, &mut found.protected);
+    facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
     facts.worktree = crate::worktree::find(&spec.workspace);
     facts

@@ -220,6 +220,7 @@ fn carried_out(
         Err(error) => Err(error),
     };
     let (quarantine, swept) = sweeping.end(plan);
+    crate::seen::Seen::after(plan);
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
         let why = "there are too many folders in the workspace: some were not looked into afterwards";

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use stockade_files::{ObjectId, blob_id, indexed_files};
 
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
+use crate::seen::Seen;
 
 /// Longest index that is read, some half a million files; longest file that is compared; and longest file that says where a
 /// repository is.
@@ -28,8 +29,9 @@ const MAX_LINK_BYTES: u64 = 4 << 10;
 const MAX_FILES: usize = 256;
 const MAX_INDEXES: usize = 16;
 
-/// Takes out of what is to be hidden what the repositories of a workspace hold just so.
-pub(crate) fn show_tracked(workspace: &Path, protected: &mut Vec<ProtectedEntry>) {
+/// Takes out of what is to be hidden what the repositories of a workspace hold just so, or what a command has seen just so, and
+/// returns it.
+pub(crate) fn show_known(workspace: &Path, seen: &Seen, protected: &mut Vec<ProtectedEntry>) -> Vec<PathBuf> {
     let hidden = protected.iter().filter(|entry| is_hidden_file(entry)).map(|entry| entry.path.as_path());
     let mut files: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
     for path in hidden.take(MAX_FILES) {
@@ -39,7 +41,12 @@ pub(crate) fn show_tracked(workspace: &Path, protected: &mut Vec<ProtectedEntry>
     }
     let tracked = files.iter().take(MAX_INDEXES).flat_map(|(top, files)| tracked(workspace, top, files));
     let tracked: BTreeSet<PathBuf> = tracked.collect();
-    protected.retain(|entry| !(is_hidden_file(entry) && tracked.contains(&entry.path)));
+    let is_known = |path: &PathBuf| tracked.contains(path) || seen.has(workspace, path);
+    let (shown, rest): (Vec<_>, Vec<_>) = std::mem::take(protected)
+        .into_iter()
+        .partition(|entry| is_hidden_file(entry) && is_known(&entry.path));
+    *protected = rest;
+    shown.into_iter().map(|entry| entry.path).collect()
 }
 
 fn is_hidden_file(entry: &ProtectedEntry) -> bool {
@@ -117,7 +124,7 @@ mod tests {
 
     fn still_hidden(workspace: &Path, paths: &[&str]) -> Vec<String> {
         let mut entries = hidden(paths);
-        show_tracked(workspace, &mut entries);
+        show_known(workspace, &Seen::default(), &mut entries);
         entries.iter().map(|entry| entry.path.to_str().unwrap().to_owned()).collect()
     }
 

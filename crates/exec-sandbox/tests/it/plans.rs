@@ -46,6 +46,7 @@ pub(crate) fn machine() -> HostFacts {
                 mode: ProtectionMode::ReadOnly,
             },
         ],
+        shown: Vec::new(),
         worktree: None,
         searched: Searched::Fully,
         ..HostFacts::default()

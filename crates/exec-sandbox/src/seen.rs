@@ -1,0 +1,188 @@
+//! Remembers how files looked when a command that had seen them ended, though their names are those of secrets. Who sees a file
+//! once loses nothing by seeing it again as it was: so work on a tracked `.env.test` can go on in the next command. When anybody
+//! else has changed it since, it is a secret again.
+
+#![expect(clippy::disallowed_methods, reason = "keeps a small file for each workspace in the state folder")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::plan::Plan;
+use crate::spec::SandboxSpec;
+use crate::tracked::read_plain;
+
+/// Longest file that is read, the most files that are remembered of a workspace, and the most workspaces.
+const MAX_BYTES: u64 = 1 << 20;
+const MAX_FILES: usize = 256;
+const MAX_WORKSPACES: usize = 256;
+
+/// How a file looked; the kernel alone sets the last of its times.
+type Look = String;
+
+/// What commands saw in one workspace, each with how it looked.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Seen(BTreeMap<PathBuf, Look>);
+
+impl Seen {
+    /// Reads what is remembered of a workspace.
+    pub(crate) fn of(state: &Path, workspace: &Path) -> Self {
+        let bytes = file_of(state, workspace).and_then(|path| read_plain(&path, MAX_BYTES));
+        Self::parse(&bytes.unwrap_or_default())
+    }
+
+    /// What commands have seen that ran before the one that is wished for; nothing where that one could write it down itself.
+    pub(crate) fn before(spec: &SandboxSpec) -> Self {
+        let state = crate::state::folder(&[]).map(|state| fs::canonicalize(&state).unwrap_or(state));
+        let mut writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
+        let state = state.filter(|state| !writable.any(|path| state.starts_with(path)));
+        state.map(|state| Self::of(&state, &spec.workspace)).unwrap_or_default()
+    }
+
+    /// Remembers what the command of a plan has seen. Where that cannot be written, it is hidden from the next one.
+    pub(crate) fn after(plan: &Plan) {
+        let state = if plan.shown.is_empty() { None } else { crate::state::folder(&plan.mounts) };
+        if let Some(state) = state {
+            Self::remember(&state, &plan.workspace, &plan.shown).ok();
+        }
+    }
+
+    /// Whether a file is as it was when a command had seen it.
+    pub(crate) fn has(&self, workspace: &Path, path: &Path) -> bool {
+        self.0.get(path).is_some_and(|look| look_of(&workspace.join(path)).as_ref() == Some(look))
+    }
+
+    /// Remembers how files look that a command has seen, at its end.
+    pub(crate) fn remember(state: &Path, workspace: &Path, paths: &[PathBuf]) -> io::Result<()> {
+        let mut seen = Self::of(state, workspace);
+        let before = seen.0.clone();
+        for path in paths {
+            match look_of(&workspace.join(path)) {
+                Some(look) => drop(seen.0.insert(path.clone(), look)),
+                None => drop(seen.0.remove(path)),
+            }
+        }
+        if seen.0 == before || seen.0.len() > MAX_FILES {
+            return Ok(());
+        }
+        let file = file_of(state, workspace).ok_or(io::ErrorKind::NotFound)?;
+        seen.write(&file)
+    }
+
+    /// Puts a whole file in the place of the one that was there.
+    fn write(&self, file: &Path) -> io::Result<()> {
+        let folder = file.parent().ok_or(io::ErrorKind::NotFound)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let new = file.with_extension(format!("{}-{}", crate::sweep::moment(), std::process::id()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+        let mut written = options.open(&new)?;
+        let done = written.write_all(&self.bytes()).and_then(|()| fs::rename(&new, file));
+        if done.is_err() {
+            fs::remove_file(&new).ok();
+        }
+        forget_the_oldest(folder);
+        done
+    }
+
+    /// Fields that end in a zero byte, two for each file.
+    fn bytes(&self) -> Vec<u8> {
+        let fields = self.0.iter().flat_map(|(path, look)| [path.as_os_str().as_bytes(), look.as_bytes()]);
+        fields.flat_map(|field| field.iter().copied().chain([0])).collect()
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        let fields: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
+        let pairs = fields.chunks_exact(2).take(MAX_FILES).filter_map(|pair| match pair {
+            [path, look] => Some((OsStr::from_bytes(path).into(), str::from_utf8(look).ok()?.to_owned())),
+            _ => None,
+        });
+        Self(pairs.collect())
+    }
+}
+
+/// Leaves no more files than there may be, the newest ones.
+fn forget_the_oldest(folder: &Path) {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let age = |file: fs::DirEntry| Some((file.metadata().ok()?.modified().ok()?, file.path()));
+    let mut files: Vec<_> = files.filter_map(age).collect();
+    files.sort_unstable();
+    let more = files.len().saturating_sub(MAX_WORKSPACES);
+    files.into_iter().take(more).for_each(|(_, path)| drop(fs::remove_file(path)));
+}
+
+/// The file of a workspace, which is known by what it is and not by its path.
+fn file_of(state: &Path, workspace: &Path) -> Option<PathBuf> {
+    let data = fs::symlink_metadata(workspace).ok()?;
+    Some(state.join("seen").join(format!("{}-{}", data.dev(), data.ino())))
+}
+
+fn look_of(path: &Path) -> Option<Look> {
+    let data = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(format!(
+        "{}:{}:{}:{}.{}:{}.{}",
+        data.dev(),
+        data.ino(),
+        data.size(),
+        data.mtime(),
+        data.mtime_nsec(),
+        data.ctime(),
+        data.ctime_nsec()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_changed_since_is_known() {
+        let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (state, workspace) = (state.path(), workspace.path());
+        let (file, gone, link) =
+            (PathBuf::from(".env"), PathBuf::from(".env.gone"), PathBuf::from(".env.link"));
+        fs::write(workspace.join(&file), "A=1").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", workspace.join(&link)).unwrap();
+        let paths = [file.clone(), gone.clone(), link.clone()];
+        Seen::remember(state, workspace, &paths).unwrap();
+        let seen = Seen::of(state, workspace);
+        assert_eq!(paths.map(|path| seen.has(workspace, &path)), [true, false, false]);
+        // The same length and the same time, which anybody can set.
+        let before = fs::metadata(workspace.join(&file)).unwrap();
+        fs::write(workspace.join(&file), "B=2").unwrap();
+        fs::File::options()
+            .write(true)
+            .open(workspace.join(&file))
+            .unwrap()
+            .set_modified(before.modified().unwrap())
+            .unwrap();
+        assert!(!Seen::of(state, workspace).has(workspace, &file));
+        // Another workspace.
+        assert_eq!(Seen::of(state, state), Seen::default());
+    }
+
+    #[test]
+    fn of_many_workspaces_the_last_ones_are_remembered() {
+        let state = tempfile::tempdir().unwrap();
+        for number in 0..MAX_WORKSPACES + 3 {
+            Seen::default().write(&state.path().join("seen").join(number.to_string())).unwrap();
+        }
+        assert_eq!(fs::read_dir(state.path().join("seen")).unwrap().count(), MAX_WORKSPACES);
+        assert!(state.path().join("seen").join((MAX_WORKSPACES + 2).to_string()).exists());
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_odd_files_know_nothing() {
+        let seen = Seen([("a\nb".into(), "1:2".to_owned()), (".env".into(), "3".to_owned())].into());
+        assert_eq!(Seen::parse(&seen.bytes()), seen);
+        for odd in [&b""[..], b"\0", b"\xff", b"a", b".env\0\xff\0"] {
+            assert!(!Seen::parse(odd).has(Path::new("/"), Path::new(".env")), "{odd:?}");
+        }
+        let many = b"x\0y\0".repeat(100_000);
+        assert!(Seen::parse(&many).0.len() <= MAX_FILES);
+    }
+}
