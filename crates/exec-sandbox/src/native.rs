@@ -162,6 +162,7 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
     }
     if plan.provider == Provider::Landlock {
         closed.push(Closed::Queues);
+        closed.push(Closed::Attributes);
         closed.push(if plan.network == Network::Open { Closed::UnixSockets } else { Closed::Sockets });
     }
     closed

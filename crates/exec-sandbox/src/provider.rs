@@ -201,11 +201,11 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
 }
 
 fn landlock(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
-    promise.enforce(Property::Files, "Landlock: nothing else is opened, made, moved or removed");
-    promise.gap(
+    promise.enforce(
         Property::Files,
-        "names and sizes of other files are seen, and modes of files of this user can be changed",
+        "Landlock: nothing else is opened, made, moved or removed; modes and times are changed by a watcher",
     );
+    promise.gap(Property::Files, "names and sizes of other files are seen");
     match spec.network {
         Network::None => promise.enforce(Property::Network, "no socket can be made"),
         Network::Open => promise.enforce(Property::Network, "open, as asked for; no sockets of this machine"),

@@ -172,23 +172,28 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
     let begun = moved.as_ref().unwrap_or(plan);
     // What is asked for is judged by the home of whoever starts the command, and not by the folder in its place.
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
-    let observer = observer(judged)?;
+    let observer = observer(judged, Ids::new(plan.identity, number))?;
     let mut outcome = carried_out(plan, streams, control, &groups, || {
         let (pump, ends) =
             Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
         Ok(running.map(|running| (running, pump)))
     })?;
-    if let Some(observer) = observer {
+    if let Some(observer) = observer.filter(|_| plan.explain == Explain::Asked) {
         explain::add(&mut outcome.denials, outcome.end, observer.end());
     }
     Ok(outcome)
 }
 
 /// Who looks on at what the command asks for, if somebody wants to know. Without a sandbox, nothing is refused.
-fn observer(plan: Plan) -> Result<Option<Observer>, RunError> {
-    let is_wanted = plan.explain == Explain::Asked && plan.provider != Provider::Nothing;
-    let observer = is_wanted.then(|| Observer::new(plan)).transpose();
+fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
+    let is_wanted = match plan.provider {
+        // Landlock does not judge what changes modes and times of files, so this does.
+        Provider::Landlock => true,
+        Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked,
+        Provider::Nothing => false,
+    };
+    let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();
     observer.map_err(RunError::setup("looking on at what the command asks for"))
 }
 

@@ -4,11 +4,13 @@
 //! whatever their arguments, so the length of the table costs those nothing.
 
 mod asking;
+mod modes;
 mod table;
 
 use std::collections::BTreeMap;
 
 pub(crate) use asking::{Asks, PathArguments, Way};
+pub(crate) use modes::{ChangedFile, ModeChange, NewValue, mode_change};
 use table::{
     ATTACHING, BOUND_TO_PROCESSORS, MEMORY_FILES, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS,
 };
@@ -109,6 +111,8 @@ pub enum Closed {
     UnixSockets,
     /// Queues and shared memory of others.
     Queues,
+    /// Owners and attributes of files.
+    Attributes,
 }
 
 impl Closed {
@@ -118,6 +122,7 @@ impl Closed {
             Self::Sockets => SOCKETS,
             Self::UnixSockets => UNIX_SOCKETS,
             Self::Queues => QUEUES,
+            Self::Attributes => modes::MODES,
         }
     }
 }
@@ -228,12 +233,22 @@ pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Inst
     program
 }
 
+/// Which calls are shown to whoever looks on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Those that ask for a path or an address.
+    pub(crate) asks: bool,
+    /// Those that change modes or times of files.
+    pub(crate) modes: bool,
+}
+
 /// Returns the program that shows each call which asks for a path or an address to whoever looks on.
 ///
 /// It refuses nothing. The kernel takes the strictest verdict of all programs, and any refusal is stricter than this one: so
 /// a call that is shown is one that the filter has let pass, and whoever looks on can let it go on and no more.
-pub(crate) fn observe(architecture: Architecture) -> Vec<Instruction> {
-    let rows = asking::ROWS.iter().filter_map(|row| Some((architecture.number_of(row)?, row)));
+pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instruction> {
+    let asks = if shown.asks { asking::ROWS } else { &[] };
+    let rows = asks.iter().filter_map(|row| Some((architecture.number_of(row)?, row)));
     let code = |row: &asking::Row| match row.asks {
         Asks::Address(asking::ADDRESS_OF_SENDTO, ..) => {
             let place = ARGUMENTS + 8 * u32::from(asking::ADDRESS_OF_SENDTO);
@@ -241,7 +256,10 @@ pub(crate) fn observe(architecture: Architecture) -> Vec<Instruction> {
         }
         _ => vec![give(SHOW)],
     };
-    let blocks: Blocks = rows.map(|(number, row)| (number, code(row))).collect();
+    let mut blocks: Blocks = rows.map(|(number, row)| (number, code(row))).collect();
+    if shown.modes {
+        blocks.extend(modes::numbers(architecture).map(|number| (number, vec![give(SHOW)])));
+    }
     let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
     let mut program = vec![load(ARCHITECTURE), known, give(ALLOW), load(NUMBER)];
     program.extend(search(&blocks));
@@ -543,7 +561,7 @@ mod tests {
         for (architecture, openat, sendto) in
             [(Architecture::X86_64, 257, 44), (Architecture::Aarch64, 56, 206)]
         {
-            let program = observe(architecture);
+            let program = observe(architecture, Shown { asks: true, modes: false });
             let verdict =
                 |number, arguments: &[u64]| run(&program, architecture.audit_number(), number, arguments);
             for number in (0..600).chain([X32 | openat, u32::MAX]) {

@@ -7,6 +7,7 @@
 //!
 //! [`seccomp::observe`]: crate::seccomp::observe
 
+mod modes;
 mod view;
 
 use std::io;
@@ -16,12 +17,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Gid, Uid};
+use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
 
 use super::poll::wait;
 use crate::capabilities::{KEPT_BY_OBSERVER, keep_only};
 use crate::explain::asked::{Ask, Asked};
+use crate::native::Ids;
 use crate::plan::Plan;
-use crate::seccomp::{Architecture, observe};
+use crate::provider::Provider;
+use crate::seccomp::{Architecture, Shown, mode_change, observe};
+use crate::spec::Explain;
 use crate::sys::launch::Observed;
 use crate::sys::raw::{self, ALL_SIGNALS};
 
@@ -33,6 +39,7 @@ pub(super) struct Observer {
     /// A byte on it ends it.
     end: OwnedFd,
     makers: Makers,
+    shown: Shown,
 }
 
 /// Processes that make the sandbox, and whose calls say nothing about the command; nothing until they are known, and
@@ -41,22 +48,25 @@ type Makers = Arc<Mutex<Option<Vec<i32>>>>;
 
 impl Observer {
     /// Begins to look on, at a command of this plan.
-    pub(super) fn new(plan: Plan) -> io::Result<Self> {
+    pub(super) fn new(plan: Plan, ids: Ids) -> io::Result<Self> {
+        let is_walled = plan.provider == Provider::Landlock;
+        let shown = Shown { asks: plan.explain == Explain::Asked, modes: is_walled };
+        let becomes = ids.outside().filter(|_| is_walled);
         let (to, from) = UnixStream::pair()?;
         let (ends, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let makers = Makers::default();
-        let sight = Sight { plan, from, ends, makers: Arc::clone(&makers) };
+        let sight = Sight { plan, shown, becomes, from, ends, makers: Arc::clone(&makers) };
         // Signals to this program concern the thread that waits for them.
         let error = io::Error::from_raw_os_error;
         let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
         let looks_on = std::thread::Builder::new().name("looks on".to_owned()).spawn(move || sight.look_on());
         raw::set_signal_mask(mask).map_err(error)?;
-        Ok(Self { looks_on: Some(looks_on?), to, end, makers })
+        Ok(Self { looks_on: Some(looks_on?), to, end, makers, shown })
     }
 
     /// What a sandbox needs to be looked at.
     pub(super) fn observed(&self) -> Observed {
-        let filter = Architecture::current().map(observe).unwrap_or_default();
+        let filter = Architecture::current().map(|it| observe(it, self.shown)).unwrap_or_default();
         Observed { filter, to: self.to.as_raw_fd() }
     }
 
@@ -87,6 +97,9 @@ impl Drop for Observer {
 /// What the thread has.
 struct Sight {
     plan: Plan,
+    shown: Shown,
+    /// Whose files are changed in place of the command, if that is somebody else than whoever starts it.
+    becomes: Option<(u32, u32)>,
     from: UnixStream,
     ends: OwnedFd,
     makers: Makers,
@@ -96,7 +109,7 @@ impl Sight {
     fn look_on(self) -> Asked {
         let mut asked = Asked::default();
         // Whoever is shown a call and does not answer lets it wait for ever; so this end is closed instead.
-        if keep_only(KEPT_BY_OBSERVER).is_err() {
+        if self.become_the_commands_user().is_err() {
             return asked;
         }
         if !self.is_ready(self.from.as_fd()) {
@@ -106,6 +119,9 @@ impl Sight {
         while self.is_ready(shown.as_fd()) {
             match raw::next_notice(shown.as_fd()) {
                 Ok(notice) => {
+                    if self.carries_out(shown.as_fd(), &notice) {
+                        continue;
+                    }
                     for ask in self.look(shown.as_fd(), &notice) {
                         asked.note(&self.plan, &ask);
                     }
@@ -131,6 +147,24 @@ impl Sight {
                 return ends.is_empty() && from.contains(PollFlags::IN);
             }
         }
+    }
+
+    /// Gives up all but what it takes to look. Where files of somebody else are changed, this thread alone becomes that user.
+    fn become_the_commands_user(&self) -> io::Result<()> {
+        let Some((user, group)) = self.becomes else { return keep_only(KEPT_BY_OBSERVER) };
+        set_thread_groups(&[])?;
+        set_thread_gid(Gid::from_raw(group))?;
+        set_thread_uid(Uid::from_raw(user))?;
+        keep_only(&[])
+    }
+
+    /// Answers a call that changes modes or times, and says whether it was one.
+    fn carries_out(&self, shown: BorrowedFd<'_>, notice: &raw::Notice) -> bool {
+        let change = Architecture::current().and_then(|it| mode_change(it, notice.number));
+        let Some(change) = change.filter(|_| self.shown.modes) else { return false };
+        let ended = modes::carry_out(&self.plan, shown, notice, change);
+        raw::answer(shown, notice, ended.map_err(rustix::io::Errno::raw_os_error)).ok();
+        true
     }
 
     /// What a call asks for, if the thread that makes it was there all the time and is one of the command.

@@ -5,6 +5,7 @@
 
 const EPERM: u32 = 1;
 const ENOSYS: u32 = 38;
+const EOPNOTSUPP: u32 = 95;
 const EAFNOSUPPORT: u32 = 97;
 
 /// A call that fails.
@@ -37,18 +38,23 @@ pub(super) enum Test {
 
 use Test::{Above, AnyBit, MaskedOneOf, NoBit, NoneOf, OneOf};
 
-const fn deny(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>) -> Row {
+pub(super) const fn deny(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>) -> Row {
     Row { name, x86_64, aarch64, when: &[], errno: EPERM }
 }
 
 impl Row {
-    const fn when(self, when: &'static [(u8, Test)]) -> Self {
+    pub(super) const fn when(self, when: &'static [(u8, Test)]) -> Self {
         Self { when, ..self }
     }
 
     /// With the error of a kernel that lacks the call, so that programs take the older way to the same end.
-    const fn seem_missing(self) -> Self {
+    pub(super) const fn seem_missing(self) -> Self {
         Self { errno: ENOSYS, ..self }
+    }
+
+    /// With the error of a file system that has no such thing.
+    pub(super) const fn seem_without(self) -> Self {
+        Self { errno: EOPNOTSUPP, ..self }
     }
 
     const fn seem_unsupported(self) -> Self {

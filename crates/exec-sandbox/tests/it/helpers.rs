@@ -65,7 +65,7 @@ const HELPERS: &[Row] = &[
     Row {
         file: "run/observe.rs",
         starts: 1,
-        helpers: "the thread that looks at what a command asks for",
+        helpers: "the thread that looks at what a command asks for, and changes modes where Landlock is all there is",
         keeps: "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH",
         test: "a_thread_that_looks_on_can_look_and_do_nothing_else",
     },

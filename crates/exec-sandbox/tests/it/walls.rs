@@ -207,3 +207,72 @@ fn nothing_is_listed_as_enforced_that_a_command_disproves() {
         );
     }
 }
+
+/// Ways to change a mode or a time.
+const CHANGES: &str = "\
+def changes(path):
+    yield lambda: os.chmod(path, 0o666)
+    yield lambda: os.utime(path, (1, 1))
+    yield lambda: os.utime(path)
+    yield lambda: os.setxattr(path, 'user.x', b'x')
+    yield lambda: os.chown(path, -1, os.getgid())
+    yield lambda: call(90, path.encode(), 0o666)
+    yield lambda: call(452, -100, path.encode(), 0o666, 0)
+    yield lambda: call(452, os.open(path, os.O_PATH), b'', 0o666, 0x1000)
+    yield lambda: call(132, path.encode(), 0)
+    yield lambda: call(235, path.encode(), 0)
+    yield lambda: call(280, os.open(path, os.O_PATH), b'', 0, 0x1000)
+    yield lambda: os.chmod(f'/proc/self/fd/{os.open(path, os.O_PATH)}', 0o666)
+    yield lambda: os.fchmod(os.open(path, os.O_RDONLY), 0o666)
+    yield lambda: os.utime(os.open(path, os.O_RDONLY), (1, 1))
+";
+
+#[test]
+fn modes_and_times_of_other_files_stay() {
+    let Some(live) = walled() else { return };
+    let user = fs::metadata(live.workspace()).unwrap().uid();
+    let shared = live.outside().join("shared");
+    fs::create_dir(&shared).unwrap();
+    let files = [live.outside().join("own"), shared.join("file")];
+    for file in &files {
+        fs::write(file, "x").unwrap();
+        fs::set_permissions(file, fs::Permissions::from_mode(0o604)).unwrap();
+        chown(file, Some(user), None).unwrap();
+    }
+    let looks = |data: fs::Metadata| (data.mode(), data.uid(), data.ctime(), data.ctime_nsec());
+    let before = files.each_ref().map(|file| looks(fs::metadata(file).unwrap()));
+    let script = format!(
+        "{TRIES}{CHANGES}\nimport threading\nfor path in ('../own', '../shared/file', '{own}'):\n\
+         \x20   os.path.lexists('link') and os.unlink('link')\n    os.symlink(path, 'link')\n\
+         \x20   for name in (path, 'link'):\n        for change in changes(name): attempt(change)\n\
+         open('mine', 'w')\n\
+         def flip():\n    for turn in range(4000):\n        os.symlink('../own' if turn % 2 else 'mine', 'new'); os.rename('new', 'link')\n\
+         flips = threading.Thread(target=flip); flips.start()\n\
+         while flips.is_alive():\n    try: os.chmod('link', 0o666)\n    except OSError: pass\nprint('tried')",
+        own = files[0].display()
+    );
+    let (said, _) = python(&live, &script, |spec| spec.read_only = vec![shared]);
+    assert_eq!(said, "tried\n");
+    assert_eq!(files.each_ref().map(|file| looks(fs::metadata(file).unwrap())), before);
+}
+
+#[test]
+fn modes_and_times_of_its_own_files_are_changed_as_ever() {
+    let Some(live) = walled() else { return };
+    let script = "\
+set -e; umask 022
+echo x > a; chmod 750 a; stat -c %a a; mkdir d; chmod 700 d; stat -c %a d
+touch -d @1000000000.123456789 a; stat -c '%Y %y' a | cut -c1-40
+cp -p a b; stat -c '%a %Y' b; install -m 755 a c; stat -c %a c
+ln -s a l; touch -h -d @5 l; stat -c %Y l; stat -c %Y a
+tar cf t.tar a d; mkdir out; tar xpf t.tar -C out; stat -c '%a %Y' out/a
+chmod 600 \"$HOME/.\" \"$TMPDIR/.\"; cd d; chmod 711 .; stat -c %a .; chmod +x ../nothing || echo missing
+python3 -c \"import os; f = open('e', 'w'); os.fchmod(f.fileno(), 0o640); os.utime(f.fileno(), (1, 2)); print(oct(os.stat('e').st_mode), os.stat('e').st_mtime)
+d = os.open('.', os.O_RDONLY); os.chmod('e', 0o604, dir_fd=d); print(oct(os.stat('e').st_mode))\"";
+    let outcome = behind_landlock(&live, &["sh", "-c", script], |_| ()).unwrap();
+    let said = [&outcome.output.stdout[..], &outcome.output.stderr[..]].concat();
+    let said = String::from_utf8_lossy(&said);
+    let expected = "750\n700\n1000000000 2001-09-09 01:46:40.123456789\n750 1000000000\n755\n5\n1000000000\n\
+                    750 1000000000\n711\nmissing\n0o100640 2.0\n0o100604\n";
+    assert!(said.starts_with(expected), "{said}");
+}

@@ -43,7 +43,7 @@ pub(super) fn asks(notice: &Notice) -> Vec<Ask> {
     }
 }
 
-fn argument(notice: &Notice, number: u8) -> u64 {
+pub(super) fn argument(notice: &Notice, number: u8) -> u64 {
     notice.arguments.get(usize::from(number)).copied().unwrap_or_default()
 }
 
@@ -85,7 +85,7 @@ fn is_heard(thread: u32, port: u16) -> bool {
 }
 
 /// Reads a text that ends in 0; nothing if it is not there or too long.
-fn text(thread: u32, at: u64) -> Option<Vec<u8>> {
+pub(super) fn text(thread: u32, at: u64) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < PATH {
         let from = at.checked_add(text.len() as u64)?;

@@ -68,6 +68,14 @@ pub(crate) fn let_go_on(from: BorrowedFd<'_>, notice: &Notice) -> Result {
     done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), ANSWER, &raw const answer) })
 }
 
+/// Says how a call ended that was carried out in its place: with this error, or well.
+pub(crate) fn answer(to: BorrowedFd<'_>, notice: &Notice, ended: Result) -> Result {
+    let error = ended.err().map_or(0, |errno| -errno);
+    let answer = Answer { id: notice.id, value: 0, error, flags: 0 };
+    // SAFETY: the request reads a record of this size.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, to.as_raw_fd(), ANSWER, &raw const answer) })
+}
+
 /// Whether a call still waits. If not, its thread may be gone, and its number be that of another.
 pub(crate) fn still_waits(from: BorrowedFd<'_>, notice: &Notice) -> bool {
     // SAFETY: the request reads one number.
