@@ -114,6 +114,10 @@ fn without_ending(name: &str) -> &str {
     const ENDINGS: &[&str] = &[".py", ".sh", ".pl", ".rb", ".exe", ".ps1", ".jar", ".bin", ".elf", ".out"];
     const MACHINES: &[&str] =
         &["_linux", "-linux", "_darwin", "-darwin", "_amd64", "-amd64", "_x64", "64", "32"];
+    // Nearly every name has none of their first letters, which is cheap to see.
+    if !name.contains(['.', '_', '-', '6', '3']) {
+        return name;
+    }
     let name = ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     let cut = MACHINES.iter().filter_map(|end| name.find(end)).filter(|at| *at > 2).min();
     cut.and_then(|at| name.get(..at)).unwrap_or(name)

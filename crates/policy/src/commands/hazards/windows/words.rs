@@ -27,7 +27,7 @@ static SHARED: LazyLock<Names> = LazyLock::new(|| names(AMBIGUOUS));
 pub(super) fn is_spoken(command: &Command<'_, '_>) -> Spoken {
     let program = command.run.program().unwrap_or(command.name);
     let is_name = is_program(program) || is_cmdlet(program) || runs_cmdlets(command) || is_certutil(command);
-    if is_name || (has_words(command) && speaks(command)) { Spoken::Certainly } else { Spoken::Never }
+    if is_name || speaks(command) { Spoken::Certainly } else { Spoken::Never }
 }
 
 /// Whether PowerShell, which there is for Unix as well, is given cmdlets or text that nobody can read.
@@ -42,11 +42,6 @@ fn is_certutil(command: &Command<'_, '_>) -> bool {
         word.strip_prefix(['-', '/']).is_some_and(|name| CERTUTIL.contains(&&*name.to_ascii_lowercase()))
     };
     command.name == "certutil" && command.known().take_while(|word| word.len() < MAX_NAME).any(is_option)
-}
-
-/// Whether it has words at all that may speak of Windows: nearly no command has.
-fn has_words(command: &Command<'_, '_>) -> bool {
-    command.words().map(spelled).any(|word| word.contains(['%', '\\', '/', ':']) || has_ending(word))
 }
 
 fn speaks(command: &Command<'_, '_>) -> bool {
@@ -104,6 +99,9 @@ fn is_cmdlet(name: &str) -> bool {
 
 /// Whether a word has a variable of Windows in it: `%APPDATA%`.
 fn names_variable(word: &str) -> bool {
+    if !word.contains('%') {
+        return false;
+    }
     let mut parts = word.split('%').skip(1);
     let is_closed = word.matches('%').count() > 1;
     is_closed && parts.any(|name| name.len() <= MAX_NAME && VARIABLES.contains(&&*name.to_ascii_lowercase()))
