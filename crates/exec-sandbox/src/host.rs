@@ -38,7 +38,11 @@ pub struct HostFacts {
     pub shown: Vec<PathBuf>,
     /// Where the repository of the workspace lies, if that is one of its linked worktrees.
     pub worktree: Option<LinkedWorktree>,
-    /// Whether the whole workspace was searched for protected names that lie deeper.
+    /// Paths that links and settings of the user's lead to, whether something is there or not: what appears there is obeyed.
+    pub led_to: Vec<PathBuf>,
+    /// The lines that run programs in what git has still to do, by the files that hold them.
+    pub git_plans: BTreeMap<PathBuf, Vec<String>>,
+    /// Whether the whole workspace was searched for protected names.
     pub searched: Searched,
 }
 
@@ -87,15 +91,19 @@ pub struct Kernel {
     pub seccomp: bool,
 }
 
-/// Something in the workspace that has a protected name.
+/// Something in a folder that the command may change, and that has a protected name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedEntry {
-    /// Its path below the workspace.
+    /// Its path below the workspace; in full, where it lies in another folder that the command may change.
     pub path: PathBuf,
     /// What it is.
     pub kind: Entry,
     /// What is done about it.
     pub mode: ProtectionMode,
+    /// Which file that is, and how it looked.
+    pub stamp: Stamp,
+    /// Stands for the folders that lead to it, below the workspace: with one of them replaced, it is another number.
+    pub around: u64,
 }
 
 /// A repository that lies outside of a worktree which belongs to it. All paths are in full and without links.
@@ -112,7 +120,7 @@ pub struct LinkedWorktree {
 /// A file in the workspace that a command may change, and that other programs or agents obey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
-    /// Its path below the workspace.
+    /// Its path below the workspace; in full, where it lies in another folder that the command may change.
     pub path: PathBuf,
     /// What it is, in a few words: `agent instructions`.
     pub label: String,
@@ -124,14 +132,25 @@ pub struct Watched {
 /// change of a file, so none can be kept from showing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp {
-    /// The device and the number of the file on it.
-    pub file: (u64, u64),
+    /// Which file it is.
+    pub file: FileIdentity,
     /// How many bytes it has.
     pub size: u64,
     /// When its content was written, in seconds and nanoseconds; a program may set it.
     pub modified: (i64, i64),
     /// When anything about it was changed, in seconds and nanoseconds; the kernel alone sets it.
     pub changed: (i64, i64),
+}
+
+/// Which file something is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileIdentity {
+    /// The device.
+    pub device: u64,
+    /// The number of the file on it, which is used again when the file is gone.
+    pub number: u64,
+    /// When it was made, in seconds and nanoseconds; zero where the file system does not know.
+    pub born: (i64, u32),
 }
 
 /// What is done about something that has a protected name.
@@ -143,14 +162,16 @@ pub enum ProtectionMode {
     Pin,
     /// It cannot be read either.
     Hide,
+    /// It may be changed, and is looked at afterwards.
+    Check,
 }
 
 /// How far the workspace was searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Searched {
-    /// To the depth at which such names are looked for.
+    /// Every folder was looked into.
     #[default]
     Fully,
-    /// It has too many folders; some were not looked into.
+    /// Some folders could not be looked into: they belong to somebody else.
     InPart,
 }

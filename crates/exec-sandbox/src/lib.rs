@@ -99,7 +99,8 @@ pub use git_settings::GitSettings;
 #[cfg(target_os = "linux")]
 pub use helper::{find_program, helper_command};
 pub use host::{
-    Entry, HostFacts, Kernel, LinkedWorktree, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched,
+    Entry, FileIdentity, HostFacts, Kernel, LinkedWorktree, ProtectedEntry, ProtectionMode, Searched, Stamp,
+    Watched,
 };
 pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]
@@ -131,7 +132,7 @@ pub use spec::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// Where it was found, below the workspace.
+    /// Where it was found, below the workspace; in full, where that is another folder.
     pub path: std::path::PathBuf,
     /// Where it is now; nothing if it could not be moved.
     pub moved_to: Option<std::path::PathBuf>,

@@ -143,6 +143,9 @@ const WHY_GIT_SETTINGS: &str = "who a commit is by, and what else is harmless of
 /// Where git looks for the settings of its user, below the home.
 const GIT_SETTINGS: &str = ".gitconfig";
 
+/// Why a folder is visible that the command shares with others.
+pub(crate) const SHARED: &str = "shared with other commands";
+
 /// Returns what the command of `spec` sees, in the order in which it is mounted.
 pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
     let mut mounts: Vec<Mount> = SYSTEM.iter().flat_map(|row| system(row, facts)).collect();
@@ -161,13 +164,16 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.push(user(workspace, spec.workspace_access, MountPoint::Folder, "the workspace"));
     for shared in &spec.shared {
         let shared = check_folder(shared, MountAccess::ReadWrite, facts)?;
-        mounts.push(user(shared, MountAccess::ReadWrite, MountPoint::Folder, "shared with other commands"));
+        mounts.push(user(shared, MountAccess::ReadWrite, MountPoint::Folder, SHARED));
     }
     mounts.extend(repository(spec, facts));
     mounts.extend(at_home(spec, facts));
     mounts.extend(inner);
     mounts.extend(protected(spec, facts));
-    mounts.extend(masked(facts, &mounts));
+    let unseen = hidden(&mounts);
+    // What is hidden already is no file that could be mounted on.
+    let is_seen = |mount: &Mount| !unseen.iter().any(|hidden| mount.target.starts_with(hidden));
+    mounts.extend(masked(facts, &mounts).into_iter().filter(is_seen).collect::<Vec<_>>());
     mounts.extend(broker(spec, facts)?);
     Ok(mounts)
 }
@@ -389,6 +395,12 @@ fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal
     Ok(Some(user(spill, MountAccess::ReadWrite, MountPoint::Folder, "output that is too long to hand over")))
 }
 
+/// What is hidden so far.
+fn hidden(mounts: &[Mount]) -> Vec<PathBuf> {
+    let hidden = mounts.iter().filter(|mount| matches!(mount.kind, MountKind::Hidden { .. }));
+    hidden.map(|mount| mount.target.clone()).collect()
+}
+
 fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     if spec.protection == Protection::Off {
         return Vec::new();
@@ -399,16 +411,21 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     };
     let rows = facts.protected.iter().filter(|entry| !matches!(entry.kind, Entry::Link { .. }));
     let rows = rows.filter(|entry| !is_named(entry));
-    let mounts = rows.map(|entry| {
+    let mounts = rows.filter_map(|entry| {
         let path = spec.workspace.join(&entry.path);
         let point = if entry.kind == Entry::Folder { MountPoint::Folder } else { MountPoint::File };
-        match entry.mode {
+        Some(match entry.mode {
             ProtectionMode::ReadOnly => user(path, MountAccess::ReadOnly, point, "other programs obey it"),
-            ProtectionMode::Pin => user(path, spec.workspace_access, point, "not to be moved away"),
+            ProtectionMode::Pin => {
+                let is_shared = spec.shared.iter().any(|shared| path.starts_with(shared));
+                let access = if is_shared { MountAccess::ReadWrite } else { spec.workspace_access };
+                user(path, access, point, "not to be moved away")
+            }
             ProtectionMode::Hide => {
                 Mount::new(path, MountKind::Hidden { point }, "holds secrets, or leads out")
             }
-        }
+            ProtectionMode::Check => return None,
+        })
     });
     mounts.collect()
 }

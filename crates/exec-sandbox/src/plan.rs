@@ -1,6 +1,6 @@
 //! A plan: everything that will be done, as a value that can be printed and compared. Making one touches nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{HostFacts, ProtectedEntry, Watched};
 use crate::limits::ResourceLimits;
-use crate::mounts::{Mount, MountKind, mounts, writable_credentials};
+use crate::mounts::{Mount, MountKind, SHARED, mounts, writable_credentials};
 use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
@@ -50,6 +50,10 @@ pub struct Plan {
     pub watched: Vec<Watched>,
     /// What has the name of a secret and is seen all the same; how it looks at the end is remembered.
     pub shown: Vec<PathBuf>,
+    /// Paths that links and settings of the user's lead to.
+    pub led_to: Vec<PathBuf>,
+    /// The lines that run programs in what git has still to do, as they were before.
+    pub git_plans: BTreeMap<PathBuf, Vec<String>>,
     /// The version of Landlock to use; 0 for none.
     pub landlock: u32,
     /// What this plan enforces once it runs.
@@ -59,6 +63,19 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Returns the folders that the command may change and that others open: there, names are protected.
+    pub(crate) fn guarded(&self) -> (Option<&Path>, Vec<PathBuf>) {
+        let workspace =
+            (self.workspace_access() == MountAccess::ReadWrite).then_some(self.workspace.as_path());
+        let others = self.mounts.iter().filter_map(|mount| match &mount.kind {
+            MountKind::Bind { source, access: MountAccess::ReadWrite, .. } if mount.reason == SHARED => {
+                Some(source.clone())
+            }
+            _ => None,
+        });
+        (workspace, others.collect())
+    }
+
     /// Returns what the command may do with the workspace.
     pub fn workspace_access(&self) -> MountAccess {
         let is_workspace = |mount: &&Mount| mount.target == self.workspace;
@@ -118,6 +135,8 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         protected: facts.protected.clone(),
         watched: facts.watched.clone(),
         shown: facts.shown.clone(),
+        led_to: facts.led_to.clone(),
+        git_plans: facts.git_plans.clone(),
         landlock: facts.kernel.landlock,
         enforcement,
         require,

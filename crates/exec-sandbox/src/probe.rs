@@ -23,6 +23,7 @@ use crate::seen::Seen;
 use crate::spec::{Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
 use crate::tracked::show_known;
+use crate::workspace::roots::roots;
 
 /// Returns what a plan for `spec` needs to know about this machine.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
@@ -48,9 +49,10 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     {
         facts.bubblewrap = crate::bwrap::start::find();
     }
-    let mut found = crate::workspace::look(&spec.workspace);
+    let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
+    (facts.led_to, facts.git_plans) = (found.led_to, found.plans);
     facts.worktree = crate::worktree::find(&spec.workspace);
     facts
 }

@@ -194,7 +194,7 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
         (Protection::Names, MountAccess::ReadWrite) => {
             promise.enforce(property, "existing ones cannot be changed, new ones are taken away at the end");
             if facts.searched == Searched::InPart {
-                promise.gap(property, "the workspace is too large to look for such names in all of it");
+                promise.gap(property, "some folders cannot be looked into, or there are too many such names: those are looked at afterwards");
             }
         }
     }

@@ -17,30 +17,26 @@ mod private;
 mod pump;
 mod shared_target;
 mod supervise;
+mod sweeping;
 mod terminal;
 mod voice;
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use crate::Quarantined;
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
 use crate::explain;
 use crate::host::Searched;
-use crate::journal::{self, Journal};
 use crate::native::Ids;
 use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::quarantine::as_text;
 use crate::refusal::Refusal;
 use crate::requirement::cannot_enforce;
-use crate::spec::{Explain, MountAccess, Protection};
-use crate::sweep::{Swept, sweep};
+use crate::spec::Explain;
 use begin::{Running, begin};
 pub use control::{Cancellation, RunControl};
 use observe::Observer;
@@ -49,6 +45,7 @@ pub use prepared::{plan_and_run, run_controlled, run_prepared};
 use private::Private;
 use pump::Pump;
 use supervise::supervise;
+use sweeping::Sweeping;
 pub use terminal::TerminalSize;
 
 /// What becomes of the streams of a command.
@@ -228,52 +225,11 @@ fn carried_out(
     crate::seen::Seen::after(plan);
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
-        let why = "there are too many folders in the workspace: some were not looked into afterwards";
+        let why = "some folders in the workspace could not be looked into afterwards";
         outcome.enforcement.gap(Property::ProtectedNames, why);
     }
     let changed = swept.changed(&plan.workspace, &plan.watched);
     Ok(Outcome { quarantine, quarantine_dropped: swept.dropped, changed, ..outcome })
-}
-
-/// What is swept after a command, written down before it.
-struct Sweeping {
-    is_wanted: bool,
-    state: Option<PathBuf>,
-    /// The command as text, for whoever finds out later what it left.
-    command: String,
-    _journal: Option<Journal>,
-    recovered: Vec<Quarantined>,
-}
-
-impl Sweeping {
-    /// Sweeps after those that were killed before, and writes down what there is to sweep after this one.
-    fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
-        let is_wanted =
-            plan.protection == Protection::Names && plan.workspace_access() == MountAccess::ReadWrite;
-        let state = crate::state::folder(&plan.mounts);
-        let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
-        let command = as_text(&plan.program, &plan.arguments);
-        let write = |state: &PathBuf| Journal::write(state, &plan.workspace, &command, &plan.protected).ok();
-        let journal = state.as_ref().filter(|_| is_wanted).and_then(write);
-        if is_wanted && journal.is_none() {
-            let why =
-                "there is no place at home to write a journal: what appears stays if this program is killed";
-            enforcement.gap(Property::ProtectedNames, why);
-        }
-        Self { is_wanted, state, command, _journal: journal, recovered }
-    }
-
-    /// Sweeps. The journal is gone only after that.
-    fn end(self, plan: &Plan) -> (Vec<Quarantined>, Swept) {
-        let mut quarantine = self.recovered;
-        // What nobody looked at has not changed.
-        let mut swept = Swept { watched: plan.watched.clone(), ..Swept::default() };
-        if self.is_wanted {
-            swept = sweep(&plan.workspace, &plan.protected, self.state.as_deref(), &self.command);
-            quarantine.extend(swept.taken.iter().cloned());
-        }
-        (quarantine, swept)
-    }
 }
 
 fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {

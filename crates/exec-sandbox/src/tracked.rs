@@ -117,8 +117,13 @@ mod tests {
     }
 
     fn hidden(paths: &[&str]) -> Vec<ProtectedEntry> {
-        let entry =
-            |path: &&str| ProtectedEntry { path: path.into(), kind: Entry::File, mode: ProtectionMode::Hide };
+        let entry = |path: &&str| ProtectedEntry {
+            path: path.into(),
+            kind: Entry::File,
+            mode: ProtectionMode::Hide,
+            stamp: crate::host::Stamp::default(),
+            around: 0,
+        };
         paths.iter().map(entry).collect()
     }
 

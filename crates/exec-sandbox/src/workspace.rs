@@ -1,324 +1,350 @@
-//! Looks for names in a workspace that other programs obey, and for secrets.
+//! Looks for names that other programs obey, and for secrets, in the folders that a command may change.
+//!
+//! Every folder is looked into, at any depth. A repository is known by what lies in it, and not by its name. In folders of
+//! packages and of what builds leave (`node_modules`, `target`), repositories count as anywhere, other names are reported,
+//! and nothing is closed: managers of packages take away and renew what is there.
 
-#![expect(clippy::disallowed_methods, reason = "looks through the folders of a workspace")]
+pub(crate) mod entry;
+pub(crate) mod roots;
+pub(crate) mod settings;
+pub(crate) mod targets;
+pub(crate) mod walk;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry, FileType};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
 use stockade_names::{Name, fits, fold};
 
-use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
-use crate::probe::kind;
+use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
-
-/// How deep names are looked for, how many are read at most, and how many of one folder.
-const DEPTH: usize = 3;
-const NAMES: usize = 20_000;
-const NAMES_OF_ONE_FOLDER: usize = 5_000;
-
-/// How many folders are asked for each name of the table because they cannot be listed to their end. Those near the top come
-/// first; a workspace with more of them is one that was looked at in part.
-const MAX_UNLISTED: usize = 128;
+use crate::sweep::plans_of;
+use entry::{At, at, list_below};
+use roots::Root;
+use targets::Targets;
+use walk::{Here, Listed, Visit, around, walk};
 
 /// How deep a folder is looked into all of which is reported.
 const REPORTED_DEPTH: usize = 4;
 
-/// Folders with very many files in which no repository of the user's own lies.
-const NOT_ENTERED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
+/// How many files are watched, and how many entries with protected names are remembered.
+pub(crate) const MAX_WATCHED: usize = 20_000;
+const MAX_REMEMBERED: usize = 20_000;
 
-/// What lies in a workspace under names that count.
+/// How many mounts are made for names. What is beyond is looked at afterwards.
+const MAX_MOUNTED: usize = 2_000;
+
+/// The longest path that can be mounted on.
+const MAX_PATH: usize = 3_500;
+
+/// Folders of packages, and of what builds leave.
+const PACKAGES: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
+
+/// What lies in folders under names that count.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Found {
     /// What is protected or hidden, outer ones first.
     pub(crate) protected: Vec<ProtectedEntry>,
     /// What may change and is reported then.
     pub(crate) watched: Vec<Watched>,
-    /// Whether everything was looked at.
+    /// What links and settings lead to, whether it is there or not.
+    pub(crate) led_to: Vec<PathBuf>,
+    /// The lines of git's plans that run programs.
+    pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
+    /// Whether everything was looked at, and what is mounted is all that is protected.
     pub(crate) searched: Searched,
 }
 
-/// Returns what lies in a workspace under names that count. Folders near the top are looked at before deeper ones, so that one
-/// with very many names hides little.
-pub(crate) fn look(workspace: &Path) -> Found {
-    let mut search = Search::new(workspace);
-    search.run();
-    search.found
+/// Returns what lies in some folders under names that count.
+pub(crate) fn look(roots: &[Root]) -> Found {
+    let mut found = Found::default();
+    let mut targets = Targets::new(roots);
+    for root in roots {
+        let sink = Memory { found: &mut found, targets: &mut targets };
+        if search(root, sink) == Searched::InPart {
+            found.searched = Searched::InPart;
+        }
+    }
+    targets.add_to(&mut found);
+    // What is around something else is mounted before it.
+    found.protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
+    found.protected.dedup_by(|one, other| one.path == other.path);
+    bound(&mut found);
+    found
 }
 
-struct Search<'w> {
-    workspace: &'w Path,
-    found: Found,
-    names: usize,
-    /// How many folders were not listed to their end.
-    unlisted: usize,
-    /// What is still to be looked into, and how deep it lies.
-    folders: VecDeque<(PathBuf, usize)>,
-}
-
-impl<'w> Search<'w> {
-    fn new(workspace: &'w Path) -> Self {
-        let folders = VecDeque::from([(PathBuf::new(), 0)]);
-        Self { workspace, found: Found::default(), names: 0, unlisted: 0, folders }
+/// What cannot be mounted is looked at afterwards.
+fn bound(found: &mut Found) {
+    let is_mounted = |entry: &ProtectedEntry| {
+        entry.mode != ProtectionMode::Check && !matches!(entry.kind, Entry::Link { .. })
+    };
+    let mut mounted = 0;
+    for entry in found.protected.iter_mut().filter(|entry| is_mounted(entry)) {
+        mounted += 1;
+        if mounted > MAX_MOUNTED || entry.path.as_os_str().len() > MAX_PATH {
+            entry.mode = ProtectionMode::Check;
+            found.searched = Searched::InPart;
+        }
     }
 }
 
-impl Search<'_> {
-    fn run(&mut self) {
-        while let Some((below, depth)) = self.folders.pop_front() {
-            self.folder(&below, depth);
+/// Goes through one folder, and tells of what has a name that counts.
+pub(crate) fn search(root: &Root, sink: impl Sink) -> Searched {
+    walk(&root.path, &mut Search { root, sink, packages: None })
+}
+
+/// Who is told what was found.
+pub(crate) trait Sink {
+    /// Something has a protected name, `below` a folder that the walk has come to.
+    fn protected(&mut self, here: &Here<'_>, below: &Path, entry: ProtectedEntry);
+    /// Something may change and is reported then.
+    fn watched(&mut self, watched: Watched);
+    /// A folder is a repository.
+    fn repository(&mut self, root: &Root, here: &Here<'_>);
+}
+
+/// Remembers what was found.
+struct Memory<'m, 'r> {
+    found: &'m mut Found,
+    targets: &'m mut Targets<'r>,
+}
+
+impl Sink for Memory<'_, '_> {
+    fn protected(&mut self, _: &Here<'_>, _: &Path, entry: ProtectedEntry) {
+        if let Entry::Link { .. } = entry.kind {
+            self.targets.of_a_link(&entry);
+        }
+        if self.found.protected.len() < MAX_REMEMBERED {
+            self.found.protected.push(entry);
+        } else {
+            self.found.searched = Searched::InPart;
         }
     }
 
-    /// Remembers a path if it exists. Links are remembered as such and never followed.
-    fn note(&mut self, path: PathBuf, mode: ProtectionMode) -> Option<&Entry> {
-        let full = self.workspace.join(&path);
-        let data = fs::symlink_metadata(&full).ok()?;
-        let kind = if data.is_symlink() {
-            Entry::Link { to: fs::read_link(&full).ok(), resolved: None }
-        } else {
-            kind(&data)
+    fn watched(&mut self, watched: Watched) {
+        if self.found.watched.len() < MAX_WATCHED {
+            self.found.watched.push(watched);
+        }
+    }
+
+    fn repository(&mut self, root: &Root, here: &Here<'_>) {
+        self.targets.of_settings(root, here);
+        plans_of(here, &root.name.join(here.path), &mut self.found.plans);
+    }
+}
+
+struct Search<'r, S> {
+    root: &'r Root,
+    sink: S,
+    /// How deep the folder of packages lies that the walk is in.
+    packages: Option<usize>,
+}
+
+impl<S: Sink> Visit for Search<'_, S> {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+        let own = here.path.file_name().map(fold_os).unwrap_or_default();
+        self.packages = self.packages.filter(|depth| *depth < here.depth);
+        if self.packages.is_none() && PACKAGES.contains(&own.as_str()) {
+            self.packages = Some(here.depth);
+        }
+        let Some(names) = here.names else {
+            self.ask_for_each_name(here);
+            return BTreeSet::new();
         };
-        self.found.protected.push(ProtectedEntry { path, kind, mode });
-        self.found.protected.last().map(|entry| &entry.kind)
-    }
-
-    fn folder(&mut self, below: &Path, depth: usize) {
-        let before = (self.found.protected.len(), self.found.watched.len());
-        if self.names < NAMES {
-            let listed = fs::read_dir(self.workspace.join(below));
-            if listed.is_ok_and(|entries| self.entries(below, depth, entries)) {
-                return;
-            }
-        } else {
-            self.found.searched = Searched::InPart;
-        }
-        self.unlisted += 1;
-        if self.unlisted <= MAX_UNLISTED {
-            self.ask_for_each_name(below, before);
-        } else {
-            self.found.searched = Searched::InPart;
-        }
-    }
-
-    /// Returns whether all of a folder was looked at.
-    fn entries(&mut self, below: &Path, depth: usize, entries: fs::ReadDir) -> bool {
-        for (count, entry) in entries.enumerate() {
-            let Ok(entry) = entry else { return false };
-            self.names += 1;
-            if self.names > NAMES || count >= NAMES_OF_ONE_FOLDER {
-                self.found.searched = Searched::InPart;
-                return false;
-            }
-            self.entry(below, depth, &entry);
-        }
-        true
-    }
-
-    fn entry(&mut self, below: &Path, depth: usize, entry: &DirEntry) {
-        let Ok(kind) = entry.file_type() else { return };
-        let name = entry.file_name();
-        let path = below.join(&name);
-        if name.eq_ignore_ascii_case(".git") {
-            self.repository(&path);
-        } else if name == "HEAD" && !kind.is_dir() && self.is_bare(below) {
-            self.parts(below);
-        } else if kind.is_socket() {
-            self.note(path, ProtectionMode::Hide);
-        } else if self.named(&path, &name, kind)
-            && kind.is_dir()
-            && depth + 1 < DEPTH
-            && !is_passed_over(&name)
+        let passed = names.iter().enumerate().filter(|(_, entry)| self.name(here, entry)).map(|(at, _)| at);
+        let passed = passed.collect();
+        if own == ".git"
+            || is_repository(|name| names.iter().any(|entry| entry.name.eq_ignore_ascii_case(name)))
         {
-            self.folders.push_back((path, depth + 1));
+            self.parts(here);
+            self.sink.repository(self.root, here);
         }
+        passed
     }
+}
 
-    /// Does what the table says about a name, and returns whether there is more to look for below it.
-    fn named(&mut self, path: &Path, name: &OsStr, kind: FileType) -> bool {
-        let mut is_to_be_entered = true;
-        for beginning in IN_ANY_FOLDER.with(&name.to_string_lossy()) {
-            let paths = match beginning.rest {
-                Some(rest) => self.below(path, rest),
-                None if answer(beginning.name) == Some(Answer::Hide) && !kind.is_file() => Vec::new(),
+/// Whether git takes a folder with these names for a repository. Links count: they need not lead anywhere.
+pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+}
+
+fn fold_os(name: &OsStr) -> String {
+    fold(&name.to_string_lossy()).into_owned()
+}
+
+impl<S: Sink> Search<'_, S> {
+    /// Does what the table says about a name, and returns whether there is nothing more to look for below it.
+    fn name(&mut self, here: &Here<'_>, entry: &Listed) -> bool {
+        let (name, kind) = (Path::new(&entry.name), entry.kind);
+        if fold_os(&entry.name) == ".git" {
+            let mode =
+                if kind == FileType::Directory { ProtectionMode::Pin } else { ProtectionMode::ReadOnly };
+            self.note(here, name, mode);
+            return false;
+        }
+        if kind == FileType::Socket {
+            self.note(here, name, ProtectionMode::Hide);
+            return false;
+        }
+        let mut is_covered = false;
+        for beginning in IN_ANY_FOLDER.with(&entry.name.to_string_lossy()) {
+            match beginning.rest {
+                Some(rest) => self.below(here, name, rest).iter().for_each(|path| {
+                    self.answer(here, beginning.name, path);
+                }),
+                None if answer(beginning.name) == Some(Answer::Hide) && kind != FileType::RegularFile => {}
                 None => {
-                    is_to_be_entered = false;
-                    vec![path.to_path_buf()]
+                    is_covered |= answer(beginning.name) == Some(Answer::Protect) && self.packages.is_none();
+                    self.answer(here, beginning.name, name);
                 }
-            };
-            paths.into_iter().for_each(|path| self.answer(beginning.name, path));
+            }
         }
-        is_to_be_entered
+        is_covered
     }
 
-    fn answer(&mut self, name: &'static Name, path: PathBuf) {
-        match answer(name) {
-            Some(Answer::Protect) => drop(self.note(path, ProtectionMode::ReadOnly)),
-            Some(Answer::Hide) => drop(self.note(path, ProtectionMode::Hide)),
-            Some(Answer::Report) => self.watch(name, path, 0),
-            None => {}
+    fn answer(&mut self, here: &Here<'_>, name: &'static Name, below: &Path) {
+        match (answer(name), self.packages) {
+            (Some(Answer::Protect), None) => self.note(here, below, ProtectionMode::ReadOnly),
+            (Some(Answer::Hide), None) => self.note(here, below, ProtectionMode::Hide),
+            (Some(Answer::Report), None) | (Some(Answer::Protect), Some(_)) => {
+                self.watch(here, name, below, 0);
+            }
+            (Some(Answer::Hide | Answer::Report), Some(_)) | (None, _) => {}
         }
     }
 
-    /// What lies below a path as the rest of a pattern says. Only its last name may be a pattern itself.
-    fn below(&self, path: &Path, rest: &str) -> Vec<PathBuf> {
+    /// What lies below a name as the rest of a pattern says. Only its last part may be a pattern itself.
+    fn below(&self, here: &Here<'_>, name: &Path, rest: &str) -> Vec<PathBuf> {
         if !rest.contains('*') {
-            return vec![path.join(rest)];
+            return vec![name.join(rest)];
         }
         let (folder, last) = rest.rsplit_once('/').unwrap_or(("", rest));
-        let folder = path.join(folder);
-        let Ok(entries) = fs::read_dir(self.workspace.join(&folder)) else { return Vec::new() };
-        let names = entries.flatten().take(NAMES_OF_ONE_FOLDER).map(|entry| entry.file_name());
-        names
-            .filter(|name| fits(&fold(&name.to_string_lossy()), last))
-            .map(|name| folder.join(name))
-            .collect()
-    }
-
-    /// Remembers how a file looks that is reported when it changes; of a folder, each file in it.
-    fn watch(&mut self, name: &'static Name, path: PathBuf, depth: usize) {
-        let Ok(data) = fs::symlink_metadata(self.workspace.join(&path)) else { return };
-        if !data.is_dir() {
-            self.found.watched.push(Watched { path, label: name.label(), stamp: stamp(&data) });
-            return;
-        }
-        let Ok(entries) = fs::read_dir(self.workspace.join(&path)) else { return };
-        for entry in entries.flatten() {
-            self.names += 1;
-            if depth >= REPORTED_DEPTH || self.names > NAMES {
-                return;
-            }
-            self.watch(name, path.join(entry.file_name()), depth + 1);
-        }
-    }
-
-    /// Asks for each name in a folder that cannot be listed, or not to its end: who may enter a folder obeys what lies in it.
-    /// `before` says what was found before this folder.
-    fn ask_for_each_name(&mut self, below: &Path, before: (usize, usize)) {
-        let git = below.join(".git");
-        if !self.is_noted(&git, before) {
-            self.repository(&git);
-        }
-        for (name, path) in IN_ANY_FOLDER.paths().filter(|(_, path)| !path.contains('*')) {
-            let path = below.join(path);
-            let is_file = || self.workspace.join(&path).symlink_metadata().is_ok_and(|data| data.is_file());
-            if !self.is_noted(&path, before) && (answer(name) != Some(Answer::Hide) || is_file()) {
-                self.answer(name, path);
-            }
-        }
-    }
-
-    /// Whether a path is among what was found since: only what one folder holds is compared.
-    fn is_noted(&self, path: &Path, (protected, watched): (usize, usize)) -> bool {
-        let mut protected = self.found.protected.iter().skip(protected).map(|entry| &entry.path);
-        let mut watched = self.found.watched.iter().skip(watched).map(|entry| &entry.path);
-        protected.any(|noted| noted == path) || watched.any(|noted| noted == path)
-    }
-
-    /// A repository can be committed to, but not moved away, and what runs programs in it stays as it is. Where it is a
-    /// file, that says where the repository is.
-    fn repository(&mut self, path: &Path) {
-        let mode =
-            if self.workspace.join(path).is_file() { ProtectionMode::ReadOnly } else { ProtectionMode::Pin };
-        let path = match self.note(path.to_path_buf(), mode) {
-            Some(Entry::Folder) => Some(path.to_path_buf()),
-            // The link itself is watched; what it leads to can only be written where that lies in the workspace as well.
-            Some(Entry::Link { .. }) => self.led_to(path),
-            _ => None,
-        };
-        if let Some(path) = path {
-            self.parts(&path);
-            self.worktrees(&path.join("worktrees"));
-            self.modules(&path.join("modules"), 0);
-        }
-    }
-
-    /// Where in the workspace a link leads.
-    fn led_to(&self, path: &Path) -> Option<PathBuf> {
-        let (root, real) =
-            (fs::canonicalize(self.workspace).ok()?, fs::canonicalize(self.workspace.join(path)).ok()?);
-        real.strip_prefix(root).ok().map(Path::to_path_buf)
+        let folder = name.join(folder);
+        let names = list_below(here.folder, &folder);
+        names.into_iter().filter(|name| fits(&fold_os(name), last)).map(|name| folder.join(name)).collect()
     }
 
     /// What runs programs in a repository.
-    fn parts(&mut self, path: &Path) {
+    fn parts(&mut self, here: &Here<'_>) {
         for (name, part) in in_a_repository() {
-            self.answer(name, path.join(part));
-        }
-    }
-
-    /// Whether git takes a folder for a repository although it is not called so. Links count: they need not lead anywhere.
-    fn is_bare(&self, path: &Path) -> bool {
-        let there = |name: &str| self.workspace.join(path).join(name).symlink_metadata().is_ok();
-        there("refs") && (there("objects") || there("commondir"))
-    }
-
-    /// Repositories of submodules lie in that of the whole. Their names may have several parts.
-    fn modules(&mut self, path: &Path, depth: usize) {
-        let Ok(entries) = fs::read_dir(self.workspace.join(path)) else { return };
-        for entry in entries.flatten().take(NAMES) {
-            let below = path.join(entry.file_name());
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            if self.is_bare(&below) {
-                self.parts(&below);
-                self.modules(&below.join("modules"), depth + 1);
-            } else if depth < DEPTH {
-                self.modules(&below, depth + 1);
+            match answer(name) {
+                Some(Answer::Protect) => self.note(here, Path::new(part), ProtectionMode::ReadOnly),
+                Some(Answer::Report) => self.watch(here, name, Path::new(part), 0),
+                Some(Answer::Hide) | None => {}
             }
         }
     }
 
-    /// Each worktree says where its repository is.
-    fn worktrees(&mut self, path: &Path) {
-        let Ok(entries) = fs::read_dir(self.workspace.join(path)) else { return };
-        for entry in entries.flatten().take(NAMES) {
-            for name in ["commondir", "config.worktree"] {
-                self.note(path.join(entry.file_name()).join(name), ProtectionMode::ReadOnly);
+    /// Tells of what is there under a protected name. Where a link leads there, it is the link that counts.
+    fn note(&mut self, here: &Here<'_>, below: &Path, mode: ProtectionMode) {
+        let (below, found) = match at(here.folder, below) {
+            Some(At::There(found)) => (below.to_path_buf(), found),
+            Some(At::BehindALink(link, found)) => (link, found),
+            None => return,
+        };
+        let is_checked = self.packages.is_some() && mode != ProtectionMode::Hide;
+        let mode = if is_checked { ProtectionMode::Check } else { mode };
+        let Some(around) = around(here.around, here.folder, &below) else { return };
+        let path = self.root.name.join(here.path).join(&below);
+        let entry = ProtectedEntry { path, kind: found.kind, mode, stamp: found.stamp, around };
+        self.sink.protected(here, &below, entry);
+    }
+
+    /// Tells how a file looks that is reported when it changes; of a folder, each file in it.
+    fn watch(&mut self, here: &Here<'_>, name: &'static Name, below: &Path, depth: usize) {
+        let Some(At::There(found)) = at(here.folder, below) else { return };
+        if found.kind != Entry::Folder {
+            let path = self.root.name.join(here.path).join(below);
+            self.sink.watched(Watched { path, label: name.label(), stamp: found.stamp });
+            return;
+        }
+        if depth < REPORTED_DEPTH {
+            for inner in list_below(here.folder, below) {
+                self.watch(here, name, &below.join(inner), depth + 1);
             }
         }
     }
-}
 
-fn is_passed_over(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| NOT_ENTERED.contains(&name))
-}
-
-fn stamp(data: &fs::Metadata) -> Stamp {
-    Stamp {
-        file: (data.dev(), data.ino()),
-        size: data.size(),
-        modified: (data.mtime(), data.mtime_nsec()),
-        changed: (data.ctime(), data.ctime_nsec()),
+    /// Asks for each name in a folder that cannot be listed: who may enter a folder obeys what lies in it.
+    fn ask_for_each_name(&mut self, here: &Here<'_>) {
+        self.note(here, Path::new(".git"), ProtectionMode::Pin);
+        for (name, path) in IN_ANY_FOLDER.paths().filter(|(_, path)| !path.contains('*')) {
+            self.answer(here, name, Path::new(path));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    #![expect(clippy::disallowed_methods, reason = "makes folders to look into")]
 
-    /// More names than are looked at, and more folders than are asked for each name.
+    use super::*;
+    use std::fs;
+
+    fn look_in(folder: &Path) -> Found {
+        look(&roots::roots(Some(folder), &[]))
+    }
+
+    fn paths(found: &Found) -> Vec<&str> {
+        found.protected.iter().filter_map(|entry| entry.path.to_str()).collect()
+    }
+
+    /// More names than were ever looked at in one folder, and more folders.
     #[test]
-    fn a_flood_of_folders_is_looked_at_in_part_and_costs_no_more_for_being_longer() {
+    fn a_flood_of_names_hides_nothing() {
         let workspace = tempfile::tempdir().unwrap();
-        let make = |folder: &str| {
-            for number in 0..4_000 {
-                fs::create_dir(workspace.path().join(format!("{folder}{number}"))).unwrap();
-            }
-        };
-        for folder in ["", "0/", "1/", "2/", "3/", "4/"] {
-            make(folder);
+        let root = workspace.path().canonicalize().unwrap();
+        for number in 0..3_000 {
+            fs::create_dir(root.join(format!("{number}"))).unwrap();
+            fs::write(root.join(format!("f{number}")), "").unwrap();
         }
-        fs::write(workspace.path().join(".envrc"), "x").unwrap();
-        let mut search = Search::new(workspace.path());
-        search.run();
-        assert_eq!(search.found.searched, Searched::InPart);
-        assert!(search.names <= NAMES + 1 && search.unlisted > MAX_UNLISTED);
-        // What lies at the top is found whatever lies beside it.
-        let found: Vec<&Path> = search.found.protected.iter().map(|entry| entry.path.as_path()).collect();
-        assert_eq!(found, [Path::new(".envrc")]);
+        let deep = root.join("2999/a/b/c/d/e/f/g");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join(".envrc"), "x").unwrap();
+        let found = look_in(&root);
+        assert_eq!(paths(&found), ["2999/a/b/c/d/e/f/g/.envrc"]);
+        assert_eq!(found.searched, Searched::Fully);
+    }
+
+    #[test]
+    fn repositories_are_known_by_what_lies_in_them() {
+        let workspace = tempfile::tempdir().unwrap();
+        let root = workspace.path().canonicalize().unwrap();
+        for (folder, parts) in [
+            ("node_modules/x/bare", &["HEAD", "objects/", "refs/", "config"][..]),
+            (".git/modules/a/b/c/d/e", &["HEAD", "objects/", "refs/", "hooks/"]),
+            ("tree", &["HEAD", "commondir"]),
+            ("plain", &["HEAD", "config", "hooks/"]),
+        ] {
+            for part in parts {
+                let path = root.join(folder).join(part);
+                match part.ends_with('/') {
+                    true => fs::create_dir_all(path).unwrap(),
+                    false => {
+                        fs::create_dir_all(path.parent().unwrap()).unwrap();
+                        fs::write(path, "").unwrap();
+                    }
+                }
+            }
+        }
+        let found = look_in(&root);
+        let expected =
+            [".git", "tree/commondir", "node_modules/x/bare/config", ".git/modules/a/b/c/d/e/hooks"];
+        assert_eq!(paths(&found), expected);
+        assert_eq!(found.protected[2].mode, ProtectionMode::Check);
+    }
+
+    #[test]
+    fn there_is_a_most_of_mounts() {
+        let workspace = tempfile::tempdir().unwrap();
+        let root = workspace.path().canonicalize().unwrap();
+        for number in 0..=MAX_MOUNTED {
+            fs::create_dir(root.join(format!("{number}"))).unwrap();
+            fs::write(root.join(format!("{number}/.envrc")), "").unwrap();
+        }
+        let found = look_in(&root);
+        let checked = found.protected.iter().filter(|entry| entry.mode == ProtectionMode::Check).count();
+        assert_eq!((found.protected.len(), checked, found.searched), (MAX_MOUNTED + 1, 1, Searched::InPart));
     }
 }

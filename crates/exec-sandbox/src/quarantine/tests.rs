@@ -100,7 +100,9 @@ fn nothing_comes_back_while_a_command_is_at_work() {
     fs::write(house.at(".envrc"), "evil").unwrap();
     let id = house.take(".envrc");
     let workspace = house.at("").components().collect::<PathBuf>();
-    let journal = crate::journal::Journal::write(house.state.path(), &workspace, "make", &[]).unwrap();
+    let roots = crate::workspace::roots::roots(Some(&workspace), &[]);
+    let kept = crate::journal::Kept { roots, ..Default::default() };
+    let journal = crate::journal::Journal::write(house.state.path(), &kept).unwrap();
     // The workspace is written as it was named when it was taken.
     let named = house.store().entries().unwrap().remove(0).workspace.unwrap();
     assert_eq!(named, workspace);

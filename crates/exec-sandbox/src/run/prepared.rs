@@ -9,6 +9,7 @@ use crate::journal;
 use crate::outcome::Outcome;
 use crate::plan::{Plan, plan};
 use crate::provider::Provider;
+use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::SandboxSpec;
 
 /// Looks at this machine, plans, and runs. Where nobody chose what makes the sandbox, and what was tried first turns out
@@ -64,10 +65,23 @@ impl Recovered {
         if taken.is_empty() {
             return Ok(Self { facts, plan, taken });
         }
+        nothing_is_left(spec, &taken)?;
         let facts = crate::probe::probe(spec);
         let plan = crate::plan::plan(spec, &facts)?;
         Ok(Self { facts, plan, taken })
     }
+}
+
+/// What an earlier command left under a protected name, and nobody could move, is not to be taken for the user's.
+fn nothing_is_left(spec: &SandboxSpec, taken: &[Quarantined]) -> Result<(), Refusal> {
+    let folders = || std::iter::once(&spec.workspace).chain(&spec.shared);
+    let is_left =
+        |one: &&Quarantined| one.moved_to.is_none() && folders().any(|folder| one.path.starts_with(folder));
+    let Some(left) = taken.iter().find(is_left) else { return Ok(()) };
+    let why =
+        "an earlier command left something there that other programs obey, and it could not be moved away";
+    let fix = "look at it, and remove it";
+    Err(Refusal::new(What::Write(left.path.clone()), SandboxRule::CannotEnforce(why), fix))
 }
 
 /// Tries what was planned, then the same with what is there now, then what else makes a sandbox here.

@@ -243,3 +243,216 @@ fn a_folder_that_cannot_be_listed_hides_nothing() {
     let left = |path: &str| live.workspace().join(path).symlink_metadata().is_ok();
     assert!(!left("pkg/.vscode") && !left("pkg/.envrc"));
 }
+
+/// Runs git in the workspace, as whoever uses it.
+fn git(live: &Live, arguments: &[&str]) {
+    let named = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+    let status =
+        Command::new("git").args(named).args(arguments).current_dir(live.workspace()).status().unwrap();
+    assert!(status.success(), "{arguments:?}");
+}
+
+/// Settings that start a program at every look.
+const ARMED: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = /x\n";
+
+/// What arms a workspace behind a name that stays what it was, or that nobody looks at. Each is a preparation, a command, and
+/// what must not be there afterwards.
+#[test]
+fn whatever_way_a_name_comes_it_does_not_stay() {
+    type Row = (&'static str, fn(&Live), &'static str, &'static [&'static str]);
+    fn nothing(_: &Live) {}
+    fn nested(live: &Live) {
+        git(live, &["init", "-q", "third/party"]);
+    }
+    fn environment(live: &Live) {
+        let bin = live.workspace().join("app/.venv/bin");
+        fs::create_dir_all(&bin).unwrap();
+        fs::copy("/bin/true", bin.join("python")).unwrap();
+        fs::write(bin.join("../pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+    }
+    fn led(live: &Live) {
+        git(live, &["init", "-q", "."]);
+        git(live, &["config", "core.hooksPath", "tools/hooks"]);
+        git(live, &["config", "include.path", "../tools/more.cfg"]);
+    }
+    let rows: &[Row] = &[
+        (
+            "a folder around it is replaced",
+            nested,
+            "mv third old; mkdir -p third; cp -r old/party third/party; rm -f third/party/.git/config; cp evil third/party/.git/config",
+            &["third/party/.git/config"],
+        ),
+        (
+            "the folder of an environment is replaced",
+            environment,
+            "mv app/.venv v; mkdir -p app/.venv/bin; cp evil app/.venv/bin/python; echo 'home = /evil' > app/.venv/pyvenv.cfg",
+            &["app/.venv/bin/python", "app/.venv/pyvenv.cfg"],
+        ),
+        (
+            "settings lead to what was not there",
+            led,
+            "mkdir -p tools/hooks; cp evil tools/hooks/post-commit; cp evil tools/more.cfg",
+            &["tools/hooks", "tools/more.cfg"],
+        ),
+        (
+            "the folder around cannot be written",
+            nothing,
+            "mkdir -p shut/.vscode .zed; cp evil shut/.vscode/tasks.json; chmod 0555 shut/.vscode shut .",
+            &["shut/.vscode", ".zed"],
+        ),
+        (
+            "nothing around can be listed",
+            nothing,
+            "mkdir -p a/b/.idea; git init -q a/b/c; cp evil a/b/c/.git/config; chmod 0311 a/b/c/.git a/b/c a/b a .",
+            &["a/b/.idea", "a/b/c/.git/config"],
+        ),
+        (
+            "very deep, and among packages",
+            nothing,
+            "d=node_modules/x/y/z/target/a/b/c/d/e; mkdir -p $d; git init -q $d/r; cp evil $d/r/.git/config; \
+          mkdir -p 1/2/3/4/5/6/7/8/9; : > 1/2/3/4/5/6/7/8/9/.envrc",
+            &["node_modules/x/y/z/target/a/b/c/d/e/r/.git/config", "1/2/3/4/5/6/7/8/9/.envrc"],
+        ),
+        (
+            "a repository by its parts alone",
+            nothing,
+            "mkdir -p m/a/b/c/d/e/f/objects m/a/b/c/d/e/f/refs; ln -s nowhere m/a/b/c/d/e/f/HEAD; cp evil m/a/b/c/d/e/f/config",
+            &["m/a/b/c/d/e/f/config"],
+        ),
+        (
+            "the settings lie behind another file",
+            nothing,
+            "git init -q real; mv real/.git store; mkdir w link; cp store/HEAD link/; echo ../store > link/commondir; \
+          cp evil store/config; echo \"gitdir: $PWD/link\" > w/.git",
+            &["store/config"],
+        ),
+        (
+            "a plan runs a program",
+            |live| {
+                repository(live);
+            },
+            "mkdir -p .git/rebase-merge; echo 'exec /x' > .git/rebase-merge/git-rebase-todo",
+            &[".git/rebase-merge/git-rebase-todo"],
+        ),
+        (
+            "a link to a folder of hooks",
+            |live| {
+                repository(live);
+            },
+            "mkdir -p q/.git; ln -s ../../h q/.git/hooks; mkdir h; cp evil h/pre-commit",
+            &["q/.git/hooks"],
+        ),
+    ];
+    for (what, prepare, script, gone) in rows {
+        let Some(live) = Live::new() else { return };
+        fs::write(live.workspace().join("evil"), ARMED).unwrap();
+        prepare(&live);
+        let outcome = live.run(&["sh", "-c", script], |_| ()).unwrap();
+        for gone in *gone {
+            assert!(live.workspace().join(gone).symlink_metadata().is_err(), "{what}: {gone}: {outcome:?}");
+        }
+        assert!(outcome.quarantine.iter().all(|one| one.moved_to.is_some()), "{what}: {outcome:?}");
+        // Nothing is hidden, and nothing is taken twice.
+        let again = live.run(&["true"], |_| ()).unwrap();
+        assert!(again.quarantine.is_empty(), "{what}: {again:?}");
+    }
+}
+
+#[test]
+fn what_links_and_settings_lead_to_cannot_be_changed() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    let workspace = live.workspace();
+    for (folder, file) in [("shared-hooks", "post-commit"), ("team/agents", "settings.json")] {
+        fs::create_dir_all(workspace.join(folder)).unwrap();
+        fs::write(workspace.join(folder).join(file), "old").unwrap();
+    }
+    fs::write(workspace.join("team/git.cfg"), "[user]\n\tname = a\n").unwrap();
+    git(&live, &["config", "core.hooksPath", "shared-hooks"]);
+    git(&live, &["config", "include.path", "../team/git.cfg"]);
+    std::os::unix::fs::symlink("team/agents", workspace.join(".claude")).unwrap();
+    live.script(
+        "for f in shared-hooks/post-commit team/agents/settings.json team/git.cfg; do echo evil > $f; rm $f; done; \
+         echo evil > shared-hooks/pre-push; mv shared-hooks s; echo fine > team/notes",
+    );
+    for kept in ["shared-hooks/post-commit", "team/agents/settings.json"] {
+        assert_eq!(read(&workspace.join(kept)), "old", "{kept}");
+    }
+    assert!(read(&workspace.join("team/git.cfg")).contains("name = a"));
+    assert!(!workspace.join("shared-hooks/pre-push").exists() && workspace.join("team/notes").exists());
+}
+
+#[test]
+fn other_folders_that_may_be_changed_are_as_the_workspace() {
+    let Some(live) = Live::new() else { return };
+    let other = live.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    Command::new("git").args(["init", "-q"]).arg(other.join("lib")).status().unwrap();
+    let config = read(&other.join("lib/.git/config"));
+    let script = "cd ../other; echo evil >> lib/.git/config; echo evil > lib/.git/hooks/pre-commit; mkdir .vscode; echo x > .vscode/tasks.json; \
+                  echo x > CLAUDE.md; echo fine > ok";
+    let outcome = live.run(&["sh", "-c", script], |spec| spec.shared.push(other.clone())).unwrap();
+    assert_eq!(read(&other.join("lib/.git/config")), config);
+    assert!(!other.join("lib/.git/hooks/pre-commit").exists() && other.join("ok").exists());
+    let taken: Vec<_> = outcome.quarantine.iter().map(|one| one.path.clone()).collect();
+    assert_eq!(taken, [other.join(".vscode")]);
+    let changed: Vec<_> = outcome.changed.iter().map(|one| one.path.clone()).collect();
+    assert_eq!(changed, [other.join("CLAUDE.md")]);
+}
+
+#[test]
+fn what_one_command_makes_is_not_the_users_for_another() {
+    let Some(live) = Live::new() else { return };
+    let run = |script: &str| live.run(&["sh", "-c", script], |_| ()).unwrap();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| run("mkdir .vscode; : > made; while ! [ -e seen ]; do sleep 0.02; done"));
+        while !live.workspace().join("made").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // It finds the folder there, waits until it is taken away, and puts another in its place.
+        let second = run(
+            ": > seen; while [ -e .vscode ]; do sleep 0.02; done; mkdir .vscode; echo evil > .vscode/tasks.json",
+        );
+        assert_eq!(first.join().unwrap().quarantine.len(), 1);
+        assert_eq!(second.quarantine.len(), 1, "{second:?}");
+    });
+    assert!(!live.workspace().join(".vscode").exists());
+}
+
+#[test]
+fn what_the_user_does_meanwhile_stays() {
+    let Some(live) = Live::new() else { return };
+    let workspace = live.workspace();
+    fs::write(workspace.join(".envrc"), "old").unwrap();
+    std::thread::scope(|scope| {
+        let command = scope.spawn(|| live.script(": > begun; while ! [ -e done ]; do sleep 0.02; done"));
+        while !workspace.join("begun").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        // As editors save: another file takes its place.
+        fs::write(workspace.join("new"), "edited").unwrap();
+        fs::rename(workspace.join("new"), workspace.join(".envrc")).unwrap();
+        fs::write(workspace.join("done"), "").unwrap();
+        command.join().unwrap();
+    });
+    assert_eq!(read(&workspace.join(".envrc")), "edited");
+}
+
+#[test]
+fn what_tools_make_themselves_stays() {
+    let Some(live) = Live::new() else { return };
+    git(&live, &["init", "-q", "--bare", "lib.git"]);
+    let outcome = live
+        .run(
+            &["sh", "-c", "git init -q a && cd a && git config user.name x && git remote add origin https://example.org/a && \
+                           git config alias.ok status && git config --unset alias.ok && cd .. && \
+                           git -c protocol.file.allow=always clone -q lib.git b && mkdir -p a/.git/modules && \
+                           python3 -m venv --without-pip .venv && printf '[submodule \"m\"]\\n\\tpath = m\\n\\turl = ../m\\n' > .gitmodules"],
+            |_| (),
+        )
+        .unwrap();
+    assert!(outcome.quarantine.is_empty(), "{outcome:?}");
+    for kept in ["a/.git/config", "b/.git/config", ".venv/pyvenv.cfg", ".gitmodules"] {
+        assert!(live.workspace().join(kept).exists(), "{kept}: {outcome:?}");
+    }
+}

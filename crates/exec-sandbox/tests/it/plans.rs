@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
     Entry, HostFacts, Kernel, Mount, Network, Property, ProtectedEntry, ProtectionMode, SandboxRule,
-    SandboxSpec, Searched, What, bwrap_arguments, plan,
+    SandboxSpec, Stamp, What, bwrap_arguments, plan,
 };
+
+fn named(path: &str, kind: Entry, mode: ProtectionMode) -> ProtectedEntry {
+    ProtectedEntry { path: path.into(), kind, mode, stamp: Stamp::default(), around: 0 }
+}
 
 pub(crate) fn machine() -> HostFacts {
     let folder = |path: &str| (PathBuf::from(path), Entry::Folder);
@@ -37,18 +41,17 @@ pub(crate) fn machine() -> HostFacts {
         bubblewrap: None,
         watched: Vec::new(),
         protected: vec![
-            ProtectedEntry { path: ".git".into(), kind: Entry::Folder, mode: ProtectionMode::Pin },
-            ProtectedEntry { path: ".git/config".into(), kind: Entry::File, mode: ProtectionMode::ReadOnly },
-            ProtectedEntry { path: ".env".into(), kind: Entry::File, mode: ProtectionMode::Hide },
-            ProtectedEntry {
-                path: ".idea".into(),
-                kind: Entry::Link { to: Some("/home/u".into()), resolved: None },
-                mode: ProtectionMode::ReadOnly,
-            },
+            named(".git", Entry::Folder, ProtectionMode::Pin),
+            named(".git/config", Entry::File, ProtectionMode::ReadOnly),
+            named(".env", Entry::File, ProtectionMode::Hide),
+            named(
+                ".idea",
+                Entry::Link { to: Some("/home/u".into()), resolved: None },
+                ProtectionMode::ReadOnly,
+            ),
         ],
         shown: Vec::new(),
         worktree: None,
-        searched: Searched::Fully,
         ..HostFacts::default()
     }
 }

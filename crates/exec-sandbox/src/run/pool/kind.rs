@@ -2,11 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks at files")]
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::host::Stamp;
 use crate::mounts::{Mount, MountKind};
 use crate::plan::Plan;
 use crate::provider::Provider;
@@ -35,9 +37,13 @@ impl Kind {
         if plan.provider != Provider::Native || alone {
             return None;
         }
-        // What is only reported when it changes makes no difference to a sandbox.
+        // What is only looked at afterwards makes no difference to a sandbox.
         let (program, arguments, watched) = (OsString::new(), Vec::new(), Vec::new());
-        let plan = Plan { program, arguments, watched, ..plan.clone() };
+        let (led_to, git_plans) = (Vec::new(), BTreeMap::new());
+        let mut plan = Plan { program, arguments, watched, led_to, git_plans, ..plan.clone() };
+        for entry in &mut plan.protected {
+            entry.stamp = Stamp { file: entry.stamp.file, ..Stamp::default() };
+        }
         let files = plan.mounts.iter().map(|mount| place(mount).and_then(File::at)).collect();
         Some(Self { plan, streams, files })
     }

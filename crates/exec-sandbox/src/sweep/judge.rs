@@ -1,0 +1,174 @@
+//! Whether something new under a protected name does harm. What git and others make themselves is fine where it runs nothing.
+
+#![expect(clippy::disallowed_methods, reason = "looks where links and settings lead that a command left")]
+
+use std::fs;
+use std::os::fd::AsFd as _;
+use std::path::{Component, Path, PathBuf};
+
+use stockade_files::GitSetting;
+
+use super::Before;
+use crate::host::{Entry, ProtectedEntry, ProtectionMode};
+use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
+use crate::workspace::entry::{list_below, read_below};
+use crate::workspace::is_repository;
+use crate::workspace::roots::Root;
+use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
+use crate::workspace::walk::{Here, open_root};
+
+/// Longest file that says where a repository is.
+const MAX_POINTER: usize = 8 << 10;
+
+/// Secrets and sockets that are new are the command's own.
+pub(super) fn is_harmful(
+    roots: &[Root],
+    root: &Root,
+    before: &Before<'_>,
+    here: &Here<'_>,
+    below: &Path,
+    entry: &ProtectedEntry,
+) -> bool {
+    if entry.mode == ProtectionMode::Hide {
+        return false;
+    }
+    let judge = Judge { roots, here, below, folder: root.path.join(here.path) };
+    let name = below.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_in_a_repository =
+        here.path.file_name().is_some_and(|name| name == ".git") || judge.is_in_a_repository();
+    match (&entry.kind, name) {
+        (Entry::Folder, ".git") => false,
+        (Entry::File, ".git") => !judge.leads_to_a_repository(Some("gitdir: ")),
+        (Entry::File, ".gitmodules") => judge.has_harmful_settings(SettingsOf::Submodules),
+        (Entry::File, "hgrc") => judge.has_harmful_settings(SettingsOf::Mercurial),
+        (kind, "python" | "python3") => !judge.is_interpreter(kind),
+        (Entry::File, "pyvenv.cfg") => !judge.names_interpreters(),
+        _ if !is_in_a_repository => true,
+        (Entry::Folder, "hooks") => judge.has_live_hooks(),
+        (Entry::File, "config" | "config.worktree") => judge.has_harmful_settings(SettingsOf::Repository),
+        (Entry::File, "commondir") => !judge.leads_to_a_repository(None),
+        (Entry::File, "gitdir") => !judge.names_something_within(),
+        // In a repository that was there, it would add objects of somebody else's.
+        (Entry::File, "alternates") => before.has(&root.name.join(here.path)),
+        _ => true,
+    }
+}
+
+struct Judge<'j> {
+    roots: &'j [Root],
+    here: &'j Here<'j>,
+    below: &'j Path,
+    /// Where the folder lies that the walk has come to.
+    folder: PathBuf,
+}
+
+impl Judge<'_> {
+    fn is_in_a_repository(&self) -> bool {
+        self.here.names.is_some_and(|names| {
+            is_repository(|name| names.iter().any(|entry| entry.name.eq_ignore_ascii_case(name)))
+        })
+    }
+
+    fn text(&self, most: usize) -> Option<String> {
+        String::from_utf8(read_below(self.here.folder, self.below, most)?).ok()
+    }
+
+    /// The folder around the file that is judged.
+    fn around(&self) -> PathBuf {
+        self.folder.join(self.below.parent().unwrap_or(Path::new("")))
+    }
+
+    fn is_within(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(&root.path))
+    }
+
+    /// Whether a file leads to a repository that lies where this sweep looks at it as well.
+    fn leads_to_a_repository(&self, begin: Option<&str>) -> bool {
+        let text = self.text(MAX_POINTER);
+        let path = text.as_deref().and_then(|text| text.trim_end().strip_prefix(begin.unwrap_or_default()));
+        let path = path.and_then(|path| fs::canonicalize(self.around().join(path)).ok());
+        path.is_some_and(|path| self.is_repository_within(&path) && self.shares_one_within(&path))
+    }
+
+    fn is_repository_within(&self, path: &Path) -> bool {
+        self.is_within(path) && is_repository(|name| path.join(name).symlink_metadata().is_ok())
+    }
+
+    /// Whether a repository has no other behind it, or one that lies here as well.
+    fn shares_one_within(&self, path: &Path) -> bool {
+        let shared = path.join("commondir");
+        if shared.symlink_metadata().is_err() {
+            return true;
+        }
+        let text = open_root(path)
+            .ok()
+            .and_then(|folder| read_below(folder.as_fd(), Path::new("commondir"), MAX_POINTER));
+        let text = text.and_then(|text| String::from_utf8(text).ok());
+        let shared = text.and_then(|text| fs::canonicalize(path.join(text.trim_end())).ok());
+        shared.is_some_and(|shared| self.is_repository_within(&shared))
+    }
+
+    fn names_something_within(&self) -> bool {
+        let text = self.text(MAX_POINTER);
+        text.is_some_and(|text| self.is_plainly_within(&self.around(), text.trim_end()))
+    }
+
+    /// Whether a path stays within what the command may change, whatever lies there.
+    fn is_plainly_within(&self, from: &Path, path: &str) -> bool {
+        let mut plain = PathBuf::new();
+        for part in from.join(path).components() {
+            match part {
+                Component::ParentDir => drop(plain.pop()),
+                Component::CurDir => {}
+                part => plain.push(part),
+            }
+        }
+        self.is_within(&plain)
+    }
+
+    fn has_harmful_settings(&self, kind: SettingsOf) -> bool {
+        let none: [GitSetting; 0] = [];
+        let around = self.around();
+        let is_within = |path: &str| !path.starts_with('-') && self.is_plainly_within(&around, path);
+        let text = read_below(self.here.folder, self.below, MAX_SETTINGS);
+        text.is_none_or(|text| harmful_setting(kind, &text, &none, is_within).is_some())
+    }
+
+    fn has_live_hooks(&self) -> bool {
+        let names = list_below(self.here.folder, self.below);
+        names.iter().any(|name| !name.as_encoded_bytes().ends_with(b".sample"))
+    }
+
+    /// Whether an interpreter is a link to one of the system, or of the user's, that no command can have written.
+    fn is_interpreter(&self, kind: &Entry) -> bool {
+        let Entry::Link { to: Some(to), .. } = kind else { return false };
+        is_interpreter_of_the_system(to) || self.is_python(&self.around().join(to))
+    }
+
+    fn is_python(&self, path: &Path) -> bool {
+        let Ok(real) = fs::canonicalize(path) else { return false };
+        let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        (name.starts_with("python") || name.starts_with("pypy")) && self.is_of_the_machine(&real)
+    }
+
+    /// Whether a command cannot have made this: it lies outside of what it may change, and not where it sees a folder of its own.
+    fn is_of_the_machine(&self, real: &Path) -> bool {
+        const OWN: &[&str] = &["/tmp", "/var/tmp", "/dev", "/proc", "/run"];
+        !self.is_within(real) && !OWN.iter().any(|own| real.starts_with(own))
+    }
+
+    /// Whether the settings of a virtual environment name interpreters alone that no command can have written.
+    fn names_interpreters(&self) -> bool {
+        let Some(text) = self.text(MAX_SETTINGS) else { return false };
+        if names_programs_of_the_system(&text) {
+            return true;
+        }
+        let pairs = text.lines().filter_map(|line| line.split_once('='));
+        let mut pairs = pairs.map(|(name, value)| (name.trim(), Path::new(value.trim())));
+        pairs.all(|(name, value)| match name {
+            "home" => fs::canonicalize(value).is_ok_and(|real| self.is_of_the_machine(&real)),
+            "executable" | "base-executable" => self.is_python(value),
+            _ => true,
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! What there was before a command, and whether something that is found after it is that.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use crate::host::{Entry, ProtectedEntry, ProtectionMode};
+
+/// What there was before a command.
+#[derive(Debug)]
+pub(crate) struct Before<'b> {
+    known: HashMap<&'b Path, &'b ProtectedEntry>,
+    led_to: &'b [PathBuf],
+    plans: &'b BTreeMap<PathBuf, Vec<String>>,
+    company: Company,
+}
+
+/// Whether another command may have changed the same folders at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// None has. What is mounted cannot be replaced by this one, but with a folder around it.
+    Alone,
+    /// One may have; in its view, what was made later is no mount.
+    Others,
+}
+
+impl<'b> Before<'b> {
+    pub(crate) fn new(
+        entries: impl IntoIterator<Item = &'b ProtectedEntry>,
+        led_to: &'b [PathBuf],
+        plans: &'b BTreeMap<PathBuf, Vec<String>>,
+        company: Company,
+    ) -> Self {
+        let known = entries.into_iter().map(|entry| (entry.path.as_path(), entry)).collect();
+        Self { known, led_to, plans, company }
+    }
+
+    /// Whether something is what there was before.
+    pub(super) fn knows(&self, now: &ProtectedEntry) -> bool {
+        let Some(then) = self.known.get(now.path.as_path()).filter(|then| same_kind(&then.kind, &now.kind))
+        else {
+            return false;
+        };
+        let is_same_file = then.stamp.file == now.stamp.file;
+        let is_in_its_place = then.around == now.around;
+        match (then.mode, &then.kind) {
+            // What a link says counts, and from where.
+            (_, Entry::Link { .. }) => is_in_its_place,
+            (ProtectionMode::Check, _) => then.stamp == now.stamp,
+            // A file that has another name could be written by that.
+            _ => is_same_file || (is_in_its_place && self.company == Company::Alone),
+        }
+    }
+
+    /// Whether something was there at a path.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.known.contains_key(path)
+    }
+
+    /// The lines that ran programs in a plan of git's; nothing if there was none.
+    pub(super) fn plan(&self, path: &Path) -> Option<&Vec<String>> {
+        self.plans.get(path)
+    }
+
+    /// What links and settings lead to, whatever its name: that was there, or missing.
+    pub(super) fn led_to(&self) -> impl Iterator<Item = &Path> {
+        self.led_to.iter().map(PathBuf::as_path)
+    }
+}
+
+/// Whether two entries are of one kind; links, if they say the same.
+pub(crate) fn same_kind(one: &Entry, other: &Entry) -> bool {
+    match (one, other) {
+        (Entry::Link { to: one, .. }, Entry::Link { to: other, .. }) => one == other,
+        (one, other) => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{FileIdentity, Stamp};
+
+    fn entry(kind: Entry, mode: ProtectionMode, (number, size, around): (u64, u64, u64)) -> ProtectedEntry {
+        let file = FileIdentity { number, ..FileIdentity::default() };
+        let stamp = Stamp { file, size, ..Stamp::default() };
+        ProtectedEntry { path: "x".into(), kind, mode, stamp, around }
+    }
+
+    #[test]
+    fn what_is_known_and_what_is_not() {
+        let link = |to: &str| Entry::Link { to: Some(to.into()), resolved: None };
+        let rows = [
+            // Before, after, whether it is known where no other command runs, and where one does.
+            (Entry::File, (1, 1, 1), Entry::File, (1, 1, 1), ProtectionMode::ReadOnly, [true, true]),
+            (Entry::File, (1, 1, 1), Entry::File, (1, 2, 1), ProtectionMode::ReadOnly, [true, true]),
+            (Entry::File, (1, 1, 1), Entry::File, (2, 1, 1), ProtectionMode::ReadOnly, [true, false]),
+            (Entry::File, (1, 1, 1), Entry::File, (2, 1, 2), ProtectionMode::ReadOnly, [false, false]),
+            (Entry::File, (1, 1, 1), Entry::Folder, (1, 1, 1), ProtectionMode::ReadOnly, [false, false]),
+            (Entry::Folder, (1, 1, 1), Entry::Folder, (1, 1, 2), ProtectionMode::Pin, [true, true]),
+            (Entry::File, (1, 1, 1), Entry::File, (1, 2, 1), ProtectionMode::Check, [false, false]),
+            (Entry::File, (1, 1, 1), Entry::File, (1, 1, 2), ProtectionMode::Check, [true, true]),
+            (link("a"), (1, 1, 1), link("a"), (2, 1, 1), ProtectionMode::ReadOnly, [true, true]),
+            (link("a"), (1, 1, 1), link("b"), (1, 1, 1), ProtectionMode::ReadOnly, [false, false]),
+            (link("a"), (1, 1, 1), link("a"), (1, 1, 2), ProtectionMode::ReadOnly, [false, false]),
+        ];
+        for (then, before, now, after, mode, expected) in rows {
+            let then = [entry(then, mode, before)];
+            let now = entry(now, mode, after);
+            let (none, plans) = (Vec::new(), BTreeMap::new());
+            let knows = |company| Before::new(&then, &none, &plans, company).knows(&now);
+            assert_eq!([knows(Company::Alone), knows(Company::Others)], expected, "{then:?} {now:?}");
+            assert!(!Before::new([], &none, &plans, Company::Alone).knows(&now));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Takes things from the folders that they were found in, also where the mode of such a folder is in the way.
+
+#![expect(clippy::disallowed_methods, reason = "asks for modes of what a command left, and changes them")]
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags, chmod, fstat};
+
+use crate::outcome::DroppedGroup;
+use crate::quarantine::{Taken, Taker, Taking};
+use crate::workspace::entry::{Stopped, open_below, open_parent};
+use crate::{LeftBy, Quarantined};
+
+/// How much is listed of what was taken away, and how much of a path.
+const MAX_LISTED: usize = 10_000;
+const MAX_SHOWN: usize = 4_096;
+
+/// Takes things from one of the folders that a command could change.
+pub(super) struct RootTaking<'t> {
+    root: &'t OwnedFd,
+    taking: Taking<'t>,
+    taken: &'t mut Vec<Quarantined>,
+}
+
+impl<'t> RootTaking<'t> {
+    pub(super) fn new(whose: Taker<'t>, taken: &'t mut Vec<Quarantined>) -> Self {
+        Self { root: whose.root, taking: Taking::new(whose), taken }
+    }
+
+    /// Takes what lies below an open folder, whose path below the root is given.
+    pub(super) fn take(&mut self, folder: BorrowedFd<'_>, at: &Path, below: &Path, path: PathBuf) {
+        let taken = self.move_away(folder, at, below).ok();
+        let (moved_to, id) = taken.map_or((None, None), |taken| (Some(taken.place), taken.id));
+        // What could not be moved is always said.
+        if self.taken.len() < MAX_LISTED || moved_to.is_none() {
+            self.taken.push(Quarantined { path: shown(path), moved_to, id, left_by: LeftBy::ThisCommand });
+        }
+    }
+
+    /// Takes what lies at a path below the root.
+    pub(super) fn take_from_the_root(&mut self, below: &Path, path: PathBuf) {
+        let root = self.root;
+        self.take(root.as_fd(), Path::new(""), below, path);
+    }
+
+    pub(super) fn make_room(&self) -> Vec<DroppedGroup> {
+        self.taking.make_room()
+    }
+
+    fn move_away(&mut self, folder: BorrowedFd<'_>, at: &Path, below: &Path) -> io::Result<Taken> {
+        let stopped = |stopped| match stopped {
+            Stopped::Error(error) => io::Error::from(error),
+            Stopped::Link(_) => io::Error::from(io::ErrorKind::NotADirectory),
+        };
+        let (parent, name) = open_parent(folder, below).map_err(stopped)?;
+        let parent = parent.map_or_else(|| folder.try_clone_to_owned(), Ok)?;
+        let moving = open_below(parent.as_fd(), Path::new(name), OFlags::PATH).map_err(stopped)?;
+        // A folder is moved to another only by who may write it: its `..` changes.
+        if FileType::from_raw_mode(fstat(&moving)?.st_mode) == FileType::Directory {
+            open_up(&moving)?;
+        }
+        let path = at.join(below);
+        match self.taking.take(&parent, name, &path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            result => return result,
+        }
+        let mode = open_up(&parent)?;
+        let taken = self.taking.take(&parent, name, &path);
+        chmod(own_path(&parent), mode).ok();
+        taken
+    }
+}
+
+/// Lets the owner of a folder do everything with it, and returns its mode as it was.
+fn open_up(folder: &OwnedFd) -> io::Result<Mode> {
+    let mode = Mode::from_raw_mode(fstat(folder)?.st_mode);
+    if !mode.contains(Mode::RWXU) {
+        // Where that is not possible, it shows in what comes next.
+        chmod(own_path(folder), mode | Mode::RWXU).ok();
+    }
+    Ok(mode)
+}
+
+fn own_path(folder: &OwnedFd) -> PathBuf {
+    PathBuf::from("/proc/self/fd").join(folder.as_raw_fd().to_string())
+}
+
+/// A path as it is listed.
+fn shown(path: PathBuf) -> PathBuf {
+    match path.as_os_str().as_bytes().get(..MAX_SHOWN) {
+        Some(begin) => PathBuf::from(OsStr::from_bytes(begin)),
+        None => path,
+    }
+}

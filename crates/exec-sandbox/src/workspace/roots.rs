@@ -1,0 +1,51 @@
+//! The folders that a command may change, and in which names are protected.
+
+use std::path::{Path, PathBuf};
+
+/// A folder that a command may change, and how paths in it are named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub(crate) path: PathBuf,
+    /// What stands before paths in it: nothing in the workspace, its whole path in any other.
+    pub(crate) name: PathBuf,
+}
+
+/// Returns them without those that lie in another: the workspace, if the command may change it, and others.
+pub(crate) fn roots(workspace: Option<&Path>, others: &[PathBuf]) -> Vec<Root> {
+    let workspace = workspace.map(|path| Root { path: path.to_path_buf(), name: PathBuf::new() });
+    let others = others.iter().map(|path| Root { path: path.clone(), name: path.clone() });
+    let mut roots: Vec<Root> = workspace.into_iter().chain(others).collect();
+    // A shorter path may lie around a longer one; of the same, the first one stays.
+    roots.sort_by_key(|root| root.path.components().count());
+    let mut kept: Vec<Root> = Vec::new();
+    for root in roots {
+        if !kept.iter().any(|outer| root.path.starts_with(&outer.path)) {
+            kept.push(root);
+        }
+    }
+    kept
+}
+
+/// Returns how a path is named that lies in one of them.
+pub(crate) fn named(roots: &[Root], path: &Path) -> Option<PathBuf> {
+    roots.iter().find_map(|root| path.strip_prefix(&root.path).ok().map(|below| root.name.join(below)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_folder_is_gone_through_twice() {
+        let paths = |workspace: Option<&str>, others: &[&str]| -> Vec<(String, String)> {
+            let others: Vec<PathBuf> = others.iter().map(PathBuf::from).collect();
+            let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+            let roots = roots(workspace.map(Path::new), &others);
+            roots.into_iter().map(|root| (text(root.path), text(root.name))).collect()
+        };
+        let pair = |path: &str, name: &str| (path.to_owned(), name.to_owned());
+        assert_eq!(paths(Some("/w"), &["/w", "/w/a", "/wx"]), [pair("/w", ""), pair("/wx", "/wx")]);
+        assert_eq!(paths(Some("/a/w"), &["/a"]), [pair("/a", "/a")]);
+        assert_eq!(paths(None, &["/b"]), [pair("/b", "/b")]);
+    }
+}

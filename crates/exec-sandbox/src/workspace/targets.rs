@@ -1,0 +1,168 @@
+//! What links and settings of the user's lead to: it is obeyed as if it lay under the protected name itself.
+
+#![expect(clippy::disallowed_methods, reason = "follows links and settings of the user")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::AsFd as _;
+use std::path::{Component, Path, PathBuf};
+
+use stockade_files::git_settings;
+
+use super::Found;
+use super::entry::{At, at, read_below};
+use super::roots::{Root, named};
+use super::settings::{LedTo, MAX_SETTINGS, led_to};
+use super::walk::{Here, open_root};
+use crate::host::{ProtectedEntry, ProtectionMode};
+
+/// How many files of settings are followed from one another, and how many targets there may be.
+const MAX_INCLUDES: usize = 10;
+const MAX_TARGETS: usize = 1_000;
+
+/// Paths that are led to, as they are found.
+pub(crate) struct Targets<'r> {
+    roots: &'r [Root],
+    paths: BTreeSet<PathBuf>,
+}
+
+impl<'r> Targets<'r> {
+    pub(super) fn new(roots: &'r [Root]) -> Self {
+        Self { roots, paths: BTreeSet::new() }
+    }
+
+    /// What a link with a protected name leads to.
+    pub(super) fn of_a_link(&mut self, entry: &ProtectedEntry) {
+        let crate::host::Entry::Link { to: Some(to), .. } = &entry.kind else { return };
+        let Some(root) = self.roots.iter().find(|root| entry.path.starts_with(&root.name)) else { return };
+        let path = root.path.join(entry.path.strip_prefix(&root.name).unwrap_or(&entry.path));
+        if let Some(around) = path.parent() {
+            self.add(&around.join(to));
+        }
+    }
+
+    /// What the settings of a repository lead to.
+    pub(super) fn of_settings(&mut self, root: &Root, here: &Here<'_>) {
+        let folder = root.path.join(here.path);
+        for name in ["config", "config.worktree"] {
+            let Some(text) = read_below(here.folder, Path::new(name), MAX_SETTINGS) else { continue };
+            // What is relative begins where the files are; in a repository without files, in itself.
+            let is_inner = folder.file_name().is_some_and(|name| name == ".git");
+            let files = if is_inner { folder.parent().unwrap_or(&folder) } else { &folder };
+            self.follow(&text, &folder, files, MAX_INCLUDES);
+        }
+    }
+
+    fn follow(&mut self, text: &[u8], folder: &Path, files: &Path, left: usize) {
+        let Ok(settings) = git_settings(text) else { return };
+        for (path, kind) in led_to(&settings) {
+            let path = at_home(path);
+            match kind {
+                LedTo::Hooks => self.add(&files.join(path)),
+                LedTo::Settings => {
+                    let path = folder.join(path);
+                    self.add(&path);
+                    // Settings that are a link lead on from where they lie.
+                    let Some(path) = without_links(&path).filter(|_| left > 0) else { continue };
+                    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
+                    let opened = open_root(folder).ok();
+                    let more = opened.and_then(|it| read_below(it.as_fd(), Path::new(name), MAX_SETTINGS));
+                    if let Some(more) = more {
+                        self.follow(&more, folder, files, left - 1);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path) {
+        if self.paths.len() < MAX_TARGETS {
+            self.paths.extend(without_links(path));
+        }
+    }
+
+    /// Adds what is there to what is protected, and what is not to what may not appear.
+    pub(super) fn add_to(self, found: &mut Found) {
+        for path in self.paths {
+            let Some(name) = named(self.roots, &path).filter(|name| !name.as_os_str().is_empty()) else {
+                continue;
+            };
+            let is_root = self.roots.iter().any(|root| root.path == path);
+            if is_root || found.protected.iter().any(|entry| entry.path == name) {
+                continue;
+            }
+            if let Some((lying, around)) = lying_at(self.roots, &path) {
+                found.protected.push(ProtectedEntry {
+                    path: name.clone(),
+                    kind: lying.kind,
+                    mode: ProtectionMode::ReadOnly,
+                    stamp: lying.stamp,
+                    around,
+                });
+            }
+            found.led_to.push(name);
+        }
+    }
+}
+
+/// What lies at a path in one of these folders, with what stands for the folders that lead there.
+pub(crate) fn lying_at(roots: &[Root], path: &Path) -> Option<(super::entry::Lying, u64)> {
+    let root = roots.iter().find(|root| path.starts_with(&root.path))?;
+    let below = path.strip_prefix(&root.path).ok()?;
+    let folder = open_root(&root.path).ok()?;
+    let around = super::walk::around(0, folder.as_fd(), below)?;
+    match at(folder.as_fd(), below)? {
+        At::There(lying) => Some((lying, around)),
+        At::BehindALink(..) => None,
+    }
+}
+
+/// `~/x` is a path below the home.
+fn at_home(path: &str) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(below) => std::env::home_dir().unwrap_or_default().join(below),
+        None => PathBuf::from(path),
+    }
+}
+
+/// Where a path leads, whose end may be missing.
+fn without_links(path: &Path) -> Option<PathBuf> {
+    let mut missing = PathBuf::new();
+    for around in path.ancestors() {
+        if let Ok(real) = fs::canonicalize(around) {
+            let plain = missing.components().all(|part| matches!(part, Component::Normal(_)));
+            return plain.then(|| if missing.as_os_str().is_empty() { real } else { real.join(&missing) });
+        }
+        missing = Path::new(around.file_name()?).join(&missing);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{look, roots::roots};
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_led_to_is_protected_or_may_not_appear() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in [".git/objects", ".git/refs", "shared/hooks", "cfg", "app"] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let text = "[core]\nhooksPath = team/hooks\n[include]\npath = ../team.cfg\npath = /etc/gitconfig\n";
+        fs::write(root.join(".git/config"), text).unwrap();
+        fs::write(root.join("team.cfg"), "[include]\npath = more.cfg\n").unwrap();
+        symlink("../shared/hooks", root.join(".git/hooks")).unwrap();
+        symlink("../cfg", root.join("app/.claude")).unwrap();
+        let found = look(&roots(Some(&root), &[]));
+        let paths: Vec<&str> = found.protected.iter().filter_map(|entry| entry.path.to_str()).collect();
+        let expected =
+            [".git", "cfg", "team.cfg", ".git/config", ".git/hooks", "app/.claude", "shared/hooks"];
+        assert_eq!(paths, expected);
+        let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(led_to, ["cfg", "more.cfg", "shared/hooks", "team/hooks", "team.cfg"]);
+    }
+}

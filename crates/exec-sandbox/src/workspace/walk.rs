@@ -1,0 +1,305 @@
+//! Goes through folders that a command may have filled: no link is followed, nothing bounds how many names or how deep they may
+//! be, and a folder that its owner may not list is opened all the same.
+//!
+//! Each folder is opened from the one around it, so a long path costs no more than a short one. What was opened longest ago is
+//! closed where folders lie very deep, and opened again by `..`, if that still leads to the same folder.
+
+#![expect(clippy::disallowed_methods, reason = "goes through folders and opens them")]
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmod, openat, openat2, statx,
+};
+use rustix::io::Errno;
+
+use crate::host::{FileIdentity, Searched, Stamp};
+
+/// How many folders are open at once, one in the other.
+const MAX_OPEN: usize = 128;
+
+/// A name in a folder.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) name: OsString,
+    pub(crate) kind: FileType,
+}
+
+/// A folder that the walk has come to.
+pub(crate) struct Here<'w> {
+    pub(crate) folder: BorrowedFd<'w>,
+    /// Its path, below where the walk began.
+    pub(crate) path: &'w Path,
+    /// How many folders lead here, with this one.
+    pub(crate) depth: usize,
+    /// Stands for these folders: with one of them replaced, it is another number.
+    pub(crate) around: u64,
+    /// What is in it; nothing if it cannot be listed.
+    pub(crate) names: Option<&'w [Listed]>,
+}
+
+/// What somebody wants to know of each folder.
+pub(crate) trait Visit {
+    /// Looks at a folder, and returns by their numbers in the list which folders in it are not to be entered.
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize>;
+}
+
+struct Level {
+    folder: Option<OwnedFd>,
+    identity: FileIdentity,
+    around: u64,
+    /// What is still to be entered.
+    left: Vec<OsString>,
+}
+
+/// Visits a folder and every one below it.
+pub(crate) fn walk(root: &Path, visit: &mut impl Visit) -> Searched {
+    let Ok(folder) = open_root(root) else { return Searched::InPart };
+    let Ok(stamp) = stamp_of(folder.as_fd(), Path::new("")) else { return Searched::InPart };
+    let mut walk = Walk { levels: Vec::new(), path: PathBuf::new(), searched: Searched::Fully };
+    walk.enter(folder, stamp.file, 0, visit);
+    while let Some(level) = walk.levels.last_mut() {
+        match level.left.pop() {
+            Some(name) => walk.descend(&name, visit),
+            None => walk.leave(),
+        }
+    }
+    walk.searched
+}
+
+/// Opens the folder where a walk begins. No part of its path is a link.
+pub(crate) fn open_root(root: &Path) -> rustix::io::Result<OwnedFd> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat2(CWD, root, flags, Mode::empty(), resolve)
+}
+
+/// Which file lies at a path below a folder, and how it looks. A link is not followed.
+pub(crate) fn stamp_of(folder: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Stamp> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
+    let found = statx(folder, path, flags, StatxFlags::BASIC_STATS | StatxFlags::BTIME)?;
+    let born = match found.stx_mask & StatxFlags::BTIME.bits() {
+        0 => (0, 0),
+        _ => (found.stx_btime.tv_sec, found.stx_btime.tv_nsec),
+    };
+    let device = rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor);
+    Ok(Stamp {
+        file: FileIdentity { device, number: found.stx_ino, born },
+        size: found.stx_size,
+        modified: (found.stx_mtime.tv_sec, i64::from(found.stx_mtime.tv_nsec)),
+        changed: (found.stx_ctime.tv_sec, i64::from(found.stx_ctime.tv_nsec)),
+    })
+}
+
+struct Walk {
+    levels: Vec<Level>,
+    path: PathBuf,
+    searched: Searched,
+}
+
+impl Walk {
+    fn enter(&mut self, folder: OwnedFd, identity: FileIdentity, around: u64, visit: &mut impl Visit) {
+        let listed = list(folder.as_fd());
+        if listed.is_none() {
+            self.searched = Searched::InPart;
+        }
+        let (depth, names) = (self.levels.len(), listed.as_deref());
+        let here = Here { folder: folder.as_fd(), path: &self.path, depth, around, names };
+        let passed = visit.folder(&here);
+        let folders = listed.into_iter().flatten().enumerate();
+        let left = folders
+            .filter(|(at, entry)| entry.kind == FileType::Directory && !passed.contains(at))
+            .map(|(_, entry)| entry.name)
+            .collect();
+        self.levels.push(Level { folder: Some(folder), identity, around, left });
+        if let Some(old) = self.levels.len().checked_sub(MAX_OPEN + 1).and_then(|at| self.levels.get_mut(at))
+        {
+            old.folder = None;
+        }
+    }
+
+    fn descend(&mut self, name: &OsStr, visit: &mut impl Visit) {
+        let Some(Level { folder: Some(folder), around, .. }) = self.levels.last() else { return };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = in_an_open_folder(folder.as_fd(), |folder| openat(folder, name, flags, Mode::empty()));
+        let entered = opened.and_then(|inner| {
+            let stamp = stamp_of(inner.as_fd(), Path::new(""))?;
+            Ok((inner, stamp.file))
+        });
+        match entered {
+            Ok((inner, identity)) => {
+                let around = and_then(*around, identity);
+                self.path.push(name);
+                self.enter(inner, identity, around, visit);
+            }
+            // It was taken away, or replaced.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+            Err(_) => self.searched = Searched::InPart,
+        }
+    }
+
+    /// Goes back to the folder around. Where that is not open any more, it is found by `..`, or the walk ends.
+    fn leave(&mut self) {
+        let Some(inner) = self.levels.pop() else { return };
+        self.path.pop();
+        let Some(outer) = self.levels.last_mut() else { return };
+        if outer.folder.is_some() {
+            return;
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let found = inner.folder.and_then(|inner| openat(&inner, "..", flags, Mode::empty()).ok());
+        let is_same = |found: &OwnedFd| {
+            stamp_of(found.as_fd(), Path::new("")).is_ok_and(|stamp| stamp.file == outer.identity)
+        };
+        match found.filter(is_same) {
+            Some(found) => outer.folder = Some(found),
+            None => {
+                self.searched = Searched::InPart;
+                self.levels.clear();
+            }
+        }
+    }
+}
+
+/// Stands for the folders that lead to a folder, and on to what lies at a path below it.
+pub(crate) fn around(mut around: u64, folder: BorrowedFd<'_>, path: &Path) -> Option<u64> {
+    let mut inner: Option<OwnedFd> = None;
+    for part in path.parent().into_iter().flat_map(Path::components) {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let outer = inner.as_ref().map_or(folder, |inner| inner.as_fd());
+        let open = |outer: BorrowedFd<'_>| openat(outer, part.as_os_str(), flags, Mode::empty());
+        let opened = in_an_open_folder(outer, open).ok()?;
+        around = and_then(around, stamp_of(opened.as_fd(), Path::new("")).ok()?.file);
+        inner = Some(opened);
+    }
+    Some(around)
+}
+
+/// Stands for the same folders and one more.
+fn and_then(around: u64, identity: FileIdentity) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (around, identity.device, identity.number, identity.born).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Lists a folder; nothing if that is possible in no way.
+fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let open = || openat(folder, ".", flags, Mode::empty());
+    let opened = in_an_open_folder(folder, |_| open()).ok()?;
+    let mut entries = Dir::new(opened).ok()?;
+    let mut listed = Vec::new();
+    for entry in entries.by_ref() {
+        let entry = entry.ok()?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let name = OsStr::from_bytes(name).to_os_string();
+        let kind = match entry.file_type() {
+            FileType::Unknown => kind_of(folder, &name),
+            kind => kind,
+        };
+        listed.push(Listed { name, kind });
+    }
+    Some(listed)
+}
+
+/// What a name stands for, where the file system does not say so in its lists.
+fn kind_of(folder: BorrowedFd<'_>, name: &OsStr) -> FileType {
+    let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.map_or(FileType::Unknown, |data| FileType::from_raw_mode(data.st_mode))
+}
+
+/// Does something in a folder; where its mode is in the way, once more while its owner may do everything with it.
+pub(crate) fn in_an_open_folder<T>(
+    folder: BorrowedFd<'_>,
+    mut with: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<T>,
+) -> rustix::io::Result<T> {
+    match with(folder) {
+        Err(Errno::ACCESS) => {}
+        result => return result,
+    }
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(folder)?.st_mode);
+    let own = PathBuf::from("/proc/self/fd").join(folder.as_raw_fd().to_string());
+    chmod(&own, mode | Mode::RWXU)?;
+    let result = with(folder);
+    chmod(&own, mode).ok();
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "makes folders to walk through")]
+
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    struct Count {
+        folders: usize,
+        names: usize,
+        deepest: usize,
+    }
+
+    impl Visit for Count {
+        fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+            self.folders += 1;
+            self.names += here.names.map_or(0, <[_]>::len);
+            self.deepest = self.deepest.max(here.depth);
+            BTreeSet::new()
+        }
+    }
+
+    fn count(root: &Path) -> (Count, Searched) {
+        let mut count = Count { folders: 0, names: 0, deepest: 0 };
+        let searched = walk(root, &mut count);
+        (count, searched)
+    }
+
+    #[test]
+    fn folders_lie_as_deep_as_they_like() {
+        const DEPTH: usize = 5 * MAX_OPEN;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let mut at = open_root(&root).unwrap();
+        for _ in 0..DEPTH {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
+            at = openat(&at, "d", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        }
+        let (count, searched) = count(&root);
+        assert_eq!((count.folders, count.deepest, searched), (DEPTH + 1, DEPTH, Searched::Fully));
+    }
+
+    #[test]
+    fn a_folder_that_nobody_may_list_is_listed_and_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let inner = root.join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("x"), "").unwrap();
+        for (path, mode) in [(&inner, 0o311), (&root.join("a"), 0o000)] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let (count, searched) = count(&root);
+        assert_eq!((count.folders, count.names, searched), (3, 3, Searched::Fully));
+        let mode = fs::metadata(root.join("a")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0);
+        fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(fs::metadata(&inner).unwrap().permissions().mode() & 0o7777, 0o311);
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("/usr", root.join("out")).unwrap();
+        let (count, _) = count(&root);
+        assert_eq!((count.folders, count.names), (1, 1));
+    }
+}
