@@ -22,7 +22,8 @@ pub struct ResourceLimits {
     pub file_size: Limit<u64>,
     /// Files that one process has open.
     pub open_files: Limit<u64>,
-    /// Bytes in the private `/tmp`; the private home and shared memory get half as much each.
+    /// Bytes in the private `/tmp`; the private home and shared memory get half as much each. They lie in memory, so all three
+    /// together are never more than what is bounded there.
     pub scratch: u64,
     /// Bytes that the command may print. What goes beyond is dropped.
     pub output: Limit<u64>,
@@ -44,6 +45,24 @@ impl Default for ResourceLimits {
             output: Limit::AtMost(32 * MIB),
             priority: Priority::Background,
         }
+    }
+}
+
+impl ResourceLimits {
+    /// Bytes in the private `/tmp`.
+    pub(crate) fn temporary(&self) -> u64 {
+        self.memory.bound().map_or(self.scratch, |memory| self.scratch.min(memory / 2))
+    }
+
+    /// Bytes in the private home, and as many in shared memory.
+    pub(crate) fn beside_temporary(&self) -> u64 {
+        self.temporary() / 2
+    }
+
+    /// Whether somebody named a bound on memory that is tighter than the usual one.
+    pub(crate) fn is_tight(&self) -> bool {
+        let usual = Self::default().memory.bound().unwrap_or(u64::MAX);
+        self.memory.bound().is_some_and(|memory| memory < usual)
     }
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
     mounts.push(Mount::new(
         "/tmp",
-        MountKind::Scratch { size: spec.limits.scratch },
+        MountKind::Scratch { size: spec.limits.temporary() },
         "private temporary files",
     ));
     let (outer, inner) = read_only(spec, facts)?;
@@ -293,7 +293,7 @@ fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<M
 fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     let home = &facts.home;
     let is_own = !home.as_os_str().is_empty() && home != Path::new("/") && !home.starts_with(&spec.workspace);
-    let size = spec.limits.scratch / 2;
+    let size = spec.limits.beside_temporary();
     is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, "private home"))
 }
 

@@ -183,6 +183,10 @@ fn namespaces(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts, promis
         promise
             .gap(Property::Network, "abstract sockets of this machine are reached: no Landlock closes them");
     }
+    promise.gap(
+        Property::Network,
+        "a socket of this machine that is made in the workspace while the command runs is reached",
+    );
     names(spec, facts, promise);
 }
 

@@ -138,6 +138,9 @@ impl RunError {
     }
 }
 
+/// What no look at processes finds.
+const UNCOUNTED: &str = "without a control group, what is in sockets and pipes is not counted";
+
 /// What control groups enforce better than anything else. They are made where one of these is required.
 const GROUPED: &[Property] =
     &[Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
@@ -153,11 +156,7 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
 fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
     let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
-    let groups = if plan.require.iter().any(|property| GROUPED.contains(property)) {
-        Groups::make(&plan.limits, number)
-    } else {
-        Groups::default()
-    };
+    let groups = if is_grouped(plan) { Groups::make(&plan.limits, number) } else { Groups::default() };
     let private = match plan.provider {
         Provider::Landlock => Some(
             Private::new(plan, Ids::new(plan.identity, number))
@@ -192,6 +191,12 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();
     observer.map_err(RunError::setup("looking on at what the command asks for"))
+}
+
+/// Whether control groups are made, where they may be: where somebody requires what they enforce, or named a bound on memory,
+/// which nothing else holds for what no process owns.
+fn is_grouped(plan: &Plan) -> bool {
+    plan.limits.is_tight() || plan.require.iter().any(|property| GROUPED.contains(property))
 }
 
 /// A number that no other sandbox has which runs at the same time.
@@ -241,7 +246,11 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
 fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
     if plan.limits.memory.bound().is_some() && !groups.bound_memory() {
         enforcement.enforce(Property::Memory, "a limit of each process");
-        enforcement.enforce(Property::TotalMemory, "a look at all processes, ten times a second");
+        enforcement.enforce(
+            Property::TotalMemory,
+            "a look at all processes and folders in memory, at least ten times a second",
+        );
+        enforcement.gap(Property::TotalMemory, UNCOUNTED);
     }
     if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) {
         process_count(plan, enforcement);
@@ -256,7 +265,9 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
         }
         (Some(_), _) => enforcement.enforce(Property::Processors, "a set of processors that it cannot leave"),
     }
-    let missing = plan.require.iter().find(|property| !enforcement.holds(**property));
+    // What is only looked at is not what somebody requires.
+    let is_in_part = |property: &Property| *property == Property::TotalMemory && !groups.bound_memory();
+    let missing = plan.require.iter().find(|property| !enforcement.holds(**property) || is_in_part(property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))
 }
 

@@ -1,11 +1,11 @@
 //! Runs a command of an agent in a sandbox.
 //!
 //! ```no_run
-//! use stockade_guard::exec::{SandboxSpec, Streams, run_spec};
+//! use stockade_guard::exec::{Property, SandboxSpec, Streams, run_spec};
 //!
 //! let spec = SandboxSpec::new("/srv/work", ["make", "test"]);
 //! let outcome = run_spec(&spec, Streams::default())?;
-//! assert!(outcome.enforcement.gaps.is_empty(), "{:?}", outcome.enforcement.gaps);
+//! assert!(outcome.enforcement.holds(Property::Files), "{:?}", outcome.enforcement.gaps);
 //! # Ok::<(), stockade_guard::exec::RunError>(())
 //! ```
 

@@ -31,10 +31,10 @@ enum Who {
 /// Nobody, as every system knows that user.
 const NOBODY: u32 = 65534;
 
-/// Each backend, and who uses it. Bubblewrap is not for root.
+/// Each backend, and who uses it. Bubblewrap is not for root, nor is Landlock in a workspace of root's own.
 fn backends() -> &'static [(&'static str, Who)] {
     if rustix::process::geteuid().is_root() {
-        &[("native", Who::Same), ("landlock", Who::Same), ("native", Who::Nobody), ("bwrap", Who::Nobody)]
+        &[("native", Who::Same), ("native", Who::Nobody), ("bwrap", Who::Nobody), ("landlock", Who::Nobody)]
     } else {
         &[("native", Who::Same), ("bwrap", Who::Same), ("landlock", Who::Same)]
     }

@@ -80,7 +80,7 @@ pub(crate) fn start(
     words.extend(["--info-fd".into(), number(&information), "--block-fd".into(), number(&go_read)]);
     words.extend(["--seccomp".into(), number(&code), "--cap-drop".into(), "ALL".into()]);
     words.extend(["--hostname", "stockade"].map(OsString::from));
-    words.extend(processes());
+    words.extend(processes(plan.limits.beside_temporary()));
     for (name, value) in &plan.environment {
         words.extend(["--setenv".into(), name.clone(), value.clone()]);
     }
@@ -175,13 +175,12 @@ fn refused(path: &Path, why: &'static str) -> io::Error {
 }
 
 /// What of `/proc` concerns the whole machine is covered, as far as the machine has it; and shared memory is bounded.
-fn processes() -> Vec<OsString> {
+fn processes(shared_memory: u64) -> Vec<OsString> {
     let path = |name: &&str| Path::new("/proc").join(name);
     let files = steps::HIDDEN_FILES.iter().map(path).filter(|path| path.is_file());
     let folders = steps::HIDDEN_FOLDERS.iter().map(path).filter(|path| path.is_dir());
     let files = files.flat_map(|path| ["--ro-bind".into(), "/dev/null".into(), path.into_os_string()]);
-    let shared =
-        ["--size".into(), steps::SHARED_MEMORY.to_string().into(), "--tmpfs".into(), "/dev/shm".into()];
+    let shared = ["--size".into(), shared_memory.to_string().into(), "--tmpfs".into(), "/dev/shm".into()];
     files.chain(shared).chain(folders.flat_map(|path| ["--tmpfs".into(), path.into_os_string()])).collect()
 }
 

@@ -1,8 +1,11 @@
 //! Limits that the kernel holds for each process.
 
-#![expect(clippy::disallowed_methods, reason = "gives this program's number, and the next processors")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "gives this program's number, the next processors, and what a user may watch"
+)]
 
-use std::ffi::c_uint;
+use std::ffi::{CString, c_uint};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -28,7 +31,10 @@ pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit>
         (libc::RLIMIT_FSIZE, limits.file_size.bound()),
         (libc::RLIMIT_NOFILE, limits.open_files.bound()),
     ];
-    let set = rows.into_iter().filter_map(|(resource, limit)| Some((resource, limit?)));
+    // What a user has of these is the same for all of its programs, so half is left for the others.
+    let halved = [libc::RLIMIT_SIGPENDING, libc::RLIMIT_MSGQUEUE]
+        .map(|resource| (resource, Some(hard_limit(resource as _) / 2)));
+    let set = rows.into_iter().chain(halved).filter_map(|(resource, limit)| Some((resource, limit?)));
     set.map(|(resource, limit)| at_most_inherited(resource as _, limit))
         .chain(limits.cpu_time.bound().map(cpu_time))
         .collect()
@@ -56,6 +62,13 @@ pub(crate) fn reaches_hard_cpu_limit(limits: &ResourceLimits, seconds: u64) -> b
 fn at_most_inherited(resource: c_uint, limit: u64) -> KernelLimit {
     let hard = limit.min(hard_limit(resource));
     KernelLimit { resource, soft: hard, hard }
+}
+
+/// How many lists of watched files a command may make: half of what this user may.
+pub(super) fn watchers() -> Option<CString> {
+    let text = std::fs::read_to_string("/proc/sys/user/max_inotify_instances").ok()?;
+    let most: u64 = text.trim().parse().ok()?;
+    CString::new((most / 2).to_string()).ok()
 }
 
 /// Returns the processors to run on, if they are bounded: so many of those that this program may use. The next command

@@ -55,8 +55,13 @@ pub(super) struct RootfsPlan {
 
 /// Returns the rootfs of a plan.
 pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io::Result<RootfsPlan> {
-    let mut builder =
-        RootfsBuilder { rootfs: RootfsPlan::default(), made: BTreeSet::new(), covered: Vec::new(), terminal };
+    let mut builder = RootfsBuilder {
+        rootfs: RootfsPlan::default(),
+        made: BTreeSet::new(),
+        covered: Vec::new(),
+        terminal,
+        shared_memory: plan.limits.beside_temporary(),
+    };
     for mount in &plan.mounts {
         builder.add(mount)?;
     }
@@ -113,6 +118,8 @@ struct RootfsBuilder<'t> {
     covered: Vec<PathBuf>,
     /// Where this machine has the terminal of the command.
     terminal: Option<&'t Path>,
+    /// Bytes of shared memory.
+    shared_memory: u64,
 }
 
 impl RootfsBuilder<'_> {
@@ -216,7 +223,7 @@ impl RootfsBuilder<'_> {
         }
         self.mount_point(&target.join("pts"), MountPoint::Folder)?;
         self.step(Step::Terminals(below_root(&target.join("pts"))?));
-        self.scratch(&target.join("shm"), SHARED_MEMORY, MountAttributes::NOEXEC)
+        self.scratch(&target.join("shm"), self.shared_memory, MountAttributes::NOEXEC)
     }
 
     /// Makes what is to be mounted on, unless it was brought from the machine.
@@ -248,6 +255,3 @@ impl RootfsBuilder<'_> {
         Ok(())
     }
 }
-
-/// Bytes of shared memory.
-pub(crate) const SHARED_MEMORY: u64 = 256 << 20;

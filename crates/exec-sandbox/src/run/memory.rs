@@ -3,27 +3,82 @@
 #![expect(clippy::disallowed_methods, reason = "reads how much memory processes have")]
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often it is added up.
+use rustix::fs::{stat, statvfs};
+
+/// How often it is added up at least.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
+
+/// And at most.
+const SHORTEST: Duration = Duration::from_millis(5);
 
 /// More processes than this are not looked at; the limit of processes ends them sooner.
 const MAX_COUNT: usize = 5000;
 
-/// Whether a process and all below it have more than so many bytes for themselves. What was there one moment and gone the
-/// next counts for nothing.
-///
-/// Memory that processes share is asked for only where it matters: how much of it falls to each takes long to add up.
-pub(super) fn exceeds(first: i32, most: u64) -> bool {
+/// How long nobody need look again at a process and all below it; nothing if they have more than so many bytes for themselves.
+/// What was there one moment and gone the next counts for nothing.
+pub(super) fn next_look(first: i32, folders: &[PathBuf], most: u64) -> Option<Duration> {
+    most.checked_sub(used(first, folders, most)).map(time_to_fill)
+}
+
+/// So long as it takes at least to fill what is left.
+pub(super) fn time_to_fill(left: u64) -> Duration {
+    /// Bytes that one processor fills in a millisecond, at most.
+    const QUICKEST: u64 = 4 << 20;
+    let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
+    Duration::from_millis(left / (QUICKEST * processors)).clamp(SHORTEST, INTERVAL)
+}
+
+/// Bytes that processes have for themselves and that lie in folders in memory. What is shared may lie there too, so where both
+/// together would be too much, only what lies in no folder counts: to add that up takes longer.
+fn used(first: i32, folders: &[PathBuf], most: u64) -> u64 {
     let tree = tree(first);
     let own: u64 = tree.iter().map(|pid| own(*pid)).sum();
     let shared: u64 = tree.iter().map(|pid| of_status(*pid, "status", "RssShmem:")).sum();
-    if own.saturating_add(shared) <= most {
-        return false;
+    let lies = lie_in(&tree, folders);
+    let all = own.saturating_add(shared).saturating_add(lies);
+    if all <= most {
+        return all;
     }
-    let part: u64 = tree.iter().map(|pid| of_status(*pid, "smaps_rollup", "Pss_Shmem:")).sum();
-    own.saturating_add(part) > most
+    let nameless: u64 = tree.iter().map(|pid| nameless(*pid)).sum();
+    own.saturating_add(nameless).saturating_add(lies)
+}
+
+/// Bytes of memory that is shared and lies in no folder, as far as it falls to one process.
+fn nameless(pid: i32) -> u64 {
+    const KINDS: &[&str] = &["/dev/zero (deleted)", "/memfd:", "/SYSV"];
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
+    let mut counts = false;
+    let mut thousands = 0u64;
+    for line in text.lines() {
+        // What is mapped has a line that begins with where, in small letters; what is said of it begins with a capital.
+        if !line.starts_with(|first: char| first.is_ascii_uppercase()) {
+            counts = KINDS.iter().any(|kind| line.contains(kind));
+        } else if let Some(part) = line.strip_prefix("Pss:").filter(|_| counts) {
+            let number = part.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
+            thousands = thousands.saturating_add(number.unwrap_or_default());
+        }
+    }
+    thousands.saturating_mul(1024)
+}
+
+/// Bytes in folders in memory, as a process of the sandbox sees them: the first one that can be looked at. What makes the
+/// sandbox sees the folders of this machine.
+fn lie_in(tree: &[i32], folders: &[PathBuf]) -> u64 {
+    let place = |root: &Path| stat(root).ok().map(|data| (data.st_dev, data.st_ino));
+    let own = place(Path::new("/"));
+    let at = |pid: &i32| -> Option<u64> {
+        let root = PathBuf::from(format!("/proc/{pid}/root"));
+        place(&root).filter(|root| Some(*root) != own)?;
+        let used = |folder: &PathBuf| {
+            let system = statvfs(root.join(folder.strip_prefix("/").unwrap_or(folder))).ok()?;
+            Some(system.f_blocks.saturating_sub(system.f_bfree).saturating_mul(system.f_frsize))
+        };
+        folders.iter().map(used).sum()
+    };
+    tree.iter().find_map(at).unwrap_or_default()
 }
 
 fn tree(first: i32) -> Vec<i32> {
@@ -68,7 +123,8 @@ mod tests {
     #[test]
     fn this_program_has_memory_of_its_own() {
         let this = std::process::id().cast_signed();
-        assert!(exceeds(this, 100_000) && !exceeds(this, 1 << 40));
-        assert!(!exceeds(i32::MAX, 0));
+        assert_eq!(next_look(this, &[], 100_000), None);
+        assert_eq!(next_look(this, &[], 1 << 40), Some(INTERVAL));
+        assert_eq!(next_look(i32::MAX, &[], 0), Some(SHORTEST));
     }
 }

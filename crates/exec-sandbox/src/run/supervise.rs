@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
@@ -16,9 +17,11 @@ use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
 use crate::explain::{Denial, explain};
 use crate::limits::Priority;
+use crate::mounts::MountKind;
 use crate::native::limits::reaches_hard_cpu_limit;
 use crate::outcome::{End, Outcome, ResourceUsage};
 use crate::plan::Plan;
+use crate::provider::Provider;
 use crate::sys::footprint::Code;
 use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
 use crate::sys::raw;
@@ -71,6 +74,8 @@ struct Bounds<'b> {
     end: Option<Instant>,
     /// Bytes of all processes together, where nobody else looks at that.
     memory: Option<u64>,
+    /// Folders in memory, which count as well.
+    folders: Vec<PathBuf>,
     /// Whether others go first.
     background: bool,
     /// Who may end it from outside.
@@ -102,6 +107,7 @@ pub(super) fn supervise(
     let bounds = Bounds {
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
         memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
+        folders: folders_in_memory(plan),
         background: plan.limits.priority == Priority::Background,
         cancellation: control.cancellation.as_ref(),
     };
@@ -118,6 +124,15 @@ pub(super) fn supervise(
     Ok(Watched { ending, used: used?, is_all, pump })
 }
 
+/// Where the command sees folders that lie in memory. Where it has no view of its own, there are none.
+fn folders_in_memory(plan: &Plan) -> Vec<PathBuf> {
+    if !matches!(plan.provider, Provider::Native | Provider::Bwrap { .. }) {
+        return Vec::new();
+    }
+    let scratch = plan.mounts.iter().filter(|mount| matches!(mount.kind, MountKind::Scratch { .. }));
+    scratch.map(|mount| mount.target.clone()).chain([PathBuf::from("/dev/shm")]).collect()
+}
+
 fn watch(
     running: &Running,
     pump: &mut Pump,
@@ -126,7 +141,7 @@ fn watch(
 ) -> io::Result<Ending> {
     let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
     // Most commands are gone before it is worth while to look.
-    let mut next_look = Instant::now() + memory::INTERVAL;
+    let mut next_look = Instant::now() + bounds.memory.map_or(memory::INTERVAL, memory::time_to_fill);
     let mut code = None;
     let bell = bounds.cancellation.map(Cancellation::bell).transpose()?;
     loop {
@@ -140,11 +155,12 @@ fn watch(
         }
         let has_looked = now >= next_look;
         if has_looked {
-            if bounds.memory.is_some_and(|most| memory::exceeds(running.init.pid, most)) {
+            let look = |most| memory::next_look(running.init.pid, &bounds.folders, most);
+            let Some(rest) = bounds.memory.map_or(Some(memory::INTERVAL), look) else {
                 return Ok(Ending::OutOfMemory);
-            }
+            };
             tries = if tries == 0 || running.weighs_less() { 0 } else { tries - 1 };
-            next_look = Instant::now() + memory::INTERVAL;
+            next_look = Instant::now() + rest;
             code.get_or_insert_with(Code::find);
         }
         let looks = pump.follow() || bounds.memory.is_some() || tries > 0 || code.is_none();

@@ -57,6 +57,11 @@ impl Row {
         Self { errno: EOPNOTSUPP, ..self }
     }
 
+    /// As if it had succeeded, and nothing came of it: for wishes that programs do well without.
+    const fn seem_done(self) -> Self {
+        Self { errno: 0, ..self }
+    }
+
     const fn seem_unsupported(self) -> Self {
         Self { errno: EAFNOSUPPORT, ..self }
     }
@@ -80,6 +85,12 @@ const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d, 0x5423];
 /// Unix, IPv4, IPv6, and netlink, which programs ask about addresses.
 const FAMILIES: &[u32] = &[1, 2, 10, 16];
 const NETLINK: &[u32] = &[16];
+/// The request for a larger pipe, and as much as every pipe has: all pipes of a user have a budget together, also those outside.
+const PIPE_SIZE: &[u32] = &[1031];
+const ORDINARY_PIPE: u32 = 64 << 10;
+/// Options of every socket, and those that make its buffers larger, which count for nobody's memory.
+const EVERY_SOCKET: &[u32] = &[1];
+const BUFFERS: &[u32] = &[7, 8, 32, 33];
 const RAW: &[u32] = &[3];
 /// Attaching to a process that did not ask for it.
 const ATTACH: &[u32] = &[16, 0x4206];
@@ -174,6 +185,8 @@ pub(super) const ROWS: &[Row] = &[
     deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).seem_unsupported(),
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(NETLINK)), (1, MaskedOneOf(0xf, RAW))]),
     deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
+    deny("setsockopt", Some(54), Some(208)).when(&[(1, OneOf(EVERY_SOCKET)), (2, OneOf(BUFFERS))]).seem_done(),
+    deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(PIPE_SIZE)), (2, Above(ORDINARY_PIPE))]),
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
     // Shared memory that nobody has attached counts for nobody's memory; there are at most 4096 pieces.
     deny("shmget", Some(29), Some(194)).when(&[(1, Above(LARGE_PIECE))]),

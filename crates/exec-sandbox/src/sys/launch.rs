@@ -38,6 +38,8 @@ pub(crate) struct Launch {
     /// Whether other programs get the processor first.
     pub(crate) background: bool,
     pub(crate) limits: Vec<KernelLimit>,
+    /// How many lists of watched files may be made, where there is a user namespace.
+    pub(crate) watchers: Option<CString>,
     /// What is installed last, after which only the command starts, and what lets it.
     pub(crate) last_filter: Vec<Instruction>,
     pub(crate) secret: [u64; 3],

@@ -35,7 +35,7 @@ else: print('one that runs')
 fn files_in_memory_are_counted_and_never_run() {
     let before = fs::read_to_string(SETTING).unwrap_or_default();
     for backend in each() {
-        for memory in [Limit::Unlimited, Limit::AtMost(1 << 30)] {
+        for memory in [Limit::Unlimited, Limit::AtMost(4 << 30)] {
             let live = Live::bare();
             let outcome = live
                 .run(&["python3", "-c", SCRIPT], |spec| {

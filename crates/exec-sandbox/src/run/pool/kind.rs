@@ -12,7 +12,7 @@ use crate::host::Stamp;
 use crate::mounts::{Mount, MountKind};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::run::{GROUPED, Input, Streams, Terminal};
+use crate::run::{Input, Streams, Terminal, is_grouped};
 use crate::spec::{Explain, Network};
 
 /// What must be the same for a command to use a sandbox: the plan but for the words of the command, and each file and folder
@@ -27,7 +27,7 @@ pub(super) struct Kind {
 impl Kind {
     /// Returns the kind of a plan; nothing where such a sandbox is not made beforehand.
     pub(super) fn of(plan: &Plan, streams: Streams) -> Option<Self> {
-        let grouped = plan.require.iter().any(|property| GROUPED.contains(property));
+        let grouped = is_grouped(plan);
         let observed = plan.explain == Explain::Asked;
         // A proxy hears of one sandbox at a time, and is gone with the command that it was started for.
         let proxied = matches!(plan.network, Network::Proxy(_));

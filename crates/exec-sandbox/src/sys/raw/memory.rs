@@ -1,5 +1,6 @@
 //! Memory of this process.
 
+use std::ffi::CStr;
 use std::os::fd::AsRawFd as _;
 
 use super::{done, open_for_reading, open_for_writing, read, write};
@@ -47,6 +48,12 @@ pub(in crate::sys) fn trim_heap() {
 pub(crate) unsafe fn wipe(start: usize, length: usize) {
     // SAFETY: the caller promises it.
     unsafe { std::ptr::write_bytes(start as *mut u8, 0, length) };
+}
+
+/// Bounds how many lists of watched files there are in the user namespace of this process; those outside share what is left.
+pub(crate) fn bound_watchers(most: &CStr) {
+    let setting = c"/proc/sys/user/max_inotify_instances";
+    open_for_writing(setting).and_then(|file| write(file.as_raw_fd(), most.to_bytes())).ok();
 }
 
 /// Has the kernel refuse every file in memory that could be run, in the namespace of processes that this process is in and in
