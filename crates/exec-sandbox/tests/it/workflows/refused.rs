@@ -1,4 +1,4 @@
-//! What does not work, as SECURITY.md says: each row fails, loudly, and nothing is lost.
+//! What does not work, as the README of the crate says: each row fails, loudly, and nothing is lost.
 
 use stockade_exec_sandbox::End;
 
