@@ -114,7 +114,8 @@ impl Tickets {
         let one = |request: &Result<Request<'_>, Refused<'_>>| {
             let request = request.as_ref().ok()?;
             let lane = Method::find(&request.method)?.lane(server, request.parameters);
-            (lane == Lane::Run).then(|| traffic.under_way.begin(request.id.map(|id| id.get())))
+            (lane == Lane::Run)
+                .then(|| traffic.under_way.begin(request.id.map(serde_json::value::RawValue::get)))
         };
         let all = match message {
             Message::One(request) => vec![one(request)],

@@ -37,7 +37,7 @@ fn heard(server: &Serving, id: &Value) -> ([Vec<u8>; 2], Value) {
     }
 }
 
-fn exec(server: &Serving, extra: Value) -> Value {
+fn exec(server: &Serving, extra: &Value) -> Value {
     let mut params = json!({"spec": {"workspace": server.workspace()}, "stream": true});
     params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
     params
@@ -49,7 +49,7 @@ fn what_is_printed_comes_in_order_and_whole() {
     let script = "seq 200000; printf '\\377\\000\\303' ; seq 5 >&2; exit 3";
     for (id, agent) in [(json!(7), json!(null)), (json!("x\ny"), json!("default"))] {
         fs::write(Path::new(&server.workspace()).join("print.sh"), script).unwrap();
-        let params = exec(&server, json!({"argv": ["sh", "print.sh"], "agent": agent}));
+        let params = exec(&server, &json!({"argv": ["sh", "print.sh"], "agent": agent}));
         server.send("exec", id.clone(), &params);
         let ([stdout, stderr], answer) = heard(&server, &id);
         let mut wanted: Vec<u8> = (1..=200_000).flat_map(|line| format!("{line}\n").into_bytes()).collect();
@@ -65,7 +65,7 @@ fn what_is_printed_comes_in_order_and_whole() {
 #[test]
 fn it_comes_while_the_command_runs_and_the_command_can_be_ended() {
     let mut server = Serving::start(&["--max-commands", "1"]);
-    let params = exec(&server, json!({"command": "echo begun; exec sleep 600", "timeoutMs": 600_000}));
+    let params = exec(&server, &json!({"command": "echo begun; exec sleep 600", "timeoutMs": 600_000}));
     server.send("exec", "long", &params);
     let first = server.next();
     assert_eq!(bytes(&first["params"]["dataBase64"]), b"begun\n", "{first}");
@@ -98,7 +98,7 @@ fn it_comes_while_the_command_runs_and_the_command_can_be_ended() {
 #[test]
 fn what_is_cut_is_said() {
     let mut server = Serving::start(&[]);
-    let params = exec(&server, json!({"command": "seq 100000", "maxOutputBytes": 1000}));
+    let params = exec(&server, &json!({"command": "seq 100000", "maxOutputBytes": 1000}));
     server.send("exec", 1, &params);
     let ([stdout, _], answer) = heard(&server, &json!(1));
     assert_eq!((stdout.len(), &answer["result"]["truncated"]), (1000, &json!(true)), "{answer}");
