@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stockade_files::Resolver;
-use stockade_policy::commands::AgentCommands;
+use stockade_policy::commands::{AgentCommands, Exclusions};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{CommandContext, CommandDecision, RuleLayer, ToolCatalog, ToolPolicy, Workspace};
 
@@ -53,6 +53,11 @@ struct Compiled {
     tools: ToolPolicy,
     workspace: Workspace,
     commands: Arc<AgentCommands>,
+    #[cfg_attr(
+        not(all(feature = "exec", target_os = "linux")),
+        expect(dead_code, reason = "nothing runs a command here")
+    )]
+    exclusions: Exclusions,
     hosts: Option<HostList>,
 }
 
@@ -70,6 +75,7 @@ impl Guard {
         let workspace = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?.workspace().clone();
         let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();
         let commands = Arc::new(AgentCommands::compile(rules, config.commands)?);
+        let exclusions = Exclusions::compile(&config.exec.excluded)?;
         let hosts = match config.exec.net_policy()? {
             NetPolicy::Hosts(hosts) => Some(hosts),
             NetPolicy::None | NetPolicy::Open => None,
@@ -77,7 +83,7 @@ impl Guard {
         if hosts.is_some() && cfg!(not(all(feature = "exec", target_os = "linux"))) {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }
-        Ok(Self(Arc::new(Compiled { agent, config, audit, tools, workspace, commands, hosts })))
+        Ok(Self(Arc::new(Compiled { agent, config, audit, tools, workspace, commands, exclusions, hosts })))
     }
 
     /// Begins a session: one run of the agent, with answers, steps and active skills of its own.
@@ -119,6 +125,14 @@ impl Guard {
         place: &CommandContext,
     ) -> CommandDecision<'t, '_> {
         decide_on_disk(place.clone(), |place| self.0.commands.decide(text, options, place)).0
+    }
+
+    /// Whether a command runs outside of the sandbox because the configuration names it.
+    #[cfg(all(feature = "exec", target_os = "linux"))]
+    pub(crate) fn excludes(&self, text: &str) -> bool {
+        let Some(policy) = self.0.exclusions.policy() else { return false };
+        let decide = |place: &CommandContext| policy.decide(text, &ReadOptions::default(), place);
+        Exclusions::excludes(&decide_on_disk(self.command_place(), decide).0)
     }
 
     pub(crate) fn tools(&self) -> &ToolPolicy {

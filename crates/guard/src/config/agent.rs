@@ -51,6 +51,8 @@ pub struct ExecConfig {
     pub isolation: Isolation,
     /// How much they may do.
     pub mode: SandboxMode,
+    /// Commands that run outside of the sandbox.
+    pub excluded: Vec<String>,
     /// What makes the sandbox.
     pub backend: SandboxBackend,
     /// What they see of the home.
@@ -171,6 +173,7 @@ struct ContentScanning {
 struct ExecSandbox {
     enabled: String,
     mode: String,
+    excluded_commands: Vec<String>,
     on_unavailable: String,
     backend: String,
     home: String,
@@ -333,6 +336,7 @@ impl ExecSandbox {
                 true => Isolation::Direct,
                 false => Isolation::Sandbox(on_unavailable),
             },
+            excluded: if must { Vec::new() } else { self.excluded_commands },
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
             home: HomeView::from_name(&self.home).unwrap_or_default(),
@@ -367,6 +371,7 @@ impl Default for AgentConfig {
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),
                 mode: SandboxMode::ReadOnly,
+                excluded: Vec::new(),
                 backend: SandboxBackend::default(),
                 home: HomeView::default(),
                 read_only: Vec::new(),

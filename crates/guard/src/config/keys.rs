@@ -81,6 +81,10 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "How much commands may do: with `read-only` they change nothing that outlasts them, with `workspace-write` the \
              workspace. With `danger-full-access` what a rule allows runs without a sandbox, with all rights of whoever runs it, a \
              person is asked about everything else, and each run is on record as a warning."),
+        key("agents.<id>.skills.execSandbox.excludedCommands", Texts, "[]", Intersect,
+            "Commands that run outside of the sandbox, with all rights of whoever runs them: `docker ps` is exactly that, `docker logs **` \
+             whatever begins so. Every program of a command must be excluded by itself; with a redirection, a variable, a \
+             substitution or anything dangerous it stays in the sandbox. Each run is on record as a warning."),
         key("agents.<id>.skills.execSandbox.onUnavailable", Word(OnUnavailable::NAMES), "\"refuse\"", Stricter,
             "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
              and its decision and outcome say so."),

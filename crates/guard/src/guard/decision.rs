@@ -107,6 +107,8 @@ pub enum DecisionRule {
     SandboxDisabled,
     /// The setting `execSandbox.mode` lets commands run without a sandbox.
     FullAccess,
+    /// The setting `execSandbox.excludedCommands` names the command.
+    Excluded,
     /// The setting `execSandbox.onUnavailable` says what happens where there is no sandbox.
     SandboxUnavailable,
     /// There is no sandbox on this machine, and the command needs one.
@@ -136,6 +138,7 @@ impl DecisionRule {
             Self::RulesChanged => "changed",
             Self::SandboxDisabled => "execSandbox.enabled",
             Self::FullAccess => "execSandbox.mode",
+            Self::Excluded => "execSandbox.excludedCommands",
             Self::SandboxUnavailable => "execSandbox.onUnavailable",
             Self::NoSandbox => "no-sandbox",
             Self::SandboxRefused => "sandbox",

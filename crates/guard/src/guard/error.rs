@@ -3,6 +3,7 @@
 use std::io;
 
 use stockade_limits::store::StoreError;
+use stockade_policy::commands::ExclusionError;
 use stockade_policy::{CommandRuleError, ToolPolicyError};
 use thiserror::Error;
 
@@ -24,6 +25,9 @@ pub enum GuardError {
     /// A rule for commands cannot be used.
     #[error(transparent)]
     Commands(#[from] CommandRuleError),
+    /// A command that is to run outside of the sandbox cannot be meant.
+    #[error("`execSandbox.excludedCommands`: {0}")]
+    Exclusions(#[from] ExclusionError),
     /// A skill cannot be read.
     #[error(transparent)]
     Skill(#[from] AdmitError),

@@ -20,6 +20,11 @@ impl CommandBounds {
         self.mode.map_or(exec.mode, |mode| mode.max(exec.mode))
     }
 
+    /// Whether somebody has said that commands run in a sandbox of this mode, whatever is configured.
+    pub(super) const fn has_mode(&self) -> bool {
+        self.mode.is_some()
+    }
+
     /// Returns how long a command may take: whatever is less.
     pub(super) fn timeout(&self, exec: &ExecConfig) -> Option<Duration> {
         exec.timeout.into_iter().chain(self.timeout).min()

@@ -87,8 +87,28 @@ impl Session {
             Isolation::Sandbox(_) if self.mode() == SandboxMode::DangerFullAccess => {
                 self.full_access(&judged, decision, streams)
             }
+            Isolation::Sandbox(_) if self.is_outside(&judged) => {
+                let reason = format!(
+                    "`{}` names it: it runs WITHOUT A SANDBOX, with all rights of whoever runs it",
+                    DecisionRule::Excluded
+                );
+                let decision =
+                    self.by_sandbox(Effect::Allow, judged.text, DecisionRule::Excluded, reason, None)?;
+                let prepared =
+                    self.prepare(command(&judged), OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
+                self.start(text, decision, prepared, streams)
+            }
             Isolation::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
         }
+    }
+
+    /// Whether a command that nobody need be asked about is one of those that are excluded from the sandbox. Whoever asks for a
+    /// mode gets that.
+    fn is_outside(&self, judged: &CommandDecision<'_, '_>) -> bool {
+        judged.effect <= Effect::Sandbox
+            && self.mode() == SandboxMode::WorkspaceWrite
+            && !self.bounds.has_mode()
+            && self.guard.excludes(judged.text)
     }
 
     /// Goes on with a command that somebody was asked about. An answer for the session is remembered: see

@@ -196,3 +196,34 @@ fn options_that_mean_nothing_in_a_mode_are_refused() {
         assert_eq!(house.changed(), (false, false), "{mode} {options:?}");
     }
 }
+
+/// A command that is excluded from the sandbox runs outside at every door, alone: with anything beside it, it stays within.
+#[test]
+fn what_is_excluded_runs_outside_at_every_door_and_nothing_sneaks_along() {
+    let mut house = House::new(&[]);
+    if !can_sandbox(&house) {
+        return;
+    }
+    let rules = "[agents.some.skills.execSandbox]\nexcludedCommands = [\"sh probe.sh\"]\n";
+    home::lay_out(house.serving.home.path(), &[rules, RULE].concat());
+    let skill = house.serving.home.path().join("skill").display().to_string();
+    for args in [vec!["exec", "--agent", "some", "--"], vec!["run", "--agent", "some", &skill, "--"]] {
+        let output = house.stockade(&args);
+        assert_eq!(house.changed(), (true, true), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("WITHOUT A SANDBOX"), "{output:?}");
+    }
+    let answer = house.served(Some("some"), None);
+    assert_eq!(house.changed(), (true, true), "{answer}");
+    assert_eq!(answer["result"]["decision"]["rule"], "execSandbox.excludedCommands", "{answer}");
+    // Whoever asks for a sandbox gets one.
+    house.served(Some("some"), Some("workspace-write"));
+    assert_eq!(house.changed(), (true, false));
+    for text in
+        ["sh probe.sh; true", "true && sh probe.sh", "sh probe.sh > out", "A=1 sh probe.sh", "sh ./probe.sh"]
+    {
+        let spec = json!({"workspace": house.workspace});
+        let answer = house.serving.call("exec", &json!({"command": text, "agent": "some", "spec": spec}));
+        let (_, outside) = house.changed();
+        assert!(!outside, "{text}: {answer}");
+    }
+}
