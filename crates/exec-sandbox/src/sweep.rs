@@ -23,7 +23,6 @@ use crate::workspace::walk::{Here, open_root};
 use crate::workspace::{MAX_WATCHED, Sink, search};
 use judge::is_harmful;
 pub(crate) use known::{Before, Company, same_kind};
-pub(crate) use plans::plans_of;
 use taking::RootTaking;
 
 /// What was found after a command.

@@ -5,6 +5,7 @@
 //! and nothing is closed: managers of packages take away and renew what is there.
 
 pub(crate) mod entry;
+pub(crate) mod plans;
 pub(crate) mod roots;
 pub(crate) mod settings;
 pub(crate) mod targets;
@@ -19,8 +20,8 @@ use stockade_names::{Name, fits, fold};
 
 use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
-use crate::sweep::plans_of;
 use entry::{At, at, list_below};
+use plans::plans_of;
 use roots::Root;
 use targets::Targets;
 use walk::{Here, Listed, Visit, around, walk};

@@ -1,26 +1,11 @@
-//! Plans of git: what is still to be done of a rebase. Git rewrites them as it goes, so they may change; lines that run a
-//! program, and were not there before, may not appear.
+//! Plans of git that a command has armed.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Before;
 use crate::workspace::entry::{At, at, read_below};
+use crate::workspace::plans::{MAX_PLAN, PLANS, running};
 use crate::workspace::walk::Here;
-
-/// Where git keeps plans.
-const PLANS: &[&str] = &["rebase-merge/git-rebase-todo", "sequencer/todo"];
-
-/// Longest plan that is read.
-const MAX_PLAN: usize = 1 << 20;
-
-/// Remembers the lines of a repository's plans that run programs.
-pub(crate) fn plans_of(here: &Here<'_>, folder: &Path, plans: &mut BTreeMap<PathBuf, Vec<String>>) {
-    for plan in PLANS.iter().map(Path::new).filter(|plan| at(here.folder, plan).is_some()) {
-        let text = read_below(here.folder, plan, MAX_PLAN).unwrap_or_default();
-        plans.insert(folder.join(plan), running(&text).collect());
-    }
-}
 
 /// Returns the plans in which lines run programs that did not before, or that cannot be read as such.
 pub(super) fn armed(here: &Here<'_>, folder: &Path, before: &Before<'_>) -> Vec<PathBuf> {
@@ -38,26 +23,4 @@ pub(super) fn armed(here: &Here<'_>, folder: &Path, before: &Before<'_>) -> Vec<
         is_armed.then_some(path)
     };
     PLANS.iter().filter_map(|plan| armed(Path::new(plan))).collect()
-}
-
-/// The lines that run a program, without what stands around them.
-fn running(text: &[u8]) -> impl Iterator<Item = String> {
-    let lines =
-        text.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line.trim_ascii()).into_owned());
-    lines.filter(|line| {
-        let word = line.split([' ', '\t']).next().unwrap_or_default();
-        matches!(word, "exec" | "x")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_run_programs() {
-        let text = b"pick 1 a\n exec make test\nx\tsh evil\n# exec not\nexecute\nlabel x\nexec\n";
-        let found: Vec<String> = running(text).collect();
-        assert_eq!(found, ["exec make test", "x\tsh evil", "exec"]);
-    }
 }
