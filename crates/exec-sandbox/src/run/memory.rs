@@ -11,7 +11,7 @@ use rustix::fs::{stat, statvfs};
 /// How often it is added up at least.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 
-/// And at most.
+/// It is added up no sooner than so long after the last time, however little is left.
 const SHORTEST: Duration = Duration::from_millis(5);
 
 /// More processes than this are not looked at; the limit of processes ends them sooner.
