@@ -173,7 +173,8 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     let unseen = hidden(&mounts);
     // What is hidden already is no file that could be mounted on.
     let is_seen = |mount: &Mount| !unseen.iter().any(|hidden| mount.target.starts_with(hidden));
-    mounts.extend(masked(facts, &mounts).into_iter().filter(is_seen).collect::<Vec<_>>());
+    let more = masked(facts, &mounts).into_iter().chain(kept_back(spec, facts));
+    mounts.extend(more.filter(is_seen).collect::<Vec<_>>());
     mounts.extend(broker(spec, facts)?);
     Ok(mounts)
 }
@@ -321,16 +322,32 @@ fn git_settings(facts: &HostFacts) -> Option<Mount> {
 /// Why credentials are not seen in what is shared.
 const HOLDS_CREDENTIALS: &str = "holds credentials";
 
-/// Returns credentials that lie in what may be changed: a wall that hides nothing cannot keep them back, since whoever may
+/// Why something of the workspace is kept back.
+const KEPT_BACK: &str = "the configuration denies it";
+
+/// What of the workspace is kept back; of a link, what it leads to there. What is hidden comes last, and so on top.
+fn kept_back(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
+    let real = |path: &PathBuf| {
+        let real = facts.resolved(path).filter(|real| real.starts_with(&spec.workspace))?;
+        Some((real.to_path_buf(), mount_point_of(real, facts)))
+    };
+    let unwritable = spec.unwritable.iter().filter_map(real);
+    let unwritable = unwritable.map(|(path, point)| user(path, MountAccess::ReadOnly, point, KEPT_BACK));
+    let hidden = spec.hidden.iter().filter_map(real);
+    let hidden = hidden.map(|(path, point)| Mount::new(path, MountKind::Hidden { point }, KEPT_BACK));
+    unwritable.chain(hidden).collect()
+}
+
+/// Returns what is kept back and lies in what may be changed: a wall that hides nothing cannot keep them back, since whoever may
 /// make files in a folder may read what is in it.
-pub(crate) fn writable_credentials(mounts: &[Mount]) -> Option<&Path> {
+pub(crate) fn kept_back_in_vain(mounts: &[Mount]) -> Option<&Path> {
     let writable = |path: &Path| {
         mounts.iter().any(|mount| {
             let is_writable = matches!(mount.kind, MountKind::Bind { access: MountAccess::ReadWrite, .. });
             is_writable && path.starts_with(&mount.target)
         })
     };
-    let credentials = mounts.iter().filter(|mount| mount.reason == HOLDS_CREDENTIALS);
+    let credentials = mounts.iter().filter(|mount| [HOLDS_CREDENTIALS, KEPT_BACK].contains(&mount.reason));
     credentials.map(|mount| mount.target.as_path()).find(|path| writable(path))
 }
 

@@ -9,7 +9,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{HostFacts, ProtectedEntry, Watched};
 use crate::limits::ResourceLimits;
-use crate::mounts::{Mount, MountKind, SHARED, mounts, writable_credentials};
+use crate::mounts::{Mount, MountKind, SHARED, kept_back_in_vain, mounts};
 use crate::provider::{Provider, choose};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
@@ -111,9 +111,11 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     check_cwd(&cwd, &mounts)?;
     let environment = environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?;
     let (provider, enforcement) = choose(spec, facts)?;
-    if let Some(path) = writable_credentials(&mounts).filter(|_| provider == Provider::Landlock) {
-        let rule = SandboxRule::CannotEnforce("credentials that lie in it cannot be hidden by Landlock");
-        let fix = "let the command read it only, or name a folder without credentials";
+    if let Some(path) = kept_back_in_vain(&mounts).filter(|_| provider == Provider::Landlock) {
+        let rule = SandboxRule::CannotEnforce(
+            "it lies in what the command may change, where it cannot be hidden or kept by Landlock",
+        );
+        let fix = "let the command read the folder only, or choose another backend";
         return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
     }
     let identity = identity(&provider, spec, facts)?;

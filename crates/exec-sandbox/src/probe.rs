@@ -65,7 +65,8 @@ fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
         Network::Broker { socket } => Some(socket),
         Network::None | Network::Proxy(_) | Network::Open => None,
     };
-    system.chain(at_home).chain(named(spec).chain(socket).cloned())
+    let kept_back = spec.hidden.iter().chain(&spec.unwritable);
+    system.chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
 }
 
 /// What a wish names.

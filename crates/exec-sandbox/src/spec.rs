@@ -31,6 +31,10 @@ pub struct SandboxSpec {
     pub spill: Option<PathBuf>,
     /// More that the command may read (`readOnlyAllowPaths`). What is missing is left out.
     pub read_only: Vec<PathBuf>,
+    /// Files and folders of the workspace that the command does not see, such as those that a configuration denies.
+    pub hidden: Vec<PathBuf>,
+    /// Files and folders of the workspace that the command may read and not change.
+    pub unwritable: Vec<PathBuf>,
     /// What the command may reach over the network.
     pub network: Network,
     /// What the command sees of the tools' own folders at home.
@@ -68,6 +72,8 @@ impl SandboxSpec {
             shared: Vec::new(),
             spill: None,
             read_only: Vec::new(),
+            hidden: Vec::new(),
+            unwritable: Vec::new(),
             network: Network::None,
             home: HomeView::Private,
             environment: Environment::default(),

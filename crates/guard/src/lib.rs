@@ -24,6 +24,7 @@ mod answers;
 #[cfg(feature = "config")]
 pub mod config;
 #[cfg(all(feature = "audit", feature = "config"))]
+mod denied_files;
 mod evaluation;
 #[cfg(feature = "exec")]
 pub mod exec;

@@ -25,6 +25,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/answers/store.rs", "keeps answers for later sessions in a file"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
+    ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),

@@ -32,6 +32,8 @@ pub struct AgentConfig {
     pub skills: AdmitOptions,
     /// The paths that its tools may touch.
     pub files: SandboxConfig,
+    /// What the configuration itself forbids and denies of them, without the preset: it holds for commands in a sandbox too.
+    pub denied_files: SandboxConfig,
     /// What becomes of commands that no rule decides on.
     pub commands: CommandDefaults,
     /// How long an answer to a command holds that is for the session. Nothing: once.
@@ -250,6 +252,7 @@ impl WrittenAgent {
             tools: ToolPolicyConfig { profile, allow, deny },
             limits: AgentLimits { budget: self.budget.read(), breaker: self.circuit_breaker.read() },
             max_steps: self.max_steps,
+            denied_files: self.files.denied(),
             files: self.files.read(),
             commands: CommandDefaults {
                 unmatched: Effect::from_name(&self.commands.unmatched).unwrap_or(Effect::Deny),
@@ -300,6 +303,15 @@ impl Breaker {
 }
 
 impl Files {
+    /// What is written here itself: globs of a preset name files that many a command needs, such as certificates.
+    fn denied(&self) -> SandboxConfig {
+        let mut config = SandboxConfig::default();
+        config.forbidden_globs.clone_from(&self.forbidden_globs);
+        config.read.deny.clone_from(&self.deny_read);
+        config.write.deny.clone_from(&self.deny_write);
+        config
+    }
+
     fn read(self) -> SandboxConfig {
         let mut config = SandboxConfig::from(Preset::from_name(&self.preset).unwrap_or(Preset::Default));
         config.forbidden_globs.extend(self.forbidden_globs);
@@ -360,6 +372,7 @@ impl Default for AgentConfig {
             max_steps: 1,
             skills: AdmitOptions::default(),
             files: SandboxConfig::standard(),
+            denied_files: SandboxConfig::default(),
             commands: CommandDefaults {
                 unmatched: Effect::Deny,
                 unanalysable: Effect::Deny,

@@ -46,6 +46,9 @@ pub enum GuardError {
     /// What is to hold commands to single hosts cannot be started.
     #[error("cannot hold commands to single hosts: {0}")]
     Broker(#[source] io::Error),
+    /// What the configuration denies of the workspace could not be found, and would be open.
+    #[error("cannot keep back what `files` of the configuration denies: {0}")]
+    DeniedFiles(#[source] io::Error),
     /// Single hosts are named, and nothing could hold commands to them.
     #[error("commands cannot be held to single hosts ({}) by this program, which was built without sandboxes: take them out of `security.permission.allowedNetHosts`", hosts.join(", "))]
     HostsWithoutBroker {

@@ -8,6 +8,7 @@ use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind};
 use crate::config::ExecConfig;
+use crate::denied_files;
 use crate::egress::BrokerOptions;
 use crate::exec::{
     Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunControl, RunError, SandboxMode, SandboxPool,
@@ -54,7 +55,11 @@ impl Session {
         let egress = hosts.map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
-        let prepared = PreparedRun::new(self.spec(command, on_unavailable, mode), egress, record);
+        let mut spec = self.spec(command, on_unavailable, mode);
+        let denied = denied_files::look(&self.guard.config().denied_files, &spec.workspace)
+            .map_err(GuardError::DeniedFiles)?;
+        (spec.hidden, spec.unwritable) = (denied.hidden, denied.unwritable);
+        let prepared = PreparedRun::new(spec, egress, record);
         prepared
             .map(|prepared| prepared.pooled(self.pool.clone()).controlled(self.control.clone()))
             .map_err(GuardError::Broker)
