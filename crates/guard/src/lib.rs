@@ -23,8 +23,9 @@ struct Readme;
 mod answers;
 #[cfg(feature = "config")]
 pub mod config;
-#[cfg(all(feature = "audit", feature = "config"))]
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 mod denied_files;
+#[cfg(all(feature = "audit", feature = "config"))]
 mod evaluation;
 #[cfg(feature = "exec")]
 pub mod exec;
