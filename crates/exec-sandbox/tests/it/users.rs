@@ -20,6 +20,7 @@ const TESTS: &[&str] = &[
     "escapes::",
     "faults::",
     "homes::",
+    "inherited_memory::",
     "limits::",
     "memory_files::",
     "names::",
