@@ -6,6 +6,9 @@
 //! A skill goes through `admit` before a model sees it: its text is scanned, cleaned and scanned again, its head is
 //! read in one of five dialects, and what in it runs is judged as a command.
 //!
+//! A command that starts git is decided with what git would find on this disk, by `decide_on_disk`: a repository may have come with
+//! a clone.
+//!
 //! A package that is to run in a container is read by the `container` module: its manifest, who signed it, and whether
 //! its files are those that were signed.
 //!
@@ -45,12 +48,16 @@ struct Readme;
 mod admit;
 #[cfg(feature = "container")]
 pub mod container;
+#[cfg(feature = "commands")]
+mod repositories;
 mod scan_files;
 #[cfg(feature = "skills")]
 mod skill;
 
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
+#[cfg(feature = "commands")]
+pub use repositories::decide_on_disk;
 pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};
 #[cfg(feature = "skills")]
 pub use skill::{
@@ -58,7 +65,7 @@ pub use skill::{
     read_manifest,
 };
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Source, TextFile, read_text};
-#[cfg(feature = "skills")]
+#[cfg(feature = "commands")]
 pub use stockade_policy as policy;
 #[cfg(feature = "skills")]
 pub use stockade_sanitize as sanitize;

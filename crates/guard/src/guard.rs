@@ -7,6 +7,7 @@ mod error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use stockade_admission::decide_on_disk;
 use stockade_files::Resolver;
 use stockade_policy::commands::{AgentCommands, Exclusions};
 use stockade_policy::shell::ReadOptions;
@@ -20,7 +21,6 @@ pub use error::GuardError;
 use crate::config::{AgentConfig, AuditConfig, Config};
 use crate::egress::{HostList, NetPolicy};
 use crate::paths::PathGuard;
-use crate::repositories::decide_on_disk;
 use crate::session::{Session, SessionOptions};
 
 /// What a guard is given besides its configuration.

@@ -34,7 +34,6 @@ mod guard;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
 mod paths;
-mod repositories;
 #[cfg(feature = "config")]
 mod rule_store;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -57,7 +56,6 @@ pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
 pub use limit_store::{Eviction, RedisOptions, RedisStore};
 pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath};
-pub use repositories::decide_on_disk;
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -69,7 +67,8 @@ pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
 #[cfg(feature = "container")]
 pub use stockade_admission::container;
 pub use stockade_admission::{
-    self as admission, FileScan, scan_bytes, scan_files, scan_files_except, scanner, syntax_of,
+    self as admission, FileScan, decide_on_disk, scan_bytes, scan_files, scan_files_except, scanner,
+    syntax_of,
 };
 #[cfg(feature = "skills")]
 pub use stockade_admission::{

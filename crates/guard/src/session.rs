@@ -39,8 +39,7 @@ pub use run::{PendingRun, Ran, RunAnswer};
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
 use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath};
-use crate::repositories::decide_on_disk;
-use stockade_admission::{Admission, LoadedSkill, SkillSource, admit};
+use stockade_admission::{Admission, LoadedSkill, SkillSource, admit, decide_on_disk};
 
 /// What a session is given.
 #[derive(Debug)]
