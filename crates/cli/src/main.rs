@@ -15,6 +15,7 @@ mod failure;
 mod guarded;
 #[cfg(target_os = "linux")]
 mod judged;
+mod kept_answers;
 mod kept_rules;
 mod output;
 mod render;

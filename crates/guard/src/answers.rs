@@ -219,6 +219,13 @@ impl CommandAnswers {
         Ok(AnsweredCommand { ends, ..once })
     }
 
+    /// Whether there may be an answer to recall, so that it is worth finding out what is asked.
+    #[must_use]
+    pub fn may_hold_any(&self) -> bool {
+        self.memory().list(Duration::ZERO).next().is_some()
+            || self.store.as_ref().is_some_and(AnswerStore::is_there)
+    }
+
     /// Returns the answers that hold, those of the session first.
     ///
     /// # Errors

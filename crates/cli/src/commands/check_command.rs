@@ -8,12 +8,16 @@ use stockade_guard::config::Config;
 use stockade_guard::policy::commands::{Cause, Suggestion};
 use stockade_guard::policy::shell::{ReadOptions, Shell};
 use stockade_guard::policy::{CommandContext, CommandDecision, Effect};
-use stockade_guard::{EvaluatedFor, FileOptions, Source, decide_on_disk, evaluation_event, read_text};
+use stockade_guard::{
+    AnsweredCommand, AskedCommand, EvaluatedFor, FileOptions, Source, decide_on_disk, evaluation_event,
+    read_text,
+};
 
 use crate::args::Format;
 use crate::command_rules::{self, RulePlaces, RuleSources};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
+use crate::kept_answers;
 use crate::render::command_text;
 use crate::render::json::to_json;
 use crate::render::style::Styles;
@@ -107,13 +111,37 @@ pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<
     let options = args.how.read_options();
     let (decision, place) = decide_on_disk(args.how.place(), |place| policy.decide(&text, &options, place));
     let suggestions = policy.suggest(&decision, &options, &place);
-    record(args, &config, &decision, &suggestions)?;
+    let said = said(args, &config, &decision, &place)?;
+    let effect = said.as_ref().map_or(decision.effect, |said| said.effect);
+    record(args, &config, &decision, effect, &suggestions)?;
     let printed = match format {
-        Format::Text => command_text::decision(&decision, &places, &suggestions, styles),
-        Format::Json => format!("{}\n", to_json(&Checked::of(&decision, &places, &suggestions))),
+        Format::Text => {
+            let text = command_text::decision(&decision, &places, &suggestions, styles);
+            format!("{}{text}", said.as_ref().map(command_text::answered).unwrap_or_default())
+        }
+        Format::Json => {
+            let checked = Checked {
+                decision: effect,
+                answered: said.as_ref().map(|said| said.answer.name()),
+                ..Checked::of(&decision, &places, &suggestions)
+            };
+            format!("{}\n", to_json(&checked))
+        }
     };
-    let fails = decision.effect >= args.fail_on.effect();
+    let fails = effect >= args.fail_on.effect();
     Ok((printed, if fails { Exit::Found } else { Exit::Clean }))
+}
+
+/// What a person has said to exactly this command for always.
+fn said(
+    args: &CommandArgs,
+    config: &Config,
+    decision: &CommandDecision<'_, '_>,
+    place: &CommandContext,
+) -> Result<Option<AnsweredCommand>, Failure> {
+    let agent = args.agent.as_deref().unwrap_or_default();
+    let asked = AskedCommand { agent, shell: args.how.read_options().shell, place, variables: None };
+    kept_answers::recalled(decision, &asked, config.agent(agent).kept_answers)
 }
 
 /// Puts the answer on record, where the configuration says so.
@@ -121,12 +149,12 @@ fn record(
     args: &CommandArgs,
     config: &Config,
     decision: &CommandDecision<'_, '_>,
+    effect: Effect,
     suggestions: &[Suggestion],
 ) -> Result<(), Failure> {
     let (agent, cwd) = (args.agent.as_deref(), args.how.cwd.as_deref());
     let asked = EvaluatedFor { door: "check command", agent, session: None, cwd };
-    let recorded =
-        trail::evaluated(config, || evaluation_event(decision, decision.effect, suggestions, &asked));
+    let recorded = trail::evaluated(config, || evaluation_event(decision, effect, suggestions, &asked));
     recorded.map_err(|error| {
         let why = with_causes(&error);
         Failure::incomplete(format_args!("the answer cannot be put on record, so there is none: {why}"))
@@ -158,6 +186,9 @@ pub(crate) fn command(given: &str) -> Result<String, Failure> {
 pub(crate) struct Checked {
     command: String,
     decision: Effect,
+    /// What a person has said to exactly this before, where that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered: Option<&'static str>,
     parts: Vec<CheckedPart>,
     /// The same command in canonical spelling: run this, and what runs is what was judged.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -222,6 +253,7 @@ impl Checked {
         Self {
             command: decision.text.to_owned(),
             decision: decision.effect,
+            answered: None,
             parts: parts.collect(),
             rendered: decision.rendered(),
             suggestions: suggestions

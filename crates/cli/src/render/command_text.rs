@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use stockade_guard::AnsweredCommand;
 use stockade_guard::policy::commands::{Cause, ConsideredRule, Part, RuleOutcome, Suggestion};
 use stockade_guard::policy::shell::quote;
 use stockade_guard::policy::{CommandDecision, Effect};
@@ -37,6 +38,12 @@ pub(crate) fn decision(
     push_rest(&mut out, decision, styles);
     push_suggestions(&mut out, decision, suggestions, styles);
     out
+}
+
+/// Says what a person has said before, which goes before what the rules say below it.
+pub(crate) fn answered(said: &AnsweredCommand) -> String {
+    let (word, answer) = (word(said.effect), said.answer.name());
+    format!("{word}: a person has said so to exactly this before ({answer}); by the rules alone:\n\n")
 }
 
 /// Returns the same, with the rules that were considered for each part: those that match, or all that are about its program.

@@ -1,6 +1,7 @@
 //! The answers that are kept for later sessions, in a file that its owner alone may read.
 //!
 //! The file holds digests and texts without secrets, no values of variables and no bytes of files.
+#![expect(clippy::disallowed_methods, reason = "looks whether the file of answers is there")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,11 @@ impl AnswerStore {
     pub fn of_user() -> Option<Self> {
         let folder = private::state_folder(|name| std::env::var_os(name).map(PathBuf::from))?;
         Some(Self::new(folder.join("answers.json")))
+    }
+
+    /// Whether there is a file. What cannot be looked at may be one.
+    pub(super) fn is_there(&self) -> bool {
+        self.file.path().try_exists().unwrap_or(true)
     }
 
     /// Reads the answers. There are none where there is no file.

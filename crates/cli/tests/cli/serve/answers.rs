@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -53,6 +54,16 @@ fn evaluate(serving: &mut Serving, request: &Value) -> Value {
     let answer = serving.call("command.evaluate", request);
     assert!(answer["error"].is_null(), "{request}: {answer}");
     answer["result"].clone()
+}
+
+/// What `check command` decides, and by which answer.
+fn checked(home: &Path, workspace: &str, args: &[&str]) -> (Value, Value) {
+    let mut command = Command::new(STOCKADE);
+    command.args(["check", "command", "--format", "json", "--cwd", workspace]).args(args);
+    command.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
+    let output = command.current_dir(home).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    (answer["decision"].clone(), answer["answered"].clone())
 }
 
 #[test]
@@ -119,6 +130,18 @@ fn an_answer_for_always_is_kept_for_later_servers_until_it_is_revoked() {
     let mut later = serving.again();
     let request = json!({"command": "git push", "cwd": workspace, "session": session(&mut later, "")});
     assert_eq!(evaluate(&mut later, &request)["action"], "allow");
+    // It is the same question without a session, and at the other door.
+    let bare = json!({"command": "git push", "cwd": workspace});
+    assert_eq!(evaluate(&mut later, &bare)["answered"]["answer"], "allow-always");
+    assert_eq!(
+        checked(later.home.path(), &workspace, &["git push"]),
+        (json!("allow"), json!("allow-always"))
+    );
+    assert_eq!(checked(later.home.path(), &workspace, &["git push --force"]), (json!("ask"), Value::Null));
+    assert_eq!(
+        checked(later.home.path(), &workspace, &["git push", "--agent", "another"]),
+        (json!("ask"), Value::Null)
+    );
     let force = with(&request, &json!({"command": "git push --force"}));
     assert_eq!(evaluate(&mut later, &force)["action"], "ask");
     let other = session(&mut later, "another");
@@ -127,6 +150,8 @@ fn an_answer_for_always_is_kept_for_later_servers_until_it_is_revoked() {
     assert_eq!(listed["result"]["answers"][0]["shown"], "git push", "{listed}");
     assert_eq!(later.call("answers.revoke", &json!({"all": true}))["result"]["revoked"], 1);
     assert_eq!(evaluate(&mut later, &request)["action"], "ask");
+    assert_eq!(evaluate(&mut later, &bare)["action"], "ask");
+    assert_eq!(checked(later.home.path(), &workspace, &["git push"]), (json!("ask"), Value::Null));
 }
 
 #[test]
@@ -217,8 +242,11 @@ fn an_answer_for_always_counts_at_every_door_that_runs() {
     let ran = run();
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     assert_eq!(serving.call("exec", &request)["result"]["exitCode"], 0);
+    let check = || checked(&home, &workspace, &["./build.sh", "--agent", "shy"]).0;
+    assert_eq!(check(), "allow");
     script(&workspace, "#!/bin/sh\necho evil >> made\n");
     assert_eq!(run().status.code(), Some(126));
+    assert_eq!(check(), "ask");
     assert_eq!(serving.call("exec", &request)["error"]["code"], -32001);
     assert_eq!(fs::read_to_string(format!("{workspace}/made")).unwrap(), "ran\nran\nran\n");
 }

@@ -429,6 +429,7 @@ static ROWS: &[Row] = rows! {
         "only reads the repository", [GIT],
         ["git status --short", "git log --oneline -5", "git diff HEAD~1"],
         ["git push", "git log --outp=x", "git -c core.pager=x log", "git diff --ext-diff", "git show --textconv HEAD:f", "git log $x"];
+    "git-version" Allow "git -v": "tells its version", [Operands(0)], ["git -v"], ["git -v push", "git -vv", "git -c a.b=c -v"];
     "git-help" Allow "git help": "shows how git is used", [Deny(&["-w", "--web", "-i", "--info"])], ["git help", "git help log", "git help -a"],
         ["git help -w log", "git help --web log", "git help -i log"];
     "git-reflog" Allow "git reflog": "only reads the repository", [GIT, Deny(&["expire", "delete", "drop", "write"])],

@@ -21,8 +21,9 @@ use crate::serve::fault::Fault;
 /// The most parts that an answer lists, so that it is not many times as long as the question.
 const MAX_JUDGED: usize = 1000;
 
-/// Decide what may become of a command, part by part. In a session, what a person has answered to exactly this command before
-/// counts, and what is asked is returned as a `question`: show it, and send the request again with its `id` and the `answer`.
+/// Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In
+/// a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request
+/// again with its `id` and the `answer`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::serve::methods) struct Evaluate {
@@ -48,7 +49,7 @@ pub(in crate::serve::methods) struct Evaluate {
     /// takes longer than to decide; false by default.
     #[serde(default)]
     suggest: bool,
-    /// A session, whose answers count; those that are kept for later sessions count in each.
+    /// A session, whose answers count; those that are kept for later sessions count in each, and without one.
     session: Option<String>,
     /// The variables that it would run with, if they are known. An answer is bound to those that its meaning depends on.
     variables: Option<BTreeMap<String, String>>,
@@ -173,7 +174,9 @@ impl Parameters for Evaluate {
 
     fn reads_disk(server: &Server, parameters: &str) -> bool {
         let names = ["\"session\"", "\"question\"", "\"answer\""];
-        !matches!(server.recording(), Ok(None)) || names.iter().any(|name| parameters.contains(name))
+        !matches!(server.recording(), Ok(None))
+            || names.iter().any(|name| parameters.contains(name))
+            || server.kept_answers.may_hold_any()
     }
 }
 
@@ -193,7 +196,9 @@ fn answered(
 ) -> Result<(Effect, Evaluated), Fault> {
     let decision = asked.decision;
     let by_rules = (decision.effect, Evaluated::of(decision));
-    if session.is_none() && told.question.is_none() && told.answer.is_none() {
+    let is_silent = session.is_none() && told.question.is_none() && told.answer.is_none();
+    // Without answers, no file that the command names need be read.
+    if is_silent && !server.kept_answers.may_hold_any() {
         return Ok(by_rules);
     }
     let agent = match session {
@@ -218,6 +223,7 @@ fn answered(
     };
     Ok(match said.map_err(|error| Fault::internal(&error))? {
         Some(said) => (said.effect, by_rules.1.after(&said)),
+        None if is_silent => by_rules,
         None => (Effect::Ask, Evaluated { question: Some(question), ..by_rules.1 }),
     })
 }

@@ -192,7 +192,8 @@ fn asks_no_repository(command: &Command<'_, '_>) -> bool {
         words.next();
     }
     match (words.next(), words.next()) {
-        (Some(Some("--version" | "version")), _) => true,
+        // To git, everything behind `-v` is said to `git version`.
+        (Some(Some("--version" | "-v" | "version")), _) => true,
         // With a topic it opens a manual or a browser, as the repository says.
         (Some(Some("--help" | "help")), None) => true,
         _ => command.says(&["--global", "--system"]) && command.is_sub(&["config"]),
@@ -264,6 +265,7 @@ mod tests {
             "git -C /srv/app status",
             "(cd src; ls); git status",
             "cd src; git --version",
+            "cd src; git -v",
             "git log -C src",
             "git config --global user.name",
             "env A=1 git status",

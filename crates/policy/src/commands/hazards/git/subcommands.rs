@@ -173,6 +173,10 @@ pub(super) fn uses_of_words<'w>(words: &[&'w str]) -> Uses<'w> {
     while let Some(word) = rest.next() {
         if OPTIONS_WITH_VALUE.contains(word) {
             rest.next();
+        } else if *word == "-v" {
+            // So git takes it, whatever follows.
+            subcommand = Some("version");
+            break;
         } else if !word.starts_with('-') {
             subcommand = Some(*word);
             break;
@@ -220,6 +224,7 @@ mod tests {
             "remote -v",
             "config --get a.b",
             "--attr-source HEAD status",
+            "-v",
         ] {
             assert!(!uses_of_words(&words.split(' ').collect::<Vec<_>>()).changes, "{words}");
         }
