@@ -38,15 +38,24 @@ const MARKS: &[&str] = &[
 pub(crate) struct Lexer<'s> {
     source: &'s str,
     at: usize,
-    symbols: HashMap<&'s str, Symbol>,
+    symbols: HashMap<Rc<str>, Symbol>,
     names: Vec<Rc<str>>,
     /// Whether a line ended before the last token.
     pub(crate) after_line: bool,
+    /// Whether the last token is a word with an escape in it: such a word is a name, never a word of the language.
+    pub(crate) is_escaped: bool,
 }
 
 impl<'s> Lexer<'s> {
     pub(crate) fn new(source: &'s str) -> Self {
-        Self { source, at: 0, symbols: HashMap::new(), names: Vec::new(), after_line: false }
+        Self {
+            source,
+            at: 0,
+            symbols: HashMap::new(),
+            names: Vec::new(),
+            after_line: false,
+            is_escaped: false,
+        }
     }
 
     pub(crate) fn name(&self, symbol: Symbol) -> &str {
@@ -83,6 +92,7 @@ impl<'s> Lexer<'s> {
     /// The next token, and where it stands.
     pub(crate) fn next(&mut self) -> Result<(Token, SourceSpan), EvalError> {
         self.skip_space()?;
+        self.is_escaped = false;
         let start = self.at;
         let token = self.token()?;
         Ok((token, SourceSpan { start, end: self.at }))
@@ -90,8 +100,8 @@ impl<'s> Lexer<'s> {
 
     fn token(&mut self) -> Result<Token, EvalError> {
         let Some(c) = self.peek() else { return Ok(Token::End) };
-        if is_name_start(c) {
-            return Ok(Token::Word(self.word()));
+        if is_name_start(c) || c == '\\' {
+            return self.word().map(Token::Word);
         }
         let digit_follows = self.rest().as_bytes().get(1).is_some_and(u8::is_ascii_digit);
         if c.is_ascii_digit() || (c == '.' && digit_follows) {
@@ -123,7 +133,6 @@ impl<'s> Lexer<'s> {
         match c {
             '#' => self.wrong("private members do not exist here: there are no classes"),
             '@' => self.wrong("decorators do not exist here"),
-            '\\' => self.wrong("a name is written without escapes"),
             c => self.wrong(format!("the character {c:?} means nothing here")),
         }
         .at(span)
@@ -134,20 +143,91 @@ impl<'s> Lexer<'s> {
         EvalError::new(ErrorKind::Syntax, message).at(SourceSpan { start: self.at, end: self.at })
     }
 
-    fn word(&mut self) -> Symbol {
+    fn word(&mut self) -> Result<Symbol, EvalError> {
         let rest = self.rest();
         let len = rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
         let name = rest.get(..len).unwrap_or_default();
         self.at += len;
-        self.symbol(name)
+        if self.peek() == Some('\\') { self.escaped_word(name) } else { Ok(self.symbol(name)) }
     }
 
-    fn symbol(&mut self, name: &'s str) -> Symbol {
-        let names = &mut self.names;
-        *self.symbols.entry(name).or_insert_with(|| {
-            names.push(name.into());
-            Symbol(u32::try_from(names.len() - 1).unwrap_or(u32::MAX))
-        })
+    /// The rest of a word that holds escapes, each of a character that may stand there.
+    fn escaped_word(&mut self, begun: &str) -> Result<Symbol, EvalError> {
+        let mut name = begun.to_owned();
+        while let Some(c) = self.peek() {
+            let c = if c == '\\' {
+                self.bump();
+                if self.bump() != Some('u') {
+                    return Err(self.wrong("an escape in a name is \\u and a number"));
+                }
+                let mut text = String::new();
+                self.unicode(&mut text)?;
+                let c = text.chars().next().unwrap_or_default();
+                if !(if name.is_empty() { is_name_start(c) } else { is_name_part(c) }) {
+                    return Err(self.wrong("an escape in a name stands for a letter or a digit"));
+                }
+                c
+            } else if is_name_part(c) {
+                self.bump();
+                c
+            } else {
+                break;
+            };
+            name.push(c);
+        }
+        self.is_escaped = true;
+        Ok(self.symbol(&name))
+    }
+
+    fn symbol(&mut self, name: &str) -> Symbol {
+        if let Some(symbol) = self.symbols.get(name) {
+            return *symbol;
+        }
+        let symbol = Symbol(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        let name: Rc<str> = name.into();
+        self.names.push(Rc::clone(&name));
+        self.symbols.insert(name, symbol);
+        symbol
+    }
+
+    /// Whether one of the texts that begin at a place, each a statement of its own, is written so, without escapes.
+    pub(crate) fn directives_say(&self, first: SourceSpan, wanted: &str) -> bool {
+        let mut ahead = Lexer::new(self.source);
+        ahead.at = first.start;
+        loop {
+            let Ok((Token::Text(_), span)) = ahead.next() else { return false };
+            let written = self.source.get(span.start + 1..span.end.saturating_sub(1)).unwrap_or_default();
+            let end = ahead.at;
+            let ends = match ahead.next() {
+                Ok((Token::Mark(";" | "}") | Token::End, _)) => true,
+                Ok((Token::Text(_) | Token::Word(_) | Token::Number(_), _)) => ahead.after_line,
+                Ok((Token::Mark("{" | "!" | "~" | "++" | "--"), _)) => ahead.after_line,
+                _ => false,
+            };
+            if !ends {
+                return false;
+            }
+            if written == wanted {
+                return true;
+            }
+            ahead.at = end;
+            ahead.skip_semicolon();
+        }
+    }
+
+    fn skip_semicolon(&mut self) {
+        let before = self.at;
+        if !matches!(self.next(), Ok((Token::Mark(";"), _))) {
+            self.at = before;
+        }
+    }
+
+    /// Whether a word follows on the same line.
+    pub(crate) fn follows_on_line(&self, word: &str) -> bool {
+        let mut ahead = Lexer::new(self.source);
+        ahead.at = self.at;
+        matches!(ahead.next(), Ok((Token::Word(symbol), _)) if ahead.name(symbol) == word)
+            && !ahead.after_line
     }
 
     fn skip_space(&mut self) -> Result<(), EvalError> {
@@ -227,10 +307,12 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-fn is_name_start(c: char) -> bool {
-    c.is_ascii_alphabetic() || c == '_' || c == '$' || (!c.is_ascii() && c.is_alphabetic())
+pub(crate) fn is_name_start(c: char) -> bool {
+    c == '_' || c == '$' || unicode_ident::is_xid_start(c) || matches!(c, '\u{309b}' | '\u{309c}')
 }
 
-fn is_name_part(c: char) -> bool {
-    is_name_start(c) || c.is_ascii_digit() || (!c.is_ascii() && (c.is_alphanumeric() || c == '\u{200d}'))
+pub(crate) fn is_name_part(c: char) -> bool {
+    c == '$'
+        || unicode_ident::is_xid_continue(c)
+        || matches!(c, '\u{200c}' | '\u{200d}' | '\u{309b}' | '\u{309c}')
 }

@@ -8,6 +8,8 @@ mod primary;
 mod scopes;
 mod statements;
 
+use std::collections::HashSet;
+
 use crate::ast::{Block, Expr, ExprId, Program, Symbol};
 use crate::lexer::{Lexer, Token};
 use crate::limits::{Stack, too_deep};
@@ -87,12 +89,20 @@ struct Parser<'s> {
     span: SourceSpan,
     /// Whether a line ended before the token.
     after_line: bool,
+    /// Whether the token is a word with escapes: it may be a name, and is no word of the language.
+    is_escaped: bool,
+    /// Whether `'use strict'` holds here.
+    is_strict: bool,
+    /// Lists whose rest is followed by a comma, by the value of the rest: no pattern may be so.
+    comma_after_rest: HashSet<ExprId>,
     /// Where the last token ended.
     last_end: usize,
     program: Program,
     scopes: Scopes,
     /// What only a pattern may hold, and is not yet part of one.
     only_in_patterns: Vec<SourceSpan>,
+    /// How many `await`s were read: none may stand among parameters.
+    awaits: usize,
     /// Whether `await` is an operator here.
     may_await: bool,
     /// Whether `in` is an operator here, and not part of the head of a loop.
@@ -115,10 +125,14 @@ impl<'s> Parser<'s> {
             token: Token::End,
             span: SourceSpan::default(),
             after_line: false,
+            is_escaped: false,
+            is_strict: false,
+            comma_after_rest: HashSet::new(),
             last_end: 0,
             program: Program::default(),
             scopes: Scopes::default(),
             only_in_patterns: Vec::new(),
+            awaits: 0,
             may_await: mode == Mode::Async,
             in_is_operator: true,
             statement_start: None,
@@ -132,7 +146,8 @@ impl<'s> Parser<'s> {
 
     fn program(mut self) -> Parsed<Program> {
         self.advance()?;
-        let (body, vars) = self.function_scope(|parser| {
+        let (body, vars) = self.function_scope(&[], |parser| {
+            parser.directives(false)?;
             let mut statements = Vec::new();
             while parser.token != Token::End {
                 statements.push(parser.statement()?);
@@ -178,6 +193,7 @@ impl<'s> Parser<'s> {
         self.last_end = self.span.end;
         (self.token, self.span) = self.lexer.next()?;
         self.after_line = self.lexer.after_line;
+        self.is_escaped = self.lexer.is_escaped;
         Ok(())
     }
 
@@ -200,7 +216,7 @@ impl<'s> Parser<'s> {
     /// The word that the token is.
     fn word(&self) -> Option<&str> {
         match self.token {
-            Token::Word(symbol) => Some(self.lexer.name(symbol)),
+            Token::Word(symbol) if !self.is_escaped => Some(self.lexer.name(symbol)),
             _ => None,
         }
     }
@@ -220,12 +236,16 @@ impl<'s> Parser<'s> {
     /// The name that the token is, and goes on.
     fn name(&mut self) -> Parsed<Symbol> {
         match self.token {
-            Token::Word(symbol) if !RESERVED.contains(&self.lexer.name(symbol)) => {
+            Token::Word(symbol) if !self.is_reserved(self.lexer.name(symbol)) => {
                 self.advance()?;
                 Ok(symbol)
             }
             _ => Err(self.unexpected()),
         }
+    }
+
+    fn is_reserved(&self, name: &str) -> bool {
+        RESERVED.contains(&name) || (self.is_strict && scopes::FUTURE.contains(&name))
     }
 
     /// Ends a statement: a semicolon, a line's end, or what closes the block.

@@ -46,7 +46,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn unicode(&mut self, text: &mut String) -> Result<(), EvalError> {
+    pub(super) fn unicode(&mut self, text: &mut String) -> Result<(), EvalError> {
         if self.peek() == Some('{') {
             self.bump();
             return self.braced(text);

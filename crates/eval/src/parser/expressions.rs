@@ -74,7 +74,7 @@ impl Parser<'_> {
     fn operator(&self) -> Option<Binary> {
         let mark = match self.token {
             Token::Mark(mark) => mark,
-            Token::Word(symbol) => self.lexer.name(symbol),
+            Token::Word(symbol) if !self.is_escaped => self.lexer.name(symbol),
             _ => return None,
         };
         find(BINARY, mark).filter(|found| found.op != BinaryOp::In || self.in_is_operator)
@@ -100,10 +100,11 @@ impl Parser<'_> {
         let start = self.span.start;
         let mark = match self.token {
             Token::Mark(mark) => mark,
-            Token::Word(symbol) => self.lexer.name(symbol),
+            Token::Word(symbol) if !self.is_escaped => self.lexer.name(symbol),
             _ => return self.postfix(),
         };
         if mark == "await" && self.may_await {
+            self.awaits += 1;
             self.advance()?;
             let operand = self.nested(Self::unary)?;
             return Ok(self.add(Expr::Await(operand), start));
@@ -208,9 +209,13 @@ impl Parser<'_> {
                 continue;
             }
             let is_spread = self.eat("...")?;
-            items.push(Item { value: Some(self.assignment()?), is_spread });
+            let value = self.assignment()?;
+            items.push(Item { value: Some(value), is_spread });
             if !self.is(close) {
                 self.expect(",")?;
+                if is_spread {
+                    self.comma_after_rest.insert(value);
+                }
             }
         }
         self.in_is_operator = before;
@@ -221,7 +226,10 @@ impl Parser<'_> {
     /// A place that has a value already: a name or a member.
     fn assigned_place(&mut self, expr: ExprId) -> Parsed<crate::ast::PatternId> {
         let pattern = match *self.program.expr(expr) {
-            Expr::Name(symbol) => Pattern::Name(symbol),
+            Expr::Name(symbol) => {
+                self.check_target(symbol)?;
+                Pattern::Name(symbol)
+            }
             Expr::Member { .. } | Expr::Index { .. } => Pattern::Place(expr),
             Expr::Group(inner) => return self.assigned_place(inner),
             _ => return Err(self.error_here("only a name or a member can be assigned to")),

@@ -1,7 +1,7 @@
 //! Functions and arrows.
 
 use super::{Parsed, Parser};
-use crate::ast::{Body, Element, Expr, ExprId, Function, FunctionId, Item, Kind, PatternId, Symbol};
+use crate::ast::{Body, Element, Expr, ExprId, Function, FunctionId, Item, Kind, Pattern, PatternId, Symbol};
 
 /// Parameters: the plain ones, the one that takes the rest, and the names that they declare.
 type Parameters = (Box<[Element]>, Option<PatternId>, Box<[Symbol]>);
@@ -11,7 +11,9 @@ impl Parser<'_> {
         if self.is("*") {
             return Err(self.error_here("generators do not exist here").fix("build a list"));
         }
-        self.name()
+        let name = self.name()?;
+        self.check_target(name)?;
+        Ok(name)
     }
 
     /// After `function`, which is the token.
@@ -39,8 +41,12 @@ impl Parser<'_> {
     /// The parameters and the body of a function.
     pub(super) fn function_rest(&mut self, name: Option<Symbol>, is_async: bool) -> Parsed<FunctionId> {
         self.nested(|parser| {
-            let ((parameters, rest, own), (block, vars)) =
-                parser.inside(is_async, |parser| Ok((parser.parameters()?, parser.braced_body()?)))?;
+            let ((parameters, rest, own), (block, vars)) = parser.inside(is_async, |parser| {
+                let all = parser.parameters()?;
+                let is_simple = parser.are_simple(&all.0, all.1);
+                let body = parser.braced_body(&all.2, is_simple)?;
+                Ok((all, body))
+            })?;
             let body = Body::Block(block);
             let is_arrow = false;
             Ok(parser.program.add_function(Function {
@@ -56,10 +62,24 @@ impl Parser<'_> {
         })
     }
 
-    fn braced_body(&mut self) -> Parsed<(crate::ast::Block, Box<[Symbol]>)> {
+    /// Whether all parameters are plain names.
+    fn are_simple(&self, parameters: &[Element], rest: Option<PatternId>) -> bool {
+        let is_plain = |element: &Element| {
+            element.default.is_none() && matches!(self.program.pattern(element.pattern), Pattern::Name(_))
+        };
+        rest.is_none() && parameters.iter().all(is_plain)
+    }
+
+    fn braced_body(&mut self, own: &[Symbol], is_simple: bool) -> Parsed<(crate::ast::Block, Box<[Symbol]>)> {
         self.in_is_operator = true;
         self.expect("{")?;
-        let outcome = self.function_scope(Self::statements_to_brace)?;
+        let outcome = self.function_scope(own, |parser| {
+            if parser.directives(!is_simple)? {
+                // What was read before it was known to be strict must hold, too.
+                own.iter().try_for_each(|name| parser.check_target(*name))?;
+            }
+            parser.statements_to_brace()
+        })?;
         self.expect("}")?;
         Ok(outcome)
     }
@@ -74,7 +94,7 @@ impl Parser<'_> {
                 } else {
                     all.push(parser.binding_element(Kind::Let)?);
                 }
-                if !parser.is(")") {
+                if !parser.is(")") && rest.is_none() {
                     parser.expect(",")?;
                 }
             }
@@ -96,7 +116,7 @@ impl Parser<'_> {
 
     /// After `async`: an arrow, or the name.
     pub(super) fn async_arrow_or_name(&mut self, symbol: Symbol, start: usize) -> Parsed<ExprId> {
-        let has_parameter = self.word().is_some_and(|word| !super::RESERVED.contains(&word));
+        let has_parameter = self.word().is_some_and(|word| !self.is_reserved(word));
         if has_parameter && !self.after_line {
             let at = self.span.start;
             let name = self.name()?;
@@ -104,8 +124,10 @@ impl Parser<'_> {
             return self.arrow_from(&[Item { value: Some(value), is_spread: false }], start, true);
         }
         if self.is("(") && !self.after_line {
+            let awaits = self.awaits;
             let items = self.arguments()?;
-            if self.is("=>") {
+            if self.is("=>") && !self.after_line {
+                self.no_await_since(awaits)?;
                 return self.arrow_from(&items, start, true);
             }
             let callee = self.add(Expr::Name(symbol), start);
@@ -114,16 +136,26 @@ impl Parser<'_> {
         Ok(self.add(Expr::Name(symbol), start))
     }
 
+    /// Refuses what was read as an expression and turned out to be parameters, if it waits for something.
+    pub(super) fn no_await_since(&self, awaits: usize) -> Parsed<()> {
+        if self.awaits == awaits {
+            Ok(())
+        } else {
+            Err(self.error_here("parameters cannot wait for anything"))
+        }
+    }
+
     /// An arrow whose parameters were read as items of a list.
     pub(super) fn arrow_from(&mut self, items: &[Item], start: usize, is_async: bool) -> Parsed<ExprId> {
         let ((parameters, rest), own) = self.names_scope(|parser| parser.items_to_parameters(items))?;
-        let own = own.iter().map(|(symbol, _)| *symbol).collect();
+        let own: Box<[Symbol]> = own.iter().map(|(symbol, _)| *symbol).collect();
+        let is_simple = self.are_simple(&parameters, rest);
         self.expect("=>")?;
         let (body, vars) = self.inside(is_async, |parser| {
             if !parser.is("{") {
                 return Ok((Body::Expr(parser.assignment()?), Box::default()));
             }
-            let (block, vars) = parser.braced_body()?;
+            let (block, vars) = parser.braced_body(&own, is_simple)?;
             Ok((Body::Block(block), vars))
         })?;
         let function = Function {
@@ -144,7 +176,7 @@ impl Parser<'_> {
         let (mut parameters, mut rest) = (Vec::new(), None);
         for (at, item) in items.iter().enumerate() {
             let Some(value) = item.value else { return Err(self.unexpected()) };
-            if item.is_spread && at + 1 == items.len() {
+            if item.is_spread && at + 1 == items.len() && !self.comma_after_rest.contains(&value) {
                 rest = Some(self.bound_pattern(value)?);
             } else if item.is_spread {
                 return Err(self.error_here("a rest parameter is the last"));
@@ -158,9 +190,11 @@ impl Parser<'_> {
     /// Reads what is inside a function: loops around it do not count, and it may wait or not.
     fn inside<T>(&mut self, is_async: bool, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = (self.loops, self.switches, self.may_await, self.in_is_operator);
+        let was_strict = self.is_strict;
         (self.loops, self.switches, self.may_await) = (0, 0, is_async);
         let outcome = read(self);
         (self.loops, self.switches, self.may_await, self.in_is_operator) = outer;
+        self.is_strict = was_strict;
         outcome
     }
 }

@@ -64,7 +64,7 @@ impl Parser<'_> {
 
     fn field_binding(&mut self, kind: Kind) -> Parsed<(PropertyKey, Element)> {
         let short = match self.token {
-            Token::Word(symbol) if !super::RESERVED.contains(&self.lexer.name(symbol)) => Some(symbol),
+            Token::Word(symbol) if !self.is_reserved(self.lexer.name(symbol)) => Some(symbol),
             _ => None,
         };
         let key = self.property_key()?;
@@ -125,7 +125,7 @@ impl Parser<'_> {
     }
 
     fn declare_target(&mut self, symbol: Symbol, targets: Targets) -> Parsed<()> {
-        if targets == Targets::Names { self.declare(symbol, Kind::Let) } else { Ok(()) }
+        if targets == Targets::Names { self.declare(symbol, Kind::Let) } else { self.check_target(symbol) }
     }
 
     fn convert_element(&mut self, expr: ExprId, targets: Targets) -> Parsed<Element> {
@@ -167,7 +167,9 @@ impl Parser<'_> {
             match (item.value, item.is_spread) {
                 (None, _) => parts.push(None),
                 (Some(value), false) => parts.push(Some(self.convert_element(value, targets)?)),
-                (Some(value), true) if at + 1 == items.len() => rest = Some(self.convert(value, targets)?),
+                (Some(value), true) if at + 1 == items.len() && !self.comma_after_rest.contains(&value) => {
+                    rest = Some(self.convert(value, targets)?);
+                }
                 (Some(_), true) => return Err(self.error_here("a rest is the last")),
             }
         }

@@ -1,6 +1,6 @@
 //! What expressions are made of: literals, lists, objects, names.
 
-use super::{Parsed, Parser, RESERVED};
+use super::{Parsed, Parser};
 use crate::ast::{Expr, ExprId, Property, PropertyKey, Symbol};
 use crate::lexer::Token;
 
@@ -36,7 +36,7 @@ impl Parser<'_> {
 
     fn word_expression(&mut self, symbol: Symbol) -> Parsed<ExprId> {
         let start = self.span.start;
-        match self.lexer.name(symbol) {
+        match if self.is_escaped { "" } else { self.lexer.name(symbol) } {
             "null" => self.literal(Expr::Null),
             "true" => self.literal(Expr::Bool(true)),
             "false" => self.literal(Expr::Bool(false)),
@@ -61,8 +61,10 @@ impl Parser<'_> {
     fn group(&mut self) -> Parsed<ExprId> {
         let start = self.span.start;
         self.advance()?;
+        let awaits = self.awaits;
         let items = self.items(")")?;
         if self.is("=>") && !self.after_line {
+            self.no_await_since(awaits)?;
             return self.arrow_from(&items, start, false);
         }
         let mut all = Vec::new();
@@ -125,15 +127,27 @@ impl Parser<'_> {
             return Err(self.error_here("generators do not exist here").fix("build a list"));
         }
         let start = self.span;
-        if let Token::Word(symbol) = self.token {
+        if let Token::Word(symbol) = self.token
+            && !self.is_escaped
+        {
             self.advance()?;
             if let Some(property) = self.word_property(symbol, start)? {
                 return Ok(property);
             }
             return self.property_value(PropertyKey::Fixed(self.lexer.shared_name(symbol)), false);
         }
+        let short = match self.token {
+            Token::Word(symbol) if !self.is_reserved(self.lexer.name(symbol)) => Some(symbol),
+            _ => None,
+        };
         let key = self.property_key()?;
-        self.property_value(key, false)
+        match short {
+            Some(symbol) if self.is(",") || self.is("}") => {
+                let value = self.add(Expr::Name(symbol), start.start);
+                Ok(Property::Field(key, value))
+            }
+            _ => self.property_value(key, false),
+        }
     }
 
     /// What begins with a word and is not `word: …` or `word() {…}`.
@@ -141,7 +155,7 @@ impl Parser<'_> {
         let name = self.lexer.name(symbol);
         let stands_alone = self.is(",") || self.is("}") || self.is("=");
         if stands_alone {
-            if RESERVED.contains(&name) {
+            if self.is_reserved(name) {
                 return Err(self.unexpected());
             }
             if self.eat("=")? {
@@ -158,7 +172,7 @@ impl Parser<'_> {
             "get" | "set" => Err(self
                 .forbidden("getters and setters do not exist here: reading a field runs nothing")
                 .fix("write a plain field or a method")),
-            "async" => {
+            "async" if !self.after_line => {
                 let key = self.property_key()?;
                 self.property_value(key, true).map(Some)
             }
@@ -189,6 +203,9 @@ impl Parser<'_> {
             let function = self.function_rest(None, is_async)?;
             let value = self.add(Expr::Function(function), start);
             return Ok(Property::Field(key, value));
+        }
+        if self.is(":") && matches!(&key, PropertyKey::Fixed(name) if **name == *"__proto__") {
+            return Err(self.forbidden("`__proto__` does not exist here: there is nothing behind an object"));
         }
         self.expect(":")?;
         Ok(Property::Field(key, self.assignment()?))

@@ -1,4 +1,6 @@
-//! Which names a block and a function declare, as far as they have been read.
+//! Which names a block and a function declare, as far as they have been read, and which may not stand beside each other.
+
+use std::collections::HashMap;
 
 use super::{Parsed, Parser};
 use crate::EvalError;
@@ -8,7 +10,14 @@ use crate::ast::{Block, FunctionId, Kind, StatementId, Symbol};
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     blocks: Vec<Names>,
-    vars: Vec<Vec<Symbol>>,
+    vars: Vec<Vars>,
+}
+
+/// The `var`s of a function, and which of the blocks is its outermost.
+#[derive(Debug, Default)]
+struct Vars {
+    names: Vec<Symbol>,
+    first_block: usize,
 }
 
 /// What a block declares.
@@ -16,31 +25,52 @@ pub(super) struct Scopes {
 struct Names {
     lexical: Vec<(Symbol, Kind)>,
     functions: Vec<(Symbol, FunctionId)>,
+    known: HashMap<Symbol, Declared>,
+}
+
+/// How a name is known in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Declared {
+    /// `let`, `const`, and a function in a block within a function: nothing else may have the name.
+    Lexical,
+    /// `var`, here or in a block within.
+    Var,
+    /// A function at the top of a function: the last one counts.
+    Function,
+    /// A parameter, or what `catch (name)` caught: a `var` may have the name too.
+    Around,
 }
 
 /// Names, and how they are declared.
 pub(super) type Lexical = Box<[(Symbol, Kind)]>;
 
+/// What may not be declared or assigned to: the words mean something that does not exist here.
+const NEVER_DECLARED: &[&str] = &["arguments", "eval"];
+
 impl Parser<'_> {
-    /// Reads the body of a function, and returns its `var`s too.
+    /// Reads the body of a function with its parameters around it, and returns its `var`s too.
     pub(super) fn function_scope(
         &mut self,
+        parameters: &[Symbol],
         read: impl FnOnce(&mut Self) -> Parsed<Vec<StatementId>>,
     ) -> Parsed<(Block, Box<[Symbol]>)> {
-        self.scopes.vars.push(Vec::new());
-        let block = self.block_scope(read);
-        let mut vars = self.scopes.vars.pop().unwrap_or_default();
+        let first_block = self.scopes.blocks.len();
+        self.scopes.vars.push(Vars { names: Vec::new(), first_block });
+        let block = self.block_scope(parameters, read);
+        let mut vars = self.scopes.vars.pop().unwrap_or_default().names;
         vars.sort_unstable();
         vars.dedup();
         Ok((block?, vars.into()))
     }
 
-    /// Reads statements that have names of their own.
+    /// Reads statements that have names of their own, beside those that stand around them already.
     pub(super) fn block_scope(
         &mut self,
+        around: &[Symbol],
         read: impl FnOnce(&mut Self) -> Parsed<Vec<StatementId>>,
     ) -> Parsed<Block> {
-        self.scopes.blocks.push(Names::default());
+        let known = around.iter().map(|symbol| (*symbol, Declared::Around)).collect();
+        self.scopes.blocks.push(Names { known, ..Names::default() });
         let body = read(self);
         let names = self.scopes.blocks.pop().unwrap_or_default();
         Ok(Block { body: body?.into(), lexical: names.lexical.into(), functions: names.functions.into() })
@@ -57,39 +87,85 @@ impl Parser<'_> {
         Ok((outcome?, names.lexical.into()))
     }
 
+    /// The names that the innermost block has declared so far.
+    pub(super) fn declared_here(&self) -> Vec<Symbol> {
+        let names = self.scopes.blocks.last().map(|names| names.lexical.iter().map(|(symbol, _)| *symbol));
+        names.into_iter().flatten().collect()
+    }
+
+    /// Lets a `var` have the same name as what the innermost block declares: `catch (name)`.
+    pub(super) fn var_may_repeat(&mut self) {
+        let known = self.scopes.blocks.last_mut().map(|names| names.known.values_mut());
+        known.into_iter().flatten().for_each(|declared| *declared = Declared::Around);
+    }
+
     /// Declares a name, once.
     pub(super) fn declare(&mut self, symbol: Symbol, kind: Kind) -> Parsed<()> {
+        self.check_target(symbol)?;
         if kind == Kind::Var {
-            self.scopes.vars.last_mut().into_iter().for_each(|vars| vars.push(symbol));
-            return Ok(());
+            return self.declare_var(symbol);
         }
         let Some(names) = self.scopes.blocks.last_mut() else { return Ok(()) };
-        // The work is bounded: a block of that many names is refused.
-        let is_known = names.lexical.iter().any(|(name, _)| *name == symbol)
-            || names.functions.iter().any(|(name, _)| *name == symbol);
         names.lexical.push((symbol, kind));
         let too_many = names.lexical.len() > MAX_NAMES;
-        if is_known {
+        if names.known.insert(symbol, Declared::Lexical).is_some() {
             return Err(self.twice(symbol));
         }
         if too_many { Err(self.error_here("a block declares too many names")) } else { Ok(()) }
     }
 
+    /// A `var` belongs to the function, and passes all blocks on its way there.
+    fn declare_var(&mut self, symbol: Symbol) -> Parsed<()> {
+        let first_block = self.scopes.vars.last().map_or(0, |vars| vars.first_block);
+        let blocks = self.scopes.blocks.get_mut(first_block..).unwrap_or_default();
+        let is_taken = blocks
+            .iter_mut()
+            .any(|names| *names.known.entry(symbol).or_insert(Declared::Var) == Declared::Lexical);
+        if is_taken {
+            return Err(self.twice(symbol));
+        }
+        self.scopes.vars.last_mut().into_iter().for_each(|vars| vars.names.push(symbol));
+        Ok(())
+    }
+
     pub(super) fn declare_function(&mut self, symbol: Symbol, function: FunctionId) -> Parsed<()> {
+        self.check_target(symbol)?;
+        let is_top =
+            self.scopes.vars.last().is_some_and(|vars| vars.first_block + 1 == self.scopes.blocks.len());
         let Some(names) = self.scopes.blocks.last_mut() else { return Ok(()) };
-        let is_known = names.lexical.iter().any(|(name, _)| *name == symbol);
         names.functions.push((symbol, function));
         let too_many = names.functions.len() > MAX_NAMES;
-        if is_known {
+        let new = if is_top { Declared::Function } else { Declared::Lexical };
+        let is_taken = match names.known.insert(symbol, new) {
+            None => false,
+            Some(Declared::Lexical) => true,
+            Some(_) => !is_top,
+        };
+        if is_taken {
             return Err(self.twice(symbol));
         }
         if too_many { Err(self.error_here("a block declares too many names")) } else { Ok(()) }
+    }
+
+    /// Refuses names that nothing may have.
+    pub(super) fn check_target(&self, symbol: Symbol) -> Parsed<()> {
+        let name = self.lexer.name(symbol);
+        if NEVER_DECLARED.contains(&name) {
+            return Err(self.error_here(format!("`{name}` cannot be declared or assigned to")));
+        }
+        if self.is_strict && FUTURE.contains(&name) {
+            return Err(self.error_here(format!("`{name}` is no name where 'use strict' holds")));
+        }
+        Ok(())
     }
 
     fn twice(&self, symbol: Symbol) -> EvalError {
         self.error_here(format!("`{}` is declared twice", self.lexer.name(symbol)))
     }
 }
+
+/// Words that name nothing where `'use strict'` holds.
+pub(super) const FUTURE: &[&str] = &["implements", "interface", "package", "private", "protected", "public"];
 
 /// The most names of a block. They are looked up one after the other.
 const MAX_NAMES: usize = 500;

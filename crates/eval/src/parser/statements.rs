@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{
-    Block, Each, Expr, For, Kind, Over, PatternId, Statement, StatementId, Switch, Symbol, Try,
+    Block, Each, Expr, For, Kind, Over, Pattern, PatternId, Statement, StatementId, Switch, Symbol, Try,
 };
 use crate::lexer::Token;
 
@@ -54,6 +54,7 @@ impl Parser<'_> {
 
     fn expression_statement(&mut self) -> Parsed<Statement> {
         self.statement_start = Some(self.span.start);
+        let begins_escaped = self.is_escaped;
         let expr = self.expression()?;
         if let Expr::Name(symbol) = *self.program.expr(expr) {
             if self.is(":") {
@@ -61,7 +62,11 @@ impl Parser<'_> {
                     .error_here("labels do not exist here")
                     .fix("put an object in brackets: ({…})"));
             }
-            if self.lexer.name(symbol) == "async" && self.is_word("function") && !self.after_line {
+            if self.lexer.name(symbol) == "async"
+                && !begins_escaped
+                && self.is_word("function")
+                && !self.after_line
+            {
                 return self.function_statement(true);
             }
         }
@@ -71,9 +76,37 @@ impl Parser<'_> {
 
     pub(super) fn block(&mut self) -> Parsed<Block> {
         self.expect("{")?;
-        let block = self.block_scope(Self::statements_to_brace)?;
+        let block = self.block_scope(&[], Self::statements_to_brace)?;
         self.expect("}")?;
         Ok(block)
+    }
+
+    /// Reads the texts that a body begins with, and returns whether one of them is `'use strict'`.
+    pub(super) fn directives(&mut self, is_forbidden: bool) -> Parsed<bool> {
+        let is_strict =
+            matches!(self.token, Token::Text(_)) && self.lexer.directives_say(self.span, "use strict");
+        if is_strict && is_forbidden {
+            return Err(
+                self.error_here("'use strict' stands only in functions whose parameters are plain names")
+            );
+        }
+        self.is_strict |= is_strict;
+        Ok(is_strict)
+    }
+
+    /// A statement that is part of another: nothing is declared there.
+    fn part(&mut self) -> Parsed<StatementId> {
+        let begins_declaration = match self.word() {
+            Some("let" | "const" | "function" | "class") => true,
+            Some("async") => self.lexer.follows_on_line("function"),
+            _ => false,
+        };
+        if begins_declaration {
+            return Err(self
+                .error_here("nothing is declared where a single statement stands")
+                .fix("put braces around it: { … }"));
+        }
+        self.statement()
     }
 
     pub(super) fn statements_to_brace(&mut self) -> Parsed<Vec<StatementId>> {
@@ -110,13 +143,16 @@ impl Parser<'_> {
         if value.is_none() && kind == Kind::Const {
             return Err(self.error_here("a const needs a value").fix("write = and the value, or use let"));
         }
+        if value.is_none() && !matches!(self.program.pattern(pattern), Pattern::Name(_)) {
+            return Err(self.error_here("what is taken apart needs a value").fix("write = and the value"));
+        }
         Ok((pattern, value))
     }
 
     fn if_statement(&mut self) -> Parsed<Statement> {
         let test = self.in_brackets()?;
-        let then = self.statement()?;
-        let otherwise = if self.eat_word("else")? { Some(self.statement()?) } else { None };
+        let then = self.part()?;
+        let otherwise = if self.eat_word("else")? { Some(self.part()?) } else { None };
         Ok(Statement::If(test, then, otherwise))
     }
 
@@ -137,7 +173,7 @@ impl Parser<'_> {
 
     fn loop_body(&mut self) -> Parsed<StatementId> {
         self.loops += 1;
-        let body = self.statement();
+        let body = self.part();
         self.loops -= 1;
         body
     }
@@ -292,10 +328,18 @@ impl Parser<'_> {
         }
         let mut caught = None;
         if self.eat("(")? {
-            caught = Some(self.binding(Kind::Let)?);
+            let pattern = self.binding(Kind::Let)?;
+            if matches!(self.program.pattern(pattern), Pattern::Name(_)) {
+                self.var_may_repeat();
+            }
+            caught = Some(pattern);
             self.expect(")")?;
         }
-        Ok((caught, Some(self.block()?)))
+        let own = self.declared_here();
+        self.expect("{")?;
+        let block = self.block_scope(&own, Self::statements_to_brace)?;
+        self.expect("}")?;
+        Ok((caught, Some(block)))
     }
 
     fn switch_statement(&mut self) -> Parsed<Statement> {
@@ -303,7 +347,7 @@ impl Parser<'_> {
         self.expect("{")?;
         self.switches += 1;
         let mut cases = Vec::new();
-        let block = self.block_scope(|parser| {
+        let block = self.block_scope(&[], |parser| {
             let mut body = Vec::new();
             while !parser.is("}") {
                 let test = if parser.eat_word("default")? { None } else { Some(parser.case_test()?) };

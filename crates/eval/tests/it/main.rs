@@ -10,6 +10,7 @@
 
 mod auto_traits;
 mod escapes;
+mod invalid;
 mod language;
 mod limits;
 mod node;

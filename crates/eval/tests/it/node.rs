@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use stockade_eval::{EvalOptions, eval};
 
-use crate::language;
+use crate::{invalid, language};
 
 /// Evaluates each expression of a list in a context of its own, and answers with a list of JSON texts.
 const ASK: &str = "
@@ -57,6 +57,23 @@ fn node_agrees_with_the_table() {
     for ((source, expected), answer) in rows.iter().zip(answers) {
         assert_eq!(answer, *expected, "{source}");
     }
+}
+
+#[test]
+fn node_refuses_what_is_no_program() {
+    let checks: Vec<String> = invalid::rows().iter().map(|row| parses(row)).collect();
+    let Some(answers) = node(&checks) else { return };
+    for (row, answer) in invalid::rows().iter().zip(answers) {
+        assert_eq!(answer, "false", "{row} is a program");
+    }
+}
+
+/// Whether a text is a program where `'use strict'` holds, as an expression.
+fn parses(row: &str) -> String {
+    let text = serde_json::to_string(&format!("'use strict';\n{row}")).unwrap();
+    format!(
+        "(() => {{ try {{ (0, eval)({text}); return true }} catch (error) {{ return !(error instanceof SyntaxError) }} }})()"
+    )
 }
 
 /// Makes expressions by chance, the same ones each time.
