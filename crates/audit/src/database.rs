@@ -1,6 +1,6 @@
 //! Opens SQLite files that several processes of one user read and write at once: the trail, and whatever a caller keeps
 //! beside it.
-#![expect(clippy::disallowed_methods, reason = "waits for other processes")]
+#![expect(clippy::disallowed_methods, reason = "waits for other processes, and looks for journals")]
 
 use std::io;
 use std::path::Path;
@@ -43,15 +43,48 @@ pub fn open(path: &Path) -> Result<Connection, OpenError> {
 
 /// Opens a database that others write to, read-only. Nothing is created.
 ///
+/// A copy on a disk that nobody can write to is read as it lies there, unless a part of it is still in its journal.
+///
 /// # Errors
 /// When there is no such file, or it cannot be read.
 pub fn open_to_read(path: &Path) -> Result<Connection, Error> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let looked: Result<i64, Error> = connection.query_row("PRAGMA schema_version", [], |row| row.get(0));
+    match looked {
+        // To read beside a writer, SQLite needs files of its own beside the database.
+        Err(error) if is_out_of_reach(&error) && !has_journal(path) => connect(
+            Path::new(&format!("file:{}?immutable=1", escaped(path))),
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+        ),
+        // What else there is to say is said by whoever asks the first question.
+        _ => Ok(connection),
+    }
+}
+
+fn is_out_of_reach(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+fn has_journal(path: &Path) -> bool {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    std::fs::metadata(journal).is_ok_and(|found| found.len() > 0)
+}
+
+/// A path as it stands in a URI.
+fn escaped(path: &Path) -> String {
+    let byte = |byte: &u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    path.as_os_str().as_encoded_bytes().iter().map(byte).collect()
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
+    // What somebody may have planted in the schema gets to call nothing.
+    connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
 }
 

@@ -1,5 +1,6 @@
 //! Why something could not be put on record or read back.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -38,6 +39,49 @@ pub enum AuditError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The path does not mean the file any more that was opened, or is not its only name.
+    #[error("the audit trail in {} {how}", path.display())]
+    Displaced {
+        /// The file.
+        path: PathBuf,
+        /// What became of it.
+        how: Displaced,
+    },
+    /// Something stands in the database that could swallow, change or hide records.
+    #[error(
+        "the audit trail in {} is not as Stockade made it: {}; whoever planted this could silence it. `stockade audit verify` \
+         says more; remove it with the `sqlite3` command, or name another trail",
+        path.display(),
+        what.join("; ")
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is there and should not be, or is missing.
+        what: Vec<String>,
+    },
+    /// A record was written and is not there.
+    #[error("record {id} was written to the audit trail in {} and is not there as it was written", path.display())]
+    NotKept {
+        /// The file.
+        path: PathBuf,
+        /// The number of the record.
+        id: u64,
+    },
+    /// The command that is to be put on record could change the trail.
+    #[error(
+        "the audit trail in {} lies in {}, which the command may write, so it could silence its own record; keep the trail \
+         outside of the workspace and of what is shared with `--rw`: `--audit FILE` and `audit.path` name another place, and \
+         without either it is out of reach",
+        path.display(),
+        within.display()
+    )]
+    WithinReach {
+        /// The file.
+        path: PathBuf,
+        /// What the command may write.
+        within: PathBuf,
+    },
     /// The event does not belong there.
     #[error("`{event}` {rule}")]
     Misused {
@@ -49,6 +93,36 @@ pub enum AuditError {
     /// A thread panicked while it wrote.
     #[error("a thread panicked while it wrote to the audit trail; open it anew")]
     Poisoned,
+}
+
+/// What became of the file of a trail that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Displaced {
+    /// Nothing is at its path any more.
+    Gone,
+    /// Another file is at its path.
+    Replaced,
+    /// It has a second name.
+    Linked,
+}
+
+impl fmt::Display for Displaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gone => {
+                "was removed or renamed while it was open, so nothing more can be put on record there; put it back, or open \
+                 a new one"
+            }
+            Self::Replaced => {
+                "is another file than the one that was opened, so nothing more can be put on record there; put it back, or \
+                 open it anew"
+            }
+            Self::Linked => {
+                "has a second name (a hard link), by which it could be changed from elsewhere; remove one of the names"
+            }
+        })
+    }
 }
 
 /// Where it is, if that is known already.

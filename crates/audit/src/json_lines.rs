@@ -17,6 +17,7 @@ use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::store::{Entry, Store};
 use crate::timestamp::Timestamp;
+use crate::trail_file::TrailFile;
 
 /// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
 const MAX_LINE_BYTES: usize = 256 << 10;
@@ -26,6 +27,7 @@ const MAX_LINE_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct JsonLines {
     path: PathBuf,
+    place: TrailFile,
     file: File,
     head: File,
     /// Starts that this process has put on record and not ended: they are the only ones that it may end.
@@ -50,7 +52,7 @@ impl JsonLines {
         let failed = |error| unusable(path, "opening it", error);
         let file = open(path).map_err(failed)?;
         let head = open(&head_path(path)).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), file, head, own: BTreeMap::new() })
+        Self::of(path, file, head)
     }
 
     /// Opens the file to read it alone.
@@ -58,7 +60,18 @@ impl JsonLines {
         let failed = |error| unusable(path, "opening it", error);
         let file = File::open(path).map_err(failed)?;
         let head = File::open(head_path(path)).or_else(|_| File::open("/dev/null")).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), file, head, own: BTreeMap::new() })
+        Self::of(path, file, head)
+    }
+
+    fn of(path: &Path, file: File, head: File) -> Result<Self, AuditError> {
+        let found = file.metadata().map_err(|error| unusable(path, "looking at it", error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            place: TrailFile::at(path, &found),
+            file,
+            head,
+            own: BTreeMap::new(),
+        })
     }
 
     /// Does something while no other process writes.
@@ -87,8 +100,21 @@ impl JsonLines {
             self.file.set_len(end).ok();
             return Err(self.unusable("writing a record", error));
         }
+        self.check_kept(&lines, end, &head)?;
         self.keep_head(&head);
         Ok(head)
+    }
+
+    /// Whether the file ends in what was just written.
+    fn check_kept(&self, lines: &str, end: u64, head: &Head) -> Result<(), AuditError> {
+        let mut found = vec![0; lines.len() + 1];
+        // One byte more than there should be.
+        let read =
+            self.file.read_at(&mut found, end).map_err(|error| self.unusable("reading it back", error))?;
+        match found.get(..read) == Some(lines.as_bytes()) {
+            true => Ok(()),
+            false => Err(AuditError::NotKept { path: self.path.clone(), id: head.id }),
+        }
     }
 
     /// Takes away the beginning of a line that was never finished, and returns where the file ends.
@@ -96,23 +122,30 @@ impl JsonLines {
         let failed = |error| unusable(&self.path, "looking for its end", error);
         let length = self.file.metadata().map_err(failed)?.len();
         let tail = tail(&self.file, length).map_err(failed)?;
-        let finished = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let torn = tail.len() - finished;
-        if torn == 0 {
-            return Ok(length);
+        let torn = self.torn(&tail, length)?;
+        let end = length - u64::try_from(torn).unwrap_or(0);
+        if torn > 0 {
+            self.file.set_len(end).map_err(failed)?;
         }
-        // Only what this program began to write is taken back: the file may be somebody else's.
+        Ok(end)
+    }
+
+    /// Returns how many bytes at the end are the beginning of the next record. Whatever else stands there was not written by
+    /// this program: the file may be somebody else's.
+    fn torn(&self, tail: &[u8], length: u64) -> Result<usize, AuditError> {
+        let finished = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let begun = tail.get(finished..).unwrap_or_default();
+        if begun.is_empty() {
+            return Ok(0);
+        }
         let whole = tail.get(..finished).unwrap_or_default();
         let next = format!("{{\"id\":{},", self.last_of(whole)?.id + 1);
-        let begun = tail.get(finished..).unwrap_or_default();
         let is_all_there = finished > 0 || tail.len() == usize::try_from(length).unwrap_or(usize::MAX);
-        if !is_all_there || !(begun.starts_with(next.as_bytes()) || next.as_bytes().starts_with(begun)) {
-            let reason = "it ends in something that is no beginning of the next record".to_owned();
-            return Err(AuditError::Damaged { path: self.path.clone(), id: 0, reason });
+        if is_all_there && (begun.starts_with(next.as_bytes()) || next.as_bytes().starts_with(begun)) {
+            return Ok(begun.len());
         }
-        let end = length - u64::try_from(torn).unwrap_or(0);
-        self.file.set_len(end).map_err(failed)?;
-        Ok(end)
+        let reason = "it ends in something that is no beginning of the next record".to_owned();
+        Err(AuditError::Damaged { path: self.path.clone(), id: 0, reason })
     }
 
     /// Returns where the trail ends, from its last line.
@@ -181,7 +214,12 @@ impl Store for JsonLines {
         }
         let runs: Vec<_> =
             drafts.iter().filter_map(|draft| Some((draft.event.kind.phase(), opened(draft)?))).collect();
-        let head = self.locked(|trail| trail.write(drafts, now))?;
+        let head = self.locked(|trail| {
+            trail.place.check()?;
+            let head = trail.write(drafts, now)?;
+            trail.place.check()?;
+            Ok(head)
+        })?;
         for (phase, run) in runs {
             match phase {
                 EventPhase::Start => drop(self.own.insert(run.run.clone(), run)),
@@ -241,6 +279,30 @@ impl Store for JsonLines {
             }
         }
         Ok(())
+    }
+
+    fn check_form(&self) -> Result<(), AuditError> {
+        Ok(())
+    }
+
+    fn unsound(&self) -> Vec<String> {
+        let end = || {
+            // While another process writes, its line is not finished.
+            flock(&self.file, FlockOperation::LockShared).map_err(io::Error::from)?;
+            let length = self.file.metadata()?.len();
+            let end = tail(&self.file, length).map(|tail| (tail, length));
+            flock(&self.file, FlockOperation::Unlock).map_err(io::Error::from)?;
+            end
+        };
+        match end() {
+            Err(error) => vec![format!("its end cannot be read: {error}")],
+            Ok((tail, length)) => match self.torn(&tail, length) {
+                // A last line that is no record is named as such when the records are looked at.
+                Ok(_) => Vec::new(),
+                Err(AuditError::Damaged { reason, .. }) => vec![reason],
+                Err(error) => vec![error.to_string()],
+            },
+        }
     }
 
     fn last_written(&self) -> Result<u64, AuditError> {

@@ -45,20 +45,26 @@ mod json_lines;
 mod kind;
 mod name;
 mod ocsf;
+#[cfg(feature = "sqlite")]
+mod pages;
+
 pub mod private;
 mod query;
 mod record;
 mod recovery;
 mod redact;
 #[cfg(feature = "sqlite")]
+mod schema;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
 mod timestamp;
 mod trail;
+mod trail_file;
 mod verify;
 mod writers;
 
-pub use error::AuditError;
+pub use error::{AuditError, Displaced};
 pub use event::{AuditEvent, Detail};
 pub use kind::{EventKind, EventPhase, EventSeverity};
 pub use name::new_name;

@@ -5,34 +5,16 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
-use crate::database;
 use crate::error::AuditError;
 use crate::kind::EventPhase;
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
+use crate::schema::{self, FORM};
 use crate::store::{Entry, Store};
 use crate::timestamp::Timestamp;
-
-/// The form of the database that this version writes.
-const FORM: i64 = 1;
-
-/// AUTOINCREMENT: the number of a record that was removed at the end is never given again. The triggers keep slips of an
-/// operator out; whoever means to change a record finds a way, and the digests show it.
-const TABLES: &str = "
-CREATE TABLE audit_events (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL,
-  run TEXT, agent TEXT, skill TEXT, decision TEXT, rule TEXT, backend TEXT, exit_code INTEGER, duration_ms INTEGER,
-  data TEXT NOT NULL, writer TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
-CREATE UNIQUE INDEX audit_events_timestamp ON audit_events (timestamp);
-CREATE INDEX audit_events_event ON audit_events (event, timestamp);
-CREATE INDEX audit_events_run ON audit_events (run) WHERE run IS NOT NULL;
-CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events
-  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never changed'); END;
-CREATE TRIGGER audit_events_last BEFORE DELETE ON audit_events
-  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never removed'); END;
-CREATE TABLE audit_open_runs (run TEXT PRIMARY KEY, start INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-";
+use crate::trail_file::TrailFile;
+use crate::{database, pages};
 
 const COLUMNS: &str = "id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
                        data, writer, prev, hash";
@@ -48,23 +30,32 @@ const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_ope
 pub(crate) struct SqliteTrail {
     path: PathBuf,
     connection: Connection,
+    /// The database and its journal, once this process has seen them.
+    places: Vec<TrailFile>,
+    /// The version of the schema that was found to be right.
+    schema: Option<i64>,
 }
 
 impl SqliteTrail {
     /// Opens the database, or creates it. Its folder must exist.
     pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
         let connection = database::open(path).map_err(|error| unusable(path, "opening it", error))?;
-        let mut trail = Self { path: path.to_owned(), connection };
+        let mut trail = Self { path: path.to_owned(), connection, places: Vec::new(), schema: None };
         trail.prepare()?;
+        // The journal is there from the first look on, and stays as long as anybody has the database open.
+        let files = [path.to_owned(), journal(path)];
+        let places = files.iter().map(|file| TrailFile::of(file)).collect::<Result<_, _>>();
+        trail.places = places.map_err(|error| unusable(path, "looking at it", error))?;
+        trail.check_places()?;
         Ok(trail)
     }
 
     /// Opens a database that somebody else writes to, to read it alone.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         let connection = database::open_to_read(path).map_err(|error| unusable(path, "opening it", error))?;
-        let trail = Self { path: path.to_owned(), connection };
+        let trail = Self { path: path.to_owned(), connection, places: Vec::new(), schema: None };
         match trail.form()? {
-            FORM => Ok(trail),
+            1..=FORM => Ok(trail),
             0 => Err(unusable(path, "opening it", std::io::Error::other("it is no audit trail"))),
             found => Err(trail.newer(found)),
         }
@@ -72,19 +63,32 @@ impl SqliteTrail {
 
     fn prepare(&mut self) -> Result<(), AuditError> {
         match self.form()? {
-            FORM => return Ok(()),
-            0 => {}
-            found => return Err(self.newer(found)),
+            FORM => {}
+            found if !(0..=FORM).contains(&found) => return Err(self.newer(found)),
+            _ => self.migrate()?,
         }
+        let transaction = begin(&self.path, &mut self.connection)?;
+        check_schema(&self.path, &transaction, &mut self.schema)?;
+        transaction.commit().map_err(|error| unusable(&self.path, "opening it", error))
+    }
+
+    fn migrate(&mut self) -> Result<(), AuditError> {
         let transaction = begin(&self.path, &mut self.connection)?;
         let failed = |error| unusable(&self.path, "creating its tables", error);
         // Another process may have been quicker.
         let form: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        if form == 0 {
-            transaction.execute_batch(TABLES).map_err(failed)?;
-            transaction.pragma_update(None, "user_version", FORM).map_err(failed)?;
+        if form < FORM {
+            let strange = schema::strange(&transaction, form).map_err(failed)?;
+            if !strange.is_empty() {
+                return Err(AuditError::Foreign { path: self.path.clone(), what: strange });
+            }
+            schema::migrate(&transaction, form).map_err(failed)?;
         }
         transaction.commit().map_err(failed)
+    }
+
+    fn check_places(&self) -> Result<(), AuditError> {
+        self.places.iter().try_for_each(TrailFile::check)
     }
 
     fn form(&self) -> Result<i64, AuditError> {
@@ -103,13 +107,16 @@ impl SqliteTrail {
 
 impl Store for SqliteTrail {
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+        self.check_places()?;
         let transaction = begin(&self.path, &mut self.connection)?;
-        let failed = |error| unusable(&self.path, "writing a record", error);
+        check_schema(&self.path, &transaction, &mut self.schema)?;
         let mut head = head(&self.path, &transaction)?;
         for draft in drafts {
-            head = insert(&transaction, &head, draft, now).map_err(failed)?;
+            head = insert(&self.path, &transaction, &head, draft, now)?;
         }
-        transaction.commit().map_err(failed)?;
+        transaction.commit().map_err(|error| unusable(&self.path, "writing a record", error))?;
+        // It may have been taken away meanwhile, with what was just written to it.
+        self.check_places()?;
         Ok(head)
     }
 
@@ -123,7 +130,7 @@ impl Store for SqliteTrail {
             .collect();
         let mut head = head(&self.path, &transaction)?;
         for open in &lost {
-            head = insert(&transaction, &head, cut_off(open), now).map_err(failed)?;
+            head = insert(&self.path, &transaction, &head, cut_off(open), now)?;
         }
         transaction.commit().map_err(failed)?;
         Ok(lost.len())
@@ -179,6 +186,21 @@ impl Store for SqliteTrail {
         Ok(())
     }
 
+    fn check_form(&self) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("reading what stands in it", error);
+        let what = schema::strange(&self.connection, self.form()?).map_err(failed)?;
+        if what.is_empty() { Ok(()) } else { Err(AuditError::Foreign { path: self.path.clone(), what }) }
+    }
+
+    fn unsound(&self) -> Vec<String> {
+        let strange = match self.check_form() {
+            Ok(()) => Vec::new(),
+            Err(AuditError::Foreign { what, .. }) => what,
+            Err(error) => vec![error.to_string()],
+        };
+        strange.into_iter().chain(pages::damage(&self.path, &self.connection)).collect()
+    }
+
     fn last_written(&self) -> Result<u64, AuditError> {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
         let last: Option<i64> = self
@@ -212,19 +234,55 @@ fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
     Ok(Head { id, micros, hash })
 }
 
+/// Whether nothing stands in the database but what belongs there. It is looked at anew whenever it has changed.
+fn check_schema(path: &Path, connection: &Connection, known: &mut Option<i64>) -> Result<(), AuditError> {
+    let failed = |error| unusable(path, "reading what stands in it", error);
+    let version = schema::version(connection).map_err(failed)?;
+    if *known == Some(version) {
+        return Ok(());
+    }
+    let what = schema::strange(connection, FORM).map_err(failed)?;
+    if !what.is_empty() {
+        return Err(AuditError::Foreign { path: path.to_owned(), what });
+    }
+    *known = Some(version);
+    Ok(())
+}
+
+/// Puts one record behind the last, and looks whether it is there.
 fn insert(
+    path: &Path,
     connection: &Connection,
     head: &Head,
     draft: Draft,
     now: Timestamp,
-) -> Result<Head, rusqlite::Error> {
+) -> Result<Head, AuditError> {
     let record = head.follow(draft, now);
+    let failed = |error| unusable(path, "writing a record", error);
+    let rows = write(connection, &record).map_err(failed)?;
+    if rows != 1 || !is_kept(connection, &record).map_err(failed)? {
+        return Err(AuditError::NotKept { path: path.to_owned(), id: record.id });
+    }
+    Ok(record.head().unwrap_or_default())
+}
+
+/// Whether a record can be read as it was written.
+fn is_kept(connection: &Connection, record: &AuditRecord) -> Result<bool, rusqlite::Error> {
+    let sql = format!("SELECT {COLUMNS} FROM audit_events NOT INDEXED WHERE id = ?1");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([i64::try_from(record.id).unwrap_or(i64::MAX)])?;
+    let Some(row) = rows.next()? else { return Ok(false) };
+    Ok(matches!(read(row)?, Entry::Record(found) if *found == *record))
+}
+
+/// Writes a record, and returns how many rows that has added.
+fn write(connection: &Connection, record: &AuditRecord) -> Result<usize, rusqlite::Error> {
     let data = serde_json::to_string(&record.data)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let id =
         i64::try_from(record.id).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let took = record.duration_ms.map(|took| i64::try_from(took).unwrap_or(i64::MAX));
-    connection.execute(
+    let rows = connection.execute(
         INSERT,
         params![
             id,
@@ -261,7 +319,14 @@ fn insert(
         }
         EventPhase::Point => {}
     }
-    Ok(record.head().unwrap_or_default())
+    Ok(rows)
+}
+
+/// The journal of a database, in which its newest records are.
+fn journal(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
 }
 
 fn open_runs(connection: &Connection) -> Result<Vec<OpenRun>, rusqlite::Error> {

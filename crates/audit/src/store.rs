@@ -25,6 +25,15 @@ pub(crate) trait Store: fmt::Debug + Send {
     /// Shows every record in its order, until told to stop.
     fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError>;
 
+    /// Whether what was written can be read here: nothing stands between a reader and the records.
+    ///
+    /// # Errors
+    /// When something does.
+    fn check_form(&self) -> Result<(), AuditError>;
+
+    /// Returns what is wrong with the file itself, whatever its records say.
+    fn unsound(&self) -> Vec<String>;
+
     /// Returns the number of the last record that was ever written, as far as the store remembers it apart from the
     /// records.
     fn last_written(&self) -> Result<u64, AuditError>;

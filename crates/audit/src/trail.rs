@@ -1,7 +1,7 @@
 //! The trail as the rest of the program sees it.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reads the clock, and asks the environment where states are kept"
+    reason = "reads the clock, resolves links, and asks the environment where states are kept"
 )]
 
 use std::fmt;
@@ -71,6 +71,8 @@ pub enum Recorded {
 pub struct AuditTrail(Arc<Inner>);
 
 struct Inner {
+    /// Where it is, without links.
+    path: PathBuf,
     store: Mutex<Box<dyn Store>>,
     writer: Option<Writer>,
     options: AuditOptions,
@@ -106,7 +108,7 @@ impl AuditTrail {
         options: AuditOptions,
         clock: fn() -> SystemTime,
     ) -> Result<Self, AuditError> {
-        let folder = writers_folder(path);
+        let folder = beside(path, WRITERS);
         let unusable = |source| AuditError::Unusable {
             path: path.to_owned(),
             doing: "taking a place among its writers",
@@ -116,7 +118,8 @@ impl AuditTrail {
         let writer = Writer::enter(&folder).map_err(unusable)?;
         store.recover(&|name| writers::is_alive(&folder, name), clock().into())?;
         writers::clear(&folder).map_err(unusable)?;
-        Ok(Self(Arc::new(Inner { store: Mutex::new(store), writer: Some(writer), options, clock })))
+        let path = resolved(path).map_err(unusable)?;
+        Ok(Self(Arc::new(Inner { path, store: Mutex::new(store), writer: Some(writer), options, clock })))
     }
 
     /// Opens a trail that others write to, to read it. Nothing is created, mended or recovered.
@@ -125,8 +128,14 @@ impl AuditTrail {
     /// When there is no such trail.
     pub fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         let store = open_store_to_read(path)?;
-        let options = AuditOptions::default();
-        Ok(Self(Arc::new(Inner { store: Mutex::new(store), writer: None, options, clock: SystemTime::now })))
+        let (path, options) = (path.to_owned(), AuditOptions::default());
+        Ok(Self(Arc::new(Inner {
+            path,
+            store: Mutex::new(store),
+            writer: None,
+            options,
+            clock: SystemTime::now,
+        })))
     }
 
     /// Opens the trail of this user, see [`AuditTrail::default_path`], or creates it.
@@ -185,7 +194,9 @@ impl AuditTrail {
     /// # Errors
     /// When the trail cannot be read.
     pub fn query(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
-        self.store()?.query(query)
+        let store = self.store()?;
+        store.check_form()?;
+        store.query(query)
     }
 
     /// Shows every record that can be read, the oldest first, until told to stop.
@@ -197,7 +208,9 @@ impl AuditTrail {
         mut see: impl FnMut(AuditRecord) -> std::ops::ControlFlow<()>,
     ) -> Result<(), AuditError> {
         let mut damaged = None;
-        self.store()?.each(&mut |entry| match entry {
+        let store = self.store()?;
+        store.check_form()?;
+        store.each(&mut |entry| match entry {
             crate::store::Entry::Record(record) => see(*record),
             crate::store::Entry::Damaged { id, reason } => {
                 damaged = Some((id, reason));
@@ -215,7 +228,9 @@ impl AuditTrail {
     /// # Errors
     /// When the trail cannot be read.
     pub fn head(&self) -> Result<Head, AuditError> {
-        self.store()?.head()
+        let store = self.store()?;
+        store.check_form()?;
+        store.head()
     }
 
     /// Looks at every record and says what is not as it was written. `expected` is a [`Head`] that was kept elsewhere.
@@ -224,6 +239,25 @@ impl AuditTrail {
     /// When the trail cannot be read at all.
     pub fn verify(&self, expected: Option<&Head>) -> Result<Verified, AuditError> {
         verify(&**self.store()?, expected)
+    }
+
+    /// Whether whoever may write what `may_write` says cannot write to the trail, nor to what belongs to it. `may_write`
+    /// returns what of a path, or of what is around it, may be written.
+    ///
+    /// # Errors
+    /// When it could: it might silence its own record.
+    pub fn check_out_of_reach<'p>(
+        &self,
+        may_write: impl Fn(&Path) -> Option<&'p Path>,
+    ) -> Result<(), AuditError> {
+        let files = BESIDE.iter().map(|ending| beside(&self.0.path, ending));
+        let within = std::iter::once(self.0.path.clone())
+            .chain(files)
+            .find_map(|path| may_write(&path).map(Path::to_path_buf));
+        match within {
+            None => Ok(()),
+            Some(within) => Err(AuditError::WithinReach { path: self.0.path.clone(), within }),
+        }
     }
 
     fn append(&self, event: AuditEvent, run: Option<String>) -> Result<Recorded, AuditError> {
@@ -311,10 +345,21 @@ fn misused(kind: EventKind, rule: &'static str) -> AuditError {
     AuditError::Misused { event: kind.name(), rule }
 }
 
-fn writers_folder(path: &Path) -> PathBuf {
+/// What lies beside a trail and belongs to it.
+const BESIDE: &[&str] = &[WRITERS, "-wal", "-shm", "-journal", ".head"];
+const WRITERS: &str = ".writers";
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".writers");
+    name.push(ending);
     name.into()
+}
+
+/// Where a file is, whatever links lead to its folder. The file itself is none: it was opened as such.
+fn resolved(path: &Path) -> std::io::Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(folder)?;
+    Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
 }
 
 fn has_lines(path: &Path) -> bool {

@@ -65,6 +65,11 @@ pub enum FaultKind {
     },
     /// It is not the record that was expected to be there.
     NotTheExpected,
+    /// The file itself is not as this program leaves it: something that could hide or swallow records, damaged pages,
+    /// bytes behind the end.
+    Unsound(String),
+    /// What comes behind it cannot be read.
+    UnreadableBehind(String),
 }
 
 impl Verified {
@@ -79,13 +84,28 @@ impl Verified {
 /// beginning to end is found out.
 pub(crate) fn verify(store: &dyn Store, expected: Option<&Head>) -> Result<Verified, AuditError> {
     let mut check = Check::new(expected);
+    for what in store.unsound() {
+        check.fault(0, FaultKind::Unsound(what));
+    }
     // Before the records: what is written meanwhile must not look as if it had been removed.
-    let last_written = store.last_written()?;
-    store.each(&mut |entry| {
+    let last_written = store.last_written();
+    let all = store.each(&mut |entry| {
         check.see(entry);
         ControlFlow::Continue(())
-    })?;
-    Ok(check.end(last_written))
+    });
+    if let Err(error) = all {
+        check.fault(check.head.id, FaultKind::UnreadableBehind(reason(&error)));
+    }
+    Ok(check.end(last_written.unwrap_or(0)))
+}
+
+/// The innermost cause: the path and what was being done say nothing to whoever asked for just that.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
 }
 
 struct Check<'e> {
@@ -214,6 +234,10 @@ impl fmt::Display for Fault {
             FaultKind::BeginsTwice => write!(f, "record {id} begins a run that is under way"),
             FaultKind::CutOff { last } => {
                 write!(f, "the trail ends with record {id}, but {last} were written")
+            }
+            FaultKind::Unsound(what) => f.write_str(what),
+            FaultKind::UnreadableBehind(reason) => {
+                write!(f, "what comes behind record {id} cannot be read: {reason}")
             }
             FaultKind::NotTheExpected => write!(f, "record {id} is not the one that was expected there"),
         }

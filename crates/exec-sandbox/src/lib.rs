@@ -70,6 +70,7 @@ mod protect;
 mod provider;
 #[cfg(target_os = "linux")]
 mod quarantine;
+mod reach;
 mod refusal;
 mod requirement;
 #[cfg(target_os = "linux")]

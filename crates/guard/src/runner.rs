@@ -130,7 +130,10 @@ impl PreparedRun {
             ..AuditEvent::new(EventKind::SandboxError)
         };
         let started = match &planned {
-            Ok(plan) => record::planned(started, plan),
+            Ok(plan) => {
+                record::out_of_reach(record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
+                record::planned(started, plan)
+            }
             Err(_) => started,
         };
         let start = |trail: &AuditTrail| trail.start(started);

@@ -2,6 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "makes folders, edits files, starts and kills processes")]
 
 mod faults;
+#[cfg(feature = "sqlite")]
+mod planted;
+mod silenced;
 mod tampering;
 
 use std::path::{Path, PathBuf};

@@ -34,6 +34,7 @@ mod pool;
 mod properties;
 #[cfg(target_os = "linux")]
 mod providers;
+mod reach;
 mod seeds;
 #[cfg(target_os = "linux")]
 mod streams;

@@ -2,9 +2,17 @@
 
 use stockade_exec_sandbox::Property;
 
-use crate::audit::{AuditEvent, EventKind, EventSeverity};
+use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, EventSeverity};
 use crate::exec::{End, Enforcement, LeftBy, Network, Outcome, Plan, Provider};
 use crate::guard::Decision;
+
+/// Whether the command cannot change its own record. One without a sandbox can do whatever its user can; that is on record.
+pub(super) fn out_of_reach(trail: Option<&AuditTrail>, plan: &Plan) -> Result<(), AuditError> {
+    match trail.filter(|_| plan.provider != Provider::Nothing) {
+        Some(trail) => trail.check_out_of_reach(|path| plan.may_write(path)),
+        None => Ok(()),
+    }
+}
 
 /// Adds what is planned to the event that begins a run.
 pub(super) fn planned(event: AuditEvent, plan: &Plan) -> AuditEvent {

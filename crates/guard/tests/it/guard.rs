@@ -259,6 +259,23 @@ mod live {
         assert!(!site.work().join("marker").exists());
     }
 
+    /// What may change its own record is not run; whatever lies beside the trail belongs to it.
+    #[test]
+    fn nothing_runs_that_may_write_to_its_own_record() {
+        let site = Site::new();
+        for folder in [site.work(), site.work().join(".state")] {
+            fs::create_dir_all(&folder).unwrap();
+            for name in ["audit.jsonl", "audit.db"] {
+                let trail = AuditTrail::open(&folder.join(name), AuditOptions::default()).unwrap();
+                let guard = site.open(&[], &trail).unwrap();
+                let refused = guard.run("touch marker", Streams::default());
+                let error = refused.map(drop).unwrap_err().to_string();
+                assert!(error.contains("which the command may write"), "{error}");
+                assert!(!site.work().join("marker").exists());
+            }
+        }
+    }
+
     #[test]
     fn what_is_refused_does_not_run_and_what_is_asked_waits() {
         let site = Site::new();
