@@ -26,6 +26,10 @@ pub struct HostFacts {
     pub environment: BTreeMap<OsString, OsString>,
     /// The settings of git that a command gets.
     pub git: GitSettings,
+    /// The user's own list of files that git passes over.
+    pub git_ignored: String,
+    /// What git passes over besides, as lines of such a list: what is hidden from a command.
+    pub passed_over: Vec<String>,
     /// What the kernel offers.
     pub kernel: Kernel,
     /// Where a bubblewrap is that works, if it was looked for.
@@ -36,6 +40,8 @@ pub struct HostFacts {
     pub watched: Vec<Watched>,
     /// What lies in the workspace under the name of a secret and is seen all the same.
     pub shown: Vec<PathBuf>,
+    /// What a command sees although secrets stand in it, since programs need the rest.
+    pub exposed: Vec<Exposed>,
     /// Where the repository of the workspace lies, if that is one of its linked worktrees.
     pub worktree: Option<LinkedWorktree>,
     /// Paths that links and settings of the user's lead to, whether something is there or not: what appears there is obeyed.
@@ -126,6 +132,15 @@ pub struct Watched {
     pub label: String,
     /// How it looked.
     pub stamp: Stamp,
+}
+
+/// A file that a command sees although a secret stands in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Exposed {
+    /// Its path below the workspace; in full, where it lies in another folder that the command may change.
+    pub path: PathBuf,
+    /// What it is, in a few words: `secrets: Git`.
+    pub label: String,
 }
 
 /// What tells a file from another one, or from itself before it was written. A command cannot set the time of the last

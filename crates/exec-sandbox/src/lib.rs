@@ -77,6 +77,7 @@ mod requirement;
 mod run;
 mod seccomp;
 #[cfg(target_os = "linux")]
+mod secret_text;
 mod seen;
 mod spec;
 #[cfg(target_os = "linux")]
@@ -100,8 +101,8 @@ pub use git_settings::GitSettings;
 #[cfg(target_os = "linux")]
 pub use helper::{find_program, helper_command};
 pub use host::{
-    Entry, FileIdentity, HostFacts, Kernel, LinkedWorktree, ProtectedEntry, ProtectionMode, Searched, Stamp,
-    Watched,
+    Entry, Exposed, FileIdentity, HostFacts, Kernel, LinkedWorktree, ProtectedEntry, ProtectionMode,
+    Searched, Stamp, Watched,
 };
 pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]

@@ -125,9 +125,12 @@ pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/etc/R", "settings of R"),
 ];
 
+/// The user's own list of files that git passes over.
+pub(crate) const IGNORED: &str = ".config/git/ignore";
+
 /// Paths below the home that are visible where they exist, when, and why.
 pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
-    (".config/git/ignore", HomeView::Private, MountAccess::ReadOnly, "which files git passes over"),
+    (IGNORED, HomeView::Private, MountAccess::ReadOnly, "which files git passes over"),
     (".config/git/attributes", HomeView::Private, MountAccess::ReadOnly, "how git treats files"),
     (".nvm", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
     (".local/bin", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
@@ -304,13 +307,29 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
         return Vec::new();
     }
     let wanted = AT_HOME.iter().filter(|row| row.1 == HomeView::Private || spec.home == HomeView::Tools);
+    let passed_over = passed_over(spec, facts);
+    let wanted = wanted.filter(|row| row.0 != IGNORED || passed_over.is_none());
     let shown = wanted.filter_map(|(below, _, access, reason)| {
         let path = facts.home.join(below);
         let plain = matches!(facts.entry(&path), Some(Entry::Folder | Entry::File));
         let point = mount_point_of(&path, facts);
         plain.then(|| user(path, *access, point, reason))
     });
-    git_settings(facts).into_iter().chain(shown).collect()
+    let shown: Vec<Mount> = shown.collect();
+    git_settings(facts).into_iter().chain(passed_over).chain(shown).collect()
+}
+
+/// The user's own list of files that git passes over, with those that are hidden: where a device stands, `git add -A` would
+/// fail.
+fn passed_over(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
+    if facts.passed_over.is_empty() || spec.protection == Protection::Off {
+        return None;
+    }
+    let mut text = facts.git_ignored.clone();
+    text.push_str("\n# Made for this command: what it does not see.\n");
+    facts.passed_over.iter().for_each(|line| text.extend([line, "\n"]));
+    let kind = MountKind::Generated { text };
+    Some(Mount::new(facts.home.join(IGNORED), kind, "which files git passes over, and what is hidden"))
 }
 
 /// The settings of git, made for the command: in those of the user there may be tokens.
@@ -372,7 +391,7 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
                 SandboxView::Withheld => {
                     is_linked && is_shared_with(real, |access| access == MountAccess::ReadOnly)
                 }
-                SandboxView::Shown => false,
+                SandboxView::Shown | SandboxView::Told | SandboxView::MaskedWithSecret => false,
             })
             .then_some(real)
     });

@@ -25,6 +25,8 @@ pub struct Outcome {
     pub quarantine_dropped: Vec<DroppedGroup>,
     /// Files that other programs or agents obey, and that are not as they were before: made, written or removed.
     pub changed: Vec<Changed>,
+    /// Files that it could read although secrets stand in them.
+    pub exposed: Vec<crate::Exposed>,
 }
 
 /// What a program ends with that ran a command in its own place, where that is no code of the command itself: the codes of
@@ -67,6 +69,7 @@ impl Outcome {
             quarantine: Vec::new(),
             quarantine_dropped: Vec::new(),
             changed: Vec::new(),
+            exposed: Vec::new(),
         }
     }
 }
@@ -224,6 +227,7 @@ mod tests {
                 quarantine,
                 quarantine_dropped: Vec::new(),
                 changed: Vec::new(),
+                exposed: Vec::new(),
             };
             assert_eq!(outcome.exit_code(), code, "{outcome:?}");
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
-use crate::host::{HostFacts, ProtectedEntry, Watched};
+use crate::host::{Exposed, HostFacts, ProtectedEntry, Watched};
 use crate::limits::ResourceLimits;
 use crate::mounts::{Mount, MountKind, SHARED, kept_back_in_vain, mounts};
 use crate::provider::{Provider, choose};
@@ -50,6 +50,8 @@ pub struct Plan {
     pub watched: Vec<Watched>,
     /// What has the name of a secret and is seen all the same; how it looks at the end is remembered.
     pub shown: Vec<PathBuf>,
+    /// What it sees although secrets stand in it, since programs need the rest.
+    pub exposed: Vec<Exposed>,
     /// Paths that links and settings of the user's lead to.
     pub led_to: Vec<PathBuf>,
     /// The lines that run programs in what git has still to do, as they were before.
@@ -137,6 +139,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         protected: facts.protected.clone(),
         watched: facts.watched.clone(),
         shown: facts.shown.clone(),
+        exposed: facts.exposed.clone(),
         led_to: facts.led_to.clone(),
         git_plans: facts.git_plans.clone(),
         landlock: facts.kernel.landlock,

@@ -22,7 +22,7 @@ use crate::seccomp::Architecture;
 use crate::seen::Seen;
 use crate::spec::{Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
-use crate::tracked::show_known;
+use crate::tracked::{passed_over, show_known};
 use crate::workspace::roots::roots;
 
 /// Returns what a plan for `spec` needs to know about this machine.
@@ -50,9 +50,11 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         facts.bubblewrap = crate::bwrap::start::find();
     }
     let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
+    facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
+    facts.passed_over = passed_over(&spec.workspace, &found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
-    (facts.led_to, facts.git_plans) = (found.led_to, found.plans);
+    (facts.led_to, facts.git_plans, facts.exposed) = (found.led_to, found.plans, found.exposed);
     facts.worktree = crate::worktree::find(&spec.workspace);
     facts
 }

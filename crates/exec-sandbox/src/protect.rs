@@ -13,6 +13,10 @@ pub(crate) enum Answer {
     Protect,
     /// A device that cannot be opened stands in its place.
     Hide,
+    /// The same, if a secret stands in it.
+    HideWithSecret,
+    /// It is seen, and if a secret stands in it, that is said.
+    Tell,
     /// It may be changed, and that is said afterwards.
     Report,
 }
@@ -21,6 +25,8 @@ pub(crate) enum Answer {
 pub(crate) fn answer(name: &Name) -> Option<Answer> {
     match name.write {
         _ if name.view == SandboxView::Masked => Some(Answer::Hide),
+        _ if name.view == SandboxView::MaskedWithSecret => Some(Answer::HideWithSecret),
+        _ if name.view == SandboxView::Told => Some(Answer::Tell),
         Write::Protect | Write::Refuse if name.is_obeyed() => Some(Answer::Protect),
         Write::Report if name.is_obeyed() => Some(Answer::Report),
         _ => None,
@@ -48,6 +54,10 @@ pub fn name_table() -> Vec<(String, &'static str)> {
         let done = match answer(name)? {
             Answer::Protect => "can be read and not changed; what appears is taken away",
             Answer::Hide => "cannot be opened, unless the repository holds it just so",
+            Answer::HideWithSecret => {
+                "cannot be opened where a secret stands in it, unless the repository holds it just so"
+            }
+            Answer::Tell => "is seen, which is said afterwards where a secret stands in it",
             Answer::Report => "may change, which is said afterwards",
         };
         Some(name.paths.iter().map(move |path| (format!("{begin}`{path}`"), done)))
@@ -96,7 +106,7 @@ mod tests {
         for name in [".env", ".env.local", ".env.production", "id_ed25519", ".pgpass"] {
             assert_eq!(done(name), Some(Answer::Hide), "{name}");
         }
-        for name in [".env.example", "env", "a.env", "id_ed25519.pub", ".environment"] {
+        for name in [".env.example", "env", "example.env", "id_ed25519.pub", ".environment"] {
             assert_eq!(done(name), None, "{name}");
         }
     }

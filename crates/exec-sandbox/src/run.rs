@@ -227,14 +227,20 @@ fn carried_out(
         Err(error) => Err(error),
     };
     let (quarantine, swept) = sweeping.end(plan);
-    crate::seen::Seen::after(plan);
+    crate::seen::Seen::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
         let why = "some folders in the workspace could not be looked into afterwards";
         outcome.enforcement.gap(Property::ProtectedNames, why);
     }
     let changed = swept.changed(&plan.workspace, &plan.watched);
-    Ok(Outcome { quarantine, quarantine_dropped: swept.dropped, changed, ..outcome })
+    Ok(Outcome {
+        quarantine,
+        quarantine_dropped: swept.dropped,
+        changed,
+        exposed: plan.exposed.clone(),
+        ..outcome
+    })
 }
 
 fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {

@@ -43,11 +43,13 @@ impl Seen {
         state.map(|state| Self::of(&state, &spec.workspace)).unwrap_or_default()
     }
 
-    /// Remembers what the command of a plan has seen. Where that cannot be written, it is hidden from the next one.
-    pub(crate) fn after(plan: &Plan) {
-        let state = if plan.shown.is_empty() { None } else { crate::state::folder(&plan.mounts) };
+    /// Remembers what the command of a plan has seen: what was shown to it, and what appeared while it ran. Where that cannot be
+    /// written, it is hidden from the next one.
+    pub(crate) fn after(plan: &Plan, appeared: &[PathBuf]) {
+        let seen: Vec<PathBuf> = plan.shown.iter().chain(appeared).cloned().collect();
+        let state = if seen.is_empty() { None } else { crate::state::folder(&plan.mounts) };
         if let Some(state) = state {
-            Self::remember(&state, &plan.workspace, &plan.shown).ok();
+            Self::remember(&state, &plan.workspace, &seen).ok();
         }
     }
 

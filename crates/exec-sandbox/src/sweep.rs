@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::Quarantined;
-use crate::host::{ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
 use crate::workspace::roots::Root;
@@ -34,11 +34,25 @@ pub(crate) struct Swept {
     pub(crate) dropped: Vec<DroppedGroup>,
     /// What is reported when it has changed, as it is now.
     pub(crate) watched: Vec<Watched>,
+    /// The files that have names of secrets.
+    pub(crate) secrets: Vec<ProtectedEntry>,
     /// Whether everything was looked at.
     pub(crate) searched: Searched,
 }
 
+/// How many files with names of secrets are remembered.
+const MAX_SECRETS: usize = 1_000;
+
 impl Swept {
+    /// Returns the files with names of secrets that were not hidden from the command: it made them, or they appeared before its
+    /// eyes. What was hidden is known by what it is, wherever it was moved to.
+    pub(crate) fn seen_secrets(&self, before: &[ProtectedEntry]) -> Vec<PathBuf> {
+        let hidden = before.iter().filter(|entry| entry.mode == ProtectionMode::Hide);
+        let hidden: BTreeSet<_> = hidden.map(|entry| key(&entry.stamp.file)).collect();
+        let seen = self.secrets.iter().filter(|entry| !hidden.contains(&key(&entry.stamp.file)));
+        seen.map(|entry| entry.path.clone()).collect()
+    }
+
     /// Returns what is not as it was before.
     pub(crate) fn changed(&self, workspace: &Path, before: &[Watched]) -> Vec<Changed> {
         let taken: BTreeSet<&Path> = self.taken.iter().map(|taken| taken.path.as_path()).collect();
@@ -69,7 +83,8 @@ pub(crate) fn sweep(roots: &[Root], before: &Before<'_>, state: Option<&Path>, c
         };
         let whose = Taker { state, workspace: &root.path, root: &folder, command };
         let mut taking = RootTaking::new(whose, &mut swept.taken);
-        let sweeper = Sweeper { root, roots, before, taking: &mut taking, watched: &mut swept.watched };
+        let (watched, secrets) = (&mut swept.watched, &mut swept.secrets);
+        let sweeper = Sweeper { root, roots, before, taking: &mut taking, watched, secrets };
         if search(root, sweeper) == Searched::InPart {
             swept.searched = Searched::InPart;
         }
@@ -103,10 +118,15 @@ struct Sweeper<'s, 't> {
     before: &'s Before<'s>,
     taking: &'s mut RootTaking<'t>,
     watched: &'s mut Vec<Watched>,
+    secrets: &'s mut Vec<ProtectedEntry>,
 }
 
 impl Sink for Sweeper<'_, '_> {
     fn protected(&mut self, here: &Here<'_>, below: &Path, entry: ProtectedEntry) {
+        let is_secret = entry.mode == ProtectionMode::Hide && entry.kind == Entry::File;
+        if is_secret && self.secrets.len() < MAX_SECRETS {
+            self.secrets.push(entry.clone());
+        }
         if !self.before.knows(&entry) && is_harmful(self.roots, self.root, self.before, here, below, &entry) {
             self.taking.take(here.folder, here.path, below, entry.path);
         }
@@ -124,6 +144,10 @@ impl Sink for Sweeper<'_, '_> {
             self.taking.take(here.folder, here.path, &plan, path);
         }
     }
+}
+
+fn key(file: &FileIdentity) -> (u64, u64) {
+    (file.device, file.number)
 }
 
 /// Where something lies on this machine that has this name.

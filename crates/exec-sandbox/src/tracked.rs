@@ -59,6 +59,32 @@ fn top_of(workspace: &Path, file: &Path) -> Option<PathBuf> {
     around.find(|top| workspace.join(top).join(".git").symlink_metadata().is_ok()).map(Path::to_path_buf)
 }
 
+/// Returns what git passes over, as lines of a file of its own for that: where something is hidden there stands a device, and
+/// `git add -A` would fail at it. What git knows already it does not pass over, whatever is said here.
+pub(crate) fn passed_over(workspace: &Path, protected: &[ProtectedEntry]) -> Vec<String> {
+    let hidden = protected.iter().filter(|entry| entry.mode == ProtectionMode::Hide);
+    let lines = hidden.filter_map(|entry| {
+        let top = top_of(workspace, &entry.path)?;
+        line_of(entry.path.strip_prefix(top).ok()?)
+    });
+    let lines: BTreeSet<String> = lines.collect();
+    lines.into_iter().collect()
+}
+
+/// The line that means a path and no other, see gitignore(5); nothing where its names are no text.
+fn line_of(path: &Path) -> Option<String> {
+    let mut line = String::from("/");
+    for letter in path.to_str()?.chars() {
+        match letter {
+            '*' | '?' | '[' | '\\' | ' ' => line.extend(['\\', letter]),
+            // No line can hold it, and the name of no other file is meant that is likely.
+            '\n' | '\r' | '\t' => line.push('?'),
+            letter => line.push(letter),
+        }
+    }
+    Some(line)
+}
+
 /// Which of some files below a top have the content that the index there names.
 fn tracked(workspace: &Path, top: &Path, files: &BTreeSet<&Path>) -> Vec<PathBuf> {
     let below = |path: &[u8]| top.join(OsStr::from_bytes(path));

@@ -18,9 +18,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 use stockade_names::{Name, fits, fold};
 
-use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::host::{Entry, Exposed, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
-use entry::{At, at, list_below};
+use crate::secret_text::{MAX_TEXT, holds_secret};
+use entry::{At, at, list_below, read_below};
 use plans::plans_of;
 use roots::Root;
 use targets::Targets;
@@ -32,6 +33,9 @@ const REPORTED_DEPTH: usize = 4;
 /// How many files are watched, and how many entries with protected names are remembered.
 pub(crate) const MAX_WATCHED: usize = 20_000;
 const MAX_REMEMBERED: usize = 20_000;
+
+/// How many files are named in which secrets stand.
+const MAX_EXPOSED: usize = 100;
 
 /// How many mounts are made for names. What is beyond is looked at afterwards.
 const MAX_MOUNTED: usize = 2_000;
@@ -51,6 +55,8 @@ pub(crate) struct Found {
     pub(crate) watched: Vec<Watched>,
     /// What links and settings lead to, whether it is there or not.
     pub(crate) led_to: Vec<PathBuf>,
+    /// What is seen although a secret stands in it.
+    pub(crate) exposed: Vec<Exposed>,
     /// The lines of git's plans that run programs.
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
     /// Whether everything was looked at, and what is mounted is all that is protected.
@@ -101,6 +107,8 @@ pub(crate) trait Sink {
     fn protected(&mut self, here: &Here<'_>, below: &Path, entry: ProtectedEntry);
     /// Something may change and is reported then.
     fn watched(&mut self, watched: Watched);
+    /// A secret stands in something that is seen.
+    fn exposed(&mut self, _: Exposed) {}
     /// A folder is a repository.
     fn repository(&mut self, root: &Root, here: &Here<'_>);
 }
@@ -126,6 +134,12 @@ impl Sink for Memory<'_, '_> {
     fn watched(&mut self, watched: Watched) {
         if self.found.watched.len() < MAX_WATCHED {
             self.found.watched.push(watched);
+        }
+    }
+
+    fn exposed(&mut self, exposed: Exposed) {
+        if self.found.exposed.len() < MAX_EXPOSED {
+            self.found.exposed.push(exposed);
         }
     }
 
@@ -165,6 +179,18 @@ impl<S: Sink> Visit for Search<'_, S> {
     }
 }
 
+/// Whether it is files of this name that are meant, and no folders: those are gone into.
+fn is_of_files(name: &Name) -> bool {
+    matches!(answer(name), Some(Answer::Hide | Answer::HideWithSecret | Answer::Tell))
+}
+
+/// Whether a secret stands in what lies below a folder. Of what is too long to be read, nobody says that there is none.
+fn holds_secret_below(here: &Here<'_>, below: &Path) -> bool {
+    let Some(At::There(found)) = at(here.folder, below) else { return false };
+    let is_file = found.kind == Entry::File;
+    is_file && read_below(here.folder, below, MAX_TEXT).is_none_or(|text| holds_secret(&text))
+}
+
 /// Whether git takes a folder with these names for a repository. Links count: they need not lead anywhere.
 pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
@@ -194,7 +220,7 @@ impl<S: Sink> Search<'_, S> {
                 Some(rest) => self.below(here, name, rest).iter().for_each(|path| {
                     self.answer(here, beginning.name, path);
                 }),
-                None if answer(beginning.name) == Some(Answer::Hide) && kind != FileType::RegularFile => {}
+                None if is_of_files(beginning.name) && kind != FileType::RegularFile => {}
                 None => {
                     is_covered |= answer(beginning.name) == Some(Answer::Protect) && self.packages.is_none();
                     self.answer(here, beginning.name, name);
@@ -208,10 +234,19 @@ impl<S: Sink> Search<'_, S> {
         match (answer(name), self.packages) {
             (Some(Answer::Protect), None) => self.note(here, below, ProtectionMode::ReadOnly),
             (Some(Answer::Hide), None) => self.note(here, below, ProtectionMode::Hide),
+            (Some(Answer::HideWithSecret), None) if holds_secret_below(here, below) => {
+                self.note(here, below, ProtectionMode::Hide);
+            }
+            (Some(Answer::Tell), None) if holds_secret_below(here, below) => {
+                let path = self.root.name.join(here.path).join(below);
+                self.sink.exposed(Exposed { path, label: name.label() });
+            }
             (Some(Answer::Report), None) | (Some(Answer::Protect), Some(_)) => {
                 self.watch(here, name, below, 0);
             }
-            (Some(Answer::Hide | Answer::Report), Some(_)) | (None, _) => {}
+            (Some(Answer::HideWithSecret | Answer::Tell), None) => {}
+            (Some(Answer::Hide | Answer::HideWithSecret | Answer::Tell | Answer::Report), Some(_))
+            | (None, _) => {}
         }
     }
 
@@ -232,7 +267,8 @@ impl<S: Sink> Search<'_, S> {
             match answer(name) {
                 Some(Answer::Protect) => self.note(here, Path::new(part), ProtectionMode::ReadOnly),
                 Some(Answer::Report) => self.watch(here, name, Path::new(part), 0),
-                Some(Answer::Hide) | None => {}
+                Some(Answer::Tell) => self.answer(here, name, Path::new(part)),
+                Some(Answer::Hide | Answer::HideWithSecret) | None => {}
             }
         }
     }

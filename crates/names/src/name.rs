@@ -125,6 +125,11 @@ pub enum SandboxView {
     /// The file, where the folder around it is visible.
     #[default]
     Shown,
+    /// The file; whoever runs the command is told if a secret stands in it. Programs that the command needs would not work
+    /// without it.
+    Told,
+    /// As [masked](Self::Masked), if a secret stands in it. Most files of this name hold none.
+    MaskedWithSecret,
     /// A device that cannot be opened in its place, also where the folder around it is visible, unless the repository around it
     /// holds it just so. In the home, a request to share it by its name is refused.
     Masked,

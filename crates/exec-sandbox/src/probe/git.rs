@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::git_settings::syntax::{Setting, settings};
 use crate::git_settings::{GitSettings, condition};
+use crate::mounts::IGNORED;
 use crate::spec::SandboxSpec;
 
 /// How many files are read that name one another, and how deep.
@@ -37,6 +38,11 @@ pub(super) fn harmless(
     reading.found
 }
 
+/// Returns the user's own list of files that git passes over, if there is one.
+pub(super) fn ignored(spec: &SandboxSpec, home: &Path) -> Option<String> {
+    text_of(spec, &home.join(IGNORED))
+}
+
 struct Reading<'s> {
     spec: &'s SandboxSpec,
     home: &'s Path,
@@ -50,7 +56,7 @@ impl Reading<'_> {
             return;
         }
         self.files += 1;
-        let Some(text) = self.text(path) else { return };
+        let Some(text) = text_of(self.spec, path) else { return };
         let beside = path.parent().unwrap_or(path);
         for setting in settings(&text) {
             match self.included(&setting, beside) {
@@ -58,26 +64,6 @@ impl Reading<'_> {
                 None => self.found.take(&setting),
             }
         }
-    }
-
-    /// What stands in a file. What a command can write says nothing about its user.
-    fn text(&self, path: &Path) -> Option<String> {
-        let real = path.canonicalize().ok()?;
-        let mut written =
-            std::iter::once(&self.spec.workspace).chain(&self.spec.shared).chain(&self.spec.spill);
-        if written.any(|folder| real.starts_with(folder)) {
-            return None;
-        }
-        // A pipe in its place would let this wait for ever.
-        let mut options = OpenOptions::new();
-        let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).ok()?;
-        let data = file.metadata().ok()?;
-        if !data.is_file() || data.len() > MAX_LENGTH {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        file.take(MAX_LENGTH).read_to_end(&mut bytes).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The file that a setting has git read as well, in this workspace.
@@ -95,4 +81,23 @@ impl Reading<'_> {
             None => beside.join(path),
         })
     }
+}
+
+/// What stands in a file. What a command can write says nothing about its user.
+fn text_of(spec: &SandboxSpec, path: &Path) -> Option<String> {
+    let real = path.canonicalize().ok()?;
+    let mut written = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
+    if written.any(|folder| real.starts_with(folder)) {
+        return None;
+    }
+    // A pipe in its place would let this wait for ever.
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).ok()?;
+    let data = file.metadata().ok()?;
+    if !data.is_file() || data.len() > MAX_LENGTH {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_LENGTH).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

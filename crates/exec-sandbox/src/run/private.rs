@@ -8,7 +8,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
-use crate::mounts::{Mount, MountKind, MountPoint, Owner};
+use crate::mounts::{IGNORED, Mount, MountKind, MountPoint, Owner};
 use crate::native::{Ids, c_string};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
@@ -56,13 +56,15 @@ impl Private {
         })
     }
 
-    /// Makes the files that a plan has in its home.
+    /// Makes the files that a plan has in its home. What is hidden elsewhere is seen here, so git need not pass over it.
     fn generate(&self, plan: &Plan) -> io::Result<()> {
-        plan.mounts.iter().try_for_each(|mount| match (&mount.kind, mount.target.file_name()) {
-            (MountKind::Generated { text }, Some(name)) => {
-                std::fs::write(self.path.join("home").join(name), text)
+        plan.mounts.iter().filter(|mount| !mount.target.ends_with(IGNORED)).try_for_each(|mount| {
+            match (&mount.kind, mount.target.file_name()) {
+                (MountKind::Generated { text }, Some(name)) => {
+                    std::fs::write(self.path.join("home").join(name), text)
+                }
+                _ => Ok(()),
             }
-            _ => Ok(()),
         })
     }
 

@@ -347,6 +347,7 @@ impl Watched {
             quarantine: Vec::new(),
             quarantine_dropped: Vec::new(),
             changed: Vec::new(),
+            exposed: Vec::new(),
         }
     }
 }

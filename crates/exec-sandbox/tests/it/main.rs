@@ -35,6 +35,8 @@ mod properties;
 #[cfg(target_os = "linux")]
 mod providers;
 mod reach;
+#[cfg(target_os = "linux")]
+mod secrets;
 mod seeds;
 #[cfg(target_os = "linux")]
 mod streams;

@@ -76,6 +76,7 @@ fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
         ("quarantined_of_earlier", paths(LeftBy::EarlierCommand)),
         ("not_moved", unmoved),
         ("changed", outcome.changed.iter().map(|changed| path(&changed.path)).collect()),
+        ("exposed", outcome.exposed.iter().map(|exposed| path(&exposed.path)).collect()),
     ];
     let rows = rows.into_iter().filter(|(_, paths)| !paths.is_empty());
     let event = rows.fold(event, |event, (name, paths)| event.with(name, paths));

@@ -78,6 +78,10 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
         },
         match row.view {
             SandboxView::Shown => None,
+            SandboxView::Told => Some("seen in a sandbox, which is said where a secret stands in it"),
+            SandboxView::MaskedWithSecret => {
+                Some("not to be opened in a sandbox where a secret stands in it")
+            }
             SandboxView::Masked => Some("not to be opened in a sandbox"),
             SandboxView::Withheld => Some("never shared with a sandbox, nor what is around it"),
         },

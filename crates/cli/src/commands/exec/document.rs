@@ -35,12 +35,15 @@ struct Ran<'a> {
     /// Files that other programs or agents obey, and that the command changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<Altered<'a>>,
+    /// Files that it could read although secrets stand in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exposed: Vec<Altered<'a>>,
     /// What was decided about it, for a command of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a Decision>,
 }
 
-/// A file that the command changed.
+/// A file that the command changed, or that it could read.
 #[derive(Serialize)]
 struct Altered<'a> {
     path: std::borrow::Cow<'a, str>,
@@ -157,6 +160,8 @@ pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) 
     });
     let altered =
         outcome.changed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
+    let exposed =
+        outcome.exposed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
     to_json(&Ran {
         end: outcome.end.name(),
         exit_code: outcome.exit_code(),
@@ -184,6 +189,7 @@ pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) 
             .flat_map(|group| group.paths.iter().map(|path| path.to_string_lossy()))
             .collect(),
         changed: altered.collect(),
+        exposed: exposed.collect(),
         decision,
     })
 }

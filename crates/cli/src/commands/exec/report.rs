@@ -40,6 +40,10 @@ pub(super) fn outcome(report: &RunReport) {
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);
     }
+    for exposed in &outcome.exposed {
+        let path = escape_path(&exposed.path);
+        say(&format!("the command could read {path}, and a secret stands in it ({})", exposed.label));
+    }
     left(outcome);
     say(&enforced(plan, outcome));
 }

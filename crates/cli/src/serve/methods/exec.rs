@@ -6,6 +6,7 @@ mod streamed;
 pub(in crate::serve) use streamed::OutputPiece;
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -135,6 +136,9 @@ pub(super) struct Ended {
     /// Files that other programs or agents obey, and that it changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     changed: Vec<Altered>,
+    /// Files that it could read although secrets stand in them: programs need the rest.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    exposed: Vec<Altered>,
     /// What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -171,7 +175,7 @@ struct Moved {
     left_by: &'static str,
 }
 
-/// A file that other programs or agents obey, and that was made, written or removed.
+/// A file that counts for something: what was changed, or could be read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Altered {
@@ -181,8 +185,8 @@ struct Altered {
 }
 
 impl Altered {
-    fn of(one: &stockade_guard::exec::Changed) -> Self {
-        Self { path: one.path.to_string_lossy().into_owned(), what: one.label.clone() }
+    fn of(path: &Path, what: &str) -> Self {
+        Self { path: path.to_string_lossy().into_owned(), what: what.to_owned() }
     }
 }
 
@@ -362,7 +366,8 @@ impl Ended {
                 .iter()
                 .flat_map(|group| group.paths.iter().map(|path| path.to_string_lossy().into_owned()))
                 .collect(),
-            changed: outcome.changed.iter().map(Altered::of).collect(),
+            changed: outcome.changed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
+            exposed: outcome.exposed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
             decision: None,
         }
     }
