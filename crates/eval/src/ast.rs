@@ -27,7 +27,7 @@ pub(crate) struct PatternId(u32);
 pub(crate) struct FunctionId(u32);
 
 /// A whole source, parsed: its expressions and statements in lists, which refer to each other by number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Program {
     names: Vec<Rc<str>>,
     exprs: Vec<(Expr, SourceSpan)>,
@@ -38,6 +38,26 @@ pub(crate) struct Program {
     nothing: (Expr, Statement, Pattern, Function),
     pub(crate) vars: Box<[Symbol]>,
     pub(crate) body: Block,
+    pub(crate) is_strict: bool,
+    /// What functions are written as, where there are any.
+    pub(crate) source: Rc<str>,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            exprs: Vec::new(),
+            statements: Vec::new(),
+            patterns: Vec::new(),
+            functions: Vec::new(),
+            nothing: Default::default(),
+            vars: Box::default(),
+            body: Block::default(),
+            is_strict: false,
+            source: "".into(),
+        }
+    }
 }
 
 impl Program {
@@ -77,6 +97,14 @@ impl Program {
 
     pub(crate) fn function(&self, id: FunctionId) -> &Function {
         self.functions.get(id.0 as usize).unwrap_or(&self.nothing.3)
+    }
+
+    pub(crate) fn has_functions(&self) -> bool {
+        !self.functions.is_empty()
+    }
+
+    pub(crate) fn function_mut(&mut self, id: FunctionId) -> Option<&mut Function> {
+        self.functions.get_mut(id.0 as usize)
     }
 
     pub(crate) fn add_expr(&mut self, expr: Expr, span: SourceSpan) -> ExprId {
@@ -347,6 +375,14 @@ pub(crate) struct Function {
     pub(crate) body: Body,
     pub(crate) is_arrow: bool,
     pub(crate) is_async: bool,
+    /// Whether `'use strict'` holds in it.
+    pub(crate) is_strict: bool,
+    /// Whether it knows itself by its name, as the functions do that are written as expressions.
+    pub(crate) knows_itself: bool,
+    /// Whether its parameters hold expressions: then its `var`s are no names of theirs.
+    pub(crate) has_expressions: bool,
+    /// Where it is written.
+    pub(crate) span: SourceSpan,
 }
 
 /// What a function does.

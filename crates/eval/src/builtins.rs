@@ -1,13 +1,17 @@
 //! What is always there, as tables: a name, and the function behind it. None of it can be changed or replaced.
 
+mod absent;
 mod array;
 mod boolean;
+mod collation;
 mod console;
 mod date;
 mod error;
 mod function;
 mod global;
+mod iterator;
 mod json;
+mod locale;
 mod map;
 mod math;
 mod number;
@@ -21,6 +25,7 @@ mod uri;
 use crate::machine::{Machine, Run};
 use crate::value::{Content, Value};
 
+pub(crate) use absent::is_absent;
 pub(crate) use boolean::METHODS as BOOLEAN;
 pub(crate) use date::iso_text;
 pub(crate) use function::METHODS as FUNCTION;
@@ -48,6 +53,8 @@ const fn method_row(name: &'static str, arity: u8, call: Native) -> Method {
 #[derive(Debug)]
 pub(crate) struct Global {
     pub(crate) name: &'static str,
+    /// How many arguments it asks for.
+    pub(crate) arity: u8,
     /// What it does when it is called.
     pub(crate) call: Option<Native>,
     /// What it does after `new`.
@@ -58,7 +65,7 @@ pub(crate) struct Global {
 
 impl Global {
     const fn new(name: &'static str) -> Self {
-        Self { name, call: None, construct: None, methods: &[], constants: &[] }
+        Self { name, arity: 1, call: None, construct: None, methods: &[], constants: &[] }
     }
 
     const fn call(self, call: Native) -> Self {
@@ -67,6 +74,10 @@ impl Global {
 
     const fn construct(self, construct: Native) -> Self {
         Self { construct: Some(construct), ..self }
+    }
+
+    const fn arity(self, arity: u8) -> Self {
+        Self { arity, ..self }
     }
 
     const fn methods(self, methods: &'static [Method]) -> Self {
@@ -93,22 +104,33 @@ impl Global {
 
 /// The names, in order.
 static GLOBALS: &[Global] = &[
+    Global::new("AggregateError")
+        .arity(2)
+        .call(error::make_aggregate_error)
+        .construct(error::make_aggregate_error),
     Global::new("Array").call(array::make).construct(array::make).methods(array::STATICS),
-    Global::new("Boolean").call(boolean::convert),
-    Global::new("Date").call(date::call).construct(date::make).methods(date::STATICS),
+    Global::new("Boolean").call(boolean::convert).construct(boolean::make),
+    Global::new("Date").arity(7).call(date::call).construct(date::make).methods(date::STATICS),
     Global::new("Error").call(error::make_error).construct(error::make_error),
+    Global::new("EvalError").call(error::make_eval_error).construct(error::make_eval_error),
     Global::new("JSON").methods(json::STATICS),
-    Global::new("Map").construct(map::make).methods(map::STATICS),
+    Global::new("Map").arity(0).construct(map::make).methods(map::STATICS),
     Global::new("Math").methods(math::STATICS).constants(math::CONSTANTS),
-    Global::new("Number").call(number::convert).methods(number::STATICS).constants(number::CONSTANTS),
+    Global::new("Number")
+        .call(number::convert)
+        .construct(number::make)
+        .methods(number::STATICS)
+        .constants(number::CONSTANTS),
     Global::new("Object").call(object::convert).construct(object::convert).methods(object::STATICS),
     Global::new("Promise").construct(promise::make).methods(promise::STATICS),
     Global::new("RangeError").call(error::make_range_error).construct(error::make_range_error),
-    Global::new("RegExp").call(regexp::make).construct(regexp::make),
-    Global::new("Set").construct(set::make),
-    Global::new("String").call(string::convert).methods(string::STATICS),
+    Global::new("ReferenceError").call(error::make_reference_error).construct(error::make_reference_error),
+    Global::new("RegExp").arity(2).call(regexp::make).construct(regexp::make),
+    Global::new("Set").arity(0).construct(set::make),
+    Global::new("String").call(string::convert).construct(string::make).methods(string::STATICS),
     Global::new("SyntaxError").call(error::make_syntax_error).construct(error::make_syntax_error),
     Global::new("TypeError").call(error::make_type_error).construct(error::make_type_error),
+    Global::new("URIError").call(error::make_uri_error).construct(error::make_uri_error),
     Global::new("console").methods(console::STATICS),
     Global::new("decodeURI").call(uri::decode_whole),
     Global::new("decodeURIComponent").call(uri::decode_component),
@@ -117,7 +139,7 @@ static GLOBALS: &[Global] = &[
     Global::new("isFinite").call(global::is_finite),
     Global::new("isNaN").call(global::is_nan),
     Global::new("parseFloat").call(global::parse_float),
-    Global::new("parseInt").call(global::parse_int),
+    Global::new("parseInt").arity(2).call(global::parse_int),
 ];
 
 /// The name that is always there.
@@ -136,6 +158,10 @@ pub(crate) fn method(table: &'static [Method], name: &str) -> Value {
 pub(crate) fn methods_of(content: &Content) -> &'static [Method] {
     match content {
         Content::Plain(_) => object::METHODS,
+        Content::Boxed(Value::Text(_)) => STRING,
+        Content::Boxed(Value::Number(_)) => NUMBER,
+        Content::Boxed(_) => BOOLEAN,
+        Content::Iterator(_) => iterator::METHODS,
         Content::Array(_) => array::METHODS,
         Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. } => function::METHODS,
         Content::Error(_) => error::METHODS,
@@ -163,7 +189,12 @@ pub(crate) fn nearest(table: &'static [Method], name: &str) -> Option<&'static s
 /// Whether a value is of the kind that a name makes.
 pub(crate) fn is_instance(machine: &Machine<'_>, value: &Value, name: &str) -> bool {
     let Value::Object(id) = value else {
-        return matches!(value, Value::Method(_) | Value::Global(_)) && name == "Object";
+        let is_function = match value {
+            Value::Method(_) => true,
+            Value::Global(global) => global.is_function(),
+            _ => false,
+        };
+        return (matches!(value, Value::Global(_)) || is_function) && name == "Object";
     };
     let Some(content) = machine.content(*id) else { return false };
     if name == "Object" {
@@ -171,6 +202,10 @@ pub(crate) fn is_instance(machine: &Machine<'_>, value: &Value, name: &str) -> b
     }
     match content {
         Content::Array(_) => name == "Array",
+        Content::Boxed(Value::Text(_)) => name == "String",
+        Content::Boxed(Value::Number(_)) => name == "Number",
+        Content::Boxed(_) => name == "Boolean",
+        Content::Iterator(_) => false,
         Content::Error(error) => name == "Error" || name == error.class,
         Content::Date(_) => name == "Date",
         Content::Regex(_) => name == "RegExp",
@@ -178,6 +213,17 @@ pub(crate) fn is_instance(machine: &Machine<'_>, value: &Value, name: &str) -> b
         Content::Set(_) => name == "Set",
         Content::Promise(_) => name == "Promise",
         Content::Plain(_) | Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. } => false,
+    }
+}
+
+/// Refuses a function that is to make things of another kind than its own.
+fn own_kind(machine: &mut Machine<'_>, this: &Value, name: &str) -> Run<()> {
+    match this {
+        Value::Global(global) if global.name == name => Ok(()),
+        this if machine.is_callable(this) => {
+            Err(machine.forbidden(format!("functions of `{name}` make nothing else here"), None))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -226,6 +272,7 @@ mod tests {
             ("date", date::METHODS),
             ("error", error::METHODS),
             ("function", FUNCTION),
+            ("iterator", iterator::METHODS),
             ("map", map::METHODS),
             ("number", NUMBER),
             ("object", OBJECT),

@@ -66,6 +66,10 @@ impl<'s> Lexer<'s> {
         self.names.get(symbol.0 as usize).map_or_else(|| "".into(), Rc::clone)
     }
 
+    pub(crate) fn source(&self) -> &'s str {
+        self.source
+    }
+
     pub(crate) fn into_names(self) -> Vec<Rc<str>> {
         self.names
     }

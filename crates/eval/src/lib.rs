@@ -31,6 +31,7 @@ mod ast;
 mod builtins;
 mod convert;
 mod data;
+mod entries;
 mod error;
 mod evaluate;
 mod interpolate;

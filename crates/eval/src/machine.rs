@@ -6,9 +6,11 @@ mod data;
 mod expressions;
 mod fields;
 mod heap;
+mod iterate;
 mod loops;
 mod members;
 mod operators;
+mod own;
 mod promises;
 mod scopes;
 mod statements;
@@ -20,12 +22,12 @@ use std::rc::Rc;
 use crate::ast::{ExprId, Program};
 use crate::limits::{EvalOptions, Meter};
 use crate::regex::Regex;
-use crate::text::Text;
-use crate::value::{Object, ObjectId, ScopeId, Value};
+use crate::value::{Fields, Object, ObjectId, ScopeId, Value};
 use crate::{Data, EvalError, SourceSpan};
 
 pub(crate) use data::too_long;
 pub(crate) use fields::Key;
+pub(crate) use iterate::Going;
 pub(crate) use operators::Hint;
 pub(crate) use promises::Gathering;
 pub(crate) use scopes::Scope;
@@ -41,6 +43,8 @@ pub(crate) struct Machine<'p> {
     closures: usize,
     scope: ScopeId,
     this: Value,
+    /// Whether `'use strict'` holds where the program is.
+    is_strict: bool,
     /// How many calls are under way.
     calls: usize,
     /// What the last statement at the top came to.
@@ -50,8 +54,8 @@ pub(crate) struct Machine<'p> {
     jobs: VecDeque<promises::Job>,
     groups: Vec<promises::Group>,
     regexes: HashMap<ExprId, Rc<Regex>>,
-    /// What regular expressions have found, beside the items: where, in what, and the named groups.
-    matches: HashMap<ObjectId, (usize, Text, Value)>,
+    /// The fields of what is no plain object: of lists, functions, dates.
+    beside: HashMap<ObjectId, Fields>,
     /// The lists that are being written as text.
     written: Vec<ObjectId>,
     random: Option<u64>,
@@ -67,13 +71,14 @@ impl<'p> Machine<'p> {
             closures: 0,
             scope: ScopeId(0),
             this: Value::Undefined,
+            is_strict: program.is_strict,
             calls: 0,
             last: Value::Undefined,
             at: SourceSpan::default(),
             jobs: VecDeque::new(),
             groups: Vec::new(),
             regexes: HashMap::new(),
-            matches: HashMap::new(),
+            beside: HashMap::new(),
             written: Vec::new(),
             random: options.seed,
         }

@@ -175,6 +175,10 @@ impl<'s> Parser<'s> {
         self.check_patterns()?;
         self.program.body = body;
         self.program.vars = vars;
+        self.program.is_strict = self.is_strict;
+        if self.program.has_functions() {
+            self.program.source = self.lexer.source().into();
+        }
         self.program.set_names(self.lexer.into_names());
         Ok(self.program)
     }

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use crate::ErrorKind;
 use crate::ast::FunctionId;
 use crate::builtins::{Global, Method};
+use crate::entries::{Members, Pairs};
 use crate::regex::Regex;
 use crate::text::Text;
 
@@ -15,6 +16,8 @@ use crate::text::Text;
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Undefined,
+    /// In lists only: a place without an item. Whoever reads it finds `undefined`.
+    Hole,
     Null,
     Bool(bool),
     Number(f64),
@@ -32,12 +35,17 @@ impl Value {
     }
 
     pub(crate) fn is_nothing(&self) -> bool {
-        matches!(self, Self::Undefined | Self::Null)
+        matches!(self, Self::Undefined | Self::Hole | Self::Null)
+    }
+
+    /// What is read at a place of a list.
+    pub(crate) fn or_undefined(&self) -> Self {
+        if matches!(self, Self::Hole) { Self::Undefined } else { self.clone() }
     }
 
     pub(crate) fn is_truthy(&self) -> bool {
         match self {
-            Self::Undefined | Self::Null => false,
+            Self::Undefined | Self::Hole | Self::Null => false,
             Self::Bool(value) => *value,
             Self::Number(number) => *number != 0.0 && !number.is_nan(),
             Self::Text(text) => text.units() > 0,
@@ -110,8 +118,20 @@ pub(crate) type Fields = IndexMap<Rc<str>, Value>;
 /// An object in the heap, of any kind.
 #[derive(Debug)]
 pub(crate) struct Object {
-    pub(crate) is_frozen: bool,
+    pub(crate) integrity: Integrity,
     pub(crate) content: Content,
+}
+
+/// What may still change about an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Integrity {
+    Open,
+    /// No field is added any more.
+    Closed,
+    /// No field comes or goes.
+    Sealed,
+    /// Fields stay as they are, and none comes or goes.
+    Frozen,
 }
 
 /// What an object is.
@@ -119,24 +139,47 @@ pub(crate) struct Object {
 pub(crate) enum Content {
     Plain(Fields),
     Array(Vec<Value>),
+    /// `new String(…)`, `new Number(…)` and `new Boolean(…)`: a simple value as an object.
+    Boxed(Value),
+    /// What goes through something, one step after the other.
+    Iterator(Iteration),
     Closure(Closure),
     Bound {
         target: Value,
         this: Value,
         arguments: Vec<Value>,
+        name: Rc<str>,
+        length: usize,
     },
     Error(ErrorObject),
     /// A `Date`, in milliseconds since the beginning of 1970.
     Date(f64),
     Regex(RegexObject),
-    Map(IndexMap<MapKey, (Value, Value)>),
-    Set(IndexMap<MapKey, Value>),
+    Map(Pairs),
+    Set(Members),
     Promise(Promise),
     /// What settles a promise when it is called.
     Settler {
         promise: ObjectId,
         outcome: Outcome,
     },
+}
+
+/// How far something was gone through, and what comes of each step.
+#[derive(Debug, Clone)]
+pub(crate) struct Iteration {
+    pub(crate) over: Value,
+    pub(crate) part: Part,
+    /// None once the end was met: what comes later is not seen any more.
+    pub(crate) at: Option<usize>,
+}
+
+/// What of each item is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Key,
+    Value,
+    Both,
 }
 
 /// A function of the source, with the names around it.
@@ -166,7 +209,8 @@ pub(crate) struct RegexObject {
     pub(crate) source: Rc<str>,
     pub(crate) flags: Rc<str>,
     pub(crate) regex: Rc<Regex>,
-    pub(crate) last_index: usize,
+    /// Whatever was written there; it is read as a number when it is needed.
+    pub(crate) last_index: Value,
 }
 
 /// A `Promise`, settled or not.
@@ -221,7 +265,7 @@ impl Value {
 impl From<&Value> for MapKey {
     fn from(value: &Value) -> Self {
         match value {
-            Value::Undefined => Self::Undefined,
+            Value::Undefined | Value::Hole => Self::Undefined,
             Value::Null => Self::Null,
             Value::Bool(value) => Self::Bool(*value),
             // There is one zero, and one NaN.

@@ -4,20 +4,24 @@ use std::cmp::Ordering;
 
 use super::{Method, argument, method_row, place};
 use crate::machine::{Key, Machine, Run};
-use crate::value::Value;
+use crate::value::{Part, Value};
 
 pub(super) static STATICS: &[Method] = &[
     method_row("from", 1, from),
     method_row("isArray", 1, |machine, _, arguments| {
         Ok(machine.items(argument(arguments, 0)).is_some().into())
     }),
-    method_row("of", 0, |machine, _, arguments| machine.array(arguments.to_vec())),
+    method_row("of", 0, |machine, this, arguments| {
+        super::own_kind(machine, this, "Array")?;
+        machine.array(arguments.to_vec())
+    }),
 ];
 
 pub(super) static METHODS: &[Method] = &[
     method_row("at", 1, at),
     method_row("concat", 1, concat),
-    method_row("entries", 0, entries),
+    method_row("copyWithin", 2, copy_within),
+    method_row("entries", 0, |machine, this, _| through(machine, this, Part::Both)),
     method_row("every", 1, every),
     method_row("fill", 1, fill),
     method_row("filter", 1, filter),
@@ -33,7 +37,7 @@ pub(super) static METHODS: &[Method] = &[
     method_row("includes", 1, includes),
     method_row("indexOf", 1, index_of),
     method_row("join", 1, join),
-    method_row("keys", 0, keys),
+    method_row("keys", 0, |machine, this, _| through(machine, this, Part::Key)),
     method_row("lastIndexOf", 1, last_index_of),
     method_row("map", 1, map),
     method_row("pop", 0, pop),
@@ -48,16 +52,13 @@ pub(super) static METHODS: &[Method] = &[
     method_row("some", 1, some),
     method_row("sort", 1, sort),
     method_row("splice", 2, splice),
-    method_row("toLocaleString", 0, to_string),
+    method_row("toLocaleString", 0, to_locale_string),
     method_row("toReversed", 0, to_reversed),
     method_row("toSorted", 1, to_sorted),
     method_row("toSpliced", 2, to_spliced),
     method_row("toString", 0, to_string),
     method_row("unshift", 1, unshift),
-    method_row("values", 0, |machine, this, _| {
-        let items = copy(machine, this)?;
-        machine.array(items)
-    }),
+    method_row("values", 0, |machine, this, _| through(machine, this, Part::Value)),
     method_row("with", 2, with),
 ];
 
@@ -82,30 +83,36 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
             let length = machine.length_of(length)?;
             machine.bytes(length.saturating_mul(size_of::<Value>()))?;
             machine.steps(length / 8)?;
-            machine.array(vec![Value::Undefined; length])
+            machine.array(vec![Value::Hole; length])
         }
         items => machine.array(items.to_vec()),
     }
 }
 
-fn from(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+fn from(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    super::own_kind(machine, this, "Array")?;
     let (source, function) = (argument(arguments, 0), argument(arguments, 1));
-    let values = match source {
+    if !matches!(function, Value::Undefined) {
+        machine.callback(function)?;
+    }
+    match source {
         Value::Object(_) if !is_iterable(machine, source) => {
             let length = machine.get(source, &Key::Name("length".into()))?;
             let length = machine.integer_of(&length)?.clamp(0.0, f64::from(u32::MAX)) as usize;
-            return from_places(machine, source, length, function);
+            return from_places(machine, source, length, arguments);
         }
-        Value::Undefined | Value::Null | Value::Text(_) | Value::Object(_) => machine.spread(source)?,
-        _ => Vec::new(),
-    };
-    if matches!(function, Value::Undefined) {
-        return machine.array(values);
+        Value::Undefined | Value::Null | Value::Text(_) | Value::Object(_) => {}
+        _ => return machine.array(Vec::new()),
     }
-    machine.callback(function)?;
-    let mut out = Vec::with_capacity(values.len());
-    for (at, value) in values.into_iter().enumerate() {
-        out.push(machine.call(function, &Value::Undefined, &[value, at.into()])?);
+    let mut going = machine.iteration(source)?;
+    let mut out = Vec::new();
+    while let Some(value) = machine.next(&mut going)? {
+        machine.bytes(size_of::<Value>())?;
+        let at = out.len();
+        out.push(match function {
+            Value::Undefined => value,
+            function => machine.call(function, argument(arguments, 2), &[value, at.into()])?,
+        });
     }
     machine.array(out)
 }
@@ -113,33 +120,90 @@ fn from(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
 fn is_iterable(machine: &Machine<'_>, value: &Value) -> bool {
     use crate::value::Content;
     let Value::Object(id) = value else { return false };
-    matches!(machine.content(*id), Some(Content::Array(_) | Content::Map(_) | Content::Set(_)))
+    matches!(
+        machine.content(*id),
+        Some(
+            Content::Array(_)
+                | Content::Map(_)
+                | Content::Set(_)
+                | Content::Iterator(_)
+                | Content::Boxed(Value::Text(_))
+        )
+    )
 }
 
 /// `Array.from({length: n}, …)`.
-fn from_places(machine: &mut Machine<'_>, source: &Value, length: usize, function: &Value) -> Run {
-    machine.bytes(length.saturating_mul(size_of::<Value>()))?;
+fn from_places(machine: &mut Machine<'_>, source: &Value, length: usize, arguments: &[Value]) -> Run {
+    let function = argument(arguments, 1);
     let mut out = Vec::new();
+    machine.affords(length)?;
     for at in 0..length {
+        machine.bytes(size_of::<Value>())?;
         machine.steps(1)?;
         let value = machine.get(source, &Key::Index(at))?;
         out.push(match function {
             Value::Undefined => value,
             function => {
                 machine.callback(function)?;
-                machine.call(function, &Value::Undefined, &[value, at.into()])?
+                machine.call(function, argument(arguments, 2), &[value, at.into()])?
             }
         });
     }
     machine.array(out)
 }
 
-/// The items of the list that a function was called on. It costs what it is long.
+/// The items of the list that a function was called on, `undefined` in its holes. It costs what it is long.
 fn copy(machine: &mut Machine<'_>, this: &Value) -> Run<Vec<Value>> {
+    let mut items = copy_with_holes(machine, this)?;
+    items.iter_mut().for_each(|item| *item = item.or_undefined());
+    Ok(items)
+}
+
+fn copy_with_holes(machine: &mut Machine<'_>, this: &Value) -> Run<Vec<Value>> {
     let len = machine.this_list(this, "this")?;
     machine.steps(len / 4)?;
     machine.bytes(len * size_of::<Value>())?;
     Ok(machine.items(this).cloned().unwrap_or_default())
+}
+
+fn through(machine: &mut Machine<'_>, this: &Value, part: Part) -> Run {
+    machine.this_list(this, "this")?;
+    machine.iterator(this.clone(), part)
+}
+
+/// What comes of an item where each becomes a text of its own.
+fn to_locale_string(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    super::locale::english_only(machine, argument(arguments, 0))?;
+    let mut texts = Vec::new();
+    for item in copy(machine, this)? {
+        texts.push(if item.is_nothing() {
+            item
+        } else {
+            let function = machine.get(&item, &Key::Name("toLocaleString".into()))?;
+            machine.call(&function, &item, arguments)?
+        });
+    }
+    let texts = machine.array(texts)?;
+    joined(machine, &texts, ",")
+}
+
+/// Moves a part of a list over another one.
+fn copy_within(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let len = len_of(machine, this)?;
+    let to = place(machine, argument(arguments, 0), len, 0)?;
+    let start = place(machine, argument(arguments, 1), len, 0)?;
+    let end = place(machine, argument(arguments, 2), len, len)?;
+    let count = end.saturating_sub(start).min(len - to);
+    machine.bytes(count * size_of::<Value>())?;
+    let items = machine.items_mut(this)?;
+    if items.len() < len {
+        return Err(machine.forbidden("the list became shorter while its part was asked for", None));
+    }
+    let moved: Vec<Value> = items.get(start..(start + count).min(items.len())).unwrap_or_default().to_vec();
+    for (place, item) in items.iter_mut().skip(to).zip(moved) {
+        *place = item;
+    }
+    Ok(this.clone())
 }
 
 fn len_of(machine: &mut Machine<'_>, this: &Value) -> Run<usize> {
@@ -156,27 +220,15 @@ fn at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 }
 
 fn concat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let mut out = copy(machine, this)?;
+    let mut out = copy_with_holes(machine, this)?;
     for value in arguments {
         if machine.items(value).is_some() {
-            out.extend(copy(machine, value)?);
+            out.extend(copy_with_holes(machine, value)?);
         } else {
             out.push(value.clone());
         }
     }
     machine.array(out)
-}
-
-fn entries(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    let items = copy(machine, this)?.into_iter().enumerate();
-    let pairs = items.map(|(at, item)| machine.array(vec![at.into(), item])).collect::<Run<_>>()?;
-    machine.array(pairs)
-}
-
-fn keys(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    let len = len_of(machine, this)?;
-    machine.bytes(len * size_of::<Value>())?;
-    machine.array((0..len).map(Value::from).collect())
 }
 
 fn every(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -206,12 +258,14 @@ fn for_each(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
 }
 
 fn map(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    machine.this_list(this, "map")?;
+    let len = machine.this_list(this, "map")?;
     let mut out = Vec::new();
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, _, _, answer| {
+    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, at, _, answer| {
+        out.resize(at, Value::Hole);
         out.push(answer);
         Ok(true)
     })?;
+    out.resize(len, Value::Hole);
     machine.array(out)
 }
 
@@ -256,7 +310,8 @@ fn flat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 }
 
 fn flatten(machine: &mut Machine<'_>, list: &Value, depth: f64, out: &mut Vec<Value>) -> Run<()> {
-    for item in copy(machine, list)? {
+    let items = copy_with_holes(machine, list)?;
+    for item in items.into_iter().filter(|item| !matches!(item, Value::Hole)) {
         if depth >= 1.0 && machine.items(&item).is_some() {
             machine.deeper(|machine| flatten(machine, &item, depth - 1.0, out))?;
         } else {
@@ -274,16 +329,16 @@ fn flat_map(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
 
 fn includes(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let len = len_of(machine, this)?;
-    let start = place(machine, argument(arguments, 1), len, 0)?;
+    let start = if len == 0 { 0 } else { place(machine, argument(arguments, 1), len, 0)? };
     let wanted = argument(arguments, 0);
     machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
-    let items = machine.items(this).and_then(|items| items.get(start..)).unwrap_or_default();
-    Ok(items.iter().any(|item| item.is_same_or_nan(wanted)).into())
+    // What was taken away while the place was asked for is `undefined`.
+    Ok((start..len).any(|at| machine.item(this, at).is_same_or_nan(wanted)).into())
 }
 
 fn index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let len = len_of(machine, this)?;
-    let start = place(machine, argument(arguments, 1), len, 0)?;
+    let start = if len == 0 { 0 } else { place(machine, argument(arguments, 1), len, 0)? };
     let wanted = argument(arguments, 0);
     machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
     let items = machine.items(this).and_then(|items| items.get(start..)).unwrap_or_default();
@@ -293,17 +348,21 @@ fn index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
 fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let len = len_of(machine, this)?;
     let end = match arguments.get(1) {
-        None => len,
-        Some(end) => {
+        Some(end) if len > 0 => {
             let end = machine.integer_of(end)?;
             (if end < 0.0 { len as f64 + end + 1.0 } else { end + 1.0 }).clamp(0.0, len as f64) as usize
         }
+        _ => len,
     };
     let wanted = argument(arguments, 0);
     machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
-    let items = machine.items(this).and_then(|items| items.get(..end)).unwrap_or_default();
+    let items = machine.items(this).unwrap_or(NO_ITEMS);
+    let items = items.get(..end.min(items.len())).unwrap_or_default();
     Ok(items.iter().rposition(|item| item.is_same(wanted)).map_or(-1.0, |at| at as f64).into())
 }
+
+/// A list that is none.
+const NO_ITEMS: &Vec<Value> = &Vec::new();
 
 fn join(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let separator = match argument(arguments, 0) {
@@ -343,7 +402,7 @@ fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
 }
 
 fn pop(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    Ok(machine.items_mut(this)?.pop().unwrap_or(Value::Undefined))
+    Ok(machine.items_mut(this)?.pop().map_or(Value::Undefined, |item| item.or_undefined()))
 }
 
 fn push(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -356,7 +415,7 @@ fn push(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 fn shift(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     len_of(machine, this)?;
     let items = machine.items_mut(this)?;
-    Ok(if items.is_empty() { Value::Undefined } else { items.remove(0) })
+    Ok(if items.is_empty() { Value::Undefined } else { items.remove(0).or_undefined() })
 }
 
 fn unshift(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -372,25 +431,30 @@ fn reduce(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], directio
     let function = argument(arguments, 0);
     machine.callback(function)?;
     let place = |step: usize| if direction == Direction::Forwards { step } else { len - 1 - step };
-    let (mut sum, first) = match arguments.get(1) {
-        Some(start) => (start.clone(), 0),
-        None if len == 0 => {
-            return Err(machine
-                .type_error_fix("Reduce of empty array with no initial value", "give it one: reduce(f, 0)"));
+    let mut sum = arguments.get(1).cloned();
+    for at in (0..len).map(place) {
+        machine.steps(1)?;
+        if !machine.has_item(this, at) {
+            continue;
         }
-        None => (machine.item(this, place(0)), 1),
-    };
-    for step in first..len {
-        let at = place(step);
         let item = machine.item(this, at);
-        sum = machine.call(function, &Value::Undefined, &[sum, item, at.into(), this.clone()])?;
+        sum = Some(match sum {
+            None => item,
+            Some(sum) => machine.call(function, &Value::Undefined, &[sum, item, at.into(), this.clone()])?,
+        });
     }
-    Ok(sum)
+    match sum {
+        Some(sum) => Ok(sum),
+        None => Err(machine
+            .type_error_fix("Reduce of empty array with no initial value", "give it one: reduce(f, 0)")),
+    }
 }
 
 fn reverse(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    len_of(machine, this)?;
-    machine.items_mut(this)?.reverse();
+    // What has less than two items is as it was, and may be frozen.
+    if len_of(machine, this)? > 1 {
+        machine.items_mut(this)?.reverse();
+    }
     Ok(this.clone())
 }
 
@@ -462,13 +526,26 @@ fn with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 }
 
 fn sort(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let items = copy(machine, this)?;
-    let sorted = sorted(machine, items, argument(arguments, 0))?;
-    *machine.items_mut(this)? = sorted;
+    let function = argument(arguments, 0);
+    if !matches!(function, Value::Undefined) {
+        machine.callback(function)?;
+    }
+    let items = copy_with_holes(machine, this)?;
+    let len = items.len();
+    let there: Vec<Value> = items.into_iter().filter(|item| !matches!(item, Value::Hole)).collect();
+    let mut sorted = sorted(machine, there, function)?;
+    sorted.resize(len, Value::Hole);
+    let items = machine.items_mut(this)?;
+    let behind = items.get(len..).unwrap_or_default().to_vec();
+    sorted.extend(behind);
+    *items = sorted;
     Ok(this.clone())
 }
 
 fn to_sorted(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    if !matches!(argument(arguments, 0), Value::Undefined) {
+        machine.callback(argument(arguments, 0))?;
+    }
     let items = copy(machine, this)?;
     let sorted = sorted(machine, items, argument(arguments, 0))?;
     machine.array(sorted)

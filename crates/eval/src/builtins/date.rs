@@ -3,7 +3,7 @@
 mod calendar;
 mod read;
 
-use super::{Method, argument, method_row};
+use super::{Method, argument, locale, method_row};
 use crate::machine::{Hint, Machine, Run};
 use crate::value::{Content, ObjectId, Value};
 use calendar::{DAYS, MONTHS, Moment};
@@ -38,9 +38,13 @@ macro_rules! sets {
 /// A function that writes the moment.
 macro_rules! writes {
     ($name:literal, $write:expr) => {
-        method_row($name, 0, |machine, this, _| {
+        method_row($name, 0, |machine, this, arguments| {
             let write: fn(&Moment) -> String = $write;
             let (_, time) = this_date(machine, this)?;
+            if $name.starts_with("toLocale") {
+                locale::english_only(machine, argument(arguments, 0))?;
+                locale::only_options(machine, argument(arguments, 1), &[])?;
+            }
             machine
                 .new_text(Moment::of(time).map_or_else(|| "Invalid Date".to_owned(), |moment| write(&moment)))
         })
@@ -177,15 +181,22 @@ fn set(machine: &mut Machine<'_>, id: ObjectId, time: f64) -> Run {
 
 fn change(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], first: usize) -> Run {
     let (id, time) = this_date(machine, this)?;
+    // The date is set with the date, the time of day with the time of day.
+    let last = if first <= 2 { 3 } else { 7 };
+    let mut given = Vec::new();
+    for value in arguments.iter().take(last - first) {
+        given.push(machine.number_of(value)?.trunc());
+    }
+    if given.is_empty() {
+        given.push(f64::NAN);
+    }
     // Only a new year mends a date that is none.
     let time = if time.is_nan() && first == 0 { 0.0 } else { time };
     let Some(moment) = Moment::of(time) else { return Ok(f64::NAN.into()) };
     let mut parts = moment.parts();
-    // The date is set with the date, the time of day with the time of day.
-    let last = if first <= 2 { 3 } else { 7 };
     let place = parts.get_mut(first..last).unwrap_or_default();
-    for (part, value) in place.iter_mut().zip(arguments) {
-        *part = machine.number_of(value)?.trunc();
+    for (part, value) in place.iter_mut().zip(given) {
+        *part = value;
     }
     set(machine, id, calendar::time_of(&parts))
 }

@@ -19,7 +19,14 @@ fn call(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 
 fn apply(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let list = argument(arguments, 1);
-    let others = if list.is_nothing() { Vec::new() } else { machine.spread(list)? };
+    let others = match list {
+        list if list.is_nothing() => Vec::new(),
+        Value::Object(_) if machine.items(list).is_some() => machine.spread(list)?,
+        Value::Object(_) | Value::Method(_) | Value::Global(_) => {
+            return Err(machine.forbidden("`apply` takes lists only here", Some("use ...")));
+        }
+        _ => return Err(machine.type_error("the arguments are no list")),
+    };
     machine.deeper(|machine| machine.call(this, argument(arguments, 0), &others))
 }
 
@@ -27,13 +34,32 @@ fn bind(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.callback(this)?;
     let others = arguments.get(1..).unwrap_or_default().to_vec();
     machine.bytes(others.len() * size_of::<Value>())?;
-    let bound =
-        Content::Bound { target: this.clone(), this: argument(arguments, 0).clone(), arguments: others };
-    machine.add(bound).map(Value::Object)
+    let name = match machine.get(this, &Key::Name("name".into()))? {
+        Value::Text(name) => format!("bound {}", name.as_str()),
+        _ => "bound ".to_owned(),
+    };
+    machine.bytes(name.len())?;
+    let length = match machine.get(this, &Key::Name("length".into()))? {
+        Value::Number(length) => (length.max(0.0) as usize).saturating_sub(others.len()),
+        _ => 0,
+    };
+    let this_value = argument(arguments, 0).clone();
+    machine
+        .add(Content::Bound {
+            target: this.clone(),
+            this: this_value,
+            arguments: others,
+            name: name.into(),
+            length,
+        })
+        .map(Value::Object)
 }
 
 fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     machine.callback(this)?;
+    if let Some(text) = machine.written_as(this) {
+        return machine.new_text(text);
+    }
     let name = machine.get(this, &Key::Name("name".into()))?;
     let name = machine.text_of(&name)?;
     machine.new_text(convert::function_text(name.as_str()))

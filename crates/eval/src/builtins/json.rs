@@ -10,6 +10,17 @@ use crate::data::quoted;
 use crate::machine::{Key, Machine, Run};
 use crate::value::{Content, Fields, Value};
 
+impl Machine<'_> {
+    /// The simple value that `new String(…)` and its like stand for, as they are turned into one.
+    fn simple_of_boxed(&mut self, value: &Value) -> Run {
+        match self.unboxed(value) {
+            Value::Text(_) => self.text_of(value).map(Value::Text),
+            Value::Number(_) => self.number_of(value).map(Value::Number),
+            other => Ok(other),
+        }
+    }
+}
+
 pub(super) static STATICS: &[Method] =
     &[method_row("parse", 2, parse::parse), method_row("stringify", 3, stringify)];
 
@@ -27,8 +38,18 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let replacer = argument(arguments, 1);
     let names = match machine.items(replacer).cloned() {
         Some(names) => {
-            let names = names.iter().map(|name| Ok(machine.text_of(name)?.shared()));
-            Some(names.collect::<Run<Vec<_>>>()?)
+            let mut all: Vec<Rc<str>> = Vec::new();
+            for name in &names {
+                machine.steps(1 + all.len() / 8)?;
+                // What is neither a text nor a number names nothing.
+                if matches!(machine.unboxed(name), Value::Text(_) | Value::Number(_)) {
+                    let name = machine.text_of(name)?.shared();
+                    if !all.contains(&name) {
+                        all.push(name);
+                    }
+                }
+            }
+            Some(all)
         }
         None => None,
     };
@@ -47,6 +68,7 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
 }
 
 fn gap(machine: &mut Machine<'_>, value: &Value) -> Run<String> {
+    let value = &machine.simple_of_boxed(value)?;
     Ok(match value {
         Value::Number(_) => " ".repeat(machine.integer_of(value)?.clamp(0.0, 10.0) as usize),
         Value::Text(text) => text.slice(0, 10).as_str().to_owned(),
@@ -67,6 +89,7 @@ fn write(
     if let Some(replacer) = writer.replacer.clone() {
         value = machine.call(&replacer, holder, &[Value::text(key.shared()), value])?;
     }
+    let value = machine.simple_of_boxed(&value)?;
     let text = match &value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
@@ -93,14 +116,18 @@ fn write(
 /// What stands for a value: its own `toJSON`, or the text of a date.
 fn simpler(machine: &mut Machine<'_>, key: &Key, value: &Value) -> Run {
     let Value::Object(id) = value else { return Ok(value.clone()) };
-    match machine.content(*id) {
-        Some(Content::Date(time)) => Ok(super::iso_text(*time).map_or(Value::Null, Value::from)),
-        Some(Content::Plain(fields)) => match fields.get("toJSON").cloned() {
-            Some(function) if machine.is_callable(&function) => {
-                machine.call(&function, value, &[Value::text(key.shared())])
-            }
-            _ => Ok(value.clone()),
-        },
+    let function = match machine.content(*id) {
+        Some(Content::Plain(fields)) => fields.get("toJSON").cloned(),
+        Some(_) => {
+            let found = machine.get(value, &Key::Name("toJSON".into()))?;
+            Some(found)
+        }
+        None => None,
+    };
+    match function {
+        Some(function) if machine.is_callable(&function) => {
+            machine.call(&function, value, &[Value::text(key.shared())])
+        }
         _ => Ok(value.clone()),
     }
 }
@@ -133,9 +160,7 @@ fn write_list(machine: &mut Machine<'_>, writer: &mut Writer, list: &Value, len:
 
 fn write_fields(machine: &mut Machine<'_>, writer: &mut Writer, object: &Value) -> Run<()> {
     let keys = match (&writer.names, object) {
-        (Some(names), _) => {
-            names.iter().filter(|name| machine.has_own(object, &Key::of(name))).cloned().collect()
-        }
+        (Some(names), _) => names.clone(),
         (None, _) => machine.own_keys(object)?,
     };
     writer.out.push('{');

@@ -1,9 +1,9 @@
 //! `Number`.
 
-use super::{Method, argument, global, method_row};
+use super::{Method, argument, global, locale, method_row};
 use crate::convert::{self, rounded, rounded_exponent};
 use crate::machine::{Machine, Run};
-use crate::value::Value;
+use crate::value::{Content, Value};
 
 pub(super) const CONSTANTS: &[(&str, f64)] = &[
     ("EPSILON", f64::EPSILON),
@@ -55,9 +55,14 @@ pub(super) fn convert(machine: &mut Machine<'_>, _: &Value, arguments: &[Value])
     Ok(machine.number_of(argument(arguments, 0))?.into())
 }
 
+pub(super) fn make(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let number = convert(machine, this, arguments)?;
+    machine.add(Content::Boxed(number)).map(Value::Object)
+}
+
 fn this_number(machine: &mut Machine<'_>, this: &Value) -> Run<f64> {
-    match this {
-        Value::Number(number) => Ok(*number),
+    match machine.unboxed(this) {
+        Value::Number(number) => Ok(number),
         _ => Err(machine.type_error("this is no number")),
     }
 }
@@ -88,10 +93,13 @@ fn to_fixed(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
 fn to_exponential(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let number = this_number(machine, this)?;
     let wanted = argument(arguments, 0);
-    let digits = digits(machine, wanted, 0, "toExponential")?;
     if !number.is_finite() {
+        machine.integer_of(wanted)?;
         return machine.new_text(convert::number_text(number));
     }
+    let digits = digits(machine, wanted, 0, "toExponential")?;
+    // Zero has no sign in texts.
+    let number = if number == 0.0 { 0.0 } else { number };
     let text = match wanted {
         Value::Undefined => format!("{number:e}"),
         _ => rounded_exponent(number, digits),
@@ -111,6 +119,7 @@ fn to_precision(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) ->
     let number = this_number(machine, this)?;
     let wanted = argument(arguments, 0);
     if matches!(wanted, Value::Undefined) || !number.is_finite() {
+        machine.integer_of(wanted)?;
         return machine.new_text(convert::number_text(number));
     }
     let digits = digits(machine, wanted, 1, "toPrecision")?;
@@ -130,6 +139,8 @@ fn to_precision(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) ->
 fn to_locale_string(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let number = this_number(machine, this)?;
     let options = argument(arguments, 1).clone();
+    locale::english_only(machine, argument(arguments, 0))?;
+    locale::only_options(machine, &options, &["minimumFractionDigits", "maximumFractionDigits"])?;
     let mut least = 0;
     let mut most = 3;
     for (name, bound) in [("minimumFractionDigits", &mut least), ("maximumFractionDigits", &mut most)] {

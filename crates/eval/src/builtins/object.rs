@@ -2,45 +2,52 @@
 
 use super::{Method, argument, method_row};
 use crate::machine::{Key, Machine, Run};
-use crate::value::{Content, Fields, Value};
+use crate::value::{Content, Fields, Integrity, Part, Value};
 
 pub(super) static STATICS: &[Method] = &[
     method_row("assign", 2, assign),
     method_row("entries", 1, |machine, _, arguments| list(machine, argument(arguments, 0), Part::Both)),
-    method_row("freeze", 1, freeze),
+    method_row("freeze", 1, |machine, _, arguments| close(machine, arguments, Integrity::Frozen)),
     method_row("fromEntries", 1, from_entries),
+    method_row("getOwnPropertyNames", 1, own_names),
     method_row("groupBy", 2, group_by),
     method_row("hasOwn", 2, |machine, _, arguments| {
+        something(machine, argument(arguments, 0))?;
         let key = machine.key(argument(arguments, 1))?;
         Ok(machine.has_own(argument(arguments, 0), &key).into())
     }),
     method_row("is", 2, is),
-    method_row("isFrozen", 1, is_frozen),
+    method_row("isExtensible", 1, is_extensible),
+    method_row("isFrozen", 1, |machine, _, arguments| is_closed(machine, arguments, Integrity::Frozen)),
+    method_row("isSealed", 1, |machine, _, arguments| is_closed(machine, arguments, Integrity::Sealed)),
     method_row("keys", 1, |machine, _, arguments| list(machine, argument(arguments, 0), Part::Key)),
+    method_row("preventExtensions", 1, |machine, _, arguments| close(machine, arguments, Integrity::Closed)),
+    method_row("seal", 1, |machine, _, arguments| close(machine, arguments, Integrity::Sealed)),
     method_row("values", 1, |machine, _, arguments| list(machine, argument(arguments, 0), Part::Value)),
 ];
 
 pub(crate) static METHODS: &[Method] = &[
     method_row("hasOwnProperty", 1, |machine, this, arguments| {
         let key = machine.key(argument(arguments, 0))?;
+        something(machine, this)?;
         Ok(machine.has_own(this, &key).into())
     }),
-    method_row("toLocaleString", 0, to_string),
+    method_row("propertyIsEnumerable", 1, |machine, this, arguments| {
+        let key = machine.key(argument(arguments, 0))?;
+        something(machine, this)?;
+        Ok(machine.is_listed(this, &key).into())
+    }),
+    method_row("toLocaleString", 0, |machine, this, _| machine.text_of(this).map(Value::Text)),
     method_row("toString", 0, to_string),
-    method_row("valueOf", 0, |_, this, _| Ok(this.clone())),
+    method_row("valueOf", 0, |machine, this, _| {
+        something(machine, this)?;
+        machine.boxed(this)
+    }),
 ];
-
-/// What of each field is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Key,
-    Value,
-    Both,
-}
 
 pub(super) fn convert(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let value = argument(arguments, 0);
-    if value.is_nothing() { machine.plain(Fields::new()) } else { Ok(value.clone()) }
+    if value.is_nothing() { machine.plain(Fields::new()) } else { machine.boxed(value) }
 }
 
 fn something(machine: &mut Machine<'_>, value: &Value) -> Run<()> {
@@ -58,6 +65,9 @@ fn list(machine: &mut Machine<'_>, object: &Value, part: Part) -> Run {
     let mut out = Vec::new();
     for name in machine.own_keys(object)? {
         let key = Key::of(&name);
+        if part != Part::Key && !machine.is_listed(object, &key) {
+            continue;
+        }
         let item = match part {
             Part::Key => Value::text(name),
             Part::Value => machine.get(object, &key)?,
@@ -74,35 +84,99 @@ fn list(machine: &mut Machine<'_>, object: &Value, part: Part) -> Run {
 fn assign(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let target = argument(arguments, 0);
     something(machine, target)?;
+    let target = &machine.boxed(target)?;
     for from in arguments.iter().skip(1).filter(|from| !from.is_nothing()) {
         machine.copy_fields(from, target)?;
     }
     Ok(target.clone())
 }
 
-fn freeze(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+/// `freeze`, `seal` and `preventExtensions`.
+fn close(machine: &mut Machine<'_>, arguments: &[Value], integrity: Integrity) -> Run {
     let value = argument(arguments, 0);
     if let Value::Object(id) = value {
-        machine.freeze(*id);
+        machine.close(*id, integrity);
     }
     Ok(value.clone())
 }
 
-fn is_frozen(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
-    Ok(match argument(arguments, 0) {
-        Value::Object(id) => machine.object(*id).is_some_and(|object| object.is_frozen),
+/// Whether so much is fixed of an object; of one that takes no fields and has none, everything is.
+fn is_closed(machine: &mut Machine<'_>, arguments: &[Value], wanted: Integrity) -> Run {
+    let value = argument(arguments, 0);
+    Ok(match value {
+        Value::Object(id) => {
+            let found = machine.integrity(*id);
+            let is_empty = |machine: &Machine<'_>| match machine.content(*id) {
+                Some(Content::Plain(fields)) => fields.is_empty(),
+                Some(Content::Map(_) | Content::Set(_) | Content::Date(_) | Content::Promise(_)) => true,
+                _ => false,
+            };
+            found >= wanted || (found > Integrity::Open && is_empty(machine))
+        }
+        Value::Method(_) | Value::Global(_) => {
+            return Err(
+                machine.forbidden("what is built in never changes here, whatever it says elsewhere", None)
+            );
+        }
         _ => true,
     }
     .into())
 }
 
+fn is_extensible(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    Ok(match argument(arguments, 0) {
+        Value::Object(id) => machine.integrity(*id) == Integrity::Open,
+        Value::Method(_) | Value::Global(_) => {
+            return Err(
+                machine.forbidden("what is built in never changes here, whatever it says elsewhere", None)
+            );
+        }
+        _ => false,
+    }
+    .into())
+}
+
+/// All names, those that are not listed too.
+fn own_names(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    let value = argument(arguments, 0);
+    something(machine, value)?;
+    let mut names = machine.own_keys(value)?;
+    match value {
+        Value::Text(_) => names.push("length".into()),
+        Value::Object(id) => match machine.content(*id) {
+            Some(Content::Array(items)) => {
+                let places = items.iter().filter(|item| !matches!(item, Value::Hole)).count();
+                names.insert(places.min(names.len()), "length".into());
+            }
+            Some(Content::Boxed(Value::Text(text))) => {
+                names.insert(text.units().min(names.len()), "length".into());
+            }
+            Some(
+                Content::Plain(_) | Content::Boxed(_) | Content::Map(_) | Content::Set(_) | Content::Date(_),
+            ) => {}
+            _ => {
+                return Err(
+                    machine.forbidden("the names of this kind are not told here", Some("use Object.keys"))
+                );
+            }
+        },
+        Value::Method(_) | Value::Global(_) => {
+            return Err(machine.forbidden("the names of what is built in are not told here", None));
+        }
+        _ => {}
+    }
+    let names = names.into_iter().map(Value::text).collect();
+    machine.array(names)
+}
+
 fn from_entries(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let object = machine.plain(Fields::new())?;
-    for pair in machine.spread(argument(arguments, 0))? {
+    let mut going = machine.iteration(argument(arguments, 0))?;
+    while let Some(pair) = machine.next(&mut going)? {
         super::entry(machine, &pair)?;
         let key = machine.get(&pair, &Key::Index(0))?;
-        let key = machine.key(&key)?;
         let value = machine.get(&pair, &Key::Index(1))?;
+        let key = machine.key(&key)?;
         machine.set(&object, &key, value)?;
     }
     Ok(object)
@@ -140,7 +214,7 @@ fn is(_: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
 
 fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     let kind = match this {
-        Value::Undefined => "Undefined",
+        Value::Undefined | Value::Hole => "Undefined",
         Value::Null => "Null",
         Value::Bool(_) => "Boolean",
         Value::Number(_) => "Number",
@@ -152,6 +226,23 @@ fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
             Some(Content::Map(_)) => "Map",
             Some(Content::Set(_)) => "Set",
             Some(Content::Promise(_)) => "Promise",
+            Some(Content::Array(_)) => "Array",
+            Some(Content::Error(_)) => "Error",
+            Some(Content::Date(_)) => "Date",
+            Some(Content::Regex(_)) => "RegExp",
+            Some(Content::Boxed(Value::Text(_))) => "String",
+            Some(Content::Boxed(Value::Number(_))) => "Number",
+            Some(Content::Boxed(_)) => "Boolean",
+            Some(Content::Iterator(iteration)) => match &iteration.over {
+                Value::Text(_) => "String Iterator",
+                Value::Object(over) => match machine.content(*over) {
+                    Some(Content::Map(_)) => "Map Iterator",
+                    Some(Content::Set(_)) => "Set Iterator",
+                    _ => "Array Iterator",
+                },
+                _ => "Object",
+            },
+            Some(Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. }) => "Function",
             _ => "Object",
         },
     };

@@ -5,10 +5,12 @@ use crate::machine::{Gathering, Machine, Run, Stop};
 use crate::value::{Content, ObjectId, Outcome, Reaction, Value};
 
 pub(super) static STATICS: &[Method] = &[
-    method_row("all", 1, |machine, _, arguments| gather(machine, Gathering::All, arguments)),
-    method_row("allSettled", 1, |machine, _, arguments| gather(machine, Gathering::AllSettled, arguments)),
-    method_row("any", 1, |machine, _, arguments| gather(machine, Gathering::Any, arguments)),
-    method_row("race", 1, |machine, _, arguments| gather(machine, Gathering::Race, arguments)),
+    method_row("all", 1, |machine, this, arguments| gather(machine, this, Gathering::All, arguments)),
+    method_row("allSettled", 1, |machine, this, arguments| {
+        gather(machine, this, Gathering::AllSettled, arguments)
+    }),
+    method_row("any", 1, |machine, this, arguments| gather(machine, this, Gathering::Any, arguments)),
+    method_row("race", 1, |machine, this, arguments| gather(machine, this, Gathering::Race, arguments)),
     method_row("reject", 1, reject),
     method_row("resolve", 1, resolve),
 ];
@@ -31,18 +33,37 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
     Ok(Value::Object(promise))
 }
 
-fn resolve(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+fn resolve(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    this_kind(machine, this)?;
     machine.promise_for(argument(arguments, 0)).map(Value::Object)
 }
 
-fn reject(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+fn reject(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    this_kind(machine, this)?;
     let promise = machine.new_promise()?;
     machine.settle(promise, Outcome::Rejected, argument(arguments, 0).clone())?;
     Ok(Value::Object(promise))
 }
 
-fn gather(machine: &mut Machine<'_>, gathering: Gathering, arguments: &[Value]) -> Run {
-    let values = machine.spread(argument(arguments, 0))?;
+/// The kind that promises are of. Called on nothing, its functions have none.
+fn this_kind(machine: &mut Machine<'_>, this: &Value) -> Run<()> {
+    super::own_kind(machine, this, "Promise")?;
+    match this {
+        Value::Global(_) => Ok(()),
+        _ => Err(machine.type_error("functions of `Promise` are called on it: Promise.all(…)")),
+    }
+}
+
+fn gather(machine: &mut Machine<'_>, this: &Value, gathering: Gathering, arguments: &[Value]) -> Run {
+    this_kind(machine, this)?;
+    let values = match machine.spread(argument(arguments, 0)) {
+        Ok(values) => values,
+        Err(error) => {
+            let promise = machine.new_promise()?;
+            machine.reject_with(promise, error)?;
+            return Ok(Value::Object(promise));
+        }
+    };
     machine.group(gathering, &values)
 }
 

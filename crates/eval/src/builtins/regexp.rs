@@ -109,14 +109,15 @@ pub(super) fn find(
 
 /// As `exec` does: from where the expression stands, if it keeps its place.
 fn advance(machine: &mut Machine<'_>, id: ObjectId, regex: &RegexObject, text: &Text) -> Run<Option<Groups>> {
-    let start = if regex.keeps_its_place() { regex.last_index } else { 0 };
+    let start = machine.integer_of(&regex.last_index)?.max(0.0);
+    let start = if regex.keeps_its_place() { start as usize } else { 0 };
     let found = if start > text.units() { None } else { find(machine, regex, text, text.byte_at(start))? };
     if regex.keeps_its_place() {
         let end = found.as_ref().and_then(|groups| groups.first().copied().flatten());
         let next = end.map_or(0, |(_, end)| text.units_before(end));
         machine.steps(text.as_str().len() / 64)?;
         if let Some(Content::Regex(regex)) = machine.content_mut(id) {
-            regex.last_index = next;
+            regex.last_index = next.into();
         }
     }
     Ok(found)

@@ -1,30 +1,27 @@
 //! `Set`.
 
-use indexmap::IndexMap;
-
 use super::{Method, argument, method_row};
+use crate::entries::Members;
 use crate::machine::{Machine, Run};
-use crate::value::{Content, MapKey, Value};
+use crate::value::{Content, MapKey, Part, Value};
 
 pub(super) static METHODS: &[Method] = &[
     method_row("add", 1, add),
     method_row("clear", 0, clear),
     method_row("delete", 1, delete),
     method_row("difference", 1, |machine, this, arguments| combine(machine, this, arguments, Keep::Own)),
-    method_row("entries", 0, entries),
+    method_row("entries", 0, |machine, this, _| through(machine, this, Part::Both)),
     method_row("forEach", 1, for_each),
     method_row("has", 1, has),
     method_row("intersection", 1, |machine, this, arguments| combine(machine, this, arguments, Keep::Common)),
     method_row("isDisjointFrom", 1, is_disjoint_from),
     method_row("isSubsetOf", 1, is_subset_of),
     method_row("isSupersetOf", 1, is_superset_of),
-    method_row("keys", 0, values),
+    method_row("keys", 0, |machine, this, _| through(machine, this, Part::Value)),
     method_row("symmetricDifference", 1, symmetric_difference),
     method_row("union", 1, union),
-    method_row("values", 0, values),
+    method_row("values", 0, |machine, this, _| through(machine, this, Part::Value)),
 ];
-
-type Members = IndexMap<MapKey, Value>;
 
 /// Which members of the first set stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +39,28 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
 fn of(machine: &mut Machine<'_>, values: Vec<Value>) -> Run {
     machine.bytes(values.len() * BYTES_OF_MEMBER)?;
     machine.steps(values.iter().map(Value::cost_as_key).sum())?;
-    let members: Members = values.into_iter().map(|value| (MapKey::from(&value), value)).collect();
+    let members: Members = values.into_iter().map(|value| (MapKey::from(&value), member(value))).collect();
     machine.add(Content::Set(members)).map(Value::Object)
 }
 
+/// There is one zero among members.
+fn member(value: Value) -> Value {
+    if matches!(value, Value::Number(number) if number == 0.0) { Value::Number(0.0) } else { value }
+}
+
 const BYTES_OF_MEMBER: usize = size_of::<(MapKey, Value)>() + 16;
+
+/// The other set. JavaScript takes whatever has `size`, `has` and `keys`; here it is a set.
+fn other_set(machine: &mut Machine<'_>, other: &Value) -> Run<Members> {
+    if let Value::Object(id) = other
+        && !matches!(machine.content(*id), Some(Content::Set(_)))
+    {
+        return Err(
+            machine.forbidden("sets are combined with sets only here", Some("make a set first: new Set(…)"))
+        );
+    }
+    copy(machine, other)
+}
 
 fn members_of<'m>(machine: &'m mut Machine<'_>, this: &Value) -> Run<&'m mut Members> {
     let id = match this {
@@ -71,21 +85,21 @@ fn add(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.bytes(BYTES_OF_MEMBER)?;
     let value = argument(arguments, 0).clone();
     machine.steps(value.cost_as_key())?;
-    members_of(machine, this)?.entry(MapKey::from(&value)).or_insert(value);
+    members_of(machine, this)?.add(MapKey::from(&value), member(value));
     Ok(this.clone())
 }
 
 fn has(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
-    Ok(members_of(machine, this)?.contains_key(&key).into())
+    Ok(members_of(machine, this)?.has(&key).into())
 }
 
 fn delete(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.steps(argument(arguments, 0).cost_as_key())?;
     let key = MapKey::from(argument(arguments, 0));
     let members = members_of(machine, this)?;
-    let (size, found) = (members.len(), members.shift_remove(&key).is_some());
+    let (size, found) = (members.len(), members.remove(&key));
     machine.steps(size / 8)?;
     Ok(found.into())
 }
@@ -95,65 +109,67 @@ fn clear(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     Ok(Value::Undefined)
 }
 
-fn values(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    let values = copy(machine, this)?.into_values().collect();
-    machine.array(values)
-}
-
-fn entries(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    let values = copy(machine, this)?.into_values();
-    let pairs = values.map(|value| machine.array(vec![value.clone(), value])).collect::<Run<_>>()?;
-    machine.array(pairs)
+fn through(machine: &mut Machine<'_>, this: &Value, part: Part) -> Run {
+    members_of(machine, this)?;
+    machine.iterator(this.clone(), part)
 }
 
 fn for_each(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let function = argument(arguments, 0);
+    members_of(machine, this)?;
     machine.callback(function)?;
     let mut at = 0;
-    while let Some(value) = members_of(machine, this)?.get_index(at).map(|(_, value)| value.clone()) {
+    while let Some((place, value)) =
+        members_of(machine, this)?.entry_at(at).map(|(place, value)| (place, value.clone()))
+    {
         machine.call(function, argument(arguments, 1), &[value.clone(), value, this.clone()])?;
-        at += 1;
+        at = place + 1;
     }
     Ok(Value::Undefined)
 }
 
 fn combine(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], keep: Keep) -> Run {
-    let (mut own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
-    own.retain(|key, _| other.contains_key(key) == (keep == Keep::Common));
-    machine.add(Content::Set(own)).map(Value::Object)
+    let (own, other) = (copy(machine, this)?, other_set(machine, argument(arguments, 0))?);
+    let kept = |one: &Members, two: &Members| -> Members {
+        one.iter()
+            .filter(|(key, _)| two.has(key) == (keep == Keep::Common))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    };
+    // What both hold comes in the order of the smaller one.
+    let members =
+        if keep == Keep::Common && own.len() > other.len() { kept(&other, &own) } else { kept(&own, &other) };
+    machine.add(Content::Set(members)).map(Value::Object)
 }
 
 fn union(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (mut own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
-    for (key, value) in other {
-        own.entry(key).or_insert(value);
+    let (mut own, other) = (copy(machine, this)?, other_set(machine, argument(arguments, 0))?);
+    for (key, value) in other.iter() {
+        own.add(key.clone(), value.clone());
     }
     machine.add(Content::Set(own)).map(Value::Object)
 }
 
 fn symmetric_difference(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
+    let (own, other) = (copy(machine, this)?, other_set(machine, argument(arguments, 0))?);
     let only = |one: &Members, two: &Members| -> Vec<(MapKey, Value)> {
-        one.iter()
-            .filter(|(key, _)| !two.contains_key(*key))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect()
+        one.iter().filter(|(key, _)| !two.has(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
     };
     let members = only(&own, &other).into_iter().chain(only(&other, &own)).collect();
     machine.add(Content::Set(members)).map(Value::Object)
 }
 
 fn is_subset_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
-    Ok(own.keys().all(|key| other.contains_key(key)).into())
+    let (own, other) = (copy(machine, this)?, other_set(machine, argument(arguments, 0))?);
+    Ok(own.iter().all(|(key, _)| other.has(key)).into())
 }
 
 fn is_superset_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
-    Ok(other.keys().all(|key| own.contains_key(key)).into())
+    let (own, other) = (copy(machine, this)?, other_set(machine, argument(arguments, 0))?);
+    Ok(other.iter().all(|(key, _)| own.has(key)).into())
 }
 
 fn is_disjoint_from(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let (own, other) = (copy(machine, this)?, copy(machine, argument(arguments, 0))?);
-    Ok(Value::Bool(!own.keys().any(|key| other.contains_key(key))))
+    let (own, other) = (copy(machine, this)?, other_set(machine, argument(arguments, 0))?);
+    Ok(Value::Bool(!own.iter().any(|(key, _)| other.has(key))))
 }

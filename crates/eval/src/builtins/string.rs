@@ -5,11 +5,11 @@ mod replace;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::regexp::{self, as_regex};
-use super::{Method, argument, method_row, place};
+use super::{Method, argument, collation, locale, method_row, place};
 use crate::convert::is_space;
 use crate::machine::{Machine, Run};
 use crate::text::Text;
-use crate::value::Value;
+use crate::value::{Content, Value};
 
 pub(super) static STATICS: &[Method] =
     &[method_row("fromCharCode", 1, from_char_code), method_row("fromCodePoint", 1, from_code_point)];
@@ -43,10 +43,16 @@ pub(crate) static METHODS: &[Method] = &[
     method_row("startsWith", 1, starts_with),
     method_row("substr", 2, substr),
     method_row("substring", 2, substring),
-    method_row("toLocaleLowerCase", 0, |machine, this, _| cased(machine, this, str::to_lowercase)),
-    method_row("toLocaleUpperCase", 0, |machine, this, _| cased(machine, this, str::to_uppercase)),
+    method_row("toLocaleLowerCase", 0, |machine, this, arguments| {
+        locale::english_only(machine, argument(arguments, 0))?;
+        cased(machine, this, str::to_lowercase)
+    }),
+    method_row("toLocaleUpperCase", 0, |machine, this, arguments| {
+        locale::english_only(machine, argument(arguments, 0))?;
+        cased(machine, this, str::to_uppercase)
+    }),
     method_row("toLowerCase", 0, |machine, this, _| cased(machine, this, str::to_lowercase)),
-    method_row("toString", 0, |machine, this, _| this_text(machine, this).map(Value::Text)),
+    method_row("toString", 0, own_text),
     method_row("toUpperCase", 0, |machine, this, _| cased(machine, this, str::to_uppercase)),
     method_row("trim", 0, |machine, this, _| trimmed(machine, this, |text| text.trim_matches(is_space))),
     method_row("trimEnd", 0, |machine, this, _| {
@@ -55,7 +61,7 @@ pub(crate) static METHODS: &[Method] = &[
     method_row("trimStart", 0, |machine, this, _| {
         trimmed(machine, this, |text| text.trim_start_matches(is_space))
     }),
-    method_row("valueOf", 0, |machine, this, _| this_text(machine, this).map(Value::Text)),
+    method_row("valueOf", 0, own_text),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +75,19 @@ pub(super) fn convert(machine: &mut Machine<'_>, _: &Value, arguments: &[Value])
         return Ok("".into());
     }
     machine.text_of(argument(arguments, 0)).map(Value::Text)
+}
+
+pub(super) fn make(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    let text = convert(machine, this, arguments)?;
+    machine.add(Content::Boxed(text)).map(Value::Object)
+}
+
+/// The text that a value is, or holds.
+fn own_text(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
+    match machine.unboxed(this) {
+        text @ Value::Text(_) => Ok(text),
+        _ => Err(machine.type_error("this is no text")),
+    }
 }
 
 /// The text that a function was called on. It costs what it is long.
@@ -199,7 +218,11 @@ fn index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
 
 fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (text, wanted) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
-    let until = from(machine, &text, argument(arguments, 1), text.units())?;
+    // What is no number is the end.
+    let until = match machine.number_of(argument(arguments, 1))? {
+        until if until.is_nan() => text.units(),
+        until => until.clamp(0.0, text.units() as f64) as usize,
+    };
     Ok(text.find_last(&wanted, until).map_or(-1.0, |at| at as f64).into())
 }
 
@@ -220,17 +243,17 @@ fn ends_with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
 /// As people sort: letters without regard to case first, then the small one before the capital.
 fn locale_compare(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (one, two) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
-    machine.bytes(2 * (one.as_str().len() + two.as_str().len()))?;
+    locale::english_only(machine, argument(arguments, 1))?;
+    locale::only_options(machine, argument(arguments, 2), &[])?;
+    machine.bytes(32 * (one.as_str().len() + two.as_str().len()))?;
     machine.steps(one.as_str().len() + two.as_str().len())?;
-    let base = |text: &Text| -> String {
-        text.as_str()
-            .nfd()
-            .filter(|c| !unicode_normalization::char::is_combining_mark(*c))
-            .collect::<String>()
-            .to_lowercase()
-    };
-    let order = base(&one).cmp(&base(&two)).then_with(|| two.as_str().cmp(one.as_str()));
-    Ok(f64::from(order as i8).into())
+    match collation::order(one.as_str(), two.as_str()) {
+        Ok(order) => Ok(f64::from(order as i8).into()),
+        Err(c) => Err(machine.forbidden(
+            format!("the order of {c:?} is not known here: letters are those of English"),
+            Some("compare with < and >, which go by the numbers of characters"),
+        )),
+    }
 }
 
 fn normalize(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {

@@ -2,7 +2,7 @@
 
 use super::expressions::needs_right;
 use super::{Key, Machine, Run};
-use crate::ast::{BinaryOp, Element, Expr, ExprId, Kind, Pattern, PatternId, PropertyKey};
+use crate::ast::{BinaryOp, Element, Expr, ExprId, Kind, Pattern, PatternId, PropertyKey, Symbol};
 use crate::value::{Fields, Value};
 
 /// Whether a pattern declares names or assigns to what is there.
@@ -28,7 +28,13 @@ impl Machine<'_> {
                 self.bind(target, value.clone(), Binding::There)?;
                 Ok(value)
             }
-            Some(op) => self.change(target, |machine, old| machine.changed(op, old, value)),
+            Some(op) => {
+                let name = match self.program.pattern(target) {
+                    Pattern::Name(symbol) => Some(*symbol),
+                    _ => None,
+                };
+                self.change(target, |machine, old| machine.changed(op, old, value, name))
+            }
         }
     }
 
@@ -41,9 +47,22 @@ impl Machine<'_> {
     }
 
     /// The new value; none where a logical operator leaves the old one.
-    fn changed(&mut self, op: BinaryOp, old: &Value, value: ExprId) -> Run<Option<Value>> {
+    fn changed(
+        &mut self,
+        op: BinaryOp,
+        old: &Value,
+        value: ExprId,
+        name: Option<Symbol>,
+    ) -> Run<Option<Value>> {
         if op.is_logical() {
-            return if needs_right(op, old) { self.eval(value).map(Some) } else { Ok(None) };
+            return match name {
+                _ if !needs_right(op, old) => Ok(None),
+                Some(name) => {
+                    let name = self.program.name(name).into();
+                    self.named(value, &Key::Name(name)).map(Some)
+                }
+                None => self.eval(value).map(Some),
+            };
         }
         let value = self.eval(value)?;
         self.operate(op, old, &value).map(Some)
@@ -140,15 +159,19 @@ impl Machine<'_> {
         value: &Value,
         into: Binding,
     ) -> Run<()> {
-        let values = self.spread(value)?;
-        for (at, item) in items.iter().enumerate() {
+        let mut going = self.iteration(value)?;
+        for item in items {
+            let value = self.next(&mut going)?;
             if let Some(element) = item {
-                let value = values.get(at).cloned().unwrap_or(Value::Undefined);
-                self.bind_element(element, value, into)?;
+                self.bind_element(element, value.unwrap_or(Value::Undefined), into)?;
             }
         }
         let Some(rest) = rest else { return Ok(()) };
-        let others = values.get(items.len()..).unwrap_or_default().to_vec();
+        let mut others = Vec::new();
+        while let Some(value) = self.next(&mut going)? {
+            self.bytes(size_of::<Value>())?;
+            others.push(value);
+        }
         let others = self.array(others)?;
         self.bind(rest, others, into)
     }
@@ -182,39 +205,5 @@ impl Machine<'_> {
             }
         }
         self.bind(rest, others, into)
-    }
-
-    /// The values that `...` and patterns of lists go through.
-    pub(crate) fn spread(&mut self, value: &Value) -> Run<Vec<Value>> {
-        use crate::value::Content;
-        let values: Vec<Value> = match value {
-            Value::Text(text) => {
-                self.bytes(text.as_str().len() * size_of::<Value>())?;
-                text.as_str().chars().map(|c| Value::text(c.to_string())).collect()
-            }
-            Value::Object(id) => match self.content(*id) {
-                Some(Content::Array(items)) => items.clone(),
-                Some(Content::Set(set)) => set.values().cloned().collect(),
-                Some(Content::Map(map)) => {
-                    let pairs: Vec<_> = map.values().cloned().collect();
-                    let pairs = pairs.into_iter().map(|(key, value)| self.array(vec![key, value]));
-                    pairs.collect::<Run<_>>()?
-                }
-                _ => return Err(self.not_a_list(value)),
-            },
-            _ => return Err(self.not_a_list(value)),
-        };
-        self.steps(values.len())?;
-        self.bytes(values.len() * size_of::<Value>())?;
-        Ok(values)
-    }
-
-    fn not_a_list(&mut self, value: &Value) -> super::Stop {
-        let what = self.type_name(value);
-        let what = if matches!(value, Value::Null) { "null" } else { what };
-        self.type_error_fix(
-            format!("{what} is not iterable: only lists, texts, maps and sets are"),
-            "for the fields of an object, use Object.keys, values or entries",
-        )
     }
 }

@@ -2,8 +2,8 @@
 
 use super::assign::Binding;
 use super::{Machine, Run};
-use crate::ast::{Block, Body, ExprId, Function, Item, Kind};
-use crate::value::{Closure, Content, Value};
+use crate::ast::{Block, Body, ExprId, Function, Item, Kind, Symbol};
+use crate::value::{Closure, Content, ObjectId, Value};
 
 impl Machine<'_> {
     pub(crate) fn is_callable(&self, value: &Value) -> bool {
@@ -30,9 +30,9 @@ impl Machine<'_> {
             Value::Object(id) => match self.content(*id) {
                 Some(Content::Closure(closure)) => {
                     let closure = closure.clone();
-                    self.deeper(|machine| machine.call_closure(&closure, this, arguments))
+                    self.deeper(|machine| machine.call_closure(*id, &closure, this, arguments))
                 }
-                Some(Content::Bound { target, this, arguments: first }) => {
+                Some(Content::Bound { target, this, arguments: first, .. }) => {
                     let (target, this) = (target.clone(), this.clone());
                     let all: Vec<Value> = first.iter().chain(arguments).cloned().collect();
                     self.bytes(all.len() * size_of::<Value>())?;
@@ -59,30 +59,52 @@ impl Machine<'_> {
         Err(self.type_error(format!("{what} is not a function")))
     }
 
-    fn call_closure(&mut self, closure: &Closure, this: &Value, arguments: &[Value]) -> Run {
+    /// Whether JavaScript would make an object of a function's call after `new`.
+    fn makes_objects(&self, callee: ObjectId) -> bool {
+        match self.content(callee) {
+            Some(Content::Closure(closure)) => {
+                let function = self.program.function(closure.function);
+                !function.is_arrow && !function.is_async
+            }
+            Some(Content::Bound { target: Value::Object(target), .. }) => {
+                matches!(self.content(*target), Some(Content::Closure(_)))
+            }
+            Some(Content::Bound { target: Value::Global(_), .. }) => true,
+            _ => false,
+        }
+    }
+
+    fn call_closure(&mut self, id: ObjectId, closure: &Closure, this: &Value, arguments: &[Value]) -> Run {
         let function = self.program.function(closure.function);
-        let names = function.own.len() + function.vars.len();
+        let names = function.own.len() + function.vars.len() + usize::from(function.knows_itself);
         let closures = self.closures;
+        let this = match this {
+            _ if function.is_arrow => closure.this.clone(),
+            // What is called on a simple value finds an object.
+            simple if !function.is_strict => self.boxed(simple)?,
+            this => this.clone(),
+        };
+        let this = if this.is_nothing() && !function.is_strict { Value::Undefined } else { this };
         let before = self.push_scope(closure.scope, names)?;
-        let this = if function.is_arrow { closure.this.clone() } else { this.clone() };
         let this = std::mem::replace(&mut self.this, this);
+        let was_strict = std::mem::replace(&mut self.is_strict, function.is_strict);
         self.calls += 1;
-        let outcome = self.run_function(function, closure, arguments);
+        let outcome = self.run_function(function, id, arguments);
         self.calls -= 1;
+        self.is_strict = was_strict;
         self.this = this;
         self.pop_scope(before, closures);
         if function.is_async { self.promise_of(outcome) } else { outcome }
     }
 
-    fn run_function(&mut self, function: &Function, closure: &Closure, arguments: &[Value]) -> Run {
-        if let (Some(name), false) = (function.name, function.is_arrow)
+    fn run_function(&mut self, function: &Function, id: ObjectId, arguments: &[Value]) -> Run {
+        if let (Some(name), true) = (function.name, function.knows_itself)
             && !function.own.contains(&name)
-            && !function.vars.contains(&name)
         {
-            // A function knows itself by its name.
-            let own = self.closure(closure.clone())?;
-            self.closures -= 1;
-            self.declare(name, Some(own), Kind::Let)?;
+            // A `var` of the same name hides it; else it is the function, and stays it.
+            if function.has_expressions || !function.vars.contains(&name) {
+                self.declare(name, Some(Value::Object(id)), Kind::Const)?;
+            }
         }
         for &name in &function.own {
             self.declare(name, None, Kind::Let)?;
@@ -96,7 +118,30 @@ impl Machine<'_> {
             let others = self.array(others)?;
             self.bind(rest, others, Binding::Declared(Kind::Let))?;
         }
-        self.declare_vars(&function.vars)?;
+        if !function.has_expressions {
+            return self.run_body(function);
+        }
+        // Functions among the parameters know the parameters, and not what the body declares.
+        let mut vars = Vec::with_capacity(function.vars.len());
+        for &var in &function.vars {
+            let kept = if function.own.contains(&var) { self.look_up(var)? } else { None };
+            vars.push((var, kept.unwrap_or(Value::Undefined)));
+        }
+        let closures = self.closures;
+        let before = self.push_scope(self.scope, vars.len())?;
+        let outcome = self.declare_all(vars).and_then(|()| self.run_body(function));
+        self.pop_scope(before, closures);
+        outcome
+    }
+
+    fn declare_all(&mut self, vars: Vec<(Symbol, Value)>) -> Run<()> {
+        vars.into_iter().try_for_each(|(var, value)| self.declare(var, Some(value), Kind::Var))
+    }
+
+    fn run_body(&mut self, function: &Function) -> Run {
+        if !function.has_expressions {
+            self.declare_vars(&function.vars)?;
+        }
         match &function.body {
             Body::Expr(expr) => self.eval(*expr),
             Body::Block(block) => Ok(self.body(block)?.unwrap_or(Value::Undefined)),
@@ -121,10 +166,11 @@ impl Machine<'_> {
                 Some(construct) => construct(self, &Value::Undefined, &arguments),
                 None => Err(self.type_error(format!("`{}` is not made with new", global.name))),
             },
-            callee if self.is_callable(&callee) => Err(self.type_error_fix(
+            Value::Object(callee) if self.makes_objects(callee) => Err(self.forbidden(
                 "only built-in kinds are made with new",
-                "call the function without new, and let it return an object",
+                Some("call the function without new, and let it return an object"),
             )),
+            callee if self.is_callable(&callee) => Err(self.type_error("this function is not made with new")),
             _ => Err(self.type_error("what stands after new is not a kind")),
         }
     }

@@ -59,7 +59,7 @@ impl Machine<'_> {
         self.steps(1)?;
         self.take(room, 8)?;
         Ok(match value {
-            Value::Undefined | Value::Method(_) | Value::Global(_) => Data::Undefined,
+            Value::Undefined | Value::Hole | Value::Method(_) | Value::Global(_) => Data::Undefined,
             Value::Null => Data::Null,
             Value::Bool(value) => Data::Bool(*value),
             Value::Number(number) => Data::Number(*number),
@@ -83,6 +83,12 @@ impl Machine<'_> {
         let Some(content) = self.content(id) else { return Ok(Data::Undefined) };
         let items: Vec<Value> = match content {
             Content::Array(items) => items.clone(),
+            Content::Boxed(inner) => {
+                let inner = inner.clone();
+                return self.data_of(&inner, room);
+            }
+            // What is left of it.
+            Content::Iterator(_) => self.spread(&Value::Object(id))?,
             Content::Set(set) => set.values().cloned().collect(),
             Content::Map(map) => {
                 let pairs: Vec<_> = map.values().cloned().collect();

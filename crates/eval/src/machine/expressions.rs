@@ -18,13 +18,25 @@ impl Machine<'_> {
             Expr::Bool(value) => Ok(Value::Bool(*value)),
             Expr::Number(number) => Ok(Value::Number(*number)),
             Expr::Text(text) => Ok(Value::Text(text.clone())),
-            Expr::This => Ok(self.this.clone()),
+            Expr::This => self.this(id),
             Expr::Name(symbol) => {
                 self.at = self.program.span(id);
                 self.name(*symbol)
             }
             _ => self.eval_deeper(id),
         }
+    }
+
+    /// `this`: where JavaScript would take the global object, there is none.
+    fn this(&mut self, id: ExprId) -> Run {
+        if matches!(self.this, Value::Undefined) && (self.calls == 0 || !self.is_strict) {
+            self.at = self.program.span(id);
+            return Err(self.forbidden(
+                "`this` is the global object where nothing else is meant, and there is none here",
+                Some("call the function on an object, or write 'use strict'"),
+            ));
+        }
+        Ok(self.this.clone())
     }
 
     /// What has parts.
@@ -130,17 +142,57 @@ impl Machine<'_> {
     }
 
     fn delete_member(&mut self, operand: ExprId) -> Run {
+        let operand = self.ungrouped(operand);
         let (object, key) = match self.program.expr(operand) {
-            Expr::Member { object, key, .. } => (*object, super::Key::of(key)),
+            Expr::Member { object, key, .. } => (self.eval(*object)?, super::Key::of(key)),
             Expr::Index { object, index, .. } => {
+                let base = self.eval(*object)?;
                 let index = self.eval(*index)?;
-                (*object, self.key(&index)?)
+                (base, self.key(&index)?)
             }
+            Expr::Chain(inner) => return self.delete_in_chain(*inner),
+            _ => {
+                self.eval(operand)?;
+                return Ok(Value::Bool(true));
+            }
+        };
+        self.at = self.program.span(operand);
+        self.delete(&object, &key)?;
+        Ok(Value::Bool(true))
+    }
+
+    /// `delete a?.b`: nothing is there to be deleted where the chain is cut short.
+    fn delete_in_chain(&mut self, operand: ExprId) -> Run {
+        let (object, is_optional) = match self.program.expr(operand) {
+            Expr::Member { object, is_optional, .. } | Expr::Index { object, is_optional, .. } => {
+                (*object, *is_optional)
+            }
+            _ => {
+                self.eval(operand)?;
+                return Ok(Value::Bool(true));
+            }
+        };
+        let Some(base) = self.link(object)? else { return Ok(Value::Bool(true)) };
+        if is_optional && base.is_nothing() {
+            return Ok(Value::Bool(true));
+        }
+        let key = match self.program.expr(operand) {
+            Expr::Index { index, .. } => {
+                let index = self.eval(*index)?;
+                self.key(&index)?
+            }
+            Expr::Member { key, .. } => super::Key::of(key),
             _ => return Ok(Value::Bool(true)),
         };
-        let base = self.eval(object)?;
         self.delete(&base, &key)?;
         Ok(Value::Bool(true))
+    }
+
+    fn ungrouped(&self, mut expr: ExprId) -> ExprId {
+        while let Expr::Group(inner) = self.program.expr(expr) {
+            expr = *inner;
+        }
+        expr
     }
 
     fn template(&mut self, texts: &[Text], exprs: &[ExprId]) -> Run {
@@ -162,7 +214,7 @@ impl Machine<'_> {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             let Some(expr) = item.value else {
-                values.push(Value::Undefined);
+                values.push(Value::Hole);
                 continue;
             };
             let value = self.eval(expr)?;
@@ -209,7 +261,16 @@ impl Machine<'_> {
     pub(super) fn named(&mut self, expr: ExprId, key: &super::Key) -> Run {
         match self.program.expr(expr) {
             Expr::Function(function) => self.function(*function, Some(key.shared())),
+            Expr::Group(inner) if self.is_nameless_function(*inner) => self.named(*inner, key),
             _ => self.eval(expr),
+        }
+    }
+
+    fn is_nameless_function(&self, expr: ExprId) -> bool {
+        match self.program.expr(expr) {
+            Expr::Function(_) => true,
+            Expr::Group(inner) => self.is_nameless_function(*inner),
+            _ => false,
         }
     }
 
@@ -243,7 +304,8 @@ impl Machine<'_> {
     }
 
     pub(crate) fn new_regex(&mut self, source: Rc<str>, flags: Rc<str>, regex: Rc<Regex>) -> Run {
-        self.add(Content::Regex(RegexObject { source, flags, regex, last_index: 0 })).map(Value::Object)
+        self.add(Content::Regex(RegexObject { source, flags, regex, last_index: Value::Number(0.0) }))
+            .map(Value::Object)
     }
 
     /// Compiles a regular expression, which costs as much as it is large.

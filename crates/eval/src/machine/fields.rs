@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::heap::BYTES_OF_FIELD;
 use super::{Machine, Run, is_forbidden};
 use crate::builtins;
-use crate::value::{Content, Fields, Object, ObjectId, Value};
+use crate::value::{Content, Fields, Integrity, ObjectId, Value};
 
 /// The name of a field, or the place in a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,13 +30,13 @@ impl Key {
         }
     }
 
-    fn is(&self, wanted: &str) -> bool {
+    pub(super) fn is(&self, wanted: &str) -> bool {
         matches!(self, Self::Name(name) if **name == *wanted)
     }
 }
 
 /// The place that a name writes: digits without a needless zero.
-fn place(name: &str) -> Option<usize> {
+pub(super) fn place(name: &str) -> Option<usize> {
     let is_place = name.len() <= 10
         && name.bytes().all(|byte| byte.is_ascii_digit())
         && (name.len() == 1 || !name.starts_with('0'));
@@ -70,7 +70,7 @@ impl Machine<'_> {
             return Err(self.no_such_field(name));
         }
         match base {
-            Value::Undefined | Value::Null => Err(self.nothing_to_read(base, key)),
+            Value::Undefined | Value::Hole | Value::Null => Err(self.nothing_to_read(base, key)),
             Value::Text(text) => match key {
                 Key::Index(at) => {
                     let (text, at) = (text.clone(), *at);
@@ -81,44 +81,62 @@ impl Machine<'_> {
                     Ok(unit.map_or(Value::Undefined, Value::Text))
                 }
                 Key::Name(name) if **name == *"length" => Ok(text.units().into()),
-                key @ Key::Name(_) => Ok(named(builtins::STRING, key)),
+                key @ Key::Name(_) => self.member_of_kind(builtins::STRING, key),
             },
-            Value::Number(_) => Ok(named(builtins::NUMBER, key)),
-            Value::Bool(_) => Ok(named(builtins::BOOLEAN, key)),
-            Value::Object(id) => Ok(self.get_of_object(*id, key)),
-            Value::Method(method) => Ok(match key {
-                key if key.is("name") => method.name.into(),
-                key if key.is("length") => f64::from(method.arity).into(),
-                key => named(builtins::FUNCTION, key),
-            }),
-            Value::Global(global) => Ok(match key {
-                key if key.is("name") && global.is_function() => global.name.into(),
-                Key::Name(name) => global.field(name).unwrap_or_else(|| named(builtins::FUNCTION, key)),
-                Key::Index(_) => Value::Undefined,
-            }),
+            Value::Number(_) => self.member_of_kind(builtins::NUMBER, key),
+            Value::Bool(_) => self.member_of_kind(builtins::BOOLEAN, key),
+            Value::Object(id) => self.get_of_object(*id, key),
+            Value::Method(method) => match key {
+                key if key.is("name") => Ok(method.name.into()),
+                key if key.is("length") => Ok(f64::from(method.arity).into()),
+                key => self.member_of_kind(builtins::FUNCTION, key),
+            },
+            Value::Global(global) => match key {
+                key if key.is("name") && global.is_function() => Ok(global.name.into()),
+                key if key.is("length") && global.is_function() => Ok(f64::from(global.arity).into()),
+                Key::Name(name) => match global.field(name) {
+                    Some(value) => Ok(value),
+                    None if global.lacks(name) => {
+                        Err(self.forbidden(format!("`{}.{name}` does not exist here", global.name), None))
+                    }
+                    None if global.is_function() => self.member_of_kind(builtins::FUNCTION, key),
+                    None => self.member_of_kind(builtins::OBJECT, key),
+                },
+                Key::Index(_) => Ok(Value::Undefined),
+            },
         }
     }
 
     /// What an object has itself, or what all of its kind have.
-    fn get_of_object(&self, id: ObjectId, key: &Key) -> Value {
-        let Some(content) = self.content(id) else { return Value::Undefined };
+    fn get_of_object(&mut self, id: ObjectId, key: &Key) -> Run {
+        let Some(content) = self.content(id) else { return Ok(Value::Undefined) };
         let own = match content {
             Content::Plain(fields) => field(fields, key),
             Content::Array(items) => match key {
-                Key::Index(at) => return items.get(*at).cloned().unwrap_or(Value::Undefined),
+                Key::Index(at) => return Ok(items.get(*at).map_or(Value::Undefined, Value::or_undefined)),
                 key if key.is("length") => Some(items.len().into()),
-                Key::Name(name) => self.field_of_match(id, name),
+                Key::Name(_) => None,
             },
-            Content::Closure(_) | Content::Bound { .. } => self.field_of_function(content, key),
+            Content::Boxed(inner) => {
+                let inner = inner.clone();
+                return match self.field_beside(id, &key.shared()) {
+                    Some(value) => Ok(value.clone()),
+                    None => self.get(&inner, key),
+                };
+            }
+            Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. } => {
+                self.field_of_function(content, key)
+            }
             Content::Error(error) => field(&error.fields, key).or_else(|| match key {
                 key if key.is("name") => Some(error.class.into()),
+                key if key.is("message") => Some("".into()),
                 key if key.is("stack") => Some(error.headline().into()),
                 _ => None,
             }),
             Content::Regex(regex) => match key {
                 key if key.is("source") => Some(Value::text(Rc::clone(&regex.source))),
                 key if key.is("flags") => Some(Value::text(Rc::clone(&regex.flags))),
-                key if key.is("lastIndex") => Some(regex.last_index.into()),
+                key if key.is("lastIndex") => Some(regex.last_index.clone()),
                 Key::Name(name) => regex.flag(name).map(Value::Bool),
                 Key::Index(_) => None,
             },
@@ -127,36 +145,61 @@ impl Machine<'_> {
             Content::Map(_)
             | Content::Set(_)
             | Content::Date(_)
-            | Content::Promise(_)
-            | Content::Settler { .. } => None,
+            | Content::Iterator(_)
+            | Content::Promise(_) => None,
         };
-        own.unwrap_or_else(|| match key {
-            Key::Name(name) => match builtins::method(builtins::methods_of(content), name) {
-                Value::Undefined => builtins::method(builtins::OBJECT, name),
-                found => found,
-            },
-            Key::Index(_) => Value::Undefined,
-        })
-    }
-
-    fn field_of_function(&self, content: &Content, key: &Key) -> Option<Value> {
-        let Content::Closure(closure) = content else { return None };
-        let function = self.program.function(closure.function);
-        if key.is("name") {
-            let name = function.name.map(|symbol| self.program.name(symbol).into());
-            return Some(Value::text(name.or_else(|| closure.name.clone()).unwrap_or_else(|| "".into())));
+        if let Some(own) = own {
+            return Ok(own);
         }
-        key.is("length")
-            .then(|| function.parameters.iter().take_while(|one| one.default.is_none()).count().into())
+        if let Some(value) = self.field_beside(id, &key.shared()) {
+            return Ok(value.clone());
+        }
+        match self.content(id) {
+            Some(content) => self.member_of_kind(builtins::methods_of(content), key),
+            None => Ok(Value::Undefined),
+        }
     }
 
-    fn nothing_to_read(&mut self, base: &Value, key: &Key) -> super::Stop {
+    /// What all values of a kind have. What JavaScript gives them, and this does not, is refused.
+    fn member_of_kind(&self, methods: &'static [builtins::Method], key: &Key) -> Run {
+        let Key::Name(name) = key else { return Ok(Value::Undefined) };
+        let found = match builtins::method(methods, name) {
+            Value::Undefined => builtins::method(builtins::OBJECT, name),
+            found => found,
+        };
+        if matches!(found, Value::Undefined) && builtins::is_absent(methods, name) {
+            return Err(self.forbidden(format!("`{name}` does not exist here"), None));
+        }
+        Ok(found)
+    }
+
+    /// The name and the length of a function of the program, or of what was made of one.
+    fn field_of_function(&self, content: &Content, key: &Key) -> Option<Value> {
+        let (name, length) = match content {
+            Content::Closure(closure) => {
+                let function = self.program.function(closure.function);
+                let name = function.name.map(|symbol| self.program.name(symbol).into());
+                let name = name.or_else(|| closure.name.clone()).unwrap_or_else(|| "".into());
+                (name, function.parameters.iter().take_while(|one| one.default.is_none()).count())
+            }
+            Content::Bound { name, length, .. } => (Rc::clone(name), *length),
+            Content::Settler { .. } => ("".into(), 1),
+            _ => return None,
+        };
+        match key {
+            key if key.is("name") => Some(Value::text(name)),
+            key if key.is("length") => Some(length.into()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn nothing_to_read(&mut self, base: &Value, key: &Key) -> super::Stop {
         let base = if matches!(base, Value::Null) { "null" } else { "undefined" };
         let key = key.shared();
         self.type_error_fix(format!("cannot read `{key}` of {base}"), "use ?. where there may be nothing")
     }
 
-    fn no_such_field(&self, name: &str) -> super::Stop {
+    pub(super) fn no_such_field(&self, name: &str) -> super::Stop {
         let fix = match name {
             "constructor" => Some("to ask for a kind, use instanceof, typeof or Array.isArray"),
             _ => None,
@@ -177,7 +220,7 @@ impl Machine<'_> {
                 format!("`{}` cannot be set: what is built in never changes", key.shared()),
                 None,
             )),
-            Value::Undefined | Value::Null => Err(self.nothing_to_set(base, key)),
+            Value::Undefined | Value::Hole | Value::Null => Err(self.nothing_to_set(base, key)),
             _ => {
                 Err(self
                     .type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared())))
@@ -191,8 +234,12 @@ impl Machine<'_> {
     }
 
     fn set_of_object(&mut self, id: ObjectId, key: &Key, value: Value) -> Run<()> {
-        if self.object(id).is_some_and(|object| object.is_frozen) {
+        let integrity = self.integrity(id);
+        if integrity == Integrity::Frozen {
             return Err(self.type_error(format!("cannot set `{}`: the object is frozen", key.shared())));
+        }
+        if integrity > Integrity::Open && !self.has_own(&Value::Object(id), key) {
+            return Err(self.type_error(format!("cannot add `{}`: the object takes no fields", key.shared())));
         }
         match self.content(id) {
             Some(Content::Array(_)) => self.set_item(id, key, value),
@@ -207,16 +254,37 @@ impl Machine<'_> {
                 Ok(())
             }
             Some(Content::Regex(_)) if key.is("lastIndex") => {
-                let index = self.integer_of(&value)?.max(0.0) as usize;
                 if let Some(Content::Regex(regex)) = self.content_mut(id) {
-                    regex.last_index = index;
+                    regex.last_index = value;
                 }
                 Ok(())
             }
             _ => {
-                Err(self
-                    .type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared())))
+                let name = key.shared();
+                if self.is_fixed(id, key) {
+                    return Err(self.type_error(format!("cannot set `{name}`: it never changes")));
+                }
+                if matches!(self.content(id), Some(Content::Promise(_))) {
+                    return Err(self.forbidden(format!("`{name}` of a promise cannot be set here"), None));
+                }
+                self.set_beside(id, name, value)
             }
+        }
+    }
+
+    /// Whether a field of what is no plain object belongs to its kind, and so never changes.
+    pub(super) fn is_fixed(&self, id: ObjectId, key: &Key) -> bool {
+        match self.content(id) {
+            Some(Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. }) => {
+                key.is("name") || key.is("length")
+            }
+            Some(Content::Boxed(inner @ Value::Text(_))) => self.has_own(inner, key),
+            Some(Content::Regex(regex)) => match key {
+                Key::Name(name) => key.is("source") || key.is("flags") || regex.flag(name).is_some(),
+                Key::Index(_) => false,
+            },
+            Some(Content::Map(_) | Content::Set(_)) => key.is("size"),
+            _ => false,
         }
     }
 
@@ -228,14 +296,12 @@ impl Machine<'_> {
         let (place, new_len) = match key {
             Key::Index(at) => (Some(*at), len.max(at + 1)),
             key @ Key::Name(_) if key.is("length") => (None, self.length_of(&value)?),
-            key @ Key::Name(_) => {
-                return Err(self.type_error(format!("cannot set `{}` of a list", key.shared())));
-            }
+            Key::Name(name) => return self.set_beside(id, Rc::clone(name), value),
         };
         self.bytes(new_len.saturating_sub(len).saturating_mul(size_of::<Value>()))?;
         self.steps(new_len.saturating_sub(len) / 8)?;
         if let Some(Content::Array(items)) = self.content_mut(id) {
-            items.resize(new_len, Value::Undefined);
+            items.resize(new_len, Value::Hole);
             if let Some(item) = place.and_then(|at| items.get_mut(at)) {
                 *item = value;
             }
@@ -246,110 +312,16 @@ impl Machine<'_> {
     /// A length that a list can have.
     pub(crate) fn length_of(&mut self, value: &Value) -> Run<usize> {
         let length = self.number_of(value)?;
-        if length < 0.0 || length.fract() != 0.0 || length >= f64::from(u32::MAX) {
+        if length < 0.0 || length.fract() != 0.0 || length > f64::from(u32::MAX) {
             return Err(self.range_error("Invalid array length"));
         }
         Ok(length as usize)
     }
-
-    /// Takes a field away.
-    pub(crate) fn delete(&mut self, base: &Value, key: &Key) -> Run<()> {
-        let Value::Object(id) = base else { return Ok(()) };
-        if self.object(*id).is_some_and(|object| object.is_frozen) {
-            return Err(self.type_error("the object is frozen"));
-        }
-        let name = key.shared();
-        let size = match self.content_mut(*id) {
-            Some(Content::Plain(fields)) => {
-                fields.shift_remove(&*name);
-                fields.len()
-            }
-            Some(Content::Error(error)) => {
-                error.fields.shift_remove(&*name);
-                error.fields.len()
-            }
-            Some(Content::Array(items)) => {
-                if let Some(item) = place(&name).and_then(|at| items.get_mut(at)) {
-                    *item = Value::Undefined;
-                }
-                0
-            }
-            _ => 0,
-        };
-        self.steps(size / 8)
-    }
-
-    /// Whether a value has a field of its own.
-    pub(crate) fn has_own(&self, base: &Value, key: &Key) -> bool {
-        match base {
-            Value::Text(text) => match key {
-                Key::Index(at) => *at < text.units(),
-                key @ Key::Name(_) => key.is("length"),
-            },
-            Value::Object(id) => match self.content(*id) {
-                Some(Content::Plain(fields)) => fields.contains_key(&*key.shared()),
-                Some(Content::Error(error)) => error.fields.contains_key(&*key.shared()),
-                Some(Content::Array(items)) => match key {
-                    Key::Index(at) => *at < items.len(),
-                    key @ Key::Name(_) => key.is("length"),
-                },
-                _ => false,
-            },
-            Value::Global(global) => matches!(key, Key::Name(name) if global.field(name).is_some()),
-            _ => false,
-        }
-    }
-
-    /// The names of the fields: places first, then as they were added.
-    pub(crate) fn own_keys(&mut self, base: &Value) -> Run<Vec<Rc<str>>> {
-        let count = match base {
-            Value::Text(text) => Ok(text.units()),
-            Value::Object(id) => match self.object(*id) {
-                Some(Object { content: Content::Array(items), .. }) => Ok(items.len()),
-                Some(Object { content: Content::Plain(fields), .. }) => Err(sorted(fields.keys().cloned())),
-                Some(Object { content: Content::Error(error), .. }) => {
-                    Err(sorted(error.fields.keys().filter(|key| ***key != *"message").cloned()))
-                }
-                _ => Ok(0),
-            },
-            _ => Ok(0),
-        };
-        let keys: Vec<Rc<str>> = match count {
-            Ok(count) => {
-                self.steps(count)?;
-                self.bytes(count * 32)?;
-                (0..count).map(|at| at.to_string().into()).collect()
-            }
-            Err(keys) => keys,
-        };
-        self.steps(keys.len())?;
-        self.bytes(keys.len() * size_of::<Rc<str>>())?;
-        Ok(keys)
-    }
-}
-
-fn sorted(keys: impl Iterator<Item = Rc<str>>) -> Vec<Rc<str>> {
-    let mut keys: Vec<Rc<str>> = keys.collect();
-    if keys.iter().any(|key| place(key).is_some()) {
-        // A stable sort: names, which have no place, keep their order behind the places.
-        keys.sort_by_key(|key| place(key).unwrap_or(usize::MAX));
-    }
-    keys
 }
 
 fn field(fields: &Fields, key: &Key) -> Option<Value> {
     match key {
         Key::Name(name) => fields.get(&**name).cloned(),
         Key::Index(_) => fields.get(&*key.shared()).cloned(),
-    }
-}
-
-fn named(methods: &'static [builtins::Method], key: &Key) -> Value {
-    match key {
-        Key::Name(name) => match builtins::method(methods, name) {
-            Value::Undefined => builtins::method(builtins::OBJECT, name),
-            found => found,
-        },
-        Key::Index(_) => Value::Undefined,
     }
 }

@@ -1,8 +1,10 @@
 //! The list of objects.
 
+use std::rc::Rc;
+
 use super::{Machine, Run};
 use crate::text::Text;
-use crate::value::{Closure, Content, Fields, Object, ObjectId, Value};
+use crate::value::{Closure, Content, Fields, Integrity, Object, ObjectId, Value};
 
 /// What an object takes besides what it holds.
 const BYTES_OF_OBJECT: usize = size_of::<Object>();
@@ -15,7 +17,7 @@ impl Machine<'_> {
     pub(crate) fn add(&mut self, content: Content) -> Run<ObjectId> {
         self.bytes(BYTES_OF_OBJECT)?;
         let place = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
-        self.objects.push(Object { is_frozen: false, content });
+        self.objects.push(Object { integrity: Integrity::Open, content });
         Ok(ObjectId(place))
     }
 
@@ -31,8 +33,15 @@ impl Machine<'_> {
         self.objects.get_mut(id.0 as usize).map(|object| &mut object.content)
     }
 
-    pub(crate) fn freeze(&mut self, id: ObjectId) {
-        self.objects.get_mut(id.0 as usize).into_iter().for_each(|object| object.is_frozen = true);
+    /// Lets less change about an object, never more.
+    pub(crate) fn close(&mut self, id: ObjectId, integrity: Integrity) {
+        if let Some(object) = self.objects.get_mut(id.0 as usize) {
+            object.integrity = object.integrity.max(integrity);
+        }
+    }
+
+    pub(crate) fn integrity(&self, id: ObjectId) -> Integrity {
+        self.object(id).map_or(Integrity::Open, |object| object.integrity)
     }
 
     /// Makes a list.
@@ -53,6 +62,35 @@ impl Machine<'_> {
         Ok(Value::text(text))
     }
 
+    /// The object that stands for a simple value, or the value itself.
+    pub(crate) fn boxed(&mut self, value: &Value) -> Run {
+        match value {
+            Value::Text(_) | Value::Number(_) | Value::Bool(_) => {
+                self.add(Content::Boxed(value.clone())).map(Value::Object)
+            }
+            _ => Ok(value.clone()),
+        }
+    }
+
+    /// The simple value that an object stands for, or the value itself.
+    pub(crate) fn unboxed(&self, value: &Value) -> Value {
+        match value {
+            Value::Object(id) => match self.content(*id) {
+                Some(Content::Boxed(inner)) => inner.clone(),
+                _ => value.clone(),
+            },
+            _ => value.clone(),
+        }
+    }
+
+    /// A function of the program, as it is written there.
+    pub(crate) fn written_as(&self, function: &Value) -> Option<String> {
+        let Value::Object(id) = function else { return None };
+        let Some(Content::Closure(closure)) = self.content(*id) else { return None };
+        let span = self.program.function(closure.function).span;
+        self.program.source.get(span.start..span.end).map(str::to_owned)
+    }
+
     pub(super) fn closure(&mut self, closure: Closure) -> Run {
         self.closures += 1;
         self.add(Content::Closure(closure)).map(Value::Object)
@@ -70,8 +108,8 @@ impl Machine<'_> {
     /// The items of a list, to be changed.
     pub(crate) fn items_mut(&mut self, value: &Value) -> Run<&mut Vec<Value>> {
         let Value::Object(id) = value else { return Err(self.type_error("this is no list")) };
-        if self.object(*id).is_some_and(|object| object.is_frozen) {
-            return Err(self.type_error("the list is frozen"));
+        if self.integrity(*id) > Integrity::Open {
+            return Err(self.type_error("the list is frozen, sealed or closed"));
         }
         if !matches!(self.content(*id), Some(Content::Array(_))) {
             return Err(self.type_error("this is no list"));
@@ -96,6 +134,13 @@ impl Machine<'_> {
         self.written.pop();
     }
 
+    /// Gives an object that is no plain one a field.
+    pub(crate) fn set_beside(&mut self, id: ObjectId, name: Rc<str>, value: Value) -> Run<()> {
+        self.bytes(BYTES_OF_FIELD + name.len())?;
+        self.beside.entry(id).or_default().insert(name, value);
+        Ok(())
+    }
+
     /// Says of a list that it is what a regular expression has found.
     pub(crate) fn describe_match(
         &mut self,
@@ -104,26 +149,30 @@ impl Machine<'_> {
         input: &Text,
         groups: Value,
     ) -> Run<()> {
-        self.bytes(64)?;
-        if let Value::Object(id) = list {
-            self.matches.insert(*id, (index, input.clone(), groups));
+        let Value::Object(id) = list else { return Ok(()) };
+        for (name, value) in
+            [("index", index.into()), ("input", Value::Text(input.clone())), ("groups", groups)]
+        {
+            self.set_beside(*id, name.into(), value)?;
         }
         Ok(())
     }
 
-    /// What a list has beside its items, if a regular expression has found it.
-    pub(super) fn field_of_match(&self, id: ObjectId, name: &str) -> Option<Value> {
-        let (index, input, groups) = self.matches.get(&id)?;
-        match name {
-            "index" => Some((*index).into()),
-            "input" => Some(Value::Text(input.clone())),
-            "groups" => Some(groups.clone()),
-            _ => None,
+    /// A field that an object has beside what it is.
+    pub(super) fn field_beside(&self, id: ObjectId, name: &str) -> Option<&Value> {
+        if self.beside.is_empty() {
+            return None;
         }
+        self.beside.get(&id)?.get(name)
     }
 
     /// The item at a place of a list; `undefined` where there is none.
     pub(crate) fn item(&self, list: &Value, at: usize) -> Value {
-        self.items(list).and_then(|items| items.get(at)).cloned().unwrap_or(Value::Undefined)
+        self.items(list).and_then(|items| items.get(at)).map_or(Value::Undefined, Value::or_undefined)
+    }
+
+    /// Whether a list has an item at a place.
+    pub(crate) fn has_item(&self, list: &Value, at: usize) -> bool {
+        self.items(list).and_then(|items| items.get(at)).is_some_and(|item| !matches!(item, Value::Hole))
     }
 }

@@ -4,7 +4,7 @@ use super::assign::Binding;
 use super::statements::Flow;
 use super::{Machine, Run};
 use crate::ast::{Each, ExprId, For, Kind, Over, StatementId, Symbol};
-use crate::value::{Content, Value};
+use crate::value::Value;
 
 impl Machine<'_> {
     /// `while` tests first, `do` last.
@@ -85,33 +85,35 @@ impl Machine<'_> {
     }
 
     pub(super) fn each_loop(&mut self, inner: &Each) -> Run<Flow> {
-        let all = self.eval(inner.all)?;
+        // The names of the loop hide others already, and have no value yet.
+        let all = self.scoped(inner.own.len(), |machine| {
+            for &(name, kind) in &inner.own {
+                machine.declare(name, None, kind)?;
+            }
+            machine.eval(inner.all)
+        })?;
         if inner.over == Over::Keys {
-            let keys = if all.is_nothing() { Vec::new() } else { self.own_keys(&all)? };
-            return self.each_of(inner, keys.into_iter().map(Value::text));
+            return self.each_key(inner, &all);
         }
-        // A list may grow while it is gone through.
-        if self.items(&all).is_none() {
-            let values = self.spread(&all)?;
-            return self.each_of(inner, values.into_iter());
-        }
-        let mut at = 0;
-        loop {
-            let Some(value) = self.items(&all).and_then(|items| items.get(at)).cloned() else {
-                return Ok(Flow::Next);
-            };
-            at += 1;
+        let mut going = self.iteration(&all)?;
+        while let Some(value) = self.next(&mut going)? {
             match self.round(inner, value)? {
                 Flow::Break => return Ok(Flow::Next),
                 Flow::Return(value) => return Ok(Flow::Return(value)),
                 Flow::Next | Flow::Continue => {}
             }
         }
+        Ok(Flow::Next)
     }
 
-    fn each_of(&mut self, inner: &Each, values: impl Iterator<Item = Value>) -> Run<Flow> {
-        for value in values {
-            match self.round(inner, value)? {
+    /// `for (key in object)`: a field that went before its turn is left out.
+    fn each_key(&mut self, inner: &Each, object: &Value) -> Run<Flow> {
+        let keys = if object.is_nothing() { Vec::new() } else { self.own_keys(object)? };
+        for name in keys {
+            if !self.has_own(object, &super::Key::of(&name)) {
+                continue;
+            }
+            match self.round(inner, Value::text(name))? {
                 Flow::Break => return Ok(Flow::Next),
                 Flow::Return(value) => return Ok(Flow::Return(value)),
                 Flow::Next | Flow::Continue => {}
@@ -134,7 +136,7 @@ impl Machine<'_> {
     }
 
     /// Calls a function with each item of a list, its place and the list, until it says to stop. The list may change
-    /// meanwhile.
+    /// meanwhile: what is gone when its turn comes is left out, and what comes behind the end is not seen.
     pub(crate) fn each_item(
         &mut self,
         list: &Value,
@@ -145,6 +147,10 @@ impl Machine<'_> {
         self.callback(function)?;
         let len = self.items(list).map_or(0, Vec::len);
         for at in 0..len {
+            self.steps(1)?;
+            if !self.has_item(list, at) {
+                continue;
+            }
             let item = self.item(list, at);
             let answer = self.call(function, this, &[item.clone(), at.into(), list.clone()])?;
             if !see(self, at, &item, answer)? {
@@ -156,12 +162,15 @@ impl Machine<'_> {
 
     /// The list that a method was called on.
     pub(crate) fn this_list(&mut self, this: &Value, method: &str) -> Run<usize> {
-        match this {
-            Value::Object(id) => match self.content(*id) {
-                Some(Content::Array(items)) => Ok(items.len()),
-                _ => Err(self.type_error(format!("`{method}` is a function of lists"))),
-            },
-            _ => Err(self.type_error(format!("`{method}` is a function of lists"))),
+        if let Some(items) = self.items(this) {
+            return Ok(items.len());
         }
+        if this.is_nothing() {
+            return Err(self.type_error(format!("`{method}` is a function of lists")));
+        }
+        Err(self.forbidden(
+            format!("`{method}` works on lists only here"),
+            Some("make a list first: Array.from(…)"),
+        ))
     }
 }

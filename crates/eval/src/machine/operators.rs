@@ -138,7 +138,7 @@ impl Machine<'_> {
     /// What `typeof` says.
     pub(crate) fn type_name(&self, value: &Value) -> &'static str {
         match value {
-            Value::Undefined => "undefined",
+            Value::Undefined | Value::Hole => "undefined",
             Value::Null => "object",
             Value::Bool(_) => "boolean",
             Value::Number(_) => "number",
@@ -176,7 +176,7 @@ impl Machine<'_> {
 
     pub(crate) fn number_of(&mut self, value: &Value) -> Run<f64> {
         Ok(match value {
-            Value::Undefined => f64::NAN,
+            Value::Undefined | Value::Hole => f64::NAN,
             Value::Null => 0.0,
             Value::Bool(value) => f64::from(u8::from(*value)),
             Value::Number(number) => *number,
@@ -204,7 +204,7 @@ impl Machine<'_> {
 
     pub(crate) fn text_of(&mut self, value: &Value) -> Run<Text> {
         Ok(match value {
-            Value::Undefined => Text::new("undefined"),
+            Value::Undefined | Value::Hole => Text::new("undefined"),
             Value::Null => Text::new("null"),
             Value::Bool(true) => Text::new("true"),
             Value::Bool(false) => Text::new("false"),

@@ -164,6 +164,10 @@ impl Machine<'_> {
             Assigned::New if builtins::global(text).is_some() || super::is_forbidden(text) => {
                 Err(self.forbidden(format!("`{text}` cannot be replaced"), Some("use another name")))
             }
+            Assigned::New if matches!(text, "undefined" | "NaN" | "Infinity") => {
+                Err(self.type_error(format!("`{text}` never changes")))
+            }
+            Assigned::New if self.is_strict => Err(self.unknown(name)),
             Assigned::New => self.declare_global(name, value),
         }
     }

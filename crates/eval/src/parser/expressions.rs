@@ -119,14 +119,18 @@ impl Parser<'_> {
         let Some(op) = find(UNARY, mark) else { return self.postfix() };
         self.advance()?;
         let operand = self.nested(Self::unary)?;
-        if op == UnaryOp::Delete && !self.can_be_deleted(operand) {
-            return Err(self.error_here("delete takes a member").fix("write delete object.name"));
+        if op == UnaryOp::Delete && self.is_name(operand) {
+            return Err(self.error_here("a name cannot be deleted").fix("write delete object.name"));
         }
         Ok(self.add(Expr::Unary(op, operand), start))
     }
 
-    fn can_be_deleted(&self, expr: ExprId) -> bool {
-        matches!(self.program.expr(expr), Expr::Member { .. } | Expr::Index { .. })
+    fn is_name(&self, expr: ExprId) -> bool {
+        match self.program.expr(expr) {
+            Expr::Name(_) => true,
+            Expr::Group(inner) => self.is_name(*inner),
+            _ => false,
+        }
     }
 
     fn postfix(&mut self) -> Parsed<ExprId> {

@@ -21,7 +21,10 @@ impl Parser<'_> {
         let start = self.span.start;
         self.advance()?;
         let name = if self.is("(") { None } else { Some(self.function_name()?) };
-        let function = self.function_rest(name, is_async)?;
+        let function = self.function_rest(name, is_async, start)?;
+        if let Some(function) = self.program.function_mut(function) {
+            function.knows_itself = name.is_some();
+        }
         Ok(self.add(Expr::Function(function), start))
     }
 
@@ -39,14 +42,20 @@ impl Parser<'_> {
     }
 
     /// The parameters and the body of a function.
-    pub(super) fn function_rest(&mut self, name: Option<Symbol>, is_async: bool) -> Parsed<FunctionId> {
+    pub(super) fn function_rest(
+        &mut self,
+        name: Option<Symbol>,
+        is_async: bool,
+        start: usize,
+    ) -> Parsed<FunctionId> {
         self.nested(|parser| {
-            let ((parameters, rest, own), (block, vars)) = parser.inside(is_async, |parser| {
+            let ((parameters, rest, own), (block, vars), is_strict) = parser.inside(is_async, |parser| {
                 let all = parser.parameters()?;
                 let is_simple = parser.are_simple(&all.0, all.1);
                 let body = parser.braced_body(&all.2, is_simple)?;
-                Ok((all, body))
+                Ok((all, body, parser.is_strict))
             })?;
+            let has_expressions = parser.have_expressions(&parameters);
             let body = Body::Block(block);
             let is_arrow = false;
             Ok(parser.program.add_function(Function {
@@ -58,6 +67,10 @@ impl Parser<'_> {
                 body,
                 is_arrow,
                 is_async,
+                is_strict,
+                knows_itself: false,
+                has_expressions,
+                span: parser.since(start),
             }))
         })
     }
@@ -68,6 +81,14 @@ impl Parser<'_> {
             element.default.is_none() && matches!(self.program.pattern(element.pattern), Pattern::Name(_))
         };
         rest.is_none() && parameters.iter().all(is_plain)
+    }
+
+    /// Whether parameters hold expressions, in which functions may know what is around.
+    fn have_expressions(&self, parameters: &[Element]) -> bool {
+        let is_plain = |element: &Element| {
+            element.default.is_none() && matches!(self.program.pattern(element.pattern), Pattern::Name(_))
+        };
+        !parameters.iter().all(is_plain)
     }
 
     fn braced_body(&mut self, own: &[Symbol], is_simple: bool) -> Parsed<(crate::ast::Block, Box<[Symbol]>)> {
@@ -151,22 +172,26 @@ impl Parser<'_> {
         let own: Box<[Symbol]> = own.iter().map(|(symbol, _)| *symbol).collect();
         let is_simple = self.are_simple(&parameters, rest);
         self.expect("=>")?;
-        let (body, vars) = self.inside(is_async, |parser| {
+        let (body, vars, is_strict) = self.inside(is_async, |parser| {
             if !parser.is("{") {
-                return Ok((Body::Expr(parser.assignment()?), Box::default()));
+                return Ok((Body::Expr(parser.assignment()?), Box::default(), parser.is_strict));
             }
             let (block, vars) = parser.braced_body(&own, is_simple)?;
-            Ok((Body::Block(block), vars))
+            Ok((Body::Block(block), vars, parser.is_strict))
         })?;
         let function = Function {
             name: None,
-            parameters: parameters.into(),
+            parameters: parameters.clone().into(),
             rest,
             own,
             vars,
             body,
             is_arrow: true,
             is_async,
+            is_strict,
+            knows_itself: false,
+            has_expressions: self.have_expressions(&parameters),
+            span: self.since(start),
         };
         let function = self.program.add_function(function);
         Ok(self.add(Expr::Function(function), start))

@@ -134,7 +134,11 @@ impl Parser<'_> {
             if let Some(property) = self.word_property(symbol, start)? {
                 return Ok(property);
             }
-            return self.property_value(PropertyKey::Fixed(self.lexer.shared_name(symbol)), false);
+            return self.property_value(
+                PropertyKey::Fixed(self.lexer.shared_name(symbol)),
+                false,
+                start.start,
+            );
         }
         let short = match self.token {
             Token::Word(symbol) if !self.is_reserved(self.lexer.name(symbol)) => Some(symbol),
@@ -146,7 +150,7 @@ impl Parser<'_> {
                 let value = self.add(Expr::Name(symbol), start.start);
                 Ok(Property::Field(key, value))
             }
-            _ => self.property_value(key, false),
+            _ => self.property_value(key, false, start.start),
         }
     }
 
@@ -174,7 +178,7 @@ impl Parser<'_> {
                 .fix("write a plain field or a method")),
             "async" if !self.after_line => {
                 let key = self.property_key()?;
-                self.property_value(key, true).map(Some)
+                self.property_value(key, true, at.start).map(Some)
             }
             _ => Err(self.unexpected()),
         }
@@ -197,10 +201,10 @@ impl Parser<'_> {
         Ok(PropertyKey::Fixed(key))
     }
 
-    fn property_value(&mut self, key: PropertyKey, is_async: bool) -> Parsed<Property> {
+    fn property_value(&mut self, key: PropertyKey, is_async: bool, at: usize) -> Parsed<Property> {
         let start = self.span.start;
         if self.is("(") {
-            let function = self.function_rest(None, is_async)?;
+            let function = self.function_rest(None, is_async, at)?;
             let value = self.add(Expr::Function(function), start);
             return Ok(Property::Field(key, value));
         }

@@ -47,7 +47,8 @@ impl Parser<'_> {
             return read(self);
         }
         if word == "function" {
-            return self.function_statement(false);
+            let start = self.span.start;
+            return self.function_statement(false, start);
         }
         self.expression_statement()
     }
@@ -67,7 +68,8 @@ impl Parser<'_> {
                 && self.is_word("function")
                 && !self.after_line
             {
-                return self.function_statement(true);
+                let start = self.statement_start.unwrap_or_default();
+                return self.function_statement(true, start);
             }
         }
         self.end_statement()?;
@@ -372,10 +374,10 @@ impl Parser<'_> {
         if self.eat_word("case")? { self.expression() } else { Err(self.unexpected().fix("write case here")) }
     }
 
-    fn function_statement(&mut self, is_async: bool) -> Parsed<Statement> {
+    fn function_statement(&mut self, is_async: bool, start: usize) -> Parsed<Statement> {
         self.advance()?;
         let name: Symbol = self.function_name()?;
-        let function = self.function_rest(Some(name), is_async)?;
+        let function = self.function_rest(Some(name), is_async, start)?;
         self.declare_function(name, function)?;
         Ok(Statement::Empty)
     }

@@ -45,8 +45,17 @@ pub(crate) fn vars() -> Vec<(&'static str, Data)> {
 }
 
 /// What this evaluator says where it differs from JavaScript on purpose, and why.
-const OTHERWISE: &[(&str, &str, &str)] =
-    &[("08", "throws", "a number that begins with 0 is octal to some and decimal to others")];
+const OTHERWISE: &[(&str, &str, &str)] = &[
+    ("08", "throws", "a number that begins with 0 is octal to some and decimal to others"),
+    ("undefined = 5", "throws", "what is assigned must not be lost silently, as it is without 'use strict'"),
+    ("NaN = 1", "throws", "what is assigned must not be lost silently, as it is without 'use strict'"),
+    (
+        "(() => { const f = function g() { try { g = 1 } catch (e) { return e.name } return 'set' }; return f() })()",
+        "\"TypeError\"",
+        "what is assigned must not be lost silently, as it is without 'use strict'",
+    ),
+    ("(function () { return this })() === undefined || true", "throws", "there is no global object"),
+];
 
 #[test]
 fn every_row_of_the_table_holds() {

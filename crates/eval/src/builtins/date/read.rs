@@ -23,6 +23,10 @@ fn iso(text: &str) -> Option<f64> {
         None => date.strip_prefix('-').map_or((1.0, date), |rest| (-1.0, rest)),
     };
     let is_long = digits.len() != date.len();
+    // There is no year before the first but with its own number: the year 0 has no sign.
+    if date.starts_with("-000000") {
+        return None;
+    }
     let mut parts = digits.split('-');
     let year = sign * number(parts.next()?, if is_long { 6 } else { 4 })?;
     let month = parts.next().map_or(Some(1.0), |part| number(part, 2))?;

@@ -23,7 +23,7 @@ pub(super) fn pattern(machine: &mut Machine<'_>, value: &Value, flags: &str) -> 
     let source =
         if matches!(value, Value::Undefined) { "(?:)".into() } else { machine.text_of(value)?.shared() };
     let regex = machine.compile(&source, flags)?;
-    Ok(RegexObject { source, flags: flags.into(), regex, last_index: 0 })
+    Ok(RegexObject { source, flags: flags.into(), regex, last_index: Value::Number(0.0) })
 }
 
 /// All matches, one after the other; one that is empty does not stop them.

@@ -1,0 +1,99 @@
+//! What JavaScript gives to all values of a kind, and this does not: to ask for it is refused, so that nobody takes it for
+//! something that is not there.
+
+use super::Method;
+
+/// Names that all values have in JavaScript.
+const OF_ALL: &[&str] =
+    &["__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "isPrototypeOf"];
+
+/// Names by kind, as the kind's table is called.
+const OF_KINDS: &[(&[Method], &[&str])] = &[
+    (
+        super::STRING,
+        &[
+            "anchor",
+            "big",
+            "blink",
+            "bold",
+            "fixed",
+            "fontcolor",
+            "fontsize",
+            "italics",
+            "link",
+            "small",
+            "strike",
+            "sub",
+            "sup",
+        ],
+    ),
+    (super::FUNCTION, &["arguments", "caller"]),
+    (super::regexp::METHODS, &["compile", "hasIndices", "unicodeSets"]),
+    (
+        super::iterator::METHODS,
+        &[
+            "drop", "every", "filter", "find", "flatMap", "forEach", "map", "reduce", "some", "take",
+            "toArray",
+        ],
+    ),
+];
+
+/// Names that a global has in JavaScript, by the name of the global.
+const OF_GLOBALS: &[(&str, &[&str])] = &[
+    ("Array", &["fromAsync"]),
+    ("Error", &["captureStackTrace", "prepareStackTrace", "stackTraceLimit"]),
+    (
+        "Object",
+        &[
+            "create",
+            "defineProperties",
+            "defineProperty",
+            "getOwnPropertyDescriptor",
+            "getOwnPropertyDescriptors",
+            "getOwnPropertySymbols",
+            "getPrototypeOf",
+            "setPrototypeOf",
+        ],
+    ),
+    ("Promise", &["try", "withResolvers"]),
+    (
+        "RegExp",
+        &[
+            "$&",
+            "$'",
+            "$+",
+            "$1",
+            "$2",
+            "$3",
+            "$4",
+            "$5",
+            "$6",
+            "$7",
+            "$8",
+            "$9",
+            "$_",
+            "$`",
+            "escape",
+            "input",
+            "lastMatch",
+            "lastParen",
+            "leftContext",
+            "rightContext",
+        ],
+    ),
+    ("String", &["raw"]),
+];
+
+/// Whether JavaScript has a name that a kind lacks here.
+pub(crate) fn is_absent(methods: &'static [Method], name: &str) -> bool {
+    let of_kind = OF_KINDS.iter().find(|(kind, _)| std::ptr::eq(*kind, methods));
+    OF_ALL.contains(&name) || of_kind.is_some_and(|(_, names)| names.contains(&name))
+}
+
+impl super::Global {
+    /// Whether JavaScript has a name that this lacks.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        OF_ALL.contains(&name)
+            || OF_GLOBALS.iter().any(|(global, names)| *global == self.name && names.contains(&name))
+    }
+}
