@@ -33,6 +33,8 @@ pub enum Property {
     Priority,
     /// A bound on processors.
     Processors,
+    /// A bound on what the command puts on disks.
+    Disk,
     /// The command starts no other program and no other process.
     NoSpawn,
 }
@@ -55,6 +57,7 @@ const PROPERTIES: &[Row] = &[
     (Property::ProcessCount, "process-count", false, "a bound on processes"),
     (Property::Priority, "priority", false, "that other programs get the processor first"),
     (Property::Processors, "processors", false, "a bound on processors"),
+    (Property::Disk, "disk", false, "a bound on what it puts on disks"),
     (Property::NoSpawn, "no-spawn", false, "that nothing else is started"),
 ];
 

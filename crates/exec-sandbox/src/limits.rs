@@ -20,6 +20,10 @@ pub struct ResourceLimits {
     pub processes: Limit<u64>,
     /// Bytes of one file.
     pub file_size: Limit<u64>,
+    /// Bytes by which the file systems may grow that it may write to, whoever writes to them meanwhile.
+    pub disk: Limit<u64>,
+    /// Files and folders by which they may become more, likewise.
+    pub files: Limit<u64>,
     /// Files that one process has open.
     pub open_files: Limit<u64>,
     /// Bytes in the private `/tmp`; the private home and shared memory get half as much each. They lie in memory, so all three
@@ -40,6 +44,8 @@ impl Default for ResourceLimits {
             memory: Limit::AtMost(2 * GIB),
             processes: Limit::AtMost(1024),
             file_size: Limit::AtMost(2 * GIB),
+            disk: Limit::Unlimited,
+            files: Limit::Unlimited,
             open_files: Limit::AtMost(4096),
             scratch: 512 * MIB,
             output: Limit::AtMost(32 * MIB),

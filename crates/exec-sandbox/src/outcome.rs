@@ -108,6 +108,8 @@ pub enum End {
     OutOfMemory,
     /// A process of it used too much of a processor.
     OutOfCpuTime,
+    /// The file systems that it may write to grew by more than they may.
+    OutOfDisk,
     /// Somebody ended it from outside, by the means that whoever ran it had for that.
     Cancelled,
     /// There is no such program in its view.
@@ -126,6 +128,7 @@ impl End {
             Self::TimedOut => "timed-out",
             Self::OutOfMemory => "out-of-memory",
             Self::OutOfCpuTime => "out-of-cpu-time",
+            Self::OutOfDisk => "out-of-disk",
             Self::Cancelled => "cancelled",
             Self::NotFound => "not-found",
             Self::NotExecutable => "not-executable",
@@ -139,7 +142,7 @@ impl End {
             Self::Exited(code) => u8::try_from(code).unwrap_or(COULD_NOT_RUN),
             Self::Signalled(signal) => by_signal(signal),
             Self::TimedOut => TIMED_OUT,
-            Self::OutOfMemory | Self::Cancelled => by_signal(SIGKILL),
+            Self::OutOfMemory | Self::OutOfDisk | Self::Cancelled => by_signal(SIGKILL),
             Self::OutOfCpuTime => by_signal(SIGXCPU),
             Self::NotFound => NOT_FOUND,
             Self::NotExecutable => NOT_EXECUTABLE,
@@ -176,6 +179,10 @@ pub struct ResourceUsage {
     pub peak_memory: Option<u64>,
     /// Bytes that all processes wrote to disks, also what was removed again; nothing where nobody says so.
     pub written: Option<u64>,
+    /// Bytes by which the file systems grew that it may write to, whoever wrote to them meanwhile.
+    pub disk: u64,
+    /// Files and folders by which they became more, likewise.
+    pub files: u64,
 }
 
 /// What a command printed.
@@ -258,6 +265,7 @@ mod tests {
             (End::TimedOut, 124),
             (End::OutOfMemory, 137),
             (End::Cancelled, 137),
+            (End::OutOfDisk, 137),
             (End::OutOfCpuTime, 152),
             (End::NotFound, 127),
             (End::NotExecutable, 126),

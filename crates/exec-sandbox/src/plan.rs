@@ -180,7 +180,7 @@ pub(crate) fn command(words: &[OsString]) -> Result<(OsString, Vec<OsString>), R
 fn still_required(spec: &SandboxSpec, provider: &Provider) -> Vec<Property> {
     let waived =
         if *provider == Provider::Nothing { Property::required_by_default() } else { BTreeSet::new() };
-    (&spec.require - &waived).into_iter().collect()
+    (&(&spec.require - &waived) | &spec.require_by_name).into_iter().collect()
 }
 
 /// The command starts in a folder that was let in, or below one.

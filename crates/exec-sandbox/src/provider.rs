@@ -53,7 +53,7 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
     let mut refusal = None;
     for provider in candidates(spec, facts) {
         let promise = promise(&provider, spec, facts);
-        match require(&spec.require, &promise) {
+        match require(&(&spec.require | &spec.require_by_name), &promise) {
             Ok(()) => return Ok((provider, promise)),
             Err(why) => refusal = refusal.or(Some(why)),
         }
@@ -72,7 +72,8 @@ fn unconfined(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforc
         return Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix));
     }
     let promise = promise(&Provider::Nothing, spec, facts);
-    let named: BTreeSet<Property> = &spec.require - &Property::required_by_default();
+    let usual = &Property::required_by_default() - &spec.require_by_name;
+    let named: BTreeSet<Property> = &(&spec.require | &spec.require_by_name) - &usual;
     require(&named, &promise).map(|()| (Provider::Nothing, promise))
 }
 

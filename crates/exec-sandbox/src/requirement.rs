@@ -14,6 +14,7 @@ pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) ->
         Property::ProcessCount,
         Property::Priority,
         Property::Processors,
+        Property::Disk,
     ];
     let missing = wanted.iter().find(|one| !enforcement.holds(**one) && !later.contains(one));
     let Some(property) = missing else { return Ok(()) };
@@ -33,6 +34,7 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
         }
         Property::ProtectedNames => "it was switched off",
         Property::Processors => "no number of processors was named",
+        Property::Disk => "file systems are only looked at, and what others write counts as well",
         Property::NoSpawn => "it was not asked for",
         _ => "user namespaces cannot be made here",
     };
@@ -42,6 +44,7 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
         }
         Property::ProtectedNames => "let it be protected, or do not require it",
         Property::Processors => "name a number of processors",
+        Property::Disk => "let the workspace lie on a file system of its own, or do not require it",
         Property::NoSpawn => "ask for it, and choose the native backend",
         _ => {
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"

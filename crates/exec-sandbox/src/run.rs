@@ -7,6 +7,7 @@
 
 mod begin;
 mod control;
+mod disk;
 mod feed;
 mod memory;
 mod observe;
@@ -271,8 +272,14 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
         }
         (Some(_), _) => enforcement.enforce(Property::Processors, "a set of processors that it cannot leave"),
     }
+    if disk::is_bounded(&plan.limits) {
+        enforcement.enforce(Property::Disk, "a look at its file systems, ten times a second");
+        enforcement.gap(Property::Disk, "what other programs write there meanwhile counts as well");
+    }
     // What is only looked at is not what somebody requires.
-    let is_in_part = |property: &Property| *property == Property::TotalMemory && !groups.bound_memory();
+    let is_in_part = |property: &Property| {
+        *property == Property::Disk || (*property == Property::TotalMemory && !groups.bound_memory())
+    };
     let missing = plan.require.iter().find(|property| !enforcement.holds(**property) || is_in_part(property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))
 }

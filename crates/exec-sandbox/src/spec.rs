@@ -51,6 +51,8 @@ pub struct SandboxSpec {
     pub explain: Explain,
     /// What must really be enforced; without it nothing is started.
     pub require: BTreeSet<Property>,
+    /// What somebody named that must be enforced, whatever else was chosen: nothing waives it.
+    pub require_by_name: BTreeSet<Property>,
     /// What makes the sandbox.
     pub backend: SandboxBackend,
     /// What to do where no sandbox can be made.
@@ -82,6 +84,7 @@ impl SandboxSpec {
             spawn: Spawn::Free,
             explain: Explain::default(),
             require: Property::required_by_default(),
+            require_by_name: BTreeSet::new(),
             backend: SandboxBackend::Auto,
             on_unavailable: OnUnavailable::Refuse,
         }

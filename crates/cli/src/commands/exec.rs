@@ -55,9 +55,9 @@ const REFUSED: u8 = 126;
 
 /// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
 #[rustfmt::skip]
-const SHAPING: [&str; 21] = [
+const SHAPING: [&str; 23] = [
     "no_rules", "ro", "rw", "network", "broker", "allow_host", "home", "env", "cpu_time", "cpus", "memory", "processes",
-    "file_size", "require", "backend", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
+    "file_size", "disk", "files", "require", "backend", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -130,6 +130,16 @@ pub(crate) struct ExecArgs {
     /// How large a file may become that it writes: 100M, 2G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     file_size: Option<u64>,
+
+    /// By how much the file systems may grow that it may write to: 500M, 10G
+    ///
+    /// What other programs write there meanwhile counts as well, since file systems do not say who wrote.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    disk: Option<u64>,
+
+    /// By how many files and folders they may grow, likewise
+    #[arg(long, value_name = "N")]
+    files: Option<u64>,
 
     /// How much it may print; what goes beyond is dropped
     #[arg(long, value_name = "SIZE", value_parser = size)]

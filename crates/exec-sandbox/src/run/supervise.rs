@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 
 use super::begin::{Running, Speaks};
+use super::disk::{Disks, Fill, is_bounded};
 use super::poll::wait;
 use super::pump::Pump;
 use super::{Cancellation, RunControl, RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
 use crate::explain::{Denial, explain};
-use crate::limits::Priority;
+use crate::limits::{Priority, ResourceLimits};
 use crate::mounts::MountKind;
 use crate::native::limits::reaches_hard_cpu_limit;
 use crate::outcome::{End, Outcome, ResourceUsage};
@@ -55,6 +56,7 @@ enum Ending {
     Itself,
     TimedOut,
     OutOfMemory,
+    OutOfDisk,
     Cancelled,
 }
 
@@ -76,6 +78,8 @@ struct Bounds<'b> {
     memory: Option<u64>,
     /// Folders in memory, which count as well.
     folders: Vec<PathBuf>,
+    /// Where it may write, if that is bounded.
+    disks: Option<(&'b Disks, &'b ResourceLimits)>,
     /// Whether others go first.
     background: bool,
     /// Who may end it from outside.
@@ -88,6 +92,8 @@ pub(super) struct Watched {
     used: raw::Used,
     /// Whether that is all that was used, and not what made the sandbox used alone.
     is_all: bool,
+    /// By how much the file systems have grown that it may write to.
+    grown: Fill,
     pump: Pump,
 }
 
@@ -104,10 +110,12 @@ pub(super) fn supervise(
     pump.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
     pump.hand_to([control.stdout.clone(), control.stderr.clone()]);
     let signals = SignalHandOn::new(signals).map_err(RunError::Watch)?;
+    let disks = Disks::of(plan);
     let bounds = Bounds {
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
         memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
         folders: folders_in_memory(plan),
+        disks: is_bounded(&plan.limits).then_some((&disks, &plan.limits)),
         background: plan.limits.priority == Priority::Background,
         cancellation: control.cancellation.as_ref(),
     };
@@ -121,7 +129,7 @@ pub(super) fn supervise(
     };
     drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
     let is_all = !matches!(running.speaks, Speaks::Ends { .. });
-    Ok(Watched { ending, used: used?, is_all, pump })
+    Ok(Watched { ending, used: used?, is_all, grown: disks.grown(), pump })
 }
 
 /// Where the command sees folders that lie in memory. Where it has no view of its own, there are none.
@@ -155,6 +163,9 @@ fn watch(
         }
         let has_looked = now >= next_look;
         if has_looked {
+            if bounds.disks.is_some_and(|(disks, limits)| disks.are_too_full(limits)) {
+                return Ok(Ending::OutOfDisk);
+            }
             let look = |most| memory::next_look(running.init.pid, &bounds.folders, most);
             let Some(rest) = bounds.memory.map_or(Some(memory::INTERVAL), look) else {
                 return Ok(Ending::OutOfMemory);
@@ -163,7 +174,8 @@ fn watch(
             next_look = Instant::now() + rest;
             code.get_or_insert_with(Code::find);
         }
-        let looks = pump.follow() || bounds.memory.is_some() || tries > 0 || code.is_none();
+        let looks =
+            pump.follow() || bounds.memory.is_some() || bounds.disks.is_some() || tries > 0 || code.is_none();
         let until_then = looks.then(|| next_look.saturating_duration_since(now));
         let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
@@ -304,6 +316,7 @@ impl Watched {
             Ending::OutOfMemory => {
                 return Ok(self.end_with(End::OutOfMemory, groups, enforcement, started));
             }
+            Ending::OutOfDisk => return Ok(self.end_with(End::OutOfDisk, groups, enforcement, started)),
         };
         let end = match report {
             Some([REPORT_SETUP, stage, step, errno, ..]) => {
@@ -336,6 +349,8 @@ impl Watched {
             cpu_time: groups.cpu_time().or(known.map(|used| used.cpu)),
             peak_memory: groups.memory().and_then(|(_, peak)| peak).or(known.map(|used| used.peak_memory)),
             written: known.map(|used| used.written),
+            disk: self.grown.bytes,
+            files: self.grown.files,
         };
         let denials = explain(end);
         Outcome {

@@ -13,6 +13,28 @@ use stockade_exec_sandbox::{
 
 use crate::live::{Live, each, read};
 
+/// A flood is ended wherever it is bounded, and told of wherever it is not.
+#[test]
+fn floods_of_files_end_or_are_counted() {
+    let Some(live) = Live::new() else { return };
+    let flood = "import os\nfor i in range(4000): os.mkdir(f'd{i}')\nimport time; time.sleep(20)";
+    let outcome =
+        live.run(&["python3", "-c", flood], |spec| spec.limits.files = Limit::AtMost(1000)).unwrap();
+    assert_eq!(outcome.end, End::OutOfDisk, "{outcome:?}");
+    assert!(outcome.enforcement.holds(Property::Disk), "{:?}", outcome.enforcement);
+    let fill = "import os, time\nos.posix_fallocate(os.open('x', os.O_CREAT | os.O_WRONLY), 0, 64 << 20)\ntime.sleep(20)";
+    let outcome =
+        live.run(&["python3", "-c", fill], |spec| spec.limits.disk = Limit::AtMost(16 << 20)).unwrap();
+    assert_eq!(outcome.end, End::OutOfDisk, "{outcome:?}");
+    let outcome = live.run(&["sh", "-c", "rm -rf d* x; mkdir $(seq 3000)"], |_| ()).unwrap();
+    assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+    let refused = live.run(&["true"], |spec| {
+        spec.limits.disk = Limit::AtMost(1 << 40);
+        spec.require_by_name.insert(Property::Disk);
+    });
+    assert!(refused.unwrap_err().to_string().contains("what others write counts as well"));
+}
+
 #[test]
 fn each_way_to_end_has_a_name() {
     let Some(live) = Live::new() else { return };

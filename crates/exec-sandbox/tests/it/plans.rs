@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Entry, HostFacts, Kernel, Mount, Network, Property, ProtectedEntry, ProtectionMode, SandboxRule,
-    SandboxSpec, Stamp, What, bwrap_arguments, plan,
+    Entry, HostFacts, Kernel, Mount, Network, OnUnavailable, Property, ProtectedEntry, ProtectionMode,
+    Provider, SandboxRule, SandboxSpec, Stamp, What, bwrap_arguments, plan,
 };
 
 fn named(path: &str, kind: Entry, mode: ProtectionMode) -> ProtectedEntry {
@@ -152,6 +152,33 @@ fn what_cannot_be_enforced_refuses() {
         gaps.iter().map(|gap| gap.property).collect::<Vec<_>>(),
         [Property::SecondWall, Property::Network]
     );
+}
+
+/// Who would run a command without a sandbox waives what is usual, and not what was named.
+#[test]
+fn what_was_named_is_waived_by_nothing() {
+    let mut machine = machine();
+    machine.kernel = Kernel::default();
+    let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+    spec.on_unavailable = OnUnavailable::Warn;
+    assert_eq!(plan(&spec, &machine).unwrap().provider, Provider::Nothing);
+    for property in Property::all() {
+        spec.require_by_name = [property].into();
+        let later = matches!(
+            property,
+            Property::Memory
+                | Property::TotalMemory
+                | Property::ProcessCount
+                | Property::Priority
+                | Property::Processors
+                | Property::Disk
+        );
+        match plan(&spec, &machine) {
+            // These are found out when they are set.
+            Ok(plan) => assert!(later && plan.require == [property], "{property:?}"),
+            Err(refusal) => assert_eq!(refusal.what, What::Property(property)),
+        }
+    }
 }
 
 #[test]

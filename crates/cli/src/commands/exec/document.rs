@@ -67,6 +67,9 @@ struct Usage {
     cpu_ms: Option<u128>,
     peak_memory: Option<u64>,
     written: Option<u64>,
+    /// By how much the file systems grew that it may write to, whoever wrote to them meanwhile.
+    disk: u64,
+    files: u64,
 }
 
 #[derive(Serialize)]
@@ -177,6 +180,8 @@ pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) 
             cpu_ms: outcome.usage.cpu_time.map(|time| time.as_millis()),
             peak_memory: outcome.usage.peak_memory,
             written: outcome.usage.written,
+            disk: outcome.usage.disk,
+            files: outcome.usage.files,
         },
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),

@@ -17,6 +17,9 @@ use stockade_text::{escape, escape_path};
 /// So many bytes written to disks are worth a line: few builds write as much.
 const MUCH: u64 = 4 << 30;
 
+/// So many new files are worth a line: few sets of packages have as many.
+const MANY: u64 = 50_000;
+
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(report: &RunReport) {
     let RunReport { plan, outcome, hosts_refused, .. } = report;
@@ -28,6 +31,10 @@ pub(super) fn outcome(report: &RunReport) {
     }
     if let Some(written) = outcome.usage.written.filter(|written| *written >= MUCH) {
         say(&format!("the command wrote {} MiB to disks, also what is gone again", written >> 20));
+    }
+    if outcome.usage.files >= MANY {
+        let files = outcome.usage.files;
+        say(&format!("there are {files} files and folders more on the disks of the command than before"));
     }
     if untaken > 0 {
         say(&format!("{untaken} bytes of output could not be written where they were to go"));
@@ -172,6 +179,9 @@ fn end(end: End) -> &'static str {
         End::OutOfMemory => "the command used too much memory and was ended; --memory gives it more",
         End::OutOfCpuTime => {
             "the command used too much time of processors and was ended; --cpu-time gives it more"
+        }
+        End::OutOfDisk => {
+            "the file systems of the command grew by too much and it was ended; --disk and --files give it more"
         }
         End::NotFound => "there is no such program in the view of the command; --ro lets it see a folder",
         End::NotExecutable => "the program cannot be run",

@@ -23,7 +23,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
-    spec.require.extend(args.require.iter().copied());
+    spec.require_by_name.extend(args.require.iter().copied());
     for variable in &args.env {
         match split(variable) {
             Some((name, value)) => spec.environment.set.push((name, value)),
@@ -78,5 +78,7 @@ fn limit(limits: &mut ResourceLimits, args: &ExecArgs) {
     set(&mut limits.memory, args.memory);
     set(&mut limits.processes, args.processes);
     set(&mut limits.file_size, args.file_size);
+    set(&mut limits.disk, args.disk);
+    set(&mut limits.files, args.files);
     set(&mut limits.output, args.max_output);
 }

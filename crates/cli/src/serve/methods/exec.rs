@@ -103,7 +103,7 @@ pub(super) struct Ended {
     exit_code: i32,
     /// The same, whatever it left.
     command_exit_code: i32,
-    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `cancelled`, `not-found` or
+    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or
     /// `not-executable`.
     end: &'static str,
     /// The signal that ended it.
@@ -159,6 +159,10 @@ struct Used {
     /// Bytes that were written to disks, also what was removed again; missing with bubblewrap, which does not say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     written_bytes: Option<u64>,
+    /// By how much the file systems grew that it may write to, whoever wrote to them meanwhile.
+    disk_bytes: u64,
+    /// By how many files and folders they grew, likewise.
+    disk_files: u64,
 }
 
 /// Something that was moved away.
@@ -359,6 +363,8 @@ impl Ended {
                 cpu_time_ms: outcome.usage.cpu_time.map(millis),
                 peak_memory_bytes: outcome.usage.peak_memory,
                 written_bytes: outcome.usage.written,
+                disk_bytes: outcome.usage.disk,
+                disk_files: outcome.usage.files,
             },
             quarantine: outcome.quarantine.iter().map(moved).collect(),
             quarantine_dropped: outcome
@@ -377,7 +383,7 @@ impl Ended {
 fn signal(end: End) -> Option<i32> {
     match end {
         End::Signalled(signal) => Some(signal),
-        End::TimedOut | End::OutOfMemory | End::Cancelled => Some(SIGKILL),
+        End::TimedOut | End::OutOfMemory | End::OutOfDisk | End::Cancelled => Some(SIGKILL),
         End::OutOfCpuTime => Some(SIGXCPU),
         _ => None,
     }

@@ -104,6 +104,10 @@ struct Bounds {
     /// Processes and threads at the same time.
     processes: Option<u64>,
     file_size_bytes: Option<u64>,
+    /// By how much the file systems may grow that it may write to, whoever writes to them meanwhile.
+    disk_bytes: Option<u64>,
+    /// By how many files and folders they may grow, likewise.
+    disk_files: Option<u64>,
     open_files: Option<u64>,
     /// What fits into the private `/tmp`.
     scratch_bytes: Option<u64>,
@@ -217,6 +221,8 @@ impl Bounds {
         number(self.memory_bytes, &mut limits.memory);
         number(self.processes, &mut limits.processes);
         number(self.file_size_bytes, &mut limits.file_size);
+        number(self.disk_bytes, &mut limits.disk);
+        number(self.disk_files, &mut limits.files);
         number(self.open_files, &mut limits.open_files);
         number(self.output_bytes, &mut limits.output);
         limits.scratch = self.scratch_bytes.unwrap_or(limits.scratch);
