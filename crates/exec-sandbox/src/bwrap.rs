@@ -1,6 +1,8 @@
 //! The arguments of bubblewrap for a plan.
 
 #[cfg(target_os = "linux")]
+mod mounted;
+#[cfg(target_os = "linux")]
 pub(crate) mod start;
 
 use std::ffi::OsString;

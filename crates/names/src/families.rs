@@ -12,6 +12,7 @@ mod secrets;
 mod shells;
 mod tasks;
 mod traces;
+mod workspaces;
 
 use crate::name::{Kind, Name, Read, SandboxView, Scope, Tools, Write};
 
@@ -36,6 +37,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "Continuous integration", rows: pipelines::ROWS },
     Family { title: "What a home holds", rows: homes::ROWS },
     Family { title: "Secrets", rows: secrets::ROWS },
+    Family { title: "Secrets in workspaces", rows: workspaces::ROWS },
     Family { title: "Credentials of tools", rows: credentials::ROWS },
     Family { title: "Histories and logs", rows: traces::ROWS },
 ];

