@@ -125,7 +125,7 @@ static GLOBALS: &[Global] = &[
     Global::new("Promise").construct(promise::make).methods(promise::STATICS),
     Global::new("RangeError").call(error::make_range_error).construct(error::make_range_error),
     Global::new("ReferenceError").call(error::make_reference_error).construct(error::make_reference_error),
-    Global::new("RegExp").arity(2).call(regexp::make).construct(regexp::make),
+    Global::new("RegExp").arity(2).call(regexp::call).construct(regexp::make),
     Global::new("Set").arity(0).construct(set::make),
     Global::new("String").call(string::convert).construct(string::make).methods(string::STATICS),
     Global::new("SyntaxError").call(error::make_syntax_error).construct(error::make_syntax_error),

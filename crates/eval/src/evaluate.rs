@@ -92,5 +92,10 @@ pub(crate) fn prepare(source: &str, mode: Mode, options: &EvalOptions<'_>) -> Re
         let message = format!("the source has {} bytes, more than {limit}, the limit", source.len());
         return Err(EvalError::new(ErrorKind::Memory, message).fix("pass long texts as variables"));
     }
+    if crate::text::has_halves(source) {
+        let message =
+            "the source holds some of the last private characters of Unicode, which do not exist here";
+        return Err(EvalError::new(ErrorKind::Forbidden, message));
+    }
     parser::parse(source, mode, options.limits.max_depth)
 }

@@ -241,7 +241,7 @@ impl<'s> Lexer<'s> {
             if rest.starts_with("//") {
                 self.at += rest.find(is_line_end).unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
-                let Some(len) = rest.find("*/") else {
+                let Some(len) = rest.get(2..).and_then(|rest| rest.find("*/")).map(|len| len + 2) else {
                     return Err(self.wrong("the comment never ends").fix("close it with */"));
                 };
                 self.after_line |= rest.get(..len).is_some_and(|text| text.contains(is_line_end));
@@ -267,7 +267,9 @@ impl<'s> Lexer<'s> {
                 None => return Err(self.wrong("the regular expression never ends")),
                 Some(c) if is_line_end(c) => return Err(self.wrong("the regular expression never ends")),
                 Some('\\') => {
-                    self.bump();
+                    if self.bump().is_none_or(is_line_end) {
+                        return Err(self.wrong("the regular expression never ends"));
+                    }
                 }
                 Some('[') => in_class = true,
                 Some(']') => in_class = false,

@@ -9,8 +9,8 @@
 //! and the result, and what hits one is refused whatever the expression catches.
 //!
 //! It does **not** keep secret what it was given: an expression may return any of its variables. It is an interpreter for
-//! short expressions and knows most of the language that they use; classes, generators, getters, BigInt and the parts of
-//! regular expressions that need backtracking do not exist. Time is UTC, and letters are sorted without a locale.
+//! short expressions and knows most of the language that they use; classes, generators, getters, labels and BigInt do not
+//! exist. What JavaScript has and this has not is refused, and nothing catches that. Time is UTC, and the only locale is `en`.
 //!
 //! ```
 //! use stockade_eval::{Data, ErrorKind, EvalOptions, eval};

@@ -113,6 +113,10 @@ impl<'a> Meter<'a> {
         if self.steps < self.ask_at { Ok(()) } else { self.look() }
     }
 
+    pub(crate) fn steps_left(&self) -> usize {
+        usize::try_from(self.options.limits.max_steps.saturating_sub(self.steps)).unwrap_or(usize::MAX)
+    }
+
     /// Refuses work that would be over the limit, before it is begun; it is counted when it is done.
     pub(crate) fn affords(&self, steps: usize) -> Result<(), EvalError> {
         let limit = self.options.limits.max_steps;

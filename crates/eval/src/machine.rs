@@ -97,7 +97,7 @@ impl<'p> Machine<'p> {
     pub(crate) fn run_to_text(&mut self, vars: &[(&str, &Data)]) -> Result<String, EvalError> {
         let outcome = self.bring_in(vars).and_then(|()| self.value());
         match outcome.and_then(|value| self.text_of(&value)) {
-            Ok(text) => Ok(text.as_str().to_owned()),
+            Ok(text) => Ok(text.well_formed().to_string()),
             Err(stop) => Err(self.explain(stop)),
         }
     }
@@ -154,6 +154,16 @@ impl<'p> Machine<'p> {
     /// Refuses work that would be over the limit, before it is begun.
     pub(crate) fn affords(&self, steps: usize) -> Run<()> {
         Ok(self.meter.affords(steps)?)
+    }
+
+    /// How many steps are left.
+    pub(crate) fn steps_left(&self) -> usize {
+        self.meter.steps_left()
+    }
+
+    /// Where the source is read now.
+    pub(crate) fn here(&self) -> SourceSpan {
+        self.at
     }
 
     /// Counts bytes, before they are taken.

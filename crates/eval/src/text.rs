@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-/// A text. What would cut a character in half leaves U+FFFD in its place.
+/// A text. Half of a character of two UTF-16 units is a character of its own, until it meets the other half.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Text {
     text: Rc<str>,
@@ -13,8 +13,52 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) fn new(text: impl Into<Rc<str>>) -> Self {
         let text = text.into();
-        let units = if text.is_ascii() { text.len() } else { text.encode_utf16().count() };
-        Self { text, units }
+        if text.is_ascii() {
+            return Self { units: text.len(), text };
+        }
+        let text = if has_halves(&text) { joined(&text).into() } else { text };
+        Self { units: text.chars().map(width).sum(), text }
+    }
+
+    /// The text of UTF-16 units, halves of characters among them.
+    pub(crate) fn of_units(units: &[u16]) -> Self {
+        let text: String = char::decode_utf16(units.iter().copied())
+            .map(|c| c.unwrap_or_else(|half| char_of(u32::from(half.unpaired_surrogate()))))
+            .collect();
+        Self::new(text)
+    }
+
+    /// The text with each character of two halves as two. What is cut from it is a text as any other.
+    pub(crate) fn in_halves(&self) -> Self {
+        if self.units == self.text.chars().count() {
+            return self.clone();
+        }
+        let text: String = self.units_of().map(|unit| char_of(u32::from(unit))).collect();
+        Self { text: text.into(), units: self.units }
+    }
+
+    /// The text in UTF-16 units.
+    pub(crate) fn units_of(&self) -> impl Iterator<Item = u16> {
+        self.text
+            .chars()
+            .flat_map(|c| match half_of(c) {
+                Some(half) => [Some(half), None],
+                None => {
+                    let mut room = [0; 2];
+                    let units = c.encode_utf16(&mut room);
+                    [units.first().copied(), units.get(1).copied()]
+                }
+            })
+            .flatten()
+    }
+
+    /// The text with U+FFFD in place of halves of characters.
+    pub(crate) fn well_formed(&self) -> Rc<str> {
+        if self.is_ascii() || !has_halves(&self.text) {
+            return Rc::clone(&self.text);
+        }
+        let units: Vec<u16> = self.units_of().collect();
+        String::from_utf16_lossy(&units).into()
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -45,8 +89,8 @@ impl Text {
         if self.is_ascii() {
             return Self::new(self.text.get(start..end).unwrap_or_default());
         }
-        let units: Vec<u16> = self.text.encode_utf16().skip(start).take(end - start).collect();
-        Self::new(String::from_utf16_lossy(&units))
+        let units: Vec<u16> = self.units_of().skip(start).take(end - start).collect();
+        Self::of_units(&units)
     }
 
     /// The unit at a place.
@@ -54,7 +98,17 @@ impl Text {
         if self.is_ascii() {
             return self.text.as_bytes().get(at).copied().map(u16::from);
         }
-        self.text.encode_utf16().nth(at)
+        self.units_of().nth(at)
+    }
+
+    /// How many bytes the character at a byte takes: two halves that could not be joined are one.
+    pub(crate) fn char_len(&self, byte: usize) -> usize {
+        let mut rest = self.text.get(byte..).unwrap_or_default().chars();
+        let Some(first) = rest.next() else { return 0 };
+        let halves = half_of(first).zip(rest.next().and_then(half_of));
+        let is_pair =
+            halves.is_some_and(|(first, second)| join(u32::from(first), u32::from(second)).is_some());
+        if is_pair { 2 * first.len_utf8() } else { first.len_utf8() }
     }
 
     /// How many units lie before a byte.
@@ -62,7 +116,7 @@ impl Text {
         if self.is_ascii() {
             return byte;
         }
-        self.text.get(..byte).map_or(self.units, |text| text.encode_utf16().count())
+        self.text.get(..byte).map_or(self.units, |text| text.chars().map(width).sum())
     }
 
     /// The byte where a unit begins; for the second half of a character, where the character begins.
@@ -72,19 +126,30 @@ impl Text {
         }
         let mut units = 0;
         for (at, c) in self.text.char_indices() {
-            if units + c.len_utf16() > unit {
+            if units + width(c) > unit {
                 return at;
             }
-            units += c.len_utf16();
+            units += width(c);
         }
         self.text.len()
     }
 
     /// The place of `needle` at or after a unit.
     pub(crate) fn find(&self, needle: &Self, from: usize) -> Option<usize> {
+        if has_halves(&needle.text) {
+            return self.find_unit_by_unit(needle, from);
+        }
         let start = self.byte_at(from);
         let found = self.text.get(start..)?.find(needle.as_str())?;
         Some(self.units_before(start + found))
+    }
+
+    /// As `find`, where a half may be found within a character.
+    fn find_unit_by_unit(&self, needle: &Self, from: usize) -> Option<usize> {
+        let all: Vec<u16> = self.units_of().collect();
+        let wanted: Vec<u16> = needle.units_of().collect();
+        let places = all.get(from..)?.windows(wanted.len().max(1)).position(|part| part == wanted);
+        places.map(|place| place + from)
     }
 
     /// The last place of `needle` at or before a unit.
@@ -100,8 +165,71 @@ impl Text {
         if self.is_ascii() && other.is_ascii() {
             return self.text < other.text;
         }
-        self.text.encode_utf16().lt(other.text.encode_utf16())
+        self.units_of().lt(other.units_of())
     }
+}
+
+/// Where the numbers begin that stand for halves of characters: private ones, which no text that comes in may hold.
+const FIRST_HALF: u32 = 0x10_f800;
+
+/// The character of a number; halves of characters have one, too.
+pub(crate) fn char_of(number: u32) -> char {
+    let number = if (0xd800..0xe000).contains(&number) { number - 0xd800 + FIRST_HALF } else { number };
+    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The half of a character that one stands for.
+pub(crate) fn half_of(c: char) -> Option<u16> {
+    let number = u32::from(c).checked_sub(FIRST_HALF)?;
+    u16::try_from(number + 0xd800).ok()
+}
+
+/// Whether a number is that of a character which no text may hold, since it stands for a half here.
+pub(crate) fn is_reserved(number: u32) -> bool {
+    (FIRST_HALF..=0x10_ffff).contains(&number)
+}
+
+/// Whether a text holds halves of characters.
+pub(crate) fn has_halves(text: &str) -> bool {
+    // Such characters begin with this byte.
+    text.as_bytes().contains(&0xf4) && text.chars().any(|c| half_of(c).is_some())
+}
+
+/// The character of two halves.
+pub(crate) fn join(first: u32, second: u32) -> Option<u32> {
+    let is_pair = (0xd800..0xdc00).contains(&first) && (0xdc00..0xe000).contains(&second);
+    is_pair.then(|| 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00))
+}
+
+/// The numbers of the characters of a text, or of its UTF-16 units.
+pub(crate) fn numbers_of(text: &str, is_whole: bool) -> Vec<u32> {
+    if is_whole {
+        return text.chars().map(|c| half_of(c).map_or(u32::from(c), u32::from)).collect();
+    }
+    Text::new(text).units_of().map(u32::from).collect()
+}
+
+fn width(c: char) -> usize {
+    if half_of(c).is_some() { 1 } else { c.len_utf16() }
+}
+
+/// Halves that stand beside each other are a character.
+fn joined(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let second = half_of(c).map(u32::from);
+        let first = out.chars().next_back().and_then(half_of).map(u32::from);
+        let whole = first.zip(second).and_then(|(first, second)| join(first, second));
+        // The last private characters stay two halves, since their numbers mean halves here.
+        match whole.filter(|whole| !is_reserved(*whole)) {
+            Some(whole) => {
+                out.pop();
+                out.push(char_of(whole));
+            }
+            None => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -114,7 +242,10 @@ mod tests {
         assert_eq!(text.units(), 5);
         assert_eq!(text.slice(1, 2).as_str(), "é");
         assert_eq!(text.slice(2, 4).as_str(), "😀");
-        assert_eq!(text.slice(2, 3).as_str(), "\u{fffd}");
+        assert_eq!(text.slice(2, 3).unit(0), Some(0xd83d));
+        assert_eq!(&*text.slice(2, 3).well_formed(), "\u{fffd}");
+        let both = format!("{}{}", text.slice(2, 3).as_str(), text.slice(3, 4).as_str());
+        assert_eq!(Text::new(both).as_str(), "😀");
         assert_eq!(text.unit(2), Some(0xd83d));
         assert_eq!(text.find(&Text::new("b"), 0), Some(4));
         assert_eq!(text.find(&Text::new("b"), 5), None);

@@ -62,7 +62,7 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "regular expressions of JavaScript",
-        path: "crates/eval/src/regex/translate.rs",
+        path: "crates/eval/src/regex/parse.rs",
         targets: &[("eval", "regex")],
     },
     Parser {

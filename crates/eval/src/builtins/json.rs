@@ -8,6 +8,7 @@ use super::{Method, argument, method_row};
 use crate::convert;
 use crate::data::quoted;
 use crate::machine::{Key, Machine, Run};
+use crate::text::{half_of, has_halves};
 use crate::value::{Content, Fields, Value};
 
 impl Machine<'_> {
@@ -67,6 +68,16 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     if is_there { Ok(Value::text(writer.out)) } else { Ok(Value::Undefined) }
 }
 
+/// A text in quotes; halves of characters are written as escapes.
+fn quoted_halves(text: &str) -> String {
+    let quoted = quoted(text);
+    if !has_halves(&quoted) {
+        return quoted;
+    }
+    let escape = |c: char| half_of(c).map_or_else(|| c.to_string(), |half| format!("\\u{half:04x}"));
+    quoted.chars().map(escape).collect()
+}
+
 fn gap(machine: &mut Machine<'_>, value: &Value) -> Run<String> {
     let value = &machine.simple_of_boxed(value)?;
     Ok(match value {
@@ -98,7 +109,7 @@ fn write(
         Value::Text(text) => {
             machine.bytes(text.as_str().len())?;
             machine.steps(text.as_str().len() / 32)?;
-            quoted(text.as_str())
+            quoted_halves(text.as_str())
         }
         Value::Global(global) if !global.is_function() => "{}".to_owned(),
         value if machine.is_callable(value) => return Ok(false),
@@ -171,7 +182,7 @@ fn write_fields(machine: &mut Machine<'_>, writer: &mut Writer, object: &Value) 
         let before = writer.out.len();
         separate(machine, writer, is_first)?;
         machine.bytes(name.len() + 3)?;
-        writer.out.push_str(&quoted(&name));
+        writer.out.push_str(&quoted_halves(&name));
         writer.out.push_str(if writer.gap.is_empty() { ":" } else { ": " });
         if write(machine, writer, object, &key, &value)? {
             is_first = false;

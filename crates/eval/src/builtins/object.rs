@@ -148,8 +148,9 @@ fn own_names(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
                 let places = items.iter().filter(|item| !matches!(item, Value::Hole)).count();
                 names.insert(places.min(names.len()), "length".into());
             }
-            Some(Content::Boxed(Value::Text(text))) => {
-                names.insert(text.units().min(names.len()), "length".into());
+            Some(Content::Boxed(Value::Text(_))) => {
+                let places = names.iter().filter(|name| matches!(Key::of(name), Key::Index(_))).count();
+                names.insert(places, "length".into());
             }
             Some(
                 Content::Plain(_) | Content::Boxed(_) | Content::Map(_) | Content::Set(_) | Content::Date(_),

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::{Method, argument, method_row};
-use crate::machine::{Key, Machine, Run};
-use crate::regex::Groups;
+use crate::machine::{Key, Machine, Run, Stop};
+use crate::regex::{Found, Groups};
 use crate::text::Text;
 use crate::value::{Content, Fields, ObjectId, RegexObject, Value};
 
@@ -36,6 +36,14 @@ impl RegexObject {
     }
 }
 
+/// `RegExp(…)`: an expression without further flags is itself.
+pub(super) fn call(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
+    match (argument(arguments, 0), argument(arguments, 1)) {
+        (regex, Value::Undefined) if as_regex(machine, regex).is_some() => Ok(regex.clone()),
+        _ => make(machine, this, arguments),
+    }
+}
+
 pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     let (pattern, flags) = (argument(arguments, 0), argument(arguments, 1));
     let (source, old_flags) = match as_regex(machine, pattern) {
@@ -45,9 +53,10 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
     };
     let flags: Rc<str> =
         if matches!(flags, Value::Undefined) { old_flags } else { machine.text_of(flags)?.shared() };
-    let source = written(&source);
     let regex = machine.compile(&source, &flags)?;
-    machine.new_regex(source, flags, regex)
+    // The flags are listed in the order of the alphabet, however they were given.
+    let flags: String = "gimsuy".chars().filter(|flag| flags.contains(*flag)).collect();
+    machine.new_regex(written(&source), flags.into(), regex)
 }
 
 /// A source as it stands between slashes.
@@ -55,16 +64,32 @@ fn written(source: &Rc<str>) -> Rc<str> {
     if source.is_empty() {
         return "(?:)".into();
     }
-    if !source.contains('/') {
+    if !source.contains(['/', '\n', '\r', '\u{2028}', '\u{2029}']) {
         return Rc::clone(source);
     }
-    let (mut out, mut is_escaped) = (String::with_capacity(source.len() + 4), false);
+    let (mut out, mut is_escaped, mut in_class) = (String::with_capacity(source.len() + 4), false, false);
     for c in source.chars() {
-        if c == '/' && !is_escaped {
+        let line_end = match c {
+            '\n' => "n",
+            '\r' => "r",
+            '\u{2028}' => "u2028",
+            '\u{2029}' => "u2029",
+            _ => "",
+        };
+        if !is_escaped && (!line_end.is_empty() || (c == '/' && !in_class)) {
             out.push('\\');
         }
+        match c {
+            '[' if !is_escaped => in_class = true,
+            ']' if !is_escaped => in_class = false,
+            _ => {}
+        }
         is_escaped = c == '\\' && !is_escaped;
-        out.push(c);
+        if line_end.is_empty() {
+            out.push(c);
+        } else {
+            out.push_str(line_end);
+        }
     }
     out.into()
 }
@@ -93,18 +118,46 @@ pub(super) fn find(
     start: usize,
 ) -> Run<Option<Groups>> {
     let length = text.as_str().len().saturating_sub(start) + 16;
-    // How much of a long text is read shows only afterwards, but the worst must be within the limit.
-    machine.affords(length.saturating_mul(regex.regex.weight()) / 16)?;
-    let found = regex.regex.find(text.as_str(), start);
+    let counts_itself = regex.regex.counts_itself();
+    if !counts_itself {
+        // How much of a long text is read shows only afterwards, but the worst must be within the limit.
+        machine.affords(length.saturating_mul(regex.regex.weight()) / 16)?;
+    }
+    let left = machine.steps_left();
+    let found = regex.regex.find(text.as_str(), start, left);
+    let Found { groups: found, steps } = found.map_err(|error| Stop::from(error.at(machine.here())))?;
     let read = match &found {
+        _ if counts_itself => 0,
         Some(groups) => {
             groups.first().copied().flatten().map_or(0, |(_, end)| end.saturating_sub(start)) + 16
         }
         None => length,
     };
-    machine.steps(read.saturating_mul(regex.regex.weight()) / 16)?;
+    machine.steps(steps + read.saturating_mul(regex.regex.weight()) / 16)?;
     machine.bytes(found.as_ref().map_or(0, |groups| groups.len() * 32))?;
     Ok(found)
+}
+
+/// The first match, as `match` and `replace` look for it: one that sticks to its place goes on from there.
+pub(super) fn once(
+    machine: &mut Machine<'_>,
+    value: &Value,
+    regex: &RegexObject,
+    text: &Text,
+) -> Run<Option<Groups>> {
+    match value {
+        Value::Object(id) if regex.keeps_its_place() => advance(machine, *id, regex, text),
+        _ => find(machine, regex, text, 0),
+    }
+}
+
+/// Puts an expression back to the beginning, as whoever looks for all matches does.
+pub(super) fn rewind(machine: &mut Machine<'_>, value: &Value) {
+    if let Value::Object(id) = value
+        && let Some(Content::Regex(regex)) = machine.content_mut(*id)
+    {
+        regex.last_index = Value::Number(0.0);
+    }
 }
 
 /// As `exec` does: from where the expression stands, if it keeps its place.
@@ -112,6 +165,7 @@ fn advance(machine: &mut Machine<'_>, id: ObjectId, regex: &RegexObject, text: &
     let start = machine.integer_of(&regex.last_index)?.max(0.0);
     let start = if regex.keeps_its_place() { start as usize } else { 0 };
     let found = if start > text.units() { None } else { find(machine, regex, text, text.byte_at(start))? };
+    // What sticks to nothing and goes from match to match leaves its place alone.
     if regex.keeps_its_place() {
         let end = found.as_ref().and_then(|groups| groups.first().copied().flatten());
         let next = end.map_or(0, |(_, end)| text.units_before(end));
@@ -126,12 +180,14 @@ fn advance(machine: &mut Machine<'_>, id: ObjectId, regex: &RegexObject, text: &
 fn test(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, regex) = this_regex(machine, this)?;
     let text = machine.text_of(argument(arguments, 0))?;
+    let text = regex.regex.view(&text);
     Ok(advance(machine, id, &regex, &text)?.is_some().into())
 }
 
 fn exec(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, regex) = this_regex(machine, this)?;
     let text = machine.text_of(argument(arguments, 0))?;
+    let text = regex.regex.view(&text);
     match advance(machine, id, &regex, &text)? {
         Some(groups) => match_object(machine, &regex, &text, &groups),
         None => Ok(Value::Null),
@@ -174,7 +230,8 @@ pub(super) fn match_object(
     let named = named(machine, regex, &texts)?;
     let start = groups.first().copied().flatten().map_or(0, |(start, _)| text.units_before(start));
     let list = machine.array(texts)?;
-    machine.describe_match(&list, start, text, named)?;
+    // What was cut in halves is whole again.
+    machine.describe_match(&list, start, &Text::new(text.as_str()), named)?;
     Ok(list)
 }
 

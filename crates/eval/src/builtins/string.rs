@@ -8,8 +8,8 @@ use super::regexp::{self, as_regex};
 use super::{Method, argument, collation, locale, method_row, place};
 use crate::convert::is_space;
 use crate::machine::{Machine, Run};
-use crate::text::Text;
-use crate::value::{Content, Value};
+use crate::text::{Text, char_of, half_of, has_halves, is_reserved, join};
+use crate::value::{Content, Part, Value};
 
 pub(super) static STATICS: &[Method] =
     &[method_row("fromCharCode", 1, from_char_code), method_row("fromCodePoint", 1, from_code_point)];
@@ -23,6 +23,9 @@ pub(crate) static METHODS: &[Method] = &[
     method_row("endsWith", 1, ends_with),
     method_row("includes", 1, includes),
     method_row("indexOf", 1, index_of),
+    method_row("isWellFormed", 0, |machine, this, _| {
+        Ok((!has_halves(this_text(machine, this)?.as_str())).into())
+    }),
     method_row("lastIndexOf", 1, last_index_of),
     method_row("localeCompare", 1, locale_compare),
     method_row("match", 1, match_one),
@@ -54,6 +57,11 @@ pub(crate) static METHODS: &[Method] = &[
     method_row("toLowerCase", 0, |machine, this, _| cased(machine, this, str::to_lowercase)),
     method_row("toString", 0, own_text),
     method_row("toUpperCase", 0, |machine, this, _| cased(machine, this, str::to_uppercase)),
+    method_row("toWellFormed", 0, |machine, this, _| {
+        let text = this_text(machine, this)?;
+        machine.bytes(text.as_str().len())?;
+        Ok(Value::text(text.well_formed()))
+    }),
     method_row("trim", 0, |machine, this, _| trimmed(machine, this, |text| text.trim_matches(is_space))),
     method_row("trimEnd", 0, |machine, this, _| {
         trimmed(machine, this, |text| text.trim_end_matches(is_space))
@@ -114,7 +122,8 @@ fn from_char_code(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> 
     for value in arguments {
         units.push((machine.int32_of(value)? & 0xffff) as u16);
     }
-    machine.new_text(String::from_utf16_lossy(&units))
+    machine.bytes(units.len() * 4)?;
+    Ok(Value::Text(Text::of_units(&units)))
 }
 
 fn from_code_point(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
@@ -126,7 +135,10 @@ fn from_code_point(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
                 machine.range_error(format!("Invalid code point {}", crate::convert::number_text(code)))
             );
         }
-        text.push(char::from_u32(code as u32).unwrap_or('\u{fffd}'));
+        if is_reserved(code as u32) {
+            return Err(machine.forbidden("the last private characters of Unicode do not exist here", None));
+        }
+        text.push(char_of(code as u32));
     }
     machine.new_text(text)
 }
@@ -171,7 +183,9 @@ fn code_point_at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
     let Some(unit) = text.unit(at) else { return Ok(Value::Undefined) };
     let is_second_half = (0xdc00..0xe000).contains(&unit);
     let c = text.as_str().get(text.byte_at(at)..).and_then(|rest| rest.chars().next());
-    Ok(if is_second_half { f64::from(unit) } else { c.map_or(f64::NAN, |c| f64::from(u32::from(c))) }.into())
+    let pair = text.unit(at + 1).and_then(|next| join(u32::from(unit), u32::from(next)));
+    let whole = c.map(|c| pair.unwrap_or_else(|| half_of(c).map_or(u32::from(c), u32::from)));
+    Ok(if is_second_half { f64::from(unit) } else { whole.map_or(f64::NAN, f64::from) }.into())
 }
 
 fn concat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -379,16 +393,23 @@ fn pieces(machine: &mut Machine<'_>, text: &Text, separator: &str) -> Run<Vec<Va
             .map(|at| text.unit(at))
             .map(|unit| {
                 let unit = unit.unwrap_or_default();
-                Value::text(String::from_utf16_lossy(&[unit]))
+                Value::Text(Text::of_units(&[unit]))
             })
             .collect());
     }
-    Ok(text.as_str().split(separator).map(Value::text).collect())
+    // Halves may be found within characters.
+    let (text, separator) = if has_halves(separator) {
+        (text.in_halves(), Text::new(separator).in_halves())
+    } else {
+        (text.clone(), Text::new(separator))
+    };
+    Ok(text.as_str().split(separator.as_str()).map(Value::text).collect())
 }
 
 fn search(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
     let regex = replace::pattern(machine, argument(arguments, 0), "")?;
+    let text = regex.regex.view(&text);
     let found = regexp::find(machine, &regex, &text, 0)?;
     let start = found.and_then(|groups| groups.first().copied().flatten());
     Ok(start.map_or(-1.0, |(start, _)| text.units_before(start) as f64).into())
@@ -396,13 +417,16 @@ fn search(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 
 fn match_one(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
-    let regex = replace::pattern(machine, argument(arguments, 0), "")?;
+    let wanted = argument(arguments, 0);
+    let regex = replace::pattern(machine, wanted, "")?;
+    let text = regex.regex.view(&text);
     if !regex.is_global() {
-        return match regexp::find(machine, &regex, &text, 0)? {
+        return match regexp::once(machine, wanted, &regex, &text)? {
             Some(groups) => regexp::match_object(machine, &regex, &text, &groups),
             None => Ok(Value::Null),
         };
     }
+    regexp::rewind(machine, wanted);
     let mut found = Vec::new();
     for groups in replace::all(machine, &regex, &text)? {
         let whole = groups.first().copied().flatten().and_then(|(start, end)| text.as_str().get(start..end));
@@ -415,6 +439,7 @@ fn match_one(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
 fn match_all(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
     let regex = replace::pattern(machine, argument(arguments, 0), "g")?;
+    let text = regex.regex.view(&text);
     if !regex.is_global() {
         return Err(machine.type_error_fix(
             "String.prototype.matchAll called with a non-global RegExp argument",
@@ -422,9 +447,11 @@ fn match_all(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
         ));
     }
     let mut found = Vec::new();
-    for groups in replace::all(machine, &regex, &text)? {
+    for groups in replace::all_from(machine, &regex, &text)? {
         machine.steps(text.as_str().len() / 64)?;
         found.push(regexp::match_object(machine, &regex, &text, &groups)?);
     }
-    machine.array(found)
+    // They are found at once, and handed out one by one.
+    let found = machine.array(found)?;
+    machine.iterator(found, Part::Value)
 }

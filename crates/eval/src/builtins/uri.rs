@@ -2,6 +2,7 @@
 
 use super::argument;
 use crate::machine::{Machine, Run};
+use crate::text::has_halves;
 use crate::value::Value;
 
 /// What stays as it is in a part of an address.
@@ -19,6 +20,9 @@ pub(super) fn encode_whole(machine: &mut Machine<'_>, _: &Value, arguments: &[Va
 
 fn encode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
     let text = machine.text_of(argument(arguments, 0))?;
+    if has_halves(text.as_str()) {
+        return Err(machine.other_error("URIError", "URI malformed"));
+    }
     machine.bytes(text.as_str().len() * 3)?;
     machine.steps(text.as_str().len() / 8)?;
     let mut out = String::with_capacity(text.as_str().len());
@@ -65,6 +69,9 @@ fn decode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
         rest = rest.get(2..).unwrap_or_default();
     }
     match String::from_utf8(bytes) {
+        Ok(text) if has_halves(&text) => {
+            Err(machine.forbidden("the last private characters of Unicode do not exist here", None))
+        }
         Ok(text) => Ok(Value::text(text)),
         Err(_) => Err(machine.other_error("URIError", "URI malformed")),
     }

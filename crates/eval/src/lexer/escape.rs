@@ -2,6 +2,7 @@
 
 use super::{Lexer, is_line_end};
 use crate::EvalError;
+use crate::text::{char_of, is_reserved};
 
 impl Lexer<'_> {
     /// The text up to the closing quote.
@@ -52,17 +53,7 @@ impl Lexer<'_> {
             return self.braced(text);
         }
         let first = self.hex(4)?;
-        let is_high = (0xd800..0xdc00).contains(&first);
-        if is_high && self.rest().starts_with("\\u") && !self.rest().starts_with("\\u{") {
-            let back = self.at;
-            self.at += 2;
-            let second = self.hex(4)?;
-            if (0xdc00..0xe000).contains(&second) {
-                push_unit(text, 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00));
-                return Ok(());
-            }
-            self.at = back;
-        }
+        // Halves that stand beside each other become a character when the text is made.
         push_unit(text, first);
         Ok(())
     }
@@ -75,6 +66,9 @@ impl Lexer<'_> {
             (code <= 0x10_ffff).then_some((code, digits.len()))
         });
         let Some((code, len)) = code else { return Err(self.wrong("\\u{…} holds no character's number")) };
+        if is_reserved(code) {
+            return Err(self.wrong("the last private characters of Unicode do not exist here"));
+        }
         self.at += len + 1;
         push_unit(text, code);
         Ok(())
@@ -91,7 +85,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Half a character cannot stand alone in a text.
+/// Half of a character is kept until it meets the other half.
 fn push_unit(text: &mut String, code: u32) {
-    text.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+    text.push(char_of(code));
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::{Machine, Run, is_forbidden};
 use crate::builtins;
 use crate::limits::{EvalLimits, too_deep};
+use crate::text::{Text, has_halves};
 use crate::value::{Content, Fields, ObjectId, Promise, Value};
 use crate::{Data, ErrorKind, EvalError};
 
@@ -24,6 +25,7 @@ impl Machine<'_> {
             Data::Bool(value) => Ok(Value::Bool(*value)),
             Data::Number(number) => Ok(Value::Number(*number)),
             Data::Text(text) => {
+                self.no_reserved(text)?;
                 self.bytes(text.len())?;
                 Ok(Value::text(text.as_str()))
             }
@@ -40,6 +42,7 @@ impl Machine<'_> {
             Data::Object(fields) => self.deeper(|machine| {
                 let mut own = Fields::with_capacity(fields.len());
                 for (key, value) in fields.iter().filter(|(key, _)| !is_forbidden(key)) {
+                    machine.no_reserved(key)?;
                     machine.bytes(key.len())?;
                     let value = machine.value_of(value, inner.unwrap_or(0))?;
                     own.insert(Rc::from(key.as_str()), value);
@@ -47,6 +50,17 @@ impl Machine<'_> {
                 machine.plain(own)
             }),
         }
+    }
+
+    /// Refuses characters that stand for something else here.
+    fn no_reserved(&self, text: &str) -> Run<()> {
+        if !has_halves(text) {
+            return Ok(());
+        }
+        Err(self.forbidden(
+            "a text holds some of the last private characters of Unicode, which do not exist here",
+            None,
+        ))
     }
 
     /// Makes data of a value. What is no data is left out: functions become `undefined`.
@@ -65,7 +79,7 @@ impl Machine<'_> {
             Value::Number(number) => Data::Number(*number),
             Value::Text(text) => {
                 self.take(room, text.as_str().len())?;
-                Data::Text(text.as_str().to_owned())
+                Data::Text(text.well_formed().to_string())
             }
             Value::Object(id) => {
                 let Some(levels) = room.levels.checked_sub(1) else {
@@ -135,7 +149,7 @@ impl Machine<'_> {
             self.take(room, name.len())?;
             let value = self.data_of(value, room)?;
             if value != Data::Undefined {
-                own.push((name.to_string(), value));
+                own.push((Text::new(Rc::clone(name)).well_formed().to_string(), value));
             }
         }
         Ok(Data::Object(own))

@@ -311,7 +311,14 @@ impl Machine<'_> {
     /// Compiles a regular expression, which costs as much as it is large.
     pub(crate) fn compile(&mut self, source: &str, flags: &str) -> Run<Rc<Regex>> {
         self.steps(100 + source.len())?;
-        let regex = Regex::new(source, flags).map_err(|error| super::Stop::from(error.at(self.at)))?;
+        let regex = match Regex::new(source, flags) {
+            Ok(regex) => regex,
+            // The program may catch what JavaScript throws, and nothing else.
+            Err(error) if error.kind == crate::ErrorKind::Syntax => {
+                return Err(self.syntax_error(error));
+            }
+            Err(error) => return Err(super::Stop::from(error.at(self.at))),
+        };
         self.steps(regex.weight())?;
         self.bytes(regex.weight() * 16)?;
         Ok(Rc::new(regex))

@@ -53,12 +53,12 @@ impl Machine<'_> {
         let Some(at) = iteration.at else { return Ok(None) };
         let found = match &iteration.over {
             Value::Text(text) => {
-                let rest = text.as_str().get(at..).and_then(|rest| rest.chars().next());
-                iteration.at = rest.map(|c| at + c.len_utf8());
-                if let Some(c) = rest {
-                    self.bytes(c.len_utf8() + size_of::<Value>())?;
-                }
-                return Ok(rest.map(|c| Value::text(c.to_string())));
+                let len = text.char_len(at);
+                let part = text.as_str().get(at..at + len).filter(|part| !part.is_empty());
+                let value = part.map(Value::text);
+                iteration.at = value.is_some().then_some(at + len);
+                self.bytes(len + size_of::<Value>())?;
+                return Ok(value);
             }
             Value::Object(id) => self.entry_at(*id, at),
             _ => None,

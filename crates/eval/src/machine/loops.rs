@@ -38,16 +38,19 @@ impl Machine<'_> {
             for &(name, kind) in &inner.own {
                 machine.declare(name, None, kind)?;
             }
+            let closures = machine.closures;
             if let Some(start) = inner.start {
                 let last = std::mem::replace(&mut machine.last, Value::Undefined);
                 machine.statement(start)?;
                 machine.last = last;
             }
+            machine.renew(&inner.own, closures)?;
             machine.rounds(inner)
         })
     }
 
     fn rounds(&mut self, inner: &For) -> Run<Flow> {
+        let mut closures = self.closures;
         loop {
             self.meter.steps(1)?;
             if let Some(test) = inner.test
@@ -55,23 +58,25 @@ impl Machine<'_> {
             {
                 return Ok(Flow::Next);
             }
-            let closures = self.closures;
             match self.statement(inner.body)? {
                 Flow::Break => return Ok(Flow::Next),
                 Flow::Return(value) => return Ok(Flow::Return(value)),
                 Flow::Next | Flow::Continue => {}
             }
-            if self.closures != closures && !inner.own.is_empty() {
-                self.renew(&inner.own)?;
-            }
+            self.renew(&inner.own, closures)?;
+            // What is made from here on belongs to the next round.
+            closures = self.closures;
             if let Some(update) = inner.update {
                 self.eval(update)?;
             }
         }
     }
 
-    /// Functions that were made in a round keep the names of that round.
-    fn renew(&mut self, own: &[(Symbol, Kind)]) -> Run<()> {
+    /// Functions that were made in a round keep the names of that round: the next one has its own.
+    fn renew(&mut self, own: &[(Symbol, Kind)], closures: usize) -> Run<()> {
+        if self.closures == closures || own.is_empty() {
+            return Ok(());
+        }
         let mut values = Vec::with_capacity(own.len());
         for &(name, kind) in own {
             values.push((name, kind, self.look_up(name)?));

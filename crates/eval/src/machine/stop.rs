@@ -1,6 +1,7 @@
 //! How an evaluation ends early, and how that is told.
 
 use super::Machine;
+use crate::text::Text;
 use crate::value::{Content, ErrorObject, Fields, Object, ObjectId, Value};
 use crate::{ErrorKind, EvalError};
 
@@ -45,6 +46,12 @@ impl Machine<'_> {
     #[cold]
     pub(crate) fn other_error(&mut self, class: &'static str, message: impl Into<String>) -> Stop {
         self.error(class, Some(ErrorKind::Thrown), message.into(), None)
+    }
+
+    /// A `SyntaxError`, as a regular expression made of a text throws it.
+    #[cold]
+    pub(super) fn syntax_error(&mut self, error: EvalError) -> Stop {
+        self.error("SyntaxError", Some(ErrorKind::Syntax), error.message, error.fix)
     }
 
     #[cold]
@@ -100,7 +107,8 @@ impl Machine<'_> {
         {
             error.kind = object.origin.unwrap_or(ErrorKind::Thrown);
             error.fix.clone_from(&object.fix);
-            let has_own_class = matches!(error.kind, ErrorKind::Type | ErrorKind::Reference);
+            let has_own_class =
+                matches!(error.kind, ErrorKind::Type | ErrorKind::Reference | ErrorKind::Syntax);
             error.message = match (has_own_class, object.fields.get("message")) {
                 (true, Some(Value::Text(message))) => message.as_str().to_owned(),
                 _ => object.headline(),
@@ -117,7 +125,7 @@ impl Machine<'_> {
         if error.kind == ErrorKind::Thrown {
             error.thrown = self.plain_data(&thrown).ok();
         }
-        error.message = shortened(error.message);
+        error.message = shortened(Text::new(error.message).well_formed().to_string());
         error
     }
 }

@@ -22,6 +22,7 @@ impl Parser<'_> {
             Token::Mark("/" | "/=") => {
                 let (source, flags) = self.lexer.regex(start)?;
                 self.span.end = self.lexer.position();
+                crate::regex::check(&source, &flags).map_err(|error| error.at(self.span))?;
                 self.literal(Expr::Regex(source, flags))
             }
             _ => Err(self.unexpected()),

@@ -59,7 +59,9 @@ pub(crate) fn template(data: &[u8]) {
         assert_eq!(text, template);
     }
     let escaped = [("x", Data::from(template))];
-    if template.len() < 10_000 {
+    // The last private characters of Unicode are refused.
+    let is_taken = !template.chars().any(|c| c >= '\u{10f800}');
+    if template.len() < 10_000 && is_taken {
         assert_eq!(interpolate("<{{x}}>", &escaped, &options()).unwrap(), format!("<{template}>"));
     }
 }

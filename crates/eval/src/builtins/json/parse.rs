@@ -207,18 +207,8 @@ impl Reader<'_> {
 
     fn unicode(&mut self, machine: &mut Machine<'_>, out: &mut String) -> Run<()> {
         let Some(first) = self.unit() else { return Err(self.wrong(machine)) };
-        if (0xd800..0xdc00).contains(&first) {
-            let back = self.at;
-            match self.unit() {
-                Some(second) if (0xdc00..0xe000).contains(&second) => {
-                    let c = char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00));
-                    out.push(c.unwrap_or('\u{fffd}'));
-                    return Ok(());
-                }
-                _ => self.at = back,
-            }
-        }
-        out.push(char::from_u32(first).unwrap_or('\u{fffd}'));
+        // Halves that stand beside each other become a character when the text is made.
+        out.push(crate::text::char_of(first));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! `replace`, `split` and whatever else goes from match to match.
 
 use super::super::argument;
-use super::super::regexp::{as_regex, find, named, texts};
+use super::super::regexp::{as_regex, find, named, once, rewind, texts};
 use super::this_text;
 use crate::machine::{Machine, Run};
 use crate::regex::Groups;
@@ -28,14 +28,24 @@ pub(super) fn pattern(machine: &mut Machine<'_>, value: &Value, flags: &str) -> 
 
 /// All matches, one after the other; one that is empty does not stop them.
 pub(super) fn all(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text) -> Run<Vec<Groups>> {
+    all_after(machine, regex, text, 0)
+}
+
+fn all_after(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text, start: usize) -> Run<Vec<Groups>> {
     let mut found = Vec::new();
-    let mut at = 0;
+    let mut at = start;
     while let Some(groups) = find(machine, regex, text, at)? {
         let Some((start, end)) = groups.first().copied().flatten() else { break };
         at = if start == end { after_next(text, end) } else { end };
         found.push(groups);
     }
     Ok(found)
+}
+
+/// All matches from where an expression stands.
+pub(super) fn all_from(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text) -> Run<Vec<Groups>> {
+    let start = machine.integer_of(&regex.last_index)?.max(0.0) as usize;
+    if start > text.units() { Ok(Vec::new()) } else { all_after(machine, regex, text, text.byte_at(start)) }
 }
 
 /// The byte after the character that begins at one.
@@ -48,23 +58,29 @@ pub(super) fn replace(machine: &mut Machine<'_>, this: &Value, arguments: &[Valu
     let text = this_text(machine, this)?;
     let (wanted, with) = (argument(arguments, 0), argument(arguments, 1));
     let regex = as_regex(machine, wanted);
-    let found = match &regex {
-        Some(regex) if regex.is_global() => all(machine, regex, &text)?,
-        Some(_) if which == Which::All => {
-            return Err(
-                machine.type_error_fix("replaceAll must be called with a global RegExp", "add the flag g")
-            );
-        }
-        Some(regex) => find(machine, regex, &text, 0)?.into_iter().collect(),
-        None => {
-            let wanted = machine.text_of(wanted)?;
-            places_of(machine, &text, wanted.as_str(), which)?
-        }
+    let text = regex.as_ref().map_or_else(|| text.clone(), |regex| regex.regex.view(&text));
+    // What is looked for becomes a text first, then what replaces it, and only then anything is looked for.
+    let plain = match &regex {
+        Some(_) => None,
+        None => Some(machine.text_of(wanted)?),
     };
     let with = if machine.is_callable(with) {
         With::Function(with.clone())
     } else {
         With::Text(machine.text_of(with)?)
+    };
+    let found = match &regex {
+        Some(regex) if regex.is_global() => {
+            rewind(machine, wanted);
+            all(machine, regex, &text)?
+        }
+        Some(_) if which == Which::All => {
+            return Err(
+                machine.type_error_fix("replaceAll must be called with a global RegExp", "add the flag g")
+            );
+        }
+        Some(regex) => once(machine, wanted, regex, &text)?.into_iter().collect(),
+        None => places_of(machine, &text, plain.as_ref().map_or("", Text::as_str), which)?,
     };
     let mut out = String::new();
     let mut done = 0;
@@ -116,7 +132,7 @@ fn replacement(
         With::Function(function) => {
             let start = groups.first().copied().flatten().map_or(0, |(start, _)| text.units_before(start));
             let mut arguments = parts;
-            arguments.extend([start.into(), Value::Text(text.clone())]);
+            arguments.extend([start.into(), Value::Text(Text::new(text.as_str()))]);
             if !matches!(names, Value::Undefined) {
                 arguments.push(names);
             }
@@ -184,6 +200,7 @@ fn by_name(machine: &mut Machine<'_>, after: &str, names: &Value) -> Run<(Option
 
 /// The parts of a text between matches, and the groups of the matches.
 pub(super) fn split_by(machine: &mut Machine<'_>, text: &Text, regex: &RegexObject) -> Run<Vec<Value>> {
+    let text = &regex.regex.view(text);
     let whole = text.as_str();
     if whole.is_empty() {
         let matches_nothing = find(machine, regex, text, 0)?.is_some();

@@ -1,0 +1,143 @@
+//! Classes of characters: `\d` and its like, properties, and capitals beside small letters.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+
+use super::names::{self, Property};
+use super::node::range;
+use crate::{ErrorKind, EvalError};
+
+const SPACES: &[(u32, u32)] = &[
+    (0x09, 0x0d),
+    (0x20, 0x20),
+    (0xa0, 0xa0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200a),
+    (0x2028, 0x2029),
+    (0x202f, 0x202f),
+    (0x205f, 0x205f),
+    (0x3000, 0x3000),
+    (0xfeff, 0xfeff),
+];
+const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
+const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5a), (0x5f, 0x5f), (0x61, 0x7a)];
+const LINE_ENDS: &[(u32, u32)] = &[(0x0a, 0x0a), (0x0d, 0x0d), (0x2028, 0x2029)];
+
+fn of(ranges: &[(u32, u32)]) -> ClassUnicode {
+    let mut class = ClassUnicode::empty();
+    ranges.iter().for_each(|(low, high)| class.union(&range(*low, *high)));
+    class
+}
+
+pub(super) fn all() -> ClassUnicode {
+    range(0, 0x10_ffff)
+}
+
+pub(super) fn no_line_end() -> ClassUnicode {
+    negated(of(LINE_ENDS))
+}
+
+pub(super) fn negated(mut class: ClassUnicode) -> ClassUnicode {
+    class.negate();
+    class
+}
+
+/// How letters are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Case {
+    Kept,
+    /// The flag i alone: by the capital of a letter.
+    Capitals,
+    /// The flags i and u: as Unicode folds letters.
+    Folded,
+}
+
+/// What a letter of a word is.
+pub(super) fn word(case: Case) -> ClassUnicode {
+    let mut class = of(WORD);
+    if case == Case::Folded {
+        class.union(&of(&[(0x17f, 0x17f), (0x212a, 0x212a)]));
+    }
+    class
+}
+
+/// `\d`, `\s`, `\w` and their opposites.
+pub(super) fn escape(letter: char, case: Case) -> Option<ClassUnicode> {
+    let class = match letter.to_ascii_lowercase() {
+        'd' => of(DIGITS),
+        's' => of(SPACES),
+        'w' => word(case),
+        _ => return None,
+    };
+    Some(if letter.is_ascii_uppercase() { negated(class) } else { class })
+}
+
+/// `\p{…}`.
+pub(super) fn property(written: &str) -> Result<ClassUnicode, EvalError> {
+    let name = match names::property(written) {
+        Property::Known(name) => name,
+        Property::Absent(name) => {
+            let message = format!("the property `{name}` of characters does not exist here");
+            return Err(EvalError::new(ErrorKind::Forbidden, message));
+        }
+        Property::Unknown => return Err(super::parse::wrong("there is no such property of characters")),
+    };
+    let class =
+        regex_syntax::Parser::new().parse(&format!("\\p{{{name}}}")).map(regex_syntax::hir::Hir::into_kind);
+    match class {
+        Ok(HirKind::Class(Class::Unicode(class))) => Ok(class),
+        _ => Err(EvalError::new(
+            ErrorKind::Forbidden,
+            format!("the property `{written}` of characters does not exist here"),
+        )),
+    }
+}
+
+/// A class with all letters that are taken for the same as one of its own.
+pub(super) fn closed(class: &ClassUnicode, case: Case) -> ClassUnicode {
+    let mut folded = class.clone();
+    if case == Case::Kept || folded.try_case_fold_simple().is_err() {
+        return class.clone();
+    }
+    if case == Case::Folded {
+        return folded;
+    }
+    // Fewer letters are the same by their capitals than by Unicode's folding.
+    let mut new = folded.clone();
+    new.difference(class);
+    let mut all = class.clone();
+    for c in new.iter().flat_map(|range| range.start()..=range.end()) {
+        let mut same = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
+        if same.try_case_fold_simple().is_err() {
+            continue;
+        }
+        same.intersect(class);
+        let mut members = same.iter().flat_map(|range| range.start()..=range.end());
+        if members.any(|member| capital(member) == capital(c)) {
+            all.push(ClassUnicodeRange::new(c, c));
+        }
+    }
+    all
+}
+
+/// Whether two characters are taken for the same.
+pub(super) fn are_same(one: char, two: char, case: Case) -> bool {
+    match case {
+        _ if one == two => true,
+        Case::Kept => false,
+        Case::Capitals => capital(one) == capital(two),
+        Case::Folded => {
+            let mut same = ClassUnicode::new([ClassUnicodeRange::new(one, one)]);
+            same.try_case_fold_simple().is_ok()
+                && same.iter().any(|range| (range.start()..=range.end()).contains(&two))
+        }
+    }
+}
+
+/// The capital of a letter, where it is one character, and no letter of ASCII for one that is none.
+fn capital(c: char) -> char {
+    let mut capitals = c.to_uppercase();
+    match (capitals.next(), capitals.next()) {
+        (Some(capital), None) if c.is_ascii() || !capital.is_ascii() => capital,
+        _ => c,
+    }
+}

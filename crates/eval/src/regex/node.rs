@@ -1,0 +1,113 @@
+//! The shape of a regular expression after it was read.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::classes::Case;
+
+/// A part of a regular expression.
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Empty,
+    /// One character of these.
+    Set(ClassUnicode),
+    /// `^`, which with the flag m holds after a line's end, too.
+    Start,
+    /// `$`, which with the flag m holds before a line's end, too.
+    End,
+    /// `\b` where it holds, and `\B` where it does not.
+    Boundary(bool),
+    /// A group that is kept, by its number.
+    Group(usize, Box<Node>),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Repeat(Box<Repeat>),
+    /// What a group has found, once more.
+    Back(usize),
+    Look(Box<Look>),
+}
+
+/// A part that matches several times, one time after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Repeat {
+    pub(super) node: Node,
+    pub(super) least: u32,
+    /// None is without end.
+    pub(super) most: Option<u32>,
+    pub(super) is_greedy: bool,
+    /// The groups within, by number: each round forgets what they found.
+    pub(super) groups: std::ops::Range<usize>,
+}
+
+/// A look ahead or behind.
+#[derive(Debug, Clone)]
+pub(super) struct Look {
+    pub(super) node: Node,
+    pub(super) is_ahead: bool,
+    pub(super) is_negative: bool,
+}
+
+impl Node {
+    /// Whether it can match without a character.
+    fn can_be_empty(&self) -> bool {
+        match self {
+            Self::Set(_) => false,
+            Self::Empty | Self::Start | Self::End | Self::Boundary(_) | Self::Look(_) | Self::Back(_) => true,
+            Self::Group(_, node) => node.can_be_empty(),
+            Self::All(nodes) => nodes.iter().all(Self::can_be_empty),
+            Self::Any(nodes) => nodes.iter().any(Self::can_be_empty),
+            Self::Repeat(repeat) => repeat.least == 0 || repeat.node.can_be_empty(),
+        }
+    }
+
+    /// The groups that have found something whenever this matches.
+    fn sure_groups(&self) -> Vec<usize> {
+        match self {
+            Self::Group(number, node) => {
+                let mut groups = node.sure_groups();
+                groups.push(*number);
+                groups
+            }
+            Self::All(nodes) => nodes.iter().flat_map(Self::sure_groups).collect(),
+            Self::Repeat(repeat) if repeat.least > 0 => repeat.node.sure_groups(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether an engine that never goes back finds the same: it looks nowhere, repeats nothing that may be empty, and each
+    /// round of a repetition finds all groups within anew.
+    pub(super) fn is_plain(&self, is_multi_line: bool, case: Case) -> bool {
+        match self {
+            Self::Look(_) | Self::Back(_) => false,
+            // The engine knows one end of lines, and JavaScript four.
+            Self::Start | Self::End => !is_multi_line,
+            Self::Boundary(_) => case != Case::Folded,
+            Self::Empty | Self::Set(_) => true,
+            Self::Group(_, node) => node.is_plain(is_multi_line, case),
+            Self::All(nodes) | Self::Any(nodes) => {
+                nodes.iter().all(|node| node.is_plain(is_multi_line, case))
+            }
+            Self::Repeat(repeat) => {
+                let is_once = repeat.most == Some(1);
+                !repeat.node.can_be_empty()
+                    && repeat.node.is_plain(is_multi_line, case)
+                    && (is_once || repeat.groups.is_empty() || {
+                        let sure = repeat.node.sure_groups();
+                        repeat.groups.clone().all(|group| sure.contains(&group))
+                    })
+            }
+        }
+    }
+}
+
+/// Characters from one to another, by their numbers. Halves of characters have numbers of their own.
+pub(super) fn range(from: u32, to: u32) -> ClassUnicode {
+    let mut class = ClassUnicode::empty();
+    for (low, high) in [(0, 0xd7ff), (0xd800, 0xdfff), (0xe000, 0x10_ffff)] {
+        let (low, high) = (from.max(low), to.min(high));
+        if low <= high {
+            let (low, high) = (crate::text::char_of(low), crate::text::char_of(high));
+            class.push(ClassUnicodeRange::new(low, high));
+        }
+    }
+    class
+}
