@@ -24,6 +24,7 @@ use crate::spec::{Network, SandboxSpec};
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
 use crate::workspace::roots::roots;
+use crate::workspace::targets::add_hooks;
 
 /// Returns what a plan for `spec` needs to know about this machine.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
@@ -42,7 +43,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     links_at(&home).into_iter().for_each(|path| look(&path, &mut facts));
     facts.home = home;
     secrets(spec, &facts).into_iter().for_each(|path| look(&path, &mut facts));
-    facts.git = git::harmless(spec, &facts.home, &facts.environment);
+    let hooks;
+    (facts.git, hooks) = git::harmless(spec, &facts.home, &facts.environment);
     // A bubblewrap is tried by running it, which is not done for nothing.
     if spec.backend == SandboxBackend::Bwrap
         || (spec.backend == SandboxBackend::Auto && !facts.kernel.namespaces)
@@ -50,6 +52,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         facts.bubblewrap = crate::bwrap::start::find();
     }
     let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
+    add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &hooks);
     facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     facts.passed_over = passed_over(&spec.workspace, &found.protected);

@@ -19,14 +19,16 @@ const MAX_DEPTH: usize = 10;
 /// Longest file that is read.
 const MAX_LENGTH: u64 = 256 << 10;
 
-/// Returns what is handed on of the settings that git would read for this user in the workspace.
+/// Returns what is handed on of the settings that git would read for this user in the workspace, and where they say that hooks
+/// lie.
 pub(super) fn harmless(
     spec: &SandboxSpec,
     home: &Path,
     environment: &BTreeMap<OsString, OsString>,
-) -> GitSettings {
+) -> (GitSettings, Vec<PathBuf>) {
     let set = |name: &str| environment.get(name.as_ref() as &std::ffi::OsStr).filter(|it| !it.is_empty());
-    let mut reading = Reading { spec, home, files: 0, found: GitSettings::default() };
+    let mut reading = Reading { spec, home, files: 0, found: GitSettings::default(), hooks: Vec::new() };
+    reading.hooks_of_the_machine(set("GIT_CONFIG_SYSTEM").map_or(Path::new(OF_THE_MACHINE), Path::new));
     match set("GIT_CONFIG_GLOBAL") {
         Some(file) => reading.file(Path::new(file), 0),
         None => {
@@ -35,7 +37,7 @@ pub(super) fn harmless(
             reading.file(&home.join(".gitconfig"), 0);
         }
     }
-    reading.found
+    (reading.found, reading.hooks)
 }
 
 /// Returns the user's own list of files that git passes over, if there is one.
@@ -43,11 +45,22 @@ pub(super) fn ignored(spec: &SandboxSpec, home: &Path) -> Option<String> {
     text_of(spec, &home.join(IGNORED))
 }
 
+/// Where the settings of git for all users of a machine are.
+const OF_THE_MACHINE: &str = "/etc/gitconfig";
+
+/// Where a setting says that hooks lie.
+fn hooks(setting: &Setting) -> Option<PathBuf> {
+    let is_meant = setting.section == "core" && setting.subsection.is_none() && setting.name == "hookspath";
+    setting.value.as_deref().filter(|value| is_meant && !value.is_empty()).map(PathBuf::from)
+}
+
 struct Reading<'s> {
     spec: &'s SandboxSpec,
     home: &'s Path,
     files: usize,
     found: GitSettings,
+    /// Where hooks lie: in each repository, where that is a relative path.
+    hooks: Vec<PathBuf>,
 }
 
 impl Reading<'_> {
@@ -61,9 +74,18 @@ impl Reading<'_> {
         for setting in settings(&text) {
             match self.included(&setting, beside) {
                 Some(path) => self.file(&path, depth + 1),
-                None => self.found.take(&setting),
+                None => {
+                    self.hooks.extend(hooks(&setting));
+                    self.found.take(&setting);
+                }
             }
         }
+    }
+
+    /// Nothing else of the settings of the machine concerns a command, since it does not see them.
+    fn hooks_of_the_machine(&mut self, path: &Path) {
+        let text = text_of(self.spec, path).unwrap_or_default();
+        self.hooks.extend(settings(&text).filter_map(|setting| hooks(&setting)));
     }
 
     /// The file that a setting has git read as well, in this workspace.

@@ -15,6 +15,7 @@ use super::roots::{Root, named};
 use super::settings::{LedTo, MAX_SETTINGS, led_to};
 use super::walk::{Here, open_root};
 use crate::host::{ProtectedEntry, ProtectionMode};
+use crate::sweep::whole;
 
 /// How many files of settings are followed from one another, and how many targets there may be.
 const MAX_INCLUDES: usize = 10;
@@ -105,6 +106,20 @@ impl<'r> Targets<'r> {
     }
 }
 
+/// Adds what lies where the settings of the user have git look for hooks in each repository that was found.
+pub(crate) fn add_hooks(roots: &[Root], found: &mut Found, hooks: &[PathBuf]) {
+    if hooks.is_empty() {
+        return;
+    }
+    let mut targets = Targets::new(roots);
+    for top in found.protected.iter().filter(|entry| entry.path.ends_with(".git")) {
+        let top = whole(roots, top.path.parent().unwrap_or(Path::new("")));
+        hooks.iter().for_each(|hooks| targets.add(&top.join(at_home(&hooks.to_string_lossy()))));
+    }
+    targets.add_to(found);
+    found.protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
+}
+
 /// What lies at a path in one of these folders, with what stands for the folders that lead there.
 pub(crate) fn lying_at(roots: &[Root], path: &Path) -> Option<(super::entry::Lying, u64)> {
     let root = roots.iter().find(|root| path.starts_with(&root.path))?;
@@ -164,5 +179,22 @@ mod tests {
         assert_eq!(paths, expected);
         let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
         assert_eq!(led_to, ["cfg", "more.cfg", "shared/hooks", "team/hooks", "team.cfg"]);
+    }
+    /// `core.hooksPath = .githooks` in the settings of the user holds for every repository.
+    #[test]
+    fn hooks_of_every_repository_are_protected_or_may_not_appear() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in [".git", ".team", "vendor/lib/.git", "plain"] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let roots = roots(Some(&root), &[]);
+        let mut found = look(&roots);
+        add_hooks(&roots, &mut found, &[".team".into(), root.join("plain"), "/usr/share/hooks".into()]);
+        let read_only = found.protected.iter().filter(|entry| entry.mode == ProtectionMode::ReadOnly);
+        let paths: Vec<&str> = read_only.filter_map(|entry| entry.path.to_str()).collect();
+        assert_eq!(paths, [".team", "plain"]);
+        let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(led_to, [".team", "plain", "vendor/lib/.team"]);
     }
 }

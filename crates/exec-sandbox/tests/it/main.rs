@@ -34,6 +34,8 @@ mod pool;
 mod properties;
 #[cfg(target_os = "linux")]
 mod providers;
+mod races;
+#[cfg(target_os = "linux")]
 mod reach;
 #[cfg(target_os = "linux")]
 mod secrets;
