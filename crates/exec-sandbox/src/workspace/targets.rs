@@ -15,7 +15,6 @@ use super::roots::{Root, named};
 use super::settings::{LedTo, MAX_SETTINGS, led_to};
 use super::walk::{Here, open_root};
 use crate::host::{ProtectedEntry, ProtectionMode};
-use crate::sweep::whole;
 
 /// How many files of settings are followed from one another, and how many targets there may be.
 const MAX_INCLUDES: usize = 10;
@@ -113,7 +112,9 @@ pub(crate) fn add_hooks(roots: &[Root], found: &mut Found, hooks: &[PathBuf]) {
     }
     let mut targets = Targets::new(roots);
     for top in found.protected.iter().filter(|entry| entry.path.ends_with(".git")) {
-        let top = whole(roots, top.path.parent().unwrap_or(Path::new("")));
+        let top = top.path.parent().unwrap_or(Path::new(""));
+        let Some(root) = roots.iter().find(|root| top.starts_with(&root.name)) else { continue };
+        let top = root.path.join(top.strip_prefix(&root.name).unwrap_or(top));
         hooks.iter().for_each(|hooks| targets.add(&top.join(at_home(&hooks.to_string_lossy()))));
     }
     targets.add_to(found);
