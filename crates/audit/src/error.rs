@@ -60,6 +60,18 @@ pub enum AuditError {
         /// What is there and should not be, or is missing.
         what: Vec<String>,
     },
+    /// The trail is another than the one that the register of its user knows.
+    #[error(
+        "the audit trail in {} {why}; `stockade audit verify` says more, and `stockade audit rotate` sets aside what is there and \
+         begins a new trail, which says so",
+        path.display()
+    )]
+    Disagrees {
+        /// The file.
+        path: PathBuf,
+        /// How they disagree.
+        why: Disagreement,
+    },
     /// A record was written and is not there.
     #[error("record {id} was written to the audit trail in {} and is not there as it was written", path.display())]
     NotKept {
@@ -93,6 +105,59 @@ pub enum AuditError {
     /// A thread panicked while it wrote.
     #[error("a thread panicked while it wrote to the audit trail; open it anew")]
     Poisoned,
+}
+
+/// How a trail and what is known of it disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Disagreement {
+    /// There is no trail any more.
+    Gone {
+        /// How many records are known.
+        records: u64,
+    },
+    /// Records are missing at its end.
+    Behind {
+        /// The number of its last record.
+        ends: u64,
+        /// How many are known.
+        records: u64,
+    },
+    /// A record is another one.
+    Other {
+        /// The number of the record.
+        id: u64,
+    },
+    /// A record was added by somebody who has no key.
+    Unsealed {
+        /// The number of the record.
+        id: u64,
+    },
+    /// It was sealed, and no register here has its key.
+    Unknown,
+    /// Its checkpoints are not those that are known.
+    Checkpoints,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone { records: 1 } => f.write_str("is gone, and held a record"),
+            Self::Gone { records } => write!(f, "is gone, and held {records} records"),
+            Self::Behind { ends: 0, records } => write!(f, "is empty, and held {records} records"),
+            Self::Behind { ends, records } => {
+                write!(f, "ends with record {ends}, and held {records}: it was cut off, or is an older copy")
+            }
+            Self::Other { id } => {
+                write!(f, "has another record {id} than was written: it was rewritten, or is another trail")
+            }
+            Self::Unsealed { id } => write!(f, "has a record {id} that Stockade did not write here"),
+            Self::Unknown => f.write_str(
+                "was sealed by somebody else, or the register of this user that knows its key is gone, so it cannot be gone on with",
+            ),
+            Self::Checkpoints => f.write_str("has other checkpoints beside it than were written"),
+        }
+    }
 }
 
 /// What became of the file of a trail that is open.

@@ -15,7 +15,7 @@ use crate::kind::EventPhase;
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
-use crate::store::{Entry, Store};
+use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
 
@@ -85,12 +85,13 @@ impl JsonLines {
     }
 
     /// Writes records behind the last one, all or none of them.
-    fn write(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+    fn write(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
         let end = self.mend()?;
         let mut head = self.last()?;
         let mut lines = String::new();
         for draft in drafts {
-            let record = head.follow(draft, now);
+            let mut record = head.follow(draft, now);
+            seal(&mut record);
             lines.push_str(&line(&record));
             head = record.head().unwrap_or_default();
         }
@@ -202,7 +203,7 @@ impl JsonLines {
 }
 
 impl Store for JsonLines {
-    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
         for draft in &drafts {
             let run = draft.run.as_deref().unwrap_or_default();
             if draft.event.kind.phase() == EventPhase::End && !self.own.contains_key(run) {
@@ -216,7 +217,7 @@ impl Store for JsonLines {
             drafts.iter().filter_map(|draft| Some((draft.event.kind.phase(), opened(draft)?))).collect();
         let head = self.locked(|trail| {
             trail.place.check()?;
-            let head = trail.write(drafts, now)?;
+            let head = trail.write(drafts, now, seal)?;
             trail.place.check()?;
             Ok(head)
         })?;
@@ -230,13 +231,18 @@ impl Store for JsonLines {
         Ok(head)
     }
 
-    fn recover(&mut self, is_alive: &dyn Fn(&str) -> bool, now: Timestamp) -> Result<usize, AuditError> {
+    fn recover(
+        &mut self,
+        is_alive: &dyn Fn(&str) -> bool,
+        now: Timestamp,
+        seal: Seal<'_>,
+    ) -> Result<usize, AuditError> {
         self.locked(|trail| {
             let lost: Vec<Draft> =
                 trail.open_runs()?.iter().filter(|open| !is_alive(&open.writer)).map(cut_off).collect();
             let count = lost.len();
             if count > 0 {
-                trail.write(lost, now)?;
+                trail.write(lost, now, seal)?;
             }
             Ok(count)
         })
@@ -279,6 +285,27 @@ impl Store for JsonLines {
             }
         }
         Ok(())
+    }
+
+    fn each_behind(
+        &self,
+        id: u64,
+        see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
+    ) -> Result<(), AuditError> {
+        let mut damaged = None;
+        self.each(&mut |entry| match entry {
+            Entry::Record(record) if record.id <= id => ControlFlow::Continue(()),
+            Entry::Record(record) => see(*record),
+            Entry::Damaged { id, reason } => {
+                damaged = Some(AuditError::Damaged { path: self.path.clone(), id, reason });
+                ControlFlow::Break(())
+            }
+        })?;
+        damaged.map_or(Ok(()), Err)
+    }
+
+    fn check_place(&self) -> Result<(), AuditError> {
+        self.place.check()
     }
 
     fn check_form(&self) -> Result<(), AuditError> {

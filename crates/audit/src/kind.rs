@@ -44,6 +44,8 @@ pub enum EventKind {
     LimitsReset,
     /// The rules that decisions are made by have changed.
     PolicyChanged,
+    /// A trail begins in the place of another one, which was set aside.
+    TrailBegun,
     /// A command or a skill is about to run in a sandbox.
     SandboxStarted,
     /// It has ended as it should.
@@ -112,6 +114,7 @@ const ROWS: &[Row] = {
         row(K::LimitReached, "limit_reached", Warn, Point),
         row(K::LimitsReset, "limits_reset", Warn, Point),
         row(K::PolicyChanged, "policy_changed", Warn, Point),
+        row(K::TrailBegun, "trail_begun", Warn, Point),
         row(K::SandboxStarted, "sandbox_started", Info, Start),
         row(K::SandboxCompleted, "sandbox_completed", Info, End),
         row(K::SandboxError, "sandbox_error", Warn, End),

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! - Each record holds the digest of the one before, so that [`AuditTrail::verify`] finds what was edited, removed, added
-//!   or moved. Whoever can write to the file can rewrite all of it, though: keep the [`Head`] in another place now and
-//!   then, and that is found too.
+//!   or moved. Whoever can write to the file can rewrite all of it, though: with [`AuditOptions::register`], each record is sealed
+//!   by a key that moves on, what is known of the trail is kept apart from it, and [`Checkpoint`]s say so to others.
 //! - The start of a run is on the disk before the run begins, and has exactly one end. A run whose writer crashed or was
 //!   killed gets its end when the trail is opened next; what another process still runs does not.
 //! - An action that cannot be put on record is refused, unless [`Unrecorded::Warn`] was chosen.
@@ -37,24 +37,35 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod anchor;
+mod bytes;
+mod checkpoint;
 #[cfg(feature = "sqlite")]
 pub mod database;
 mod error;
 mod event;
 mod json_lines;
 mod kind;
+mod marks;
+mod merkle;
 mod name;
 mod ocsf;
+mod opening;
 #[cfg(feature = "sqlite")]
 mod pages;
 
 pub mod private;
 mod query;
+mod receipt;
 mod record;
 mod recovery;
 mod redact;
+mod register;
+mod rotation;
 #[cfg(feature = "sqlite")]
 mod schema;
+mod seal;
+mod sealing;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
@@ -64,14 +75,19 @@ mod trail_file;
 mod verify;
 mod writers;
 
-pub use error::{AuditError, Displaced};
+pub use anchor::Anchor;
+pub use checkpoint::Checkpoint;
+pub use error::{AuditError, Disagreement, Displaced};
 pub use event::{AuditEvent, Detail};
 pub use kind::{EventKind, EventPhase, EventSeverity};
+pub use marks::Reference;
 pub use name::new_name;
 pub use ocsf::to_ocsf;
 pub use query::{AuditQuery, MAX_QUERY};
+pub use receipt::{NoReceipt, Receipt, Unproven};
 pub use record::{AuditRecord, Head};
 pub use redact::Redactor;
+pub use rotation::Rotated;
 pub use timestamp::Timestamp;
 pub use trail::{AuditOptions, AuditTrail, AuditedRun, Recorded, Unrecorded};
-pub use verify::{Fault, FaultKind, Verified};
+pub use verify::{Fault, FaultKind, Registered, Verified};

@@ -35,7 +35,7 @@ const fn class(kind: EventKind) -> &'static Class {
         K::PathAllowed | K::PathDenied => &FILE,
         K::NetworkAllowed => &NETWORK,
         K::NetworkDenied => &NETWORK_REFUSED,
-        K::PolicyChanged | K::LimitsReset => &CONFIG,
+        K::PolicyChanged | K::LimitsReset | K::TrailBegun => &CONFIG,
         K::ScanClean
         | K::Sanitized
         | K::SkillAccepted

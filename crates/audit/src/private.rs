@@ -33,6 +33,19 @@ pub fn default_state_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
+/// Returns the folder of the register of audit trails, in the folder for what is kept between runs.
+#[must_use]
+pub fn register_folder(state: &Path) -> PathBuf {
+    state.join("trails")
+}
+
+/// Returns the folder of the register of this user, see [`register_folder`]; nothing where no variable says where states are
+/// kept.
+#[must_use]
+pub fn default_register_folder() -> Option<PathBuf> {
+    state_folder(|name| std::env::var_os(name).map(PathBuf::from)).map(|state| register_folder(&state))
+}
+
 /// Creates a folder and its parents for their owner alone, unless they are there.
 ///
 /// # Errors

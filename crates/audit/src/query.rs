@@ -21,13 +21,24 @@ pub struct AuditQuery {
     pub agent: Option<String>,
     /// The skill.
     pub skill: Option<String>,
+    /// Written behind the record of this number.
+    pub behind: Option<u64>,
     /// At most so many, and never more than [`MAX_QUERY`].
     pub limit: usize,
 }
 
 impl Default for AuditQuery {
     fn default() -> Self {
-        Self { event: None, since: None, until: None, run: None, agent: None, skill: None, limit: 20 }
+        Self {
+            event: None,
+            since: None,
+            until: None,
+            run: None,
+            agent: None,
+            skill: None,
+            behind: None,
+            limit: 20,
+        }
     }
 }
 
@@ -44,6 +55,7 @@ impl AuditQuery {
         self.event.as_deref().is_none_or(|pattern| like(pattern, &record.event))
             && self.since.is_none_or(|since| at >= since.to_string().as_str())
             && self.until.is_none_or(|until| at < until.to_string().as_str())
+            && self.behind.is_none_or(|behind| record.id > behind)
             && is(&self.run, &record.run)
             && is(&self.agent, &record.agent)
             && is(&self.skill, &record.skill)

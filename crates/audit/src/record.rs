@@ -15,6 +15,9 @@ pub(crate) const BEGINNING: &str = "00000000000000000000000000000000000000000000
 /// A clock that is behind the last record by more than this was set back.
 const STEP_BACK: u64 = 1_000_000;
 
+/// The detail that says that it was, and by how much.
+pub(crate) const CLOCK_WENT_BACK: &str = "clockWentBackMs";
+
 /// An event on record. Written as JSON, its fields are in this order, which the digest is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -22,7 +25,8 @@ const STEP_BACK: u64 = 1_000_000;
 pub struct AuditRecord {
     /// Its number, from 1 without a gap.
     pub id: u64,
-    /// When. Never before, and never at the same time as the record before: the order of times is that of numbers.
+    /// When. It is later than the record before, so that the order of times is that of numbers; only where the clock was set back
+    /// by more than a second is it earlier, and `clockWentBackMs` says by how much.
     pub timestamp: String,
     /// What: the name of an [`EventKind`].
     pub event: String,
@@ -61,6 +65,9 @@ pub struct AuditRecord {
     /// The digest of all the above.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
+    /// The seal of the digest, by a key that only the register of whoever writes the trail has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
 }
 
 /// Where a trail ends.
@@ -103,10 +110,13 @@ impl Head {
         let Draft { event, run, writer } = draft;
         let last = Timestamp::from_micros(self.micros);
         let mut data = event.details;
-        if now.micros().saturating_add(STEP_BACK) < last.micros() {
-            data.insert("clockWentBackMs".to_owned(), ((last.micros() - now.micros()) / 1000).into());
+        let is_set_back = now.micros().saturating_add(STEP_BACK) < last.micros();
+        data.remove(CLOCK_WENT_BACK);
+        if is_set_back {
+            data.insert(CLOCK_WENT_BACK.to_owned(), ((last.micros() - now.micros()) / 1000).into());
         }
-        let at = if now > last { now } else { last.next() };
+        // A clock that once was wrong must not spoil the times of all that comes: a great step is taken as it is, and told.
+        let at = if now > last || is_set_back { now } else { last.next() };
         let mut record = AuditRecord {
             id: self.id.saturating_add(1),
             timestamp: at.to_string(),
@@ -129,6 +139,7 @@ impl Head {
             writer,
             prev: self.hash.clone(),
             hash: String::new(),
+            seal: None,
         };
         record.hash = record.digest();
         record
@@ -138,7 +149,7 @@ impl Head {
 impl AuditRecord {
     /// Returns the digest that belongs to what the record says.
     pub(crate) fn digest(&self) -> String {
-        let bare = Self { hash: String::new(), ..self.clone() };
+        let bare = Self { hash: String::new(), seal: None, ..self.clone() };
         // Writing strings and numbers to memory cannot fail; if it could, the digest would fit nothing.
         let text = serde_json::to_string(&bare).unwrap_or_default();
         Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -207,6 +218,7 @@ mod tests {
             backend: Some("native".into()),
             exit_code: Some(0),
             duration_ms: Some(1),
+            seal: None,
             ..record
         };
         let written = serde_json::to_value(&full).unwrap();
@@ -231,7 +243,9 @@ mod tests {
         assert_eq!(same.timestamp, "1970-01-01T00:00:09.000001Z");
         assert!(!same.data.contains_key("clockWentBackMs"));
         let back = record(&same.head().unwrap(), 2_000_000);
-        assert_eq!(back.timestamp, "1970-01-01T00:00:09.000002Z");
+        assert_eq!(back.timestamp, "1970-01-01T00:00:02.000000Z");
         assert_eq!(back.data.get("clockWentBackMs"), Some(&Detail::Number(7000)));
+        let shortly = record(&back.head().unwrap(), 1_500_000);
+        assert_eq!(shortly.timestamp, "1970-01-01T00:00:02.000001Z");
     }
 }

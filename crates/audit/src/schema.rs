@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, Error};
 
 /// The form of the database that this version writes.
-pub(crate) const FORM: i64 = 1;
+pub(crate) const FORM: i64 = 2;
 
 /// What makes each form out of the one before.
 ///
@@ -26,6 +26,11 @@ CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events
 CREATE TRIGGER audit_events_last BEFORE DELETE ON audit_events
   BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never removed'); END;
 CREATE TABLE audit_open_runs (run TEXT PRIMARY KEY, start INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+", "
+ALTER TABLE audit_events ADD COLUMN seal TEXT;
+DROP INDEX audit_events_timestamp;
+CREATE INDEX audit_events_timestamp ON audit_events (timestamp);
+CREATE INDEX audit_events_skill ON audit_events (skill) WHERE skill IS NOT NULL;
 "];
 
 /// A table, an index, a view or a trigger, with the text that made it.

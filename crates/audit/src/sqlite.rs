@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::AuditError;
@@ -11,16 +12,19 @@ use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::schema::{self, FORM};
-use crate::store::{Entry, Store};
+use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
 use crate::{database, pages};
 
 const COLUMNS: &str = "id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
-                       data, writer, prev, hash";
+                       data, writer, prev, hash, seal";
+/// Where records were not sealed yet.
+const UNSEALED: &str = "id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
+                        data, writer, prev, hash, NULL";
 const INSERT: &str = "INSERT INTO audit_events (id, timestamp, event, severity, run, agent, skill, decision, rule, backend, \
-                      exit_code, duration_ms, data, writer, prev, hash) \
-                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+                      exit_code, duration_ms, data, writer, prev, hash, seal) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 const HEAD: &str = "SELECT id, timestamp, hash FROM audit_events ORDER BY id DESC LIMIT 1";
 const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_open_runs o JOIN audit_events e ON e.id = o.start \
                          WHERE e.run = o.run ORDER BY o.start";
@@ -34,13 +38,15 @@ pub(crate) struct SqliteTrail {
     places: Vec<TrailFile>,
     /// The version of the schema that was found to be right.
     schema: Option<i64>,
+    /// What is read of each record.
+    columns: &'static str,
 }
 
 impl SqliteTrail {
     /// Opens the database, or creates it. Its folder must exist.
     pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
         let connection = database::open(path).map_err(|error| unusable(path, "opening it", error))?;
-        let mut trail = Self { path: path.to_owned(), connection, places: Vec::new(), schema: None };
+        let mut trail = Self::of(path, connection);
         trail.prepare()?;
         // The journal is there from the first look on, and stays as long as anybody has the database open.
         let files = [path.to_owned(), journal(path)];
@@ -53,12 +59,20 @@ impl SqliteTrail {
     /// Opens a database that somebody else writes to, to read it alone.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         let connection = database::open_to_read(path).map_err(|error| unusable(path, "opening it", error))?;
-        let trail = Self { path: path.to_owned(), connection, places: Vec::new(), schema: None };
+        let mut trail = Self::of(path, connection);
         match trail.form()? {
-            1..=FORM => Ok(trail),
+            1 => {
+                trail.columns = UNSEALED;
+                Ok(trail)
+            }
+            FORM => Ok(trail),
             0 => Err(unusable(path, "opening it", std::io::Error::other("it is no audit trail"))),
             found => Err(trail.newer(found)),
         }
+    }
+
+    fn of(path: &Path, connection: Connection) -> Self {
+        Self { path: path.to_owned(), connection, places: Vec::new(), schema: None, columns: COLUMNS }
     }
 
     fn prepare(&mut self) -> Result<(), AuditError> {
@@ -105,14 +119,23 @@ impl SqliteTrail {
     }
 }
 
+impl Drop for SqliteTrail {
+    /// Closing it, SQLite removes the journal by its name, and by now that may be the journal of another trail.
+    fn drop(&mut self) {
+        if self.check_places().is_err() {
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok();
+        }
+    }
+}
+
 impl Store for SqliteTrail {
-    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError> {
+    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
         self.check_places()?;
         let transaction = begin(&self.path, &mut self.connection)?;
         check_schema(&self.path, &transaction, &mut self.schema)?;
         let mut head = head(&self.path, &transaction)?;
         for draft in drafts {
-            head = insert(&self.path, &transaction, &head, draft, now)?;
+            head = insert(&self.path, &transaction, head.follow(draft, now), seal)?;
         }
         transaction.commit().map_err(|error| unusable(&self.path, "writing a record", error))?;
         // It may have been taken away meanwhile, with what was just written to it.
@@ -120,7 +143,12 @@ impl Store for SqliteTrail {
         Ok(head)
     }
 
-    fn recover(&mut self, is_alive: &dyn Fn(&str) -> bool, now: Timestamp) -> Result<usize, AuditError> {
+    fn recover(
+        &mut self,
+        is_alive: &dyn Fn(&str) -> bool,
+        now: Timestamp,
+        seal: Seal<'_>,
+    ) -> Result<usize, AuditError> {
         let transaction = begin(&self.path, &mut self.connection)?;
         let failed = |error| unusable(&self.path, "ending what was cut off", error);
         let lost: Vec<OpenRun> = open_runs(&transaction)
@@ -130,7 +158,7 @@ impl Store for SqliteTrail {
             .collect();
         let mut head = head(&self.path, &transaction)?;
         for open in &lost {
-            head = insert(&self.path, &transaction, &head, cut_off(open), now)?;
+            head = insert(&self.path, &transaction, head.follow(cut_off(open), now), seal)?;
         }
         transaction.commit().map_err(failed)?;
         Ok(lost.len())
@@ -143,9 +171,10 @@ impl Store for SqliteTrail {
     fn query(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
         let failed = |error| self.unusable("answering a question", error);
         let sql = format!(
-            "SELECT {COLUMNS} FROM audit_events WHERE (?1 IS NULL OR event LIKE ?1) AND (?2 IS NULL OR timestamp >= ?2) AND \
+            "SELECT {} FROM audit_events WHERE (?1 IS NULL OR event LIKE ?1) AND (?2 IS NULL OR timestamp >= ?2) AND \
              (?3 IS NULL OR timestamp < ?3) AND (?4 IS NULL OR run = ?4) AND (?5 IS NULL OR agent = ?5) AND \
-             (?6 IS NULL OR skill = ?6) ORDER BY timestamp DESC LIMIT ?7"
+             (?6 IS NULL OR skill = ?6) AND (?8 IS NULL OR id > ?8) ORDER BY id DESC LIMIT ?7",
+            self.columns
         );
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
         let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
@@ -157,7 +186,8 @@ impl Store for SqliteTrail {
             query.run,
             query.agent,
             query.skill,
-            limit
+            limit,
+            query.behind.map(|id| i64::try_from(id).unwrap_or(i64::MAX)),
         ];
         let mut rows = statement.query(asked).map_err(failed)?;
         let mut records = Vec::new();
@@ -175,7 +205,7 @@ impl Store for SqliteTrail {
     fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
         let failed = |error| self.unusable("reading its records", error);
         // By place in the file, not by an index: an index could hide what the table holds.
-        let sql = format!("SELECT {COLUMNS} FROM audit_events NOT INDEXED ORDER BY id");
+        let sql = format!("SELECT {} FROM audit_events NOT INDEXED ORDER BY id", self.columns);
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
@@ -184,6 +214,33 @@ impl Store for SqliteTrail {
             }
         }
         Ok(())
+    }
+
+    fn each_behind(
+        &self,
+        id: u64,
+        see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
+    ) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("reading its records", error);
+        let sql = format!("SELECT {} FROM audit_events NOT INDEXED WHERE id > ?1 ORDER BY id", self.columns);
+        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+        let mut rows = statement.query([i64::try_from(id).unwrap_or(i64::MAX)]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let record = match read(row).map_err(failed)? {
+                Entry::Record(record) => *record,
+                Entry::Damaged { id, reason } => {
+                    return Err(AuditError::Damaged { path: self.path.clone(), id, reason });
+                }
+            };
+            if see(record).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_place(&self) -> Result<(), AuditError> {
+        self.check_places()
     }
 
     fn check_form(&self) -> Result<(), AuditError> {
@@ -253,11 +310,10 @@ fn check_schema(path: &Path, connection: &Connection, known: &mut Option<i64>) -
 fn insert(
     path: &Path,
     connection: &Connection,
-    head: &Head,
-    draft: Draft,
-    now: Timestamp,
+    mut record: AuditRecord,
+    seal: Seal<'_>,
 ) -> Result<Head, AuditError> {
-    let record = head.follow(draft, now);
+    seal(&mut record);
     let failed = |error| unusable(path, "writing a record", error);
     let rows = write(connection, &record).map_err(failed)?;
     if rows != 1 || !is_kept(connection, &record).map_err(failed)? {
@@ -301,6 +357,7 @@ fn write(connection: &Connection, record: &AuditRecord) -> Result<usize, rusqlit
             record.writer,
             record.prev,
             record.hash,
+            record.seal,
         ],
     )?;
     match record.phase() {
@@ -361,6 +418,7 @@ fn read(row: &Row<'_>) -> Result<Entry, rusqlite::Error> {
             writer: row.get(13)?,
             prev: row.get(14)?,
             hash: row.get(15)?,
+            seal: row.get(16)?,
         })
     };
     Ok(match record() {

@@ -11,10 +11,16 @@ use crate::timestamp::Timestamp;
 /// A file of records. Several processes may have the same one open.
 pub(crate) trait Store: fmt::Debug + Send {
     /// Puts events on record, all or none of them. They are on the disk when this returns.
-    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp) -> Result<Head, AuditError>;
+    /// `seal` sees each record before it is written.
+    fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError>;
 
     /// Puts an end on record for every start that has none and whose writer is gone. Returns how many there were.
-    fn recover(&mut self, is_alive: &dyn Fn(&str) -> bool, now: Timestamp) -> Result<usize, AuditError>;
+    fn recover(
+        &mut self,
+        is_alive: &dyn Fn(&str) -> bool,
+        now: Timestamp,
+        seal: Seal<'_>,
+    ) -> Result<usize, AuditError>;
 
     /// Returns where the trail ends.
     fn head(&self) -> Result<Head, AuditError>;
@@ -24,6 +30,19 @@ pub(crate) trait Store: fmt::Debug + Send {
 
     /// Shows every record in its order, until told to stop.
     fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError>;
+
+    /// Shows the records behind this number, until told to stop.
+    fn each_behind(
+        &self,
+        id: u64,
+        see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
+    ) -> Result<(), AuditError>;
+
+    /// Whether the path still means the file that is open.
+    ///
+    /// # Errors
+    /// When it does not.
+    fn check_place(&self) -> Result<(), AuditError>;
 
     /// Whether what was written can be read here: nothing stands between a reader and the records.
     ///
@@ -38,6 +57,9 @@ pub(crate) trait Store: fmt::Debug + Send {
     /// records.
     fn last_written(&self) -> Result<u64, AuditError>;
 }
+
+/// What seals a record.
+pub(crate) type Seal<'s> = &'s mut dyn FnMut(&mut AuditRecord);
 
 /// A record as it was found.
 #[derive(Debug)]

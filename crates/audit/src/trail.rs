@@ -9,17 +9,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use crate::error::AuditError;
+use crate::anchor::Anchor;
+use crate::error::{AuditError, Disagreement};
 use crate::event::AuditEvent;
-use crate::json_lines::JsonLines;
 use crate::kind::{EventKind, EventPhase};
+use crate::marks::Reference;
 use crate::name::new_name;
+use crate::opening::{BESIDE, WRITERS, beside, open_store, open_store_to_read, resolved};
 use crate::query::AuditQuery;
+use crate::receipt::{self, NoReceipt, Receipt};
 use crate::record::{AuditRecord, Draft, Head};
 use crate::redact::Redactor;
-use crate::store::Store;
-use crate::verify::{Verified, verify};
+use crate::register::{Known, Register};
+use crate::sealing::{self, Due, Sealing, check_unsealed};
+use crate::store::{Seal, Store};
+use crate::timestamp::Timestamp;
+use crate::verify::{Beside, Verified, verify};
 use crate::writers::{self, Writer};
+
+/// What writes to a trail.
+type Write<'w, T> = &'w mut dyn FnMut(&mut dyn Store, Timestamp, Seal<'_>) -> Result<T, AuditError>;
 
 /// How a trail is written.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +37,23 @@ pub struct AuditOptions {
     pub redactor: Redactor,
     /// What becomes of an action that cannot be put on record.
     pub unrecorded: Unrecorded,
+    /// The folder of the register, which knows where each trail ends and has the keys of its seals. Without one, records are
+    /// not sealed; a trail that is sealed is then refused. It belongs where no command can write, see [`register_folder`].
+    ///
+    /// [`register_folder`]: crate::private::register_folder
+    pub register: Option<PathBuf>,
+    /// Where checkpoints are told besides.
+    pub anchors: Vec<Anchor>,
+}
+
+impl AuditOptions {
+    /// With the register of this user, see [`default_register_folder`]; without one where there is no place for it.
+    ///
+    /// [`default_register_folder`]: crate::private::default_register_folder
+    #[must_use]
+    pub fn of_user() -> Self {
+        Self { register: crate::private::default_register_folder(), ..Self::default() }
+    }
 }
 
 /// What becomes of an action that cannot be put on record.
@@ -73,7 +99,10 @@ pub struct AuditTrail(Arc<Inner>);
 struct Inner {
     /// Where it is, without links.
     path: PathBuf,
+    /// Where it is, as whoever opened it says.
+    named: PathBuf,
     store: Mutex<Box<dyn Store>>,
+    sealing: Option<Sealing>,
     writer: Option<Writer>,
     options: AuditOptions,
     clock: fn() -> SystemTime,
@@ -108,18 +137,31 @@ impl AuditTrail {
         options: AuditOptions,
         clock: fn() -> SystemTime,
     ) -> Result<Self, AuditError> {
-        let folder = beside(path, WRITERS);
-        let unusable = |source| AuditError::Unusable {
+        let unusable = |doing, source: std::io::Error| AuditError::Unusable {
             path: path.to_owned(),
-            doing: "taking a place among its writers",
-            source: Box::new(source),
+            doing,
+            source: source.into(),
         };
-        let mut store = open_store(path)?;
-        let writer = Writer::enter(&folder).map_err(unusable)?;
-        store.recover(&|name| writers::is_alive(&folder, name), clock().into())?;
-        writers::clear(&folder).map_err(unusable)?;
-        let path = resolved(path).map_err(unusable)?;
-        Ok(Self(Arc::new(Inner { path, store: Mutex::new(store), writer: Some(writer), options, clock })))
+        let (named, path) = (path, &resolved(path).map_err(|error| unusable("opening it", error))?);
+        let register = options.register.as_deref();
+        let sealing =
+            register.map(|folder| Sealing::find(folder, path, options.anchors.clone())).transpose()?;
+        let store = open_store(named)?;
+        match (&sealing, register) {
+            (Some(sealing), Some(folder)) => sealing.enter(folder, &*store, clock().into())?,
+            _ => check_unsealed(path, &*store)?,
+        }
+        let folder = beside(path, WRITERS);
+        let enter = |error| unusable("taking a place among its writers", error);
+        let writer = Some(Writer::enter(&folder).map_err(enter)?);
+        let (path, named) = (path.clone(), named.to_owned());
+        let store = Mutex::new(store);
+        let trail = Self(Arc::new(Inner { path, named, store, sealing, writer, options, clock }));
+        trail.write(Due::Sometimes, &mut |store, now, seal| {
+            store.recover(&|name| writers::is_alive(&folder, name), now, seal).map(drop)
+        })?;
+        writers::clear(&folder).map_err(enter)?;
+        Ok(trail)
     }
 
     /// Opens a trail that others write to, to read it. Nothing is created, mended or recovered.
@@ -127,15 +169,27 @@ impl AuditTrail {
     /// # Errors
     /// When there is no such trail.
     pub fn open_to_read(path: &Path) -> Result<Self, AuditError> {
-        let store = open_store_to_read(path)?;
-        let (path, options) = (path.to_owned(), AuditOptions::default());
-        Ok(Self(Arc::new(Inner {
-            path,
-            store: Mutex::new(store),
-            writer: None,
-            options,
-            clock: SystemTime::now,
-        })))
+        Self::open_to_read_beside(path, None)
+    }
+
+    /// As [`AuditTrail::open_to_read`], with the folder of the register, which [`AuditTrail::verify`] then asks.
+    ///
+    /// # Errors
+    /// When there is no such trail: [`AuditError::Disagrees`] where the register knows that there was one.
+    pub fn open_to_read_beside(path: &Path, register: Option<&Path>) -> Result<Self, AuditError> {
+        // What is not there has no place either.
+        let (named, path) = (path.to_owned(), resolved(path).unwrap_or_else(|_| path.to_owned()));
+        if let Some(known) = known(register, &path)?
+            && known.head.id > 0
+            && std::fs::symlink_metadata(&path).is_err()
+        {
+            return Err(AuditError::Disagrees { path, why: Disagreement::Gone { records: known.head.id } });
+        }
+        let store = Mutex::new(open_store_to_read(&named)?);
+        let options = AuditOptions { register: register.map(Path::to_path_buf), ..AuditOptions::default() };
+        let inner =
+            Inner { path, named, store, sealing: None, writer: None, options, clock: SystemTime::now };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// Opens the trail of this user, see [`AuditTrail::default_path`], or creates it.
@@ -149,8 +203,9 @@ impl AuditTrail {
             doing: "finding its folder",
             source: source.into(),
         };
-        crate::private::default_state_folder().map_err(homeless)?;
-        Self::open(&path, options)
+        let folder = crate::private::default_state_folder().map_err(homeless)?;
+        let register = options.register.or_else(|| Some(crate::private::register_folder(&folder)));
+        Self::open(&path, AuditOptions { register, ..options })
     }
 
     /// Where the trail of this user is: `stockade/audit.db` in `$XDG_STATE_HOME`, or in `~/.local/state`; nowhere when
@@ -238,7 +293,42 @@ impl AuditTrail {
     /// # Errors
     /// When the trail cannot be read at all.
     pub fn verify(&self, expected: Option<&Head>) -> Result<Verified, AuditError> {
-        verify(&**self.store()?, expected)
+        self.compared(expected, None)
+    }
+
+    /// As [`AuditTrail::verify`], against what was kept elsewhere: the first record that is another one is named.
+    ///
+    /// # Errors
+    /// As [`AuditTrail::verify`].
+    pub fn verify_against(&self, reference: &Reference) -> Result<Verified, AuditError> {
+        self.compared(None, Some(reference))
+    }
+
+    fn compared(
+        &self,
+        expected: Option<&Head>,
+        reference: Option<&Reference>,
+    ) -> Result<Verified, AuditError> {
+        let register = self.0.options.register.as_deref();
+        // What is known comes first: what is written meanwhile then follows from it.
+        let mut beside = Beside { expected, reference, is_asked: register.is_some(), ..Beside::default() };
+        match known(register, &self.0.path) {
+            Ok(known) => beside.known = known,
+            Err(error) => beside.unsound.push(error.to_string()),
+        }
+        sealing::checkpoints(&self.0.path, &mut beside);
+        Ok(verify(&**self.store()?, beside))
+    }
+
+    /// Makes a receipt of one record: that it was on record when a checkpoint was made. Somebody else can check it without
+    /// the trail, see [`Receipt::check`].
+    ///
+    /// # Errors
+    /// When the trail cannot be read.
+    pub fn receipt(&self, id: u64) -> Result<Result<Receipt, NoReceipt>, AuditError> {
+        let store = self.store()?;
+        store.check_form()?;
+        receipt::make(&**store, &self.0.path, id)
     }
 
     /// Whether whoever may write what `may_write` says cannot write to the trail, nor to what belongs to it. `may_write`
@@ -250,7 +340,7 @@ impl AuditTrail {
         &self,
         may_write: impl Fn(&Path) -> Option<&'p Path>,
     ) -> Result<(), AuditError> {
-        let files = BESIDE.iter().map(|ending| beside(&self.0.path, ending));
+        let files = BESIDE.iter().map(|ending| beside(&self.0.path, ending)).chain(self.register());
         let within = std::iter::once(self.0.path.clone())
             .chain(files)
             .find_map(|path| may_write(&path).map(Path::to_path_buf));
@@ -260,6 +350,12 @@ impl AuditTrail {
         }
     }
 
+    /// Where the register is, without links.
+    fn register(&self) -> Option<PathBuf> {
+        let folder = self.0.options.register.as_ref()?;
+        Some(std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
+    }
+
     fn append(&self, event: AuditEvent, run: Option<String>) -> Result<Recorded, AuditError> {
         let writer = self
             .0
@@ -267,12 +363,37 @@ impl AuditTrail {
             .as_ref()
             .ok_or_else(|| misused(event.kind, "cannot be written: the trail was opened to be read"))?;
         let event = event.made_safe(&self.0.options.redactor);
+        let due = if event.kind.phase() == EventPhase::End { Due::Now } else { Due::Sometimes };
         let draft = Draft { event, run, writer: writer.name.clone() };
-        let kept = self.store().and_then(|mut store| store.append(vec![draft], (self.0.clock)().into()));
+        let kept = self.write(due, &mut |store, now, seal| store.append(vec![draft.clone()], now, seal));
         match (kept, self.0.options.unrecorded) {
             (Ok(head), _) => Ok(Recorded::Kept(head)),
             (Err(error), Unrecorded::Warn) => Ok(Recorded::Lost(error)),
             (Err(error), Unrecorded::Refuse) => Err(error),
+        }
+    }
+
+    /// Lets something write, to the file that is there now: the one that was opened may have been set aside meanwhile.
+    fn write<T>(&self, due: Due, act: Write<'_, T>) -> Result<T, AuditError> {
+        let mut store = self.store()?;
+        match (self.write_once(&mut **store, due, act), &self.0.sealing, &self.0.options.register) {
+            (Err(AuditError::Displaced { .. }), Some(sealing), Some(folder)) => {
+                // Only the register can tell a new trail from one that somebody put there.
+                let found = Sealing::find(folder, &self.0.path, Vec::new());
+                let found = found.and_then(|_| open_store(&self.0.named))?;
+                sealing.enter(folder, &*found, (self.0.clock)().into())?;
+                *store = found;
+                self.write_once(&mut **store, due, act)
+            }
+            (written, ..) => written,
+        }
+    }
+
+    fn write_once<T>(&self, store: &mut dyn Store, due: Due, act: Write<'_, T>) -> Result<T, AuditError> {
+        let now = (self.0.clock)().into();
+        match &self.0.sealing {
+            Some(sealing) => sealing.write(store, now, due, |store, seal| act(store, now, seal)),
+            None => act(store, now, &mut |_| ()),
         }
     }
 
@@ -345,52 +466,13 @@ fn misused(kind: EventKind, rule: &'static str) -> AuditError {
     AuditError::Misused { event: kind.name(), rule }
 }
 
-/// What lies beside a trail and belongs to it.
-const BESIDE: &[&str] = &[WRITERS, "-wal", "-shm", "-journal", ".head"];
-const WRITERS: &str = ".writers";
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-/// Where a file is, whatever links lead to its folder. The file itself is none: it was opened as such.
-fn resolved(path: &Path) -> std::io::Result<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = std::fs::canonicalize(folder)?;
-    Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
-}
-
-fn has_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "jsonl")
-}
-
-fn open_store(path: &Path) -> Result<Box<dyn Store>, AuditError> {
-    if has_lines(path) {
-        return Ok(Box::new(JsonLines::open(path)?));
-    }
-    #[cfg(feature = "sqlite")]
-    return Ok(Box::new(crate::sqlite::SqliteTrail::open(path)?));
-    #[cfg(not(feature = "sqlite"))]
-    Err(no_database(path))
-}
-
-fn open_store_to_read(path: &Path) -> Result<Box<dyn Store>, AuditError> {
-    if has_lines(path) {
-        return Ok(Box::new(JsonLines::open_to_read(path)?));
-    }
-    #[cfg(feature = "sqlite")]
-    return Ok(Box::new(crate::sqlite::SqliteTrail::open_to_read(path)?));
-    #[cfg(not(feature = "sqlite"))]
-    Err(no_database(path))
-}
-
-#[cfg(not(feature = "sqlite"))]
-fn no_database(path: &Path) -> AuditError {
-    AuditError::Unusable {
+/// What the register knows of a trail.
+fn known(register: Option<&Path>, path: &Path) -> Result<Option<Known>, AuditError> {
+    let unusable = |error: std::io::Error| AuditError::Unusable {
         path: path.to_owned(),
-        doing: "opening it",
-        source: "this program was built without SQLite; name a file that ends in .jsonl".into(),
-    }
+        doing: "reading its register",
+        source: error.into(),
+    };
+    let found = register.map(|folder| Register::find(folder, path)).transpose().map_err(unusable)?.flatten();
+    found.map(|register| register.read()).transpose().map(Option::flatten).map_err(unusable)
 }

@@ -1,12 +1,17 @@
 //! Whether a trail is as it was written.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use crate::error::AuditError;
+use crate::bytes::from_hex;
+use crate::checkpoint::Checkpoint;
 use crate::kind::EventPhase;
-use crate::record::{AuditRecord, Head};
+use crate::marks::{Mark, Marks, Reference};
+use crate::merkle::Frontier;
+use crate::record::{AuditRecord, CLOCK_WENT_BACK, Head};
+use crate::register::Known;
 use crate::store::{Entry, Store};
 
 /// The most faults that a report names.
@@ -26,6 +31,39 @@ pub struct Verified {
     pub faults: Vec<Fault>,
     /// How many more there are.
     pub faults_left_out: usize,
+    /// What the register of this user knows of the trail.
+    pub registered: Registered,
+    /// How many checkpoints the records were compared with.
+    pub checkpoints: usize,
+}
+
+/// What a register knows of a trail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Registered {
+    /// No register was asked.
+    NotAsked,
+    /// It knows nothing of this trail: it was written before there was a register, or somewhere else.
+    Unknown,
+    /// It knows so many records.
+    Known(u64),
+}
+
+/// What records are compared with, beside each other.
+#[derive(Debug, Default)]
+pub(crate) struct Beside<'b> {
+    /// A head that was kept elsewhere.
+    pub(crate) expected: Option<&'b Head>,
+    /// What was kept elsewhere.
+    pub(crate) reference: Option<&'b Reference>,
+    /// What the register knows, if one was asked and it knows something.
+    pub(crate) known: Option<Known>,
+    /// Whether a register was asked.
+    pub(crate) is_asked: bool,
+    /// The checkpoints beside the trail.
+    pub(crate) checkpoints: Vec<Checkpoint>,
+    /// What is wrong with what lies beside the trail.
+    pub(crate) unsound: Vec<String>,
 }
 
 /// Something that is not as it was written.
@@ -65,6 +103,25 @@ pub enum FaultKind {
     },
     /// It is not the record that was expected to be there.
     NotTheExpected,
+    /// It is another record than the one that the register knows at this place.
+    NotTheRegistered,
+    /// It was added by somebody who has no key.
+    Unsealed,
+    /// Records behind it are missing that the register knows.
+    Fewer {
+        /// How many records it knows.
+        known: u64,
+    },
+    /// It is not as a checkpoint of so many records says.
+    NotTheCheckpointed {
+        /// How many records the checkpoint is of.
+        size: u64,
+    },
+    /// It is not as what was kept elsewhere says, when the trail had so many records.
+    NotTheReferred {
+        /// How many there were.
+        size: u64,
+    },
     /// The file itself is not as this program leaves it: something that could hide or swallow records, damaged pages,
     /// bytes behind the end.
     Unsound(String),
@@ -80,11 +137,10 @@ impl Verified {
     }
 }
 
-/// Looks at every record. `expected` is a head that was kept elsewhere: with it, even a trail that was written anew from
-/// beginning to end is found out.
-pub(crate) fn verify(store: &dyn Store, expected: Option<&Head>) -> Result<Verified, AuditError> {
-    let mut check = Check::new(expected);
-    for what in store.unsound() {
+/// Looks at every record, and compares it with whatever was kept beside it.
+pub(crate) fn verify(store: &dyn Store, beside: Beside<'_>) -> Verified {
+    let mut check = Check::new(beside);
+    for what in store.unsound().into_iter().chain(std::mem::take(&mut check.beside.unsound)) {
         check.fault(0, FaultKind::Unsound(what));
     }
     // Before the records: what is written meanwhile must not look as if it had been removed.
@@ -96,7 +152,7 @@ pub(crate) fn verify(store: &dyn Store, expected: Option<&Head>) -> Result<Verif
     if let Err(error) = all {
         check.fault(check.head.id, FaultKind::UnreadableBehind(reason(&error)));
     }
-    Ok(check.end(last_written.unwrap_or(0)))
+    check.end(last_written.unwrap_or(0))
 }
 
 /// The innermost cause: the path and what was being done say nothing to whoever asked for just that.
@@ -108,8 +164,13 @@ fn reason(error: &dyn std::error::Error) -> String {
     innermost.to_string()
 }
 
-struct Check<'e> {
-    expected: Option<&'e Head>,
+struct Check<'b> {
+    beside: Beside<'b>,
+    registered: Registered,
+    checkpoints: usize,
+    marks: Marks,
+    referred: Marks,
+    frontier: Frontier,
     met_expected: bool,
     records: u64,
     head: Head,
@@ -118,11 +179,21 @@ struct Check<'e> {
     faults_left_out: usize,
 }
 
-impl<'e> Check<'e> {
-    fn new(expected: Option<&'e Head>) -> Self {
+impl<'b> Check<'b> {
+    fn new(beside: Beside<'b>) -> Self {
+        let reference = beside.reference.map(|reference| reference.marks.clone());
         Self {
-            expected,
-            met_expected: expected.is_none_or(|expected| expected.id == 0),
+            registered: match (&beside.known, beside.is_asked) {
+                (Some(known), _) => Registered::Known(known.head.id),
+                (None, true) => Registered::Unknown,
+                (None, false) => Registered::NotAsked,
+            },
+            checkpoints: beside.checkpoints.len(),
+            marks: Marks::new(beside.checkpoints.iter().map(Mark::of)),
+            referred: Marks::new(reference.unwrap_or_default()),
+            met_expected: beside.expected.is_none_or(|expected| expected.id == 0),
+            beside,
+            frontier: Frontier::default(),
             records: 0,
             head: Head::default(),
             open: HashSet::new(),
@@ -138,12 +209,44 @@ impl<'e> Check<'e> {
                 self.place(&record);
                 self.run(&record);
                 self.anchor(&record);
+                self.register(&record);
+                self.mark(&record);
                 self.head = record.head().unwrap_or_else(|| Head { id: record.id, ..self.head.clone() });
             }
             Entry::Damaged { id, reason } => {
                 self.fault(id, FaultKind::Unreadable(reason));
                 self.head.id = id;
             }
+        }
+    }
+
+    /// The register knows the digest of one record, and with it all before, and can tell the seals of those behind.
+    fn register(&mut self, record: &AuditRecord) {
+        let Some(known) = &mut self.beside.known else { return };
+        let Registered::Known(records) = self.registered else { return };
+        let fault = match record.id.cmp(&records) {
+            Ordering::Less => None,
+            Ordering::Equal => (record.hash != known.head.hash).then_some(FaultKind::NotTheRegistered),
+            Ordering::Greater => (!known.accept(record)).then_some(FaultKind::Unsealed),
+        };
+        if let Some(kind) = fault {
+            // What comes behind says no more.
+            self.beside.known = None;
+            self.fault(record.id, kind);
+        }
+    }
+
+    fn mark(&mut self, record: &AuditRecord) {
+        let digest = from_hex(&record.hash).unwrap_or_default();
+        self.frontier.push(&digest);
+        let frontier = &self.frontier;
+        let size = self.marks.see(record.id, &digest, || frontier.root());
+        let referred = self.referred.see(record.id, &digest, || frontier.root());
+        if let Some(size) = size {
+            self.fault(record.id, FaultKind::NotTheCheckpointed { size });
+        }
+        if let Some(size) = referred {
+            self.fault(record.id, FaultKind::NotTheReferred { size });
         }
     }
 
@@ -160,6 +263,8 @@ impl<'e> Check<'e> {
         }
         match record.head() {
             Some(head) if head.micros > self.head.micros => {}
+            // Whoever set the clock right is on record with it.
+            Some(_) if record.data.contains_key(CLOCK_WENT_BACK) => {}
             _ => self.fault(id, FaultKind::OutOfTime),
         }
     }
@@ -181,7 +286,7 @@ impl<'e> Check<'e> {
     }
 
     fn anchor(&mut self, record: &AuditRecord) {
-        let Some(expected) = self.expected.filter(|expected| expected.id == record.id) else { return };
+        let Some(expected) = self.beside.expected.filter(|expected| expected.id == record.id) else { return };
         self.met_expected = true;
         if expected.hash != record.hash {
             self.fault(record.id, FaultKind::NotTheExpected);
@@ -200,7 +305,17 @@ impl<'e> Check<'e> {
         if last_written > self.head.id {
             self.fault(self.head.id, FaultKind::CutOff { last: last_written });
         }
-        if let Some(expected) = self.expected.filter(|_| !self.met_expected) {
+        let id = self.head.id;
+        if let Some(known) = self.beside.known.take().filter(|known| known.head.id > id) {
+            self.fault(id, FaultKind::Fewer { known: known.head.id });
+        }
+        if let Some(size) = self.marks.end(id) {
+            self.fault(id, FaultKind::NotTheCheckpointed { size });
+        }
+        if let Some(size) = self.referred.end(id) {
+            self.fault(id, FaultKind::NotTheReferred { size });
+        }
+        if let Some(expected) = self.beside.expected.filter(|_| !self.met_expected) {
             self.fault(expected.id, FaultKind::NotTheExpected);
         }
         Verified {
@@ -209,6 +324,8 @@ impl<'e> Check<'e> {
             open_runs: self.open.len(),
             faults: self.faults,
             faults_left_out: self.faults_left_out,
+            registered: self.registered,
+            checkpoints: self.checkpoints,
         }
     }
 }
@@ -234,6 +351,30 @@ impl fmt::Display for Fault {
             FaultKind::BeginsTwice => write!(f, "record {id} begins a run that is under way"),
             FaultKind::CutOff { last } => {
                 write!(f, "the trail ends with record {id}, but {last} were written")
+            }
+            FaultKind::NotTheRegistered => {
+                write!(
+                    f,
+                    "record {id} is not the one that was written: the trail was rewritten, or is another one"
+                )
+            }
+            FaultKind::Unsealed => {
+                write!(f, "record {id} was not written by Stockade here: its seal is not right")
+            }
+            FaultKind::Fewer { known } => {
+                write!(
+                    f,
+                    "the trail ends with record {id}, but {known} were written: it was cut off, or is an older copy"
+                )
+            }
+            FaultKind::NotTheCheckpointed { size } => {
+                write!(f, "record {id} is not as the checkpoint of {size} records says")
+            }
+            FaultKind::NotTheReferred { size } => {
+                write!(
+                    f,
+                    "record {id} is the first that is not as what was kept elsewhere says, of {size} records"
+                )
             }
             FaultKind::Unsound(what) => f.write_str(what),
             FaultKind::UnreadableBehind(reason) => {

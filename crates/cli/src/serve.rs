@@ -46,7 +46,7 @@ use operator_rules::OperatorRules;
 use pool::Pool;
 use sessions::Sessions;
 use stockade_guard::audit::Unrecorded;
-use stockade_guard::config::{Config, ConfigSources};
+use stockade_guard::config::{AuditConfig, Config, ConfigSources};
 use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers};
 #[cfg(target_os = "linux")]
 use stockade_guard::{GuardCache, exec::SandboxPool};
@@ -94,7 +94,7 @@ pub(crate) enum Evaluations {
 #[derive(Debug, Clone)]
 struct Recording {
     /// The trail that it names; that of this user where it names none.
-    path: Option<PathBuf>,
+    audit: AuditConfig,
     /// What becomes of an answer that cannot be put on record.
     unrecorded: Unrecorded,
 }
@@ -189,6 +189,6 @@ impl Recording {
         let audit = config.audit();
         Ok(audit
             .evaluations
-            .then(|| Self { path: audit.path.clone(), unrecorded: crate::trail::unrecorded(&config) }))
+            .then(|| Self { audit: audit.clone(), unrecorded: crate::trail::unrecorded(&config) }))
     }
 }

@@ -1,15 +1,28 @@
 //! The audit trail that a configuration names.
 
-use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, Recorded, Unrecorded};
-use stockade_guard::config::Config;
+use std::path::Path;
+
+use stockade_guard::audit::{Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, Recorded, Unrecorded};
+use stockade_guard::config::{AuditConfig, Config};
 
 /// Opens the trail, to write to it.
 pub(crate) fn open(config: &Config) -> Result<AuditTrail, AuditError> {
-    let options = AuditOptions { unrecorded: unrecorded(config), ..AuditOptions::default() };
-    match &config.audit().path {
+    let options = AuditOptions { unrecorded: unrecorded(config), ..options(Some(config.audit())) };
+    open_at(config.audit().path.as_deref(), options)
+}
+
+/// Opens the trail in this file, or that of the user, to write to it.
+pub(crate) fn open_at(path: Option<&Path>, options: AuditOptions) -> Result<AuditTrail, AuditError> {
+    match path {
         Some(path) => AuditTrail::open(path, options),
         None => AuditTrail::open_default(options),
     }
+}
+
+/// How every trail is written: sealed with the keys of the register of this user, and told to the anchors of a configuration.
+pub(crate) fn options(configured: Option<&AuditConfig>) -> AuditOptions {
+    let anchors = configured.into_iter().flat_map(|audit| &audit.anchors).map(|anchor| Anchor::read(anchor));
+    AuditOptions { anchors: anchors.collect(), ..AuditOptions::of_user() }
 }
 
 /// What becomes of an action that cannot be put on record.

@@ -96,6 +96,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("audit", "audit_record")],
     },
     Parser {
+        reads: "checkpoints and receipts of the audit trail",
+        path: "crates/audit/src/checkpoint.rs",
+        targets: &[("audit", "audit_note")],
+    },
+    Parser {
         reads: "audit trails that somebody may have changed",
         path: "crates/audit/src/verify.rs",
         targets: &[("audit", "audit_verify")],

@@ -3,7 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use stockade_audit::{AuditQuery, AuditRecord, AuditTrail, MAX_QUERY, Redactor, Verified, to_ocsf};
+use stockade_audit::{
+    AuditQuery, AuditRecord, AuditTrail, Checkpoint, MAX_QUERY, Receipt, Redactor, Verified, to_ocsf,
+};
 
 /// Every line of JSON is a record or is not one. A record is written as it was read, has an answer for every reader,
 /// and can be exported.
@@ -37,6 +39,23 @@ pub(crate) fn verify(data: &[u8]) {
     if verified.intact() {
         assert!(read_all.is_ok());
         is_a_chain(&records, &verified);
+    }
+}
+
+/// Every text is a file of checkpoints or is not one, and the same holds for receipts. What can be read is in the order in which it
+/// stands there, and a receipt that is none of ours shows nothing.
+pub(crate) fn note(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Checkpoint::read_all(text) {
+        Ok(all) => assert_eq!(all.is_empty(), text.is_empty()),
+        Err(line) => assert!(line >= 1 && line <= text.matches('\n').count() + 1),
+    }
+    if let Ok(receipt) = Receipt::read(text) {
+        let again = Receipt::read(&serde_json::to_string(&receipt).unwrap()).unwrap();
+        assert_eq!(again, receipt);
+        // By a key that nobody has used for it.
+        let key = "stockade/x+0f6ea5de+Ad1lh9sq6s5LsNLJ0Q6d1jKUGGyKRmAZqA1tl/cpU7wS";
+        assert!(receipt.check(key).is_err());
     }
 }
 

@@ -13,8 +13,11 @@ use proptest::prelude::*;
 use crate::properties;
 use replay::{Property, replay};
 
-const TARGETS: &[(&str, Property)] =
-    &[("audit_record", properties::record), ("audit_verify", properties::verify)];
+const TARGETS: &[(&str, Property)] = &[
+    ("audit_note", properties::note),
+    ("audit_record", properties::record),
+    ("audit_verify", properties::verify),
+];
 
 fn seeds(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target)
@@ -53,5 +56,6 @@ proptest! {
     fn any_text_has_an_answer(text in any::<String>()) {
         properties::verify(text.as_bytes());
         properties::record(text.as_bytes());
+        properties::note(text.as_bytes());
     }
 }

@@ -1,17 +1,20 @@
 //! `stockade audit`: what was allowed, refused and run.
 #![expect(clippy::disallowed_methods, reason = "reads the clock, and waits for new records")]
 
+mod receipts;
+mod rotate;
 pub(crate) mod when;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use stockade_guard::audit::{
-    AuditError, AuditQuery, AuditRecord, AuditTrail, Head, MAX_QUERY, Timestamp, Verified, to_ocsf,
+    AuditError, AuditQuery, AuditRecord, AuditTrail, Head, MAX_QUERY, Reference, Registered, Timestamp,
+    Verified, private::default_register_folder, to_ocsf,
 };
 
 use crate::args::{Format, HELP};
@@ -29,19 +32,26 @@ Examples:
   stockade audit query --event 'sandbox_%' --since 2h
   stockade audit tail --follow                      see records as they are written
   stockade audit verify                             find whatever was edited, removed or moved
+  stockade audit verify --against /mnt/other/audit.checkpoints
+                                                    and compare with what was kept elsewhere
+  stockade audit receipt 42 > receipt.json          for somebody who has not the trail
   stockade audit export --as ocsf > events.jsonl    for a collector";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  for verify: the trail is as it was written
-  1  for verify: something is not as it was written
+  1  for verify and check-receipt: something is not as it was written
   2  the command line is wrong
   3  the trail could not be read, or not all of it
 
 The trail of this user is stockade/audit.db in $XDG_STATE_HOME or ~/.local/state. It is an SQLite database, so any tool
 reads it, also while it is written to:
 
-  SELECT * FROM audit_events WHERE event LIKE 'sandbox_%' ORDER BY timestamp DESC LIMIT 10;";
+  SELECT * FROM audit_events WHERE event LIKE 'sandbox_%' ORDER BY timestamp DESC LIMIT 10;
+
+A register beside it, in stockade/trails, knows where each trail ends and seals each record with a key that moves on: verify asks
+it by itself. At the end of each run, and every 64 records, a checkpoint is signed and put into FILE.checkpoints; copy that
+to another place now and then, or let `audit.anchors` of the configuration do so.";
 
 /// How often new records are looked for.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -80,6 +90,32 @@ enum AuditCommand {
         /// A record that must be there, as an earlier verify has printed it: NUMBER:DIGEST
         #[arg(long, value_name = "RECORD", value_parser = parse_head)]
         expect: Option<Head>,
+
+        /// What was kept elsewhere: checkpoints of this trail, or an earlier copy of it; the first record that differs is named
+        #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+        against: Option<PathBuf>,
+    },
+    /// Print a receipt of one record: that it was on record when a checkpoint was signed
+    Receipt {
+        /// The number of the record
+        #[arg(value_name = "NUMBER")]
+        id: u64,
+    },
+    /// Check a receipt, without the trail that it is from
+    CheckReceipt {
+        /// The receipt
+        #[arg(value_name = "RECEIPT")]
+        receipt: PathBuf,
+
+        /// The key of the checkpoint, as its owner told it: NAME+ID+KEY
+        #[arg(long, value_name = "KEY")]
+        key: String,
+    },
+    /// Set the trail aside, under another name, and begin a new one in its place, which says so
+    Rotate {
+        /// The other name [default: the name of the trail and the time]
+        #[arg(long, value_name = "NAME")]
+        to: Option<PathBuf>,
     },
     /// Print every record as a line of JSON, the oldest first
     Export {
@@ -132,27 +168,40 @@ enum Form {
 
 /// Runs the command.
 pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure> {
-    let trail = open(args.file.clone())?;
+    let (format, trail) = (args.format, || open(args.file.clone()));
     match &args.command {
-        AuditCommand::Query(filter) => query(&trail, filter, args.format, color),
-        AuditCommand::Tail { limit, follow } => tail(&trail, *limit, *follow, args.format, color),
-        AuditCommand::Verify { expect } => verify(&trail, expect.as_ref(), args.format, color),
-        AuditCommand::Export { form } => export(&trail, *form),
+        AuditCommand::Query(filter) => query(&trail()?, filter, format, color),
+        AuditCommand::Tail { limit, follow } => tail(&trail()?, *limit, *follow, format, color),
+        AuditCommand::Verify { expect, against } => {
+            verify(&trail()?, expect.as_ref(), against.as_deref(), format, color)
+        }
+        AuditCommand::Receipt { id } => receipts::print(&trail()?, *id),
+        AuditCommand::CheckReceipt { receipt, key } => receipts::check(receipt, key, format),
+        AuditCommand::Rotate { to } => rotate::rotate(&path(args.file.clone())?, to.as_deref(), format),
+        AuditCommand::Export { form } => export(&trail()?, *form),
     }
 }
 
-fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
-    let path = file.or_else(AuditTrail::default_path).ok_or_else(|| {
+fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    file.or_else(AuditTrail::default_path).ok_or_else(|| {
         Failure::usage("neither XDG_STATE_HOME nor HOME says where your audit trail is")
             .with_help("name it with --file")
-    })?;
+    })
+}
+
+fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
+    let path = path(file)?;
+    let opened = AuditTrail::open_to_read_beside(&path, default_register_folder().as_deref());
+    if let Err(error @ AuditError::Disagrees { .. }) = &opened {
+        return Err(Failure::found(error));
+    }
     if !path.exists() {
         let nothing = Failure::incomplete(format_args!("there is no audit trail in {}", path.display()));
         return Err(nothing.with_help(
             "it begins with 'stockade run', 'serve' or 'exec --audit'; name another with --file",
         ));
     }
-    AuditTrail::open_to_read(&path).map_err(|error| unreadable(&error))
+    opened.map_err(|error| unreadable(&error))
 }
 
 fn unreadable(error: &AuditError) -> Failure {
@@ -184,6 +233,7 @@ impl Filter {
             agent: self.agent.clone(),
             skill: self.skill.clone(),
             limit: self.limit,
+            ..AuditQuery::default()
         }
     }
 }
@@ -207,9 +257,7 @@ fn tail(
         if output.write(&printed).is_break() || output.flush().is_break() || !follow {
             return output.finish(Exit::Clean);
         }
-        if let Some(last) = records.last().and_then(|record| Timestamp::parse(&record.timestamp)) {
-            asked.since = Some(Timestamp::from_micros(last.micros() + 1));
-        }
+        asked.behind = records.last().map(|record| record.id).or(asked.behind);
         asked.limit = MAX_QUERY;
         thread::sleep(PAUSE);
     }
@@ -218,10 +266,17 @@ fn tail(
 fn verify(
     trail: &AuditTrail,
     expect: Option<&Head>,
+    against: Option<&Path>,
     format: Format,
     color: ColorChoice,
 ) -> Result<Exit, Failure> {
-    let verified = trail.verify(expect).map_err(|error| unreadable(&error))?;
+    let verified = match against {
+        None => trail.verify(expect),
+        Some(file) => trail.verify_against(&Reference::read(file).map_err(|why| {
+            Failure::incomplete(format_args!("cannot compare with {}: {why}", file.display()))
+        })?),
+    };
+    let verified = verified.map_err(|error| unreadable(&error))?;
     let printed = match format {
         Format::Text => audit_text::verified(&verified, styles(color)),
         Format::Json => format!("{}\n", to_json(&Answer::of(&verified))),
@@ -237,6 +292,9 @@ struct Answer {
     records: u64,
     open_runs: usize,
     last: String,
+    /// How many records the register of this user knows; none where it knows nothing of this trail.
+    registered: Option<u64>,
+    checkpoints: usize,
     faults: Vec<FaultRow>,
     faults_left_out: usize,
 }
@@ -255,6 +313,11 @@ impl Answer {
             records: verified.records,
             open_runs: verified.open_runs,
             last: audit_text::head(&verified.head),
+            registered: match verified.registered {
+                Registered::Known(records) => Some(records),
+                _ => None,
+            },
+            checkpoints: verified.checkpoints,
             faults: verified.faults.iter().map(row).collect(),
             faults_left_out: verified.faults_left_out,
         }

@@ -12,13 +12,13 @@ mod wish;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use stockade_guard::audit::{AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind};
+use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend,
     SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize,
@@ -31,6 +31,7 @@ use units::{duration, memory, size};
 
 use crate::args::{Format, HELP};
 use crate::judged;
+use crate::trail;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -314,15 +315,12 @@ fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
 
 /// Opens the trail, if the command is to be put on record.
 fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
-    let options = AuditOptions::default();
+    let open = |path: Option<&Path>| trail::open_at(path, trail::options(None)).map(Some);
     match &args.audit {
         // What nothing holds is at least on record.
-        None if mode::mode(args) == SandboxMode::DangerFullAccess && !args.dry_run => {
-            AuditTrail::open_default(options).map(Some)
-        }
+        None if mode::mode(args) == SandboxMode::DangerFullAccess && !args.dry_run => open(None),
         None => Ok(None),
-        Some(Some(file)) => AuditTrail::open(file, options).map(Some),
-        Some(None) => AuditTrail::open_default(options).map(Some),
+        Some(file) => open(file.as_deref()),
     }
 }
 

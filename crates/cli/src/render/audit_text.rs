@@ -1,6 +1,6 @@
 //! Records of the audit trail, for people.
 
-use stockade_guard::audit::{AuditRecord, Detail, EventKind, EventSeverity, Head, Verified};
+use stockade_guard::audit::{AuditRecord, Detail, EventKind, EventSeverity, Head, Registered, Verified};
 
 use stockade_text::escape;
 
@@ -86,9 +86,22 @@ pub(crate) fn verified(verified: &Verified, styles: Styles) -> String {
         1 => text.push_str(", 1 run without an end"),
         many => text.push_str(&format!(", {many} runs without an end")),
     }
+    if let Registered::Known(known) = verified.registered {
+        text.push_str(&format!(", {known} known to the register"));
+    }
+    match verified.checkpoints {
+        0 => {}
+        1 => text.push_str(", 1 checkpoint"),
+        many => text.push_str(&format!(", {many} checkpoints")),
+    }
     text.push('\n');
     if verified.intact() && verified.records > 0 {
-        text.push_str("Whoever can write to the file could write all of it anew. Keep this in another place, and check against it:\n");
+        text.push_str(match verified.registered {
+            Registered::Known(_) => {
+                "Whoever breaks into your account could write all of it anew, with the register. Keep this in another place, and check against it:\n"
+            }
+            _ => "Whoever can write to the file could write all of it anew. Keep this in another place, and check against it:\n",
+        });
         text.push_str(&format!("  --expect {}\n", head(&verified.head)));
     }
     text

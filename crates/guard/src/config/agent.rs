@@ -105,6 +105,8 @@ pub struct AuditConfig {
     pub path: Option<PathBuf>,
     /// Whether an action that cannot be put on record is done all the same.
     pub warn_if_unrecorded: bool,
+    /// Where checkpoints are told besides.
+    pub anchors: Vec<String>,
     /// Whether decisions that are only asked for are put on record too.
     pub evaluations: bool,
 }
@@ -227,6 +229,7 @@ struct Permission {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Audit {
     path: Option<PathBuf>,
+    anchors: Vec<String>,
     on_unrecorded: String,
     evaluations: bool,
 }
@@ -237,6 +240,7 @@ impl Written {
         let agents = self.agents.into_iter().map(|(id, agent)| (id, agent.read(permission))).collect();
         let audit = AuditConfig {
             path: self.audit.path,
+            anchors: self.audit.anchors,
             warn_if_unrecorded: self.audit.on_unrecorded == "warn",
             evaluations: self.audit.evaluations,
         };

@@ -150,6 +150,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("audit.path", OptionalPath, "null", Never,
             "The file of the audit trail: a database, or lines of JSON where the name ends in `.jsonl`. Null for the \
              user's own, in `$XDG_STATE_HOME/stockade`."),
+        key("audit.anchors", Texts, "[]", Never,
+            "Where checkpoints of the trail are told besides: `journal` for that of systemd, or files that are there already, best of \
+             another owner. A checkpoint that cannot be told counts as not on record."),
         key("audit.evaluations", Flag, "false", OnlyTrue,
             "Whether decisions that are only asked for are put on record too: `check command`, and the methods `command.evaluate` and \
              `path.authorize` of `stockade serve`."),

@@ -66,7 +66,7 @@ const ROWS: &[Row] = &[
         what: "a record stands twice",
         lines: |lines| lines.insert(4, lines[4].clone()),
         sql: "INSERT INTO audit_events SELECT 11, '3026-01-01T00:00:00.000000Z', event, severity, run, agent, skill, decision, \
-              rule, backend, exit_code, duration_ms, data, writer, prev, hash FROM audit_events WHERE id = 5",
+              rule, backend, exit_code, duration_ms, data, writer, prev, hash, seal FROM audit_events WHERE id = 5",
         shows: |kind| matches!(kind, FaultKind::Misplaced | FaultKind::Edited),
     },
     Row {

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use stockade_guard::audit::AuditTrail;
+use stockade_guard::audit::private::default_register_folder;
 use stockade_guard::exec::{find_program, helper_command};
 
 use super::Finding;
@@ -60,7 +61,8 @@ pub(super) fn audit() -> Finding {
         );
     };
     if path.exists() {
-        let head = AuditTrail::open_to_read(&path).and_then(|trail| trail.head());
+        let head = AuditTrail::open_to_read_beside(&path, default_register_folder().as_deref())
+            .and_then(|trail| trail.head());
         return match head {
             Ok(head) => Finding::ok(WHAT, format!("{} records in {}", head.id, path.display())),
             Err(error) => Finding::fail(WHAT, error.to_string(), "stockade audit verify"),

@@ -54,6 +54,7 @@ impl Parameters for Query {
             agent: self.agent,
             skill: self.skill,
             limit: self.limit.unwrap_or(usual.limit),
+            ..usual
         };
         let path = match &server.options.audit {
             Audit::File(path) => Some(path.clone()),

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, Unrecorded};
+use stockade_guard::audit::{AuditEvent, AuditTrail, Unrecorded};
+use stockade_guard::config::AuditConfig;
 
 use crate::serve::fault::Fault;
 use crate::serve::{Audit, Server};
+use crate::trail;
 
 /// The trails that are open, by the file that was asked for; that of this user has none.
 #[derive(Debug)]
@@ -23,22 +25,18 @@ impl Trail {
 
     /// Returns the trail, if there is to be one. What a configuration names counts where whoever started the server named
     /// nothing.
-    pub(super) fn get(&self, configured: Option<&Path>) -> Result<Option<AuditTrail>, Fault> {
+    pub(super) fn get(&self, configured: Option<&AuditConfig>) -> Result<Option<AuditTrail>, Fault> {
         let path = match &self.wish {
             Audit::Off => return Ok(None),
             Audit::File(path) => Some(path.as_path()),
-            Audit::Default => configured,
+            Audit::Default => configured.and_then(|audit| audit.path.as_deref()),
         };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = path.map(Path::to_path_buf);
         if let Some(trail) = open.get(&key) {
             return Ok(Some(trail.clone()));
         }
-        let trail = match path {
-            Some(path) => AuditTrail::open(path, AuditOptions::default()),
-            None => AuditTrail::open_default(AuditOptions::default()),
-        };
-        let trail = trail.map_err(|error| unrecorded(&error))?;
+        let trail = trail::open_at(path, trail::options(configured)).map_err(|error| unrecorded(&error))?;
         open.insert(key, trail.clone());
         Ok(Some(trail))
     }
@@ -47,7 +45,7 @@ impl Trail {
 /// Puts a decision on record that was only asked for, where the configuration says so. `event` is made only then.
 pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> Result<(), Fault> {
     let Some(recording) = server.recording()? else { return Ok(()) };
-    let kept = server.trail.get(recording.path.as_deref()).and_then(|trail| match trail {
+    let kept = server.trail.get(Some(&recording.audit)).and_then(|trail| match trail {
         Some(trail) => trail.record(event()).map(drop).map_err(|error| Fault::internal(&error)),
         None => Ok(()),
     });

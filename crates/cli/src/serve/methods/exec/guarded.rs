@@ -108,7 +108,7 @@ fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Session, Fault
         GuardCacheError::Config(error) => Fault::of(error),
         _ => Fault::internal(&error),
     })?;
-    let trail = server.trail.get(guard.audit().path.as_deref())?.ok_or_else(|| {
+    let trail = server.trail.get(Some(guard.audit()))?.ok_or_else(|| {
         Fault::new(
             fault::REFUSED,
             "commands of an agent are put on record, and this server was started with `--no-audit`",

@@ -1,0 +1,58 @@
+//! Which file is opened for a trail, and what lies beside it.
+#![expect(clippy::disallowed_methods, reason = "resolves links")]
+
+use std::path::{Path, PathBuf};
+
+use crate::error::AuditError;
+use crate::json_lines::JsonLines;
+use crate::store::Store;
+
+/// What lies beside a trail and belongs to it.
+pub(crate) const BESIDE: &[&str] = &[WRITERS, "-wal", "-shm", "-journal", ".head", ".checkpoints"];
+pub(crate) const WRITERS: &str = ".writers";
+
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Where a file is, whatever links lead to its folder. The file itself is none: it was opened as such.
+pub(crate) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(folder)?;
+    Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
+}
+
+fn has_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "jsonl")
+}
+
+pub(crate) fn open_store(path: &Path) -> Result<Box<dyn Store>, AuditError> {
+    if has_lines(path) {
+        return Ok(Box::new(JsonLines::open(path)?));
+    }
+    #[cfg(feature = "sqlite")]
+    return Ok(Box::new(crate::sqlite::SqliteTrail::open(path)?));
+    #[cfg(not(feature = "sqlite"))]
+    Err(no_database(path))
+}
+
+pub(crate) fn open_store_to_read(path: &Path) -> Result<Box<dyn Store>, AuditError> {
+    if has_lines(path) {
+        return Ok(Box::new(JsonLines::open_to_read(path)?));
+    }
+    #[cfg(feature = "sqlite")]
+    return Ok(Box::new(crate::sqlite::SqliteTrail::open_to_read(path)?));
+    #[cfg(not(feature = "sqlite"))]
+    Err(no_database(path))
+}
+
+#[cfg(not(feature = "sqlite"))]
+pub(crate) fn no_database(path: &Path) -> AuditError {
+    AuditError::Unusable {
+        path: path.to_owned(),
+        doing: "opening it",
+        source: "this program was built without SQLite; name a file that ends in .jsonl".into(),
+    }
+}

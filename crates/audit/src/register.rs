@@ -1,0 +1,333 @@
+//! What is known of a trail apart from it: where it ends, and the keys of what comes next.
+//!
+//! There is a file for each trail in a folder of the user's, which no command in a sandbox reaches. It has two places for
+//! what is known, of which the older is written over: a loss of power can spoil one of them, and never both.
+#![expect(clippy::disallowed_methods, reason = "reads, writes and locks the files of the register")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::bytes::{Bytes32, from_base64, from_hex, to_base64, to_hex};
+use crate::checkpoint::PREFIX_BYTES;
+use crate::merkle::Frontier;
+use crate::private::create_private_folder;
+use crate::record::{AuditRecord, Head};
+use crate::seal::{SealKey, SigningSeed};
+
+/// How many bytes there are for what is known. It is a few thousand at most.
+const PLACE_BYTES: u64 = 32 << 10;
+
+/// How long a process waits for another one that writes.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
+
+/// What is known of a trail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Known {
+    turn: u64,
+    /// Where the trail is.
+    pub(crate) path: PathBuf,
+    /// What its checkpoints call it.
+    pub(crate) origin: String,
+    /// The digest of its first record.
+    pub(crate) first: Option<String>,
+    pub(crate) head: Head,
+    pub(crate) frontier: Frontier,
+    key: SealKey,
+    pub(crate) signing: SigningSeed,
+    /// How long the file of its checkpoints is.
+    pub(crate) checkpoint_bytes: u64,
+    /// The first bytes of the digests of the records since the last checkpoint.
+    pub(crate) recent: Vec<u8>,
+}
+
+impl Known {
+    /// What is known of a trail that has just begun.
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            turn: 0,
+            path: path.to_owned(),
+            origin: format!("stockade/{}", crate::name::new_name()?),
+            first: None,
+            head: Head::default(),
+            frontier: Frontier::default(),
+            key: SealKey::new()?,
+            signing: SigningSeed::new()?,
+            checkpoint_bytes: 0,
+            recent: Vec::new(),
+        })
+    }
+
+    /// Seals the next record, and forgets the key of it.
+    pub(crate) fn seal(&mut self, record: &mut AuditRecord) {
+        record.seal = Some(self.key.seal(&record.hash));
+        self.take(record);
+    }
+
+    /// Takes in a record that somebody else has sealed. Whether it is one that comes next.
+    pub(crate) fn accept(&mut self, record: &AuditRecord) -> bool {
+        let follows = record.id == self.head.id.saturating_add(1)
+            && record.prev == self.head.hash
+            && record.digest() == record.hash
+            && record.seal.as_deref() == Some(self.key.seal(&record.hash).as_str());
+        if follows {
+            self.take(record);
+        }
+        follows
+    }
+
+    /// Takes in a record that nobody has sealed, of a time when there was no register.
+    pub(crate) fn adopt(&mut self, record: &AuditRecord) {
+        self.take(record);
+    }
+
+    fn take(&mut self, record: &AuditRecord) {
+        self.key.move_on();
+        let digest = from_hex(&record.hash).unwrap_or_default();
+        self.frontier.push(&digest);
+        self.recent.extend(digest.iter().take(PREFIX_BYTES));
+        self.first.get_or_insert_with(|| record.hash.clone());
+        self.head = record.head().unwrap_or_default();
+    }
+
+    /// The key that the next checkpoint is signed with.
+    pub(crate) fn public(&self) -> Bytes32 {
+        self.signing.key().verifying_key().to_bytes()
+    }
+}
+
+/// [`Known`], as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    turn: u64,
+    path: PathBuf,
+    origin: String,
+    first: Option<String>,
+    head: Head,
+    parts: Vec<String>,
+    key: String,
+    signing: String,
+    checkpoint_bytes: u64,
+    recent: String,
+}
+
+impl Written {
+    fn of(known: &Known) -> Self {
+        Self {
+            turn: known.turn,
+            path: known.path.clone(),
+            origin: known.origin.clone(),
+            first: known.first.clone(),
+            head: known.head.clone(),
+            parts: known.frontier.parts.iter().map(|part| to_hex(part)).collect(),
+            key: known.key.written(),
+            signing: known.signing.written(),
+            checkpoint_bytes: known.checkpoint_bytes,
+            recent: to_base64(&known.recent),
+        }
+    }
+
+    fn known(self) -> Option<Known> {
+        let parts: Option<Vec<Bytes32>> = self.parts.iter().map(|part| from_hex(part)).collect();
+        Some(Known {
+            turn: self.turn,
+            path: self.path,
+            origin: self.origin,
+            first: self.first,
+            frontier: Frontier { size: self.head.id, parts: parts? },
+            head: self.head,
+            key: SealKey::read(&self.key)?,
+            signing: SigningSeed::read(&self.signing)?,
+            checkpoint_bytes: self.checkpoint_bytes,
+            recent: from_base64(&self.recent)?,
+        })
+    }
+}
+
+/// The file of one trail.
+#[derive(Debug)]
+pub(crate) struct Register {
+    file: File,
+}
+
+/// Keeps other processes from writing until it is dropped.
+pub(crate) struct Locked<'r>(&'r File);
+
+impl Register {
+    /// Opens the file of the trail at this path, or creates it.
+    pub(crate) fn open(folder: &Path, trail: &Path) -> io::Result<Self> {
+        create_private_folder(folder)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        Ok(Self { file: options.custom_flags(flags).open(file_of(folder, trail))? })
+    }
+
+    /// Opens the file of the trail at this path to read it; nothing where there is none.
+    pub(crate) fn find(folder: &Path, trail: &Path) -> io::Result<Option<Self>> {
+        match File::open(file_of(folder, trail)) {
+            Ok(file) => Ok(Some(Self { file })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the file of a trail that began with this record and has since been moved away from where it was.
+    pub(crate) fn find_moved(folder: &Path, first: &str) -> io::Result<Option<(PathBuf, Known)>> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let Ok(file) = File::open(&path) else { continue };
+            let Ok(Some(known)) = (Self { file }).read() else { continue };
+            if known.first.as_deref() == Some(first) && fs::symlink_metadata(&known.path).is_err() {
+                return Ok(Some((path, known)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until no other process writes.
+    pub(crate) fn lock(&self) -> io::Result<Locked<'_>> {
+        let began = Instant::now();
+        loop {
+            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Locked(&self.file)),
+                Err(rustix::io::Errno::WOULDBLOCK) if began.elapsed() < LOCK_TIMEOUT => {
+                    std::thread::sleep(RETRY_INTERVAL);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Returns what is known; nothing in a file that is new.
+    pub(crate) fn read(&self) -> io::Result<Option<Known>> {
+        if self.file.metadata()?.len() == 0 {
+            return Ok(None);
+        }
+        let places = [self.read_place(0)?, self.read_place(1)?];
+        let newest = places.into_iter().flatten().max_by_key(|known| known.turn);
+        newest.map(Some).ok_or_else(|| io::Error::other("it cannot be read"))
+    }
+
+    fn read_place(&self, place: u64) -> io::Result<Option<Known>> {
+        let mut bytes = vec![0; usize::try_from(PLACE_BYTES).unwrap_or(0)];
+        let read = read_at_most(&self.file, &mut bytes, place * PLACE_BYTES)?;
+        bytes.truncate(read);
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let Some((digest, text)) = line.split_at_checked(64) else { return Ok(None) };
+        if to_hex(&Sha256::digest(text)).as_bytes() != digest {
+            return Ok(None);
+        }
+        Ok(serde_json::from_slice(text).ok().and_then(Written::known))
+    }
+
+    /// Writes down what is known. `is_lasting` puts it on the disk and wipes the older one, with its keys.
+    pub(crate) fn write(&self, known: &mut Known, is_lasting: bool) -> io::Result<()> {
+        known.turn = known.turn.saturating_add(1);
+        let text = serde_json::to_string(&Written::of(known))?;
+        let line = format!("{}{text}\n", to_hex(&Sha256::digest(text.as_bytes())));
+        let place = known.turn % 2;
+        if u64::try_from(line.len()).unwrap_or(u64::MAX) > PLACE_BYTES {
+            return Err(io::Error::other("too much is known of it"));
+        }
+        self.file.write_all_at(line.as_bytes(), place * PLACE_BYTES)?;
+        if is_lasting {
+            self.file.sync_data()?;
+            let older = (1 - place) * PLACE_BYTES;
+            self.file.write_all_at(&vec![0; usize::try_from(PLACE_BYTES).unwrap_or(0)], older)?;
+        }
+        Ok(())
+    }
+}
+
+impl Register {
+    /// Forgets the trail.
+    pub(crate) fn forget(&self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.sync_data()
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        flock(self.0, FlockOperation::Unlock).ok();
+    }
+}
+
+fn file_of(folder: &Path, trail: &Path) -> PathBuf {
+    let name = to_hex(&Sha256::digest(trail.as_os_str().as_encoded_bytes()));
+    folder.join(name.get(..32).unwrap_or_default()).with_extension("register")
+}
+
+/// Reads until the buffer is full or the file ends.
+fn read_at_most(file: &File, bytes: &mut [u8], from: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, from + u64::try_from(filled).unwrap_or(0))? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site() -> (tempfile::TempDir, Register, Known) {
+        let folder = tempfile::tempdir().unwrap();
+        let trail = Path::new("/srv/audit.db");
+        let register = Register::open(folder.path(), trail).unwrap();
+        let mut known = Known::new(trail).unwrap();
+        assert_eq!(register.read().unwrap(), None);
+        register.write(&mut known, true).unwrap();
+        (folder, register, known)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (folder, register, mut known) = site();
+        assert_eq!(register.read().unwrap().as_ref(), Some(&known));
+        known.recent = vec![1; 64 * PREFIX_BYTES];
+        known.frontier.parts = vec![[9; 32]; 64];
+        register.write(&mut known, false).unwrap();
+        let found = Register::find(folder.path(), Path::new("/srv/audit.db")).unwrap().unwrap();
+        assert_eq!(found.read().unwrap(), Some(known));
+        assert!(Register::find(folder.path(), Path::new("/srv/other.db")).unwrap().is_none());
+    }
+
+    /// Whatever half a write leaves, what was known before is known still.
+    #[test]
+    fn one_place_may_be_spoilt() {
+        let (_folder, register, known) = site();
+        let mut newer = known.clone();
+        register.write(&mut newer, false).unwrap();
+        for bytes in [1, 64, 200] {
+            register.file.write_all_at(&vec![b'x'; bytes], (newer.turn % 2) * PLACE_BYTES).unwrap();
+            assert_eq!(register.read().unwrap().as_ref(), Some(&known));
+        }
+        register.file.write_all_at(b"x", (known.turn % 2) * PLACE_BYTES).unwrap();
+        assert!(register.read().is_err(), "nothing is left, which is not the same as nothing known");
+    }
+
+    #[test]
+    fn a_lasting_write_leaves_no_older_key() {
+        let (_folder, register, known) = site();
+        let old = known.key.written();
+        let mut newer = known;
+        newer.key.move_on();
+        register.write(&mut newer, true).unwrap();
+        let mut all = vec![0; 2 * usize::try_from(PLACE_BYTES).unwrap()];
+        let read = read_at_most(&register.file, &mut all, 0).unwrap();
+        assert!(!String::from_utf8_lossy(&all[..read]).contains(&old));
+    }
+}

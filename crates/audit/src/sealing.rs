@@ -1,0 +1,287 @@
+//! Seals what is written to a trail, and finds that the trail is another than the one that is known.
+#![expect(clippy::disallowed_methods, reason = "reads and writes the file of checkpoints")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::anchor::Anchor;
+use crate::checkpoint::{Checkpoint, PREFIX_BYTES, Said};
+use crate::error::{AuditError, Disagreement};
+use crate::record::AuditRecord;
+use crate::register::{Known, Register};
+use crate::store::{Seal, Store};
+use crate::timestamp::Timestamp;
+use crate::verify::Beside;
+
+/// How many records there are at most between two checkpoints.
+const CHECKPOINT_EVERY: usize = 64;
+
+/// The most bytes of checkpoints that are read.
+const MAX_CHECKPOINT_BYTES: u64 = 256 << 20;
+
+/// What seals a trail.
+#[derive(Debug)]
+pub(crate) struct Sealing {
+    path: PathBuf,
+    register: Register,
+    anchors: Vec<Anchor>,
+}
+
+/// Whether a run ends with what is written, so that a checkpoint is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// One is made whenever there are enough new records.
+    Sometimes,
+    /// One is made now.
+    Now,
+}
+
+impl Sealing {
+    /// Finds what is known of a trail. This comes before the trail is opened, which would create one that is gone.
+    pub(crate) fn find(folder: &Path, path: &Path, anchors: Vec<Anchor>) -> Result<Self, AuditError> {
+        let failed = |error| unusable(path, "opening its register", error);
+        let register = Register::open(folder, path).map_err(failed)?;
+        let known = register.read().map_err(failed)?;
+        if let Some(known) = known.filter(|known| known.head.id > 0)
+            && fs::symlink_metadata(path).is_err()
+        {
+            return Err(disagrees(path, Disagreement::Gone { records: known.head.id }));
+        }
+        Ok(Self { path: path.to_owned(), register, anchors })
+    }
+
+    /// Whether the trail that was opened is the one that is known. One that is new becomes known.
+    pub(crate) fn enter(&self, folder: &Path, store: &dyn Store, now: Timestamp) -> Result<(), AuditError> {
+        let failed = |error| unusable(&self.path, "reading its register", error);
+        let _locked = self.register.lock().map_err(failed)?;
+        let known = self.register.read().map_err(failed)?;
+        let mut now_known = match &known {
+            Some(known) => known.clone(),
+            None => self.begin(folder, store)?,
+        };
+        self.catch_up(&mut now_known, store)?;
+        if now_known.checkpoint_bytes == 0 {
+            self.register.write(&mut now_known, true).map_err(failed)?;
+            self.checkpoint(&mut now_known, now)?;
+        }
+        if known.as_ref() == Some(&now_known) {
+            return Ok(());
+        }
+        self.register.write(&mut now_known, true).map_err(failed)
+    }
+
+    /// What is known of a trail that no register has: nothing if it is new, all of it if it was written before there was a
+    /// register. One that was sealed by another register could be anybody's.
+    fn begin(&self, folder: &Path, store: &dyn Store) -> Result<Known, AuditError> {
+        let failed = |error| unusable(&self.path, "making its register", error);
+        let mut known = Known::new(&self.path).map_err(failed)?;
+        let mut is_sealed = false;
+        store.each_behind(0, &mut |record| {
+            is_sealed |= record.seal.is_some();
+            known.adopt(&record);
+            ControlFlow::Continue(())
+        })?;
+        if is_sealed {
+            let first = known.first.unwrap_or_default();
+            let moved = Register::find_moved(folder, &first).map_err(failed)?;
+            let Some((old, mut known)) = moved else {
+                return Err(disagrees(&self.path, Disagreement::Unknown));
+            };
+            fs::remove_file(old).map_err(failed)?;
+            known.path = self.path.clone();
+            return Ok(known);
+        }
+        if checkpoint_bytes(&self.path).map_err(failed)? > 0 {
+            return Err(disagrees(&self.path, Disagreement::Unknown));
+        }
+        Ok(known)
+    }
+
+    /// Lets `act` write to the trail, which seals each record as it is made.
+    pub(crate) fn write<T>(
+        &self,
+        store: &mut dyn Store,
+        now: Timestamp,
+        due: Due,
+        act: impl FnOnce(&mut dyn Store, Seal<'_>) -> Result<T, AuditError>,
+    ) -> Result<T, AuditError> {
+        let failed = |error| unusable(&self.path, "writing to its register", error);
+        let _locked = self.register.lock().map_err(failed)?;
+        // What is known is known of the file that is there.
+        store.check_place()?;
+        let known = self.register.read().map_err(failed)?;
+        let mut known = known.ok_or_else(|| disagrees(&self.path, Disagreement::Unknown))?;
+        self.catch_up(&mut known, store)?;
+        let before = known.head.clone();
+        let done = act(store, &mut |record: &mut AuditRecord| known.seal(record))?;
+        if known.head == before {
+            return Ok(done);
+        }
+        let is_due = due == Due::Now || known.recent.len() / PREFIX_BYTES >= CHECKPOINT_EVERY;
+        if is_due {
+            self.checkpoint(&mut known, now)?;
+        }
+        self.register.write(&mut known, is_due).map_err(failed)?;
+        Ok(done)
+    }
+
+    /// Takes in what was written and could not be put into the register: a process may be killed in between.
+    fn catch_up(&self, known: &mut Known, store: &dyn Store) -> Result<(), AuditError> {
+        let head = store.head()?;
+        let differs = |why| Err(disagrees(&self.path, why));
+        if head.id < known.head.id {
+            return differs(Disagreement::Behind { ends: head.id, records: known.head.id });
+        }
+        if head.id == known.head.id && head.hash != known.head.hash {
+            return differs(Disagreement::Other { id: head.id });
+        }
+        if head.id > known.head.id {
+            let mut foreign = None;
+            store.each_behind(known.head.id, &mut |record| match known.accept(&record) {
+                true => ControlFlow::Continue(()),
+                false => {
+                    foreign = Some(record.id);
+                    ControlFlow::Break(())
+                }
+            })?;
+            if let Some(id) = foreign {
+                return differs(Disagreement::Unsealed { id });
+            }
+        }
+        self.catch_up_checkpoints(known)
+    }
+
+    fn catch_up_checkpoints(&self, known: &mut Known) -> Result<(), AuditError> {
+        let failed = |error| unusable(&self.path, "reading its checkpoints", error);
+        let length = checkpoint_bytes(&self.path).map_err(failed)?;
+        if length == known.checkpoint_bytes {
+            return Ok(());
+        }
+        let differs = || disagrees(&self.path, Disagreement::Checkpoints);
+        let text = read_checkpoints(&checkpoint_path(&self.path)).map_err(failed)?;
+        let from = usize::try_from(known.checkpoint_bytes).unwrap_or(usize::MAX);
+        let more = text.get(from..).ok_or_else(differs)?;
+        for checkpoint in Checkpoint::read_all(more).map_err(|_| differs())? {
+            let since = known.head.id.checked_sub(checkpoint.size).ok_or_else(differs)?;
+            if !checkpoint.is_signed_by(&known.public()) {
+                return Err(differs());
+            }
+            known.signing = known.signing.next();
+            let since = usize::try_from(since).unwrap_or(usize::MAX).saturating_mul(PREFIX_BYTES);
+            known.recent.drain(..known.recent.len().saturating_sub(since));
+        }
+        known.checkpoint_bytes = length;
+        Ok(())
+    }
+
+    /// Says how much is on record, and moves on to the next key.
+    fn checkpoint(&self, known: &mut Known, now: Timestamp) -> Result<(), AuditError> {
+        let next = known.signing.next();
+        let said = Said {
+            origin: &known.origin,
+            size: known.head.id,
+            root: known.frontier.root(),
+            head: &known.head.hash,
+            time: now.to_string(),
+            is_first: known.checkpoint_bytes == 0,
+            next: &next.key(),
+            recent: known.recent.clone(),
+        };
+        let note = said.signed_by(&known.signing.key());
+        append(&checkpoint_path(&self.path), &note)
+            .map_err(|error| unusable(&self.path, "writing a checkpoint", error))?;
+        known.signing = next;
+        known.checkpoint_bytes += u64::try_from(note.len()).unwrap_or(0);
+        known.recent.clear();
+        self.anchors.iter().try_for_each(|anchor| {
+            let failed = |error| unusable(&self.path, "telling the anchor of a checkpoint", error);
+            anchor.tell(&note).map_err(failed)
+        })
+    }
+}
+
+/// Adds the checkpoints that lie beside a trail, and what is wrong with them.
+pub(crate) fn checkpoints(path: &Path, beside: &mut Beside<'_>) {
+    let all = read_checkpoints(&checkpoint_path(path)).map_err(|error| error.to_string());
+    let all = all
+        .and_then(|text| Checkpoint::read_all(&text).map_err(|line| format!("line {line} is no checkpoint")));
+    let all = match all {
+        Ok(all) => all,
+        Err(why) => return beside.unsound.push(format!("its checkpoints cannot be read: {why}")),
+    };
+    beside.unsound.extend(Checkpoint::unsound(&all));
+    if let Some(known) = &beside.known
+        && !agree(&all, known)
+    {
+        beside.unsound.push("its checkpoints are not those that were written".to_owned());
+    }
+    beside.checkpoints = all;
+}
+
+/// Whether checkpoints are those that the register knows, or go on behind them.
+fn agree(all: &[Checkpoint], known: &Known) -> bool {
+    let mut length = 0;
+    let last = all.iter().find(|checkpoint| {
+        length += checkpoint.length;
+        length >= known.checkpoint_bytes
+    });
+    let is_of_it = all.iter().all(|checkpoint| checkpoint.origin == known.origin);
+    is_of_it && length == known.checkpoint_bytes && last.is_none_or(|last| last.next == known.public())
+}
+
+/// Whether a trail is sealed, which only its register can go on with.
+pub(crate) fn check_unsealed(path: &Path, store: &dyn Store) -> Result<(), AuditError> {
+    let mut is_sealed = false;
+    store.each_behind(store.head()?.id.saturating_sub(1), &mut |record| {
+        is_sealed |= record.seal.is_some();
+        ControlFlow::Continue(())
+    })?;
+    if is_sealed { Err(disagrees(path, Disagreement::Unknown)) } else { Ok(()) }
+}
+
+pub(crate) fn checkpoint_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".checkpoints");
+    name.into()
+}
+
+/// How long the file of checkpoints is; nothing where there is none.
+fn checkpoint_bytes(path: &Path) -> io::Result<u64> {
+    match fs::symlink_metadata(checkpoint_path(path)) {
+        Ok(found) => Ok(found.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a file of checkpoints; a file that is not there has none.
+pub(crate) fn read_checkpoints(path: &Path) -> io::Result<String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(error),
+    };
+    let mut text = String::new();
+    file.take(MAX_CHECKPOINT_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Puts a text at the end of a file, and on the disk.
+pub(crate) fn append(path: &Path, text: &str) -> io::Result<()> {
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    let mut file = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_data()
+}
+
+fn disagrees(path: &Path, why: Disagreement) -> AuditError {
+    AuditError::Disagrees { path: path.to_owned(), why }
+}
+
+fn unusable(path: &Path, doing: &'static str, source: io::Error) -> AuditError {
+    AuditError::Unusable { path: path.to_owned(), doing, source: source.into() }
+}

@@ -1,0 +1,224 @@
+//! What somebody does to a trail who has read how it is written, and has every program that writes such files: each is found
+//! by `verify` with nothing but the register, and stops the next action.
+//!
+//! The changes are made with Python and its `sqlite3`, as an attacker would make them.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use stockade_audit::{AuditTrail, FaultKind, Reference};
+
+use super::anchored::{Site, beside, fill};
+use super::denied;
+
+/// What the attacks share: how digests are made, and how all that comes behind a change is written anew.
+const PRELUDE: &str = r#"
+import hashlib, json, os, shutil, sqlite3, sys
+path, copy = sys.argv[1], sys.argv[2]
+NAMES = ["id", "timestamp", "event", "severity", "run", "agent", "skill", "decision", "rule", "backend", "exit_code",
+         "duration_ms", "data", "writer", "prev", "hash", "seal"]
+JSON = {"exit_code": "exitCode", "duration_ms": "durationMs"}
+
+def digest(row):
+    said = {JSON.get(name, name): value for name, value in zip(NAMES, row) if value is not None or name in ("data",)}
+    said["data"] = json.loads(said["data"])
+    for name in ("hash", "seal"): said.pop(name, None)
+    return hashlib.sha256(json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+
+def db():
+    base = sqlite3.connect(path)
+    return base
+
+def disarm(base):
+    for name in ("audit_events_stay", "audit_events_last"): base.execute(f"drop trigger if exists {name}")
+
+def rearm(base):
+    base.executescript("""CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events
+  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never changed'); END;
+CREATE TRIGGER audit_events_last BEFORE DELETE ON audit_events
+  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never removed'); END;""")
+
+def rows(base):
+    return [list(row) for row in base.execute("select * from audit_events order by id")]
+
+def write(base, all):
+    base.execute("delete from audit_events")
+    prev = "0" * 64
+    for number, row in enumerate(all, 1):
+        row[0], row[14] = number, prev
+        row[15] = prev = digest(row)
+        base.execute("insert into audit_events values (" + ",".join("?" * 17) + ")", row)
+    base.execute("update sqlite_sequence set seq = ? where name = 'audit_events'", (len(all),))
+
+def rechain(change):
+    base = db(); disarm(base); all = rows(base); change(all); write(base, all); base.commit(); rearm(base); base.commit()
+
+def lines(): return open(path).read().splitlines()
+def put(all): open(path, "w").write("".join(line + "\n" for line in all))
+"#;
+
+/// What is done, to which kind of trail, by which lines of Python. The digests that they make are those of the program:
+/// the whole chain that an attacker writes anew is sound.
+const ATTACKS: &[(&str, &str, &str)] = &[
+    (
+        "a record is edited",
+        "audit.db",
+        "base = db(); disarm(base); base.execute(\"update audit_events set data = replace(data, 'command 2', 'ls')\"); rearm(base); base.commit()",
+    ),
+    (
+        "a record is edited, with a new digest",
+        "audit.db",
+        "base = db(); disarm(base); row = rows(base)[0]; row[12] = row[12].replace('command 0', 'ls'); row[15] = digest(row)\n\
+         base.execute('update audit_events set data = ?, hash = ? where id = 1', (row[12], row[15])); rearm(base); base.commit()",
+    ),
+    (
+        "a record in the middle is removed",
+        "audit.db",
+        "base = db(); disarm(base); base.execute('delete from audit_events where id = 4'); rearm(base); base.commit()",
+    ),
+    (
+        "two records change places",
+        "audit.db",
+        "base = db(); disarm(base)\n\
+         for id, to in ((3, 99), (5, 3), (99, 5)): base.execute('update audit_events set id = ? where id = ?', (to, id))\n\
+         base.execute(\"update sqlite_sequence set seq = 10\"); rearm(base); base.commit()",
+    ),
+    (
+        "the end is cut off",
+        "audit.db",
+        "base = db(); disarm(base); base.execute('delete from audit_events where id > 6'); rearm(base); base.commit()",
+    ),
+    ("lines are cut off", "audit.jsonl", "put(lines()[:6])"),
+    (
+        "a trigger that edits is planted",
+        "audit.db",
+        "base = db(); base.execute(\"create trigger y after insert on audit_events begin select 1; end\"); base.commit()",
+    ),
+    (
+        "the end is cut off, and the counter is set back",
+        "audit.db",
+        "base = db(); disarm(base); base.execute('delete from audit_events where id > 6')\n\
+         base.execute('update sqlite_sequence set seq = 6'); rearm(base); base.commit()",
+    ),
+    (
+        "the end is cut off in the middle of a run, and the counter is set back",
+        "audit.db",
+        "base = db(); disarm(base); base.execute('delete from audit_events where id > 9')\n\
+         base.execute(\"insert or ignore into audit_open_runs select run, id from audit_events where id = 9\")\n\
+         base.execute('update sqlite_sequence set seq = 9'); rearm(base); base.commit()",
+    ),
+    (
+        "all is removed",
+        "audit.db",
+        "[os.remove(path + end) for end in ('', '-wal', '-shm', '.checkpoints') if os.path.exists(path + end)]",
+    ),
+    (
+        "the table is emptied",
+        "audit.db",
+        "base = db(); disarm(base); base.execute('delete from audit_events'); base.execute('delete from sqlite_sequence'); rearm(base); base.commit()",
+    ),
+    (
+        "the whole chain is written anew without one run",
+        "audit.db",
+        "rechain(lambda all: all.__delitem__(slice(8, 10)))",
+    ),
+    (
+        "the whole chain is written anew with as many records",
+        "audit.db",
+        "rechain(lambda all: all[0].__setitem__(12, all[0][12].replace('command 0', 'ls')))",
+    ),
+    ("an older copy is put back", "audit.db", "shutil.copy(copy, path)"),
+    ("another trail is put in its place", "audit.db", "shutil.copy(copy.replace('older', 'other'), path)"),
+    (
+        "the table is replaced by a view that leaves one out",
+        "audit.db",
+        "base = db(); base.executescript('alter table audit_events rename to kept; create view audit_events as select * from kept where id <> 3')",
+    ),
+    (
+        "an answer of a person is forged at the end",
+        "audit.db",
+        "base = db(); last = rows(base)[-1]; row = [last[0] + 1, last[1].replace('Z', '9Z')[:27].replace('9Z', 'Z'), 'approval_answered', 'info', None, None, None, 'allow', None, None, None, None, '{}', last[13], last[15], '', None]\n\
+         row[1] = '2999-01-01T00:00:00.000000Z'; row[15] = digest(row)\n\
+         base.execute('insert into audit_events values (' + ','.join('?' * 17) + ')', row); base.commit()",
+    ),
+    (
+        "a trigger that ignores is planted",
+        "audit.db",
+        "base = db(); base.execute('create trigger y before insert on audit_events begin select raise(ignore); end'); base.commit()",
+    ),
+    (
+        "a trigger that removes is planted",
+        "audit.db",
+        "base = db(); base.execute('create trigger y after insert on audit_events begin delete from audit_events where id = new.id; end'); base.commit()",
+    ),
+    (
+        "lines are cut off, and what is kept of the end is removed",
+        "audit.jsonl",
+        "put(lines()[:6]); os.remove(path + '.head')",
+    ),
+    ("something stands behind the last line", "audit.jsonl", "open(path, 'a').write('garbage')"),
+    (
+        "the checkpoints are cut off",
+        "audit.db",
+        "text = open(path + '.checkpoints').read(); open(path + '.checkpoints', 'w').write(text[:text.index('\\n\\n', text.index('\\n\\n') + 2) + 2][:0])",
+    ),
+];
+
+/// Runs the attack in a process of its own. Returns whether there is Python.
+fn attack(path: &Path, copy: &Path, script: &str) -> bool {
+    let mut command = Command::new("python3");
+    command.arg("-").arg(path).arg(copy).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut python) = command.spawn() else { return false };
+    python.stdin.take().unwrap().write_all(format!("{PRELUDE}\n{script}\n").as_bytes()).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    true
+}
+
+#[test]
+fn every_attack_is_found_with_nobody_doing_anything() {
+    for (what, name, script) in ATTACKS {
+        let site = Site::new(name);
+        let trail = site.open().unwrap();
+        fill(&trail, 2);
+        drop(trail);
+        let (older, other) = (beside(&site.path, ".older"), beside(&site.path, ".other"));
+        fs::copy(&site.path, &older).unwrap();
+        fill(&site.open().unwrap(), 4);
+        let elsewhere = Site::filled(name);
+        fs::copy(&elsewhere.path, &other).unwrap();
+        assert!(site.is_intact(), "{what}");
+        if !attack(&site.path, &older, script) {
+            println!("skipped: attacks by others' tools: there is no python3");
+            return;
+        }
+        assert!(!site.is_intact(), "{what}: {:?}", site.read().and_then(|trail| trail.verify(None)));
+        // An edit that leaves the end as it was is for `verify` to find; whatever else was done stops the next action.
+        let is_edit =
+            ["edited", "in the middle is removed", "change places"].iter().any(|word| what.contains(word));
+        let next = site.open().and_then(|trail| trail.record(denied("next")).map(drop));
+        assert!(is_edit || next.is_err(), "{what}");
+    }
+}
+
+/// The attacks above would show nothing if the chain that they write were not sound.
+#[test]
+fn a_chain_that_was_written_anew_is_sound_but_for_the_register() {
+    let site = Site::filled("audit.db");
+    let rewrite = ATTACKS.iter().find(|(what, ..)| what.contains("as many records")).unwrap().2;
+    let rewrite = rewrite.replace("all[0]", "all[2]").replace("command 0", "command 2");
+    if !attack(&site.path, &site.path, &rewrite) {
+        println!("skipped: attacks by others' tools: there is no python3");
+        return;
+    }
+    let saved = beside(&site.path, ".checkpoints");
+    let reference = Reference::read(&saved).unwrap();
+    fs::rename(&saved, beside(&site.path, ".saved")).unwrap();
+    let trail = AuditTrail::open_to_read(&site.path).unwrap();
+    assert!(trail.verify(None).unwrap().intact(), "{:?}", trail.verify(None));
+    let found = trail.verify_against(&reference).unwrap();
+    let first: Vec<_> = found.faults.iter().map(|fault| (fault.id, fault.kind.clone())).collect();
+    assert_eq!(first, [(3, FaultKind::NotTheReferred { size: 10 })]);
+}
