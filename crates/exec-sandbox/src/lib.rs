@@ -78,6 +78,7 @@ mod run;
 mod seccomp;
 #[cfg(target_os = "linux")]
 mod secret_text;
+#[cfg(target_os = "linux")]
 mod seen;
 mod spec;
 #[cfg(target_os = "linux")]
@@ -86,6 +87,8 @@ mod state;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod sys;
+#[cfg(target_os = "linux")]
+mod tiers;
 #[cfg(target_os = "linux")]
 mod tracked;
 #[cfg(target_os = "linux")]
@@ -129,6 +132,8 @@ pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{
     Caches, Confinement, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn,
 };
+#[cfg(target_os = "linux")]
+pub use tiers::{Held, tier_table};
 
 /// Something that was found under a protected name after a command, and where it was put.
 #[derive(Debug, Clone, PartialEq, Eq)]

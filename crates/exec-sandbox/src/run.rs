@@ -244,6 +244,15 @@ fn carried_out(
     })
 }
 
+/// Returns what a plan promises together with its limits, where no control group may be made.
+pub(crate) fn limits_without_groups(plan: &Plan) -> Enforcement {
+    let mut enforcement = plan.enforcement.clone();
+    // What is required turns out later.
+    let plan = Plan { require: Vec::new(), ..plan.clone() };
+    limits_in_force(&plan, &Groups::default(), &mut enforcement).ok();
+    enforcement
+}
+
 fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| RunError::setup("making pipes")(error.into()))

@@ -45,6 +45,8 @@ mod streams;
 #[cfg(target_os = "linux")]
 mod terminals;
 #[cfg(target_os = "linux")]
+mod tiers;
+#[cfg(target_os = "linux")]
 mod users;
 #[cfg(target_os = "linux")]
 mod walls;

@@ -1,0 +1,68 @@
+//! What holds in each kind of sandbox, for whoever has to decide which one is enough: made from what plans promise and runs add,
+//! and from nothing else.
+
+use std::path::{Path, PathBuf};
+
+use crate::choices::SandboxBackend;
+use crate::enforcement::{Enforcement, Property};
+use crate::host::{Entry, HostFacts, Kernel};
+use crate::plan::plan;
+use crate::refusal::Refusal;
+use crate::run::limits_without_groups;
+use crate::spec::SandboxSpec;
+
+/// What holds of one property in one kind of sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Held {
+    /// It holds, by these means.
+    Whole(&'static str),
+    /// It holds by these means, but for this.
+    InPart(&'static str, Vec<&'static str>),
+    /// It does not hold, for these reasons; there is none where nobody asked for it.
+    Not(Vec<&'static str>),
+}
+
+/// The kinds of sandboxes, the strongest first.
+const TIERS: [SandboxBackend; 3] = [SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock];
+
+/// Returns what holds of each property in each kind of sandbox that an ordinary user makes on a machine of today, where no
+/// control group may be made, for a command that is bounded in every way: native, bubblewrap, Landlock.
+pub fn tier_table() -> Result<Vec<(Property, [Held; 3])>, Refusal> {
+    let [native, bwrap, landlock] = TIERS.map(promised);
+    let all = [native?, bwrap?, landlock?];
+    let rows = Property::all().map(|property| (property, [0, 1, 2].map(|at| held(all.get(at), property))));
+    Ok(rows.collect())
+}
+
+/// What a sandbox of this kind promises.
+fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
+    let workspace = PathBuf::from("/home/u/work");
+    let mut spec = SandboxSpec::new(&workspace, ["true"]);
+    spec.backend = backend;
+    spec.limits.processors = crate::Limit::AtMost(1);
+    spec.limits.disk = crate::Limit::AtMost(1 << 30);
+    let facts = HostFacts {
+        entries: [workspace, "/usr".into(), "/home/u".into()].map(|path| (path, Entry::Folder)).into(),
+        home: "/home/u".into(),
+        user: 1000,
+        group: 1000,
+        workspace_owner: Some((1000, 1000)),
+        kernel: Kernel { namespaces: true, landlock: 6, seccomp: true },
+        bubblewrap: Some(Path::new("/usr/bin/bwrap").into()),
+        ..HostFacts::default()
+    };
+    let plan = plan(&spec, &facts)?;
+    Ok(limits_without_groups(&plan))
+}
+
+fn held(enforcement: Option<&Enforcement>, property: Property) -> Held {
+    let Some(enforcement) = enforcement else { return Held::Not(Vec::new()) };
+    let gaps = enforcement.gaps.iter().filter(|gap| gap.property == property).map(|gap| gap.why).collect();
+    let means = enforcement.enforced.iter().find(|(enforced, _)| *enforced == property).map(|row| row.1);
+    match means {
+        Some(means) if Vec::is_empty(&gaps) => Held::Whole(means),
+        Some(means) => Held::InPart(means, gaps),
+        None => Held::Not(gaps),
+    }
+}
