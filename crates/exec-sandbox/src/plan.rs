@@ -62,6 +62,8 @@ pub struct Plan {
     pub enforcement: Enforcement,
     /// What must be enforced.
     pub require: Vec<Property>,
+    /// What of it somebody named: that is tried before the command starts.
+    pub require_by_name: Vec<Property>,
 }
 
 impl Plan {
@@ -145,6 +147,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         landlock: facts.kernel.landlock,
         enforcement,
         require,
+        require_by_name: spec.require_by_name.iter().copied().collect(),
     })
 }
 

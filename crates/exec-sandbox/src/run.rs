@@ -20,6 +20,7 @@ mod shared_target;
 mod supervise;
 mod sweeping;
 mod terminal;
+mod trial;
 mod voice;
 
 use std::io;
@@ -217,6 +218,7 @@ fn carried_out(
     let mut enforcement = plan.enforcement.clone();
     groups.promise(&mut enforcement);
     limits_in_force(plan, groups, &mut enforcement)?;
+    trial::hold(plan)?;
     let sweeping = Sweeping::begin(plan, &mut enforcement);
     let started = Instant::now();
     let outcome = match begin() {

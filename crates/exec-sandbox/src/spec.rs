@@ -51,7 +51,8 @@ pub struct SandboxSpec {
     pub explain: Explain,
     /// What must really be enforced; without it nothing is started.
     pub require: BTreeSet<Property>,
-    /// What somebody named that must be enforced, whatever else was chosen: nothing waives it.
+    /// What somebody named that must be enforced, whatever else was chosen: nothing waives it, and it is tried on
+    /// this machine, from inside, before the command starts.
     pub require_by_name: BTreeSet<Property>,
     /// What makes the sandbox.
     pub backend: SandboxBackend,

@@ -146,7 +146,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_output: Option<u64>,
 
-    /// What must be enforced beside what always must be, or nothing is run
+    /// What must be enforced beside what always must be, or nothing is run; it is tried on this machine first
     #[arg(long, value_name = "PROPERTY", value_parser = properties())]
     require: Vec<Property>,
 

@@ -14,7 +14,7 @@ use stockade_exec_sandbox::{
     SandboxSpec, plan,
 };
 
-use crate::live::{Live, read};
+use crate::live::{Live, each, read};
 
 /// Nobody, as every system knows that user.
 const NOBODY: u32 = 65534;
@@ -56,6 +56,21 @@ fn python(live: &Live, script: &str, change: impl FnOnce(&mut SandboxSpec)) -> (
     assert!(matches!(outcome.end, End::Exited(_) | End::OutOfMemory), "{outcome:?}");
     let said = [&outcome.output.stdout[..], &outcome.output.stderr[..]].concat();
     (String::from_utf8_lossy(&said).into_owned(), outcome)
+}
+
+/// What somebody named is tried on this machine first, with each kind of sandbox.
+#[test]
+fn what_was_named_is_tried_from_inside() {
+    for backend in each() {
+        let live = Live::bare();
+        let named = [Property::Files, Property::Network, Property::Processes, Property::Ipc];
+        let more = [Property::Privileges, Property::SystemCalls, Property::Memory, Property::ProcessCount];
+        let outcome = live.run(&["true"], |spec| {
+            spec.backend = backend;
+            spec.require_by_name = named.into_iter().chain(more).collect();
+        });
+        assert_eq!(outcome.unwrap().end, End::Exited(0), "{backend:?}");
+    }
 }
 
 #[test]
