@@ -158,7 +158,7 @@ fn machine(options: &Value, exists: &Value) -> HostFacts {
     facts
 }
 
-const KERNEL: Kernel = Kernel { namespaces: true, landlock: 7, seccomp: true };
+const KERNEL: Kernel = Kernel { namespaces: true, landlock: 7, seccomp: true, mediation: true };
 
 const SYSTEM: &[&str] = &[
     "/usr",

@@ -25,6 +25,13 @@ pub(crate) const KEPT_BY_BROKER: &[Capability] =
 pub(crate) const KEPT_BY_OBSERVER: &[Capability] =
     &[Capability::CAP_SYS_PTRACE, Capability::CAP_DAC_READ_SEARCH];
 
+/// What is kept by who carries out calls in the place of a command that belongs to another user: it is that user, and looks
+/// into processes that may not be looked into.
+pub(crate) const KEPT_BY_DECIDER: &[Capability] = &[Capability::CAP_SYS_PTRACE];
+
+/// What a thread needs to become another user.
+pub(crate) const TO_BECOME_ANOTHER: &[Capability] = &[Capability::CAP_SETUID, Capability::CAP_SETGID];
+
 /// Returns the names of what this thread may use, as capabilities(7) writes them.
 pub(crate) fn held() -> BTreeSet<String> {
     let held = caps::read(None, CapSet::Permitted).unwrap_or_default();

@@ -6,6 +6,7 @@
 pub(crate) mod asked;
 mod judge;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::outcome::End;
@@ -21,6 +22,8 @@ pub enum Denial {
     Write(PathBuf),
     /// To read or write a path that is shared with no command, and why.
     Never(PathBuf, String),
+    /// To make, move or change something under a name that other programs obey, and why not.
+    Name(PathBuf, String),
     /// To reach a socket of this machine.
     Socket(PathBuf),
     /// To reach a machine; its name, if that was said.
@@ -43,6 +46,7 @@ impl Denial {
             Self::Read(_) => "read",
             Self::Write(_) => "write",
             Self::Never(..) => "never",
+            Self::Name(..) => "name",
             Self::Socket(_) => "socket",
             Self::Reach(_) => "reach",
             Self::Processes => "processes",
@@ -65,8 +69,11 @@ pub(crate) fn explain(end: End) -> Vec<Denial> {
     }
 }
 
-/// Adds to what is known what a command was refused of all that it asked for.
-pub(crate) fn add(found: &mut Vec<Denial>, end: End, asked: Asked) {
+/// Adds to what is known which names a command was refused, and what of all that it asked for.
+///
+/// A name that was refused is told of even where the command took no offence.
+pub(crate) fn add(found: &mut Vec<Denial>, end: End, names: BTreeMap<PathBuf, String>, asked: Asked) {
+    found.extend(names.into_iter().map(|(path, why)| Denial::Name(path, why)));
     if matches!(end, End::Exited(0) | End::NotFound | End::NotExecutable) {
         return;
     }
@@ -91,7 +98,7 @@ mod tests {
             entries: [folder("/usr"), folder("/srv/work"), folder("/srv/data")].into(),
             home: "/home/u".into(),
             user: 1000,
-            kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+            kernel: Kernel { namespaces: true, landlock: 7, seccomp: true, mediation: true },
             ..HostFacts::default()
         };
         let mut spec = SandboxSpec::new("/srv/work", ["true"]);
@@ -111,7 +118,7 @@ mod tests {
             );
         }
         let mut found = explain(End::Signalled(25));
-        add(&mut found, End::Signalled(25), asked);
+        add(&mut found, End::Signalled(25), BTreeMap::new(), asked);
         assert_eq!((found.len(), &found[0]), (MAX_DENIALS, &Denial::FileSize));
         assert_eq!(explain(End::Exited(1)), []);
     }

@@ -95,6 +95,9 @@ pub struct Kernel {
     pub landlock: u32,
     /// Whether system calls can be filtered, on an architecture that we have a table for.
     pub seccomp: bool,
+    /// Whether somebody else can decide a call and carry it out, so that names are judged when they are made: from Linux 5.19
+    /// on, where nobody does so already.
+    pub mediation: bool,
 }
 
 /// Something in a folder that the command may change, and that has a protected name.
@@ -158,7 +161,7 @@ pub struct Stamp {
 }
 
 /// Which file something is, whatever its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FileIdentity {
     /// The device.
     pub device: u64,

@@ -41,6 +41,8 @@ pub(crate) struct Kept {
     pub(crate) entries: Vec<ProtectedEntry>,
     pub(crate) led_to: Vec<PathBuf>,
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
+    /// Whether names are decided when the command makes them: then it replaces nothing that was there.
+    pub(crate) is_decided: bool,
 }
 
 impl Kept {
@@ -96,14 +98,16 @@ impl Journal {
         others.filter(|(_, other)| other.shares_a_folder_with(kept)).collect()
     }
 
-    /// Whether a command that ran at the same time as this one, and is over, may have changed the same folders.
+    /// Whether a command that ran at the same time as this one, and is over, may have replaced something in the same folders.
     pub(crate) fn had_company(&self, kept: &Kept) -> bool {
         ended::any_since(&self.state, self.began, &kept.roots)
     }
 
-    /// Says that the command is over.
+    /// Says that the command is over, if it could have replaced something.
     pub(crate) fn end(&self, kept: &Kept) {
-        ended::add(&self.state, &kept.roots).ok();
+        if !kept.is_decided {
+            ended::add(&self.state, &kept.roots).ok();
+        }
     }
 
     /// Leaves the file for the next command to sweep: something could not be moved away.

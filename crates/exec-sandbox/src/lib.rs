@@ -15,7 +15,7 @@
 //!     entries: [("/usr".into(), Entry::Folder), ("/srv/work".into(), Entry::Folder)].into(),
 //!     home: "/home/agent".into(),
 //!     user: 1000,
-//!     kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+//!     kernel: Kernel { namespaces: true, landlock: 7, seccomp: true, mediation: true },
 //!     ..HostFacts::default()
 //! };
 //! let plan = plan(&SandboxSpec::new("/srv/work", ["make", "test"]), &facts)?;

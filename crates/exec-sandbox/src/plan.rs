@@ -42,7 +42,7 @@ pub struct Plan {
     pub explain: Explain,
     /// What it may use up.
     pub limits: ResourceLimits,
-    /// Whether names that appear in the workspace are taken away again.
+    /// Whether names in the workspace are protected.
     pub protection: Protection,
     /// What had a protected name before.
     pub protected: Vec<ProtectedEntry>,
@@ -58,6 +58,8 @@ pub struct Plan {
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
     /// The version of Landlock to use; 0 for none.
     pub landlock: u32,
+    /// Whether this machine lets somebody else decide calls, see [`Kernel::mediation`](crate::Kernel::mediation).
+    pub mediation: bool,
     /// What this plan enforces once it runs.
     pub enforcement: Enforcement,
     /// What must be enforced.
@@ -67,6 +69,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Returns whether names are decided when the command makes them. Otherwise they are looked at when it is over.
+    pub fn decides_names(&self) -> bool {
+        let (workspace, others) = self.guarded();
+        let has_a_view = matches!(self.provider, Provider::Native | Provider::Bwrap { .. });
+        self.mediation
+            && has_a_view
+            && self.protection == Protection::Names
+            && (workspace.is_some() || !others.is_empty())
+    }
+
     /// Returns the folders that the command may change and that others open: there, names are protected.
     pub(crate) fn guarded(&self) -> (Option<&Path>, Vec<PathBuf>) {
         let workspace =
@@ -145,6 +157,7 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         led_to: facts.led_to.clone(),
         git_plans: facts.git_plans.clone(),
         landlock: facts.kernel.landlock,
+        mediation: facts.kernel.mediation,
         enforcement,
         require,
         require_by_name: spec.require_by_name.iter().copied().collect(),

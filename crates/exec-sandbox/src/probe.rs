@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
@@ -21,6 +22,7 @@ use crate::mounts::{AT_HOME, SYSTEM};
 use crate::seccomp::Architecture;
 use crate::seen::Seen;
 use crate::spec::{Network, SandboxSpec};
+use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
 use crate::workspace::roots::roots;
@@ -194,7 +196,25 @@ fn kernel() -> Kernel {
         namespaces: may,
         landlock: landlock_version(),
         seccomp: Architecture::current().is_some() && Path::new("/proc/sys/kernel/seccomp").exists(),
+        mediation: mediation(),
     }
+}
+
+/// Whether calls can be decided by somebody else. Each process has one who does at most, so where this program runs under a
+/// filter already, that is tried.
+fn mediation() -> bool {
+    static TRIED: LazyLock<bool> = LazyLock::new(|| {
+        let name = rustix::system::uname();
+        let mut numbers = name.release().to_bytes().split(|byte| !byte.is_ascii_digit()).map(|number| {
+            std::str::from_utf8(number).ok().and_then(|number| number.parse::<u32>().ok()).unwrap_or_default()
+        });
+        let is_new = (numbers.next(), numbers.next()) >= (Some(5), Some(19));
+        let status = || fs::read_to_string("/proc/self/status").unwrap_or_default();
+        is_new
+            && Architecture::current().is_some()
+            && (!status().contains("Seccomp:\t2") || can_be_observed())
+    });
+    *TRIED
 }
 
 /// Where the arguments and variables of this program lie in memory.

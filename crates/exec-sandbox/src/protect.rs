@@ -9,7 +9,7 @@ use stockade_names::{Beginnings, Name, SandboxView, Scope, Write, names};
 /// What a sandbox does about the files of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// What is there can be read and not changed, and what appears is taken away.
+    /// What is there can be read and not changed, and what appears is refused or taken away.
     Protect,
     /// A device that cannot be opened stands in its place.
     Hide,
@@ -52,7 +52,7 @@ pub fn name_table() -> Vec<(String, &'static str)> {
             Scope::Home | Scope::Machine => return None,
         };
         let done = match answer(name)? {
-            Answer::Protect => "can be read and not changed; what appears is taken away",
+            Answer::Protect => "can be read and not changed; what appears is refused, or taken away",
             Answer::Hide => "cannot be opened, unless the repository holds it just so",
             Answer::HideWithSecret => {
                 "cannot be opened where a secret stands in it, unless the repository holds it just so"

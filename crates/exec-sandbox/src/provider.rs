@@ -197,7 +197,11 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
         (Protection::Off, _) => promise.gap(property, "switched off"),
         (_, MountAccess::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
         (Protection::Names, MountAccess::ReadWrite) => {
-            promise.enforce(property, "existing ones cannot be changed, new ones are taken away at the end");
+            let how = match facts.kernel.mediation {
+                true => "existing ones cannot be changed, new ones are refused when they are made",
+                false => "existing ones cannot be changed, new ones are taken away at the end",
+            };
+            promise.enforce(property, how);
             if facts.searched == Searched::InPart {
                 promise.gap(property, "some folders cannot be looked into, or there are too many such names: those are looked at afterwards");
             }

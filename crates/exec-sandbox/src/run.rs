@@ -177,18 +177,23 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
         Ok(running.map(|running| (running, pump)))
     })?;
-    if let Some(observer) = observer.filter(|_| plan.explain == Explain::Asked) {
-        explain::add(&mut outcome.denials, outcome.end, observer.end());
-    }
+    tell(&mut outcome, observer);
     Ok(outcome)
 }
 
-/// Who looks on at what the command asks for, if somebody wants to know. Without a sandbox, nothing is refused.
+/// Adds what was seen of what the command was refused.
+fn tell(outcome: &mut Outcome, observer: Option<Observer>) {
+    let seen = observer.map(Observer::end).unwrap_or_default();
+    explain::add(&mut outcome.denials, outcome.end, seen.refused, seen.asked);
+}
+
+/// Who looks on at what the command asks for: where names are decided, or where somebody wants to know. Without a sandbox, nothing
+/// is refused.
 fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
     let is_wanted = match plan.provider {
         // Landlock does not judge what changes modes and times of files, so this does.
         Provider::Landlock => true,
-        Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked,
+        Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_names(),
         Provider::Nothing => false,
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();

@@ -48,7 +48,7 @@ fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
         user: 1000,
         group: 1000,
         workspace_owner: Some((1000, 1000)),
-        kernel: Kernel { namespaces: true, landlock: 6, seccomp: true },
+        kernel: Kernel { namespaces: true, landlock: 6, seccomp: true, mediation: true },
         bubblewrap: Some(Path::new("/usr/bin/bwrap").into()),
         ..HostFacts::default()
     };

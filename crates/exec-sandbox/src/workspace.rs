@@ -44,7 +44,7 @@ const MAX_MOUNTED: usize = 2_000;
 const MAX_PATH: usize = 3_500;
 
 /// Folders of packages, and of what builds leave.
-const PACKAGES: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
+pub(crate) const PACKAGES: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
 
 /// What lies in folders under names that count.
 #[derive(Debug, Default, PartialEq)]

@@ -91,7 +91,7 @@ pub enum Write {
     Free,
     /// The change is reported to a person: projects change such files daily, so they are neither refused nor moved.
     Report,
-    /// What is there stays as it is, and what appears is put into quarantine; a person may be asked.
+    /// What is there stays as it is, and what appears is refused, or put into quarantine; a person may be asked.
     Protect,
     /// It is refused, and nobody is asked.
     Refuse,

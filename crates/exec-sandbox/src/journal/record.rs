@@ -40,6 +40,9 @@ pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
         row([b"root", path_bytes(&root.path), path_bytes(&root.name), identity.as_bytes(), b"", b""]);
     }
     row([b"command", kept.command.as_bytes(), b"", b"", b"", b""]);
+    if kept.is_decided {
+        row([b"decided", b"", b"", b"", b"", b""]);
+    }
     for entry in &kept.entries {
         let (kind, to) = match &entry.kind {
             Entry::Folder => ("d", None),
@@ -89,6 +92,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Kept> {
                 kept.roots.push(root);
             }
             b"command" => kept.command = String::from_utf8_lossy(first).into_owned(),
+            b"decided" => kept.is_decided = true,
             b"led_to" => kept.led_to.push(path(first)),
             b"plan" => drop(kept.plans.entry(path(first)).or_default()),
             b"line" => {
@@ -179,6 +183,7 @@ mod tests {
             entries: rows.map(entry).into(),
             led_to: vec!["hooks".into()],
             plans: [("plan".into(), vec!["exec a".to_owned()]), ("empty".into(), Vec::new())].into(),
+            is_decided: true,
         }
     }
 

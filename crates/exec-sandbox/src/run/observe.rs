@@ -1,27 +1,33 @@
-//! Looks on at what a command asks the kernel for, to say afterwards what it was refused.
+//! Looks on at what a command asks the kernel for: to decide which names it makes, to change modes in its place, and to say
+//! afterwards what it was refused.
 //!
-//! The kernel shows each such call to a thread of this program before it carries it out ([`seccomp::observe`]). The thread
-//! reads which path or address it is about, and lets the call go on: it knows no other answer, so it decides nothing. What
-//! it reads may be changed under its hands, which makes the explanation wrong and nothing else. The descriptor at
-//! which calls are shown is sent out before the command begins and kept by nobody inside.
+//! The kernel shows each such call to threads of this program before it carries it out ([`seccomp::observe`]). What makes names
+//! is judged and carried out by the thread ([`names`]), and so is what changes modes where Landlock alone keeps a command in
+//! ([`modes`]). Of all else, the thread reads which path or address it is about, and lets the call go on. What it reads may be
+//! changed under its hands, which makes the explanation wrong and nothing else. The descriptor at which calls are shown is
+//! sent out before the command begins and kept by nobody inside: should this program end, each such call fails.
 //!
 //! [`seccomp::observe`]: crate::seccomp::observe
 
+mod caller;
 mod modes;
+mod names;
 mod view;
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Gid, Uid};
-use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_uid};
+use rustix::thread::{set_keep_capabilities, set_thread_gid, set_thread_groups, set_thread_uid};
 
 use super::poll::wait;
-use crate::capabilities::{KEPT_BY_OBSERVER, keep_only};
+use crate::capabilities::{KEPT_BY_DECIDER, KEPT_BY_OBSERVER, TO_BECOME_ANOTHER, keep_only};
 use crate::explain::asked::{Ask, Asked};
 use crate::native::Ids;
 use crate::plan::Plan;
@@ -29,44 +35,53 @@ use crate::provider::Provider;
 use crate::seccomp::{Architecture, Shown, mode_change, observe};
 use crate::spec::Explain;
 use crate::sys::launch::Observed;
-use crate::sys::raw::{self, ALL_SIGNALS};
+use crate::sys::raw::{self, ALL_SIGNALS, Notice};
+use names::{Names, RefusedNames, Reply, Waits};
 
-/// The thread that is shown the calls of a command, and how to end it.
+/// So many threads look on at most, and a second one when so many calls were shown: most commands make fewer.
+const MAX_THREADS: usize = 4;
+const BUSY: usize = 128;
+
+/// So many calls at most wait for somebody to open the other side of a pipe, and so long until it is tried again.
+const MAX_WAITING: usize = 64;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The threads that are shown the calls of a command, and how to end them.
 pub(super) struct Observer {
-    looks_on: Option<JoinHandle<Asked>>,
+    looks_on: Option<JoinHandle<()>>,
+    sight: Arc<Sight>,
     /// Where the sandbox sends what to look at.
     to: UnixStream,
     /// A byte on it ends it.
     end: OwnedFd,
-    makers: Makers,
-    shown: Shown,
 }
 
-/// Processes that make the sandbox, and whose calls say nothing about the command; nothing until they are known, and
-/// until then nothing is noted.
-type Makers = Arc<Mutex<Option<Vec<i32>>>>;
+/// What is known of a command that is over.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) asked: Asked,
+    pub(super) refused: RefusedNames,
+}
 
 impl Observer {
     /// Begins to look on, at a command of this plan.
     pub(super) fn new(plan: Plan, ids: Ids) -> io::Result<Self> {
-        let is_walled = plan.provider == Provider::Landlock;
-        let shown = Shown { asks: plan.explain == Explain::Asked, modes: is_walled };
-        let becomes = ids.outside().filter(|_| is_walled);
         let (to, from) = UnixStream::pair()?;
         let (ends, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        let makers = Makers::default();
-        let sight = Sight { plan, shown, becomes, from, ends, makers: Arc::clone(&makers) };
+        let sight = Arc::new(Sight::new(plan, ids, ends));
+        let seen = Arc::clone(&sight);
         // Signals to this program concern the thread that waits for them.
         let error = io::Error::from_raw_os_error;
         let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
-        let looks_on = std::thread::Builder::new().name("looks on".to_owned()).spawn(move || sight.look_on());
+        let looks_on =
+            std::thread::Builder::new().name("looks on".to_owned()).spawn(move || seen.look_on(&from));
         raw::set_signal_mask(mask).map_err(error)?;
-        Ok(Self { looks_on: Some(looks_on?), to, end, makers, shown })
+        Ok(Self { looks_on: Some(looks_on?), sight, to, end })
     }
 
     /// What a sandbox needs to be looked at.
     pub(super) fn observed(&self) -> Observed {
-        let filter = Architecture::current().map(|it| observe(it, self.shown)).unwrap_or_default();
+        let filter = Architecture::current().map(|it| observe(it, self.sight.shown)).unwrap_or_default();
         Observed { filter, to: self.to.as_raw_fd() }
     }
 
@@ -76,15 +91,18 @@ impl Observer {
         self.observed()
     }
 
-    /// Notes from now on what processes ask for that are not among these.
+    /// From now on, what is shown is of the command, but for what these processes ask for, which make the sandbox.
     pub(super) fn begin(&self, makers: Vec<i32>) {
-        *self.makers.lock().unwrap_or_else(PoisonError::into_inner) = Some(makers);
+        *locked(&self.sight.makers) = Some(makers);
     }
 
-    /// Ends it, and returns what was asked for. The command is gone by now.
-    pub(super) fn end(mut self) -> Asked {
+    /// Ends it, and returns what was seen. The command is gone by now.
+    pub(super) fn end(mut self) -> Seen {
         rustix::io::write(&self.end, b"e").ok();
-        self.looks_on.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        self.looks_on.take().and_then(|thread| thread.join().ok());
+        let asked = std::mem::take(&mut *locked(&self.sight.asked));
+        let refused = self.sight.names.as_ref().map(Names::refused).unwrap_or_default();
+        Seen { asked, refused }
     }
 }
 
@@ -94,45 +112,150 @@ impl Drop for Observer {
     }
 }
 
-/// What the thread has.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the threads have.
 struct Sight {
     plan: Plan,
     shown: Shown,
+    names: Option<Names>,
     /// Whose files are changed in place of the command, if that is somebody else than whoever starts it.
     becomes: Option<(u32, u32)>,
-    from: UnixStream,
     ends: OwnedFd,
-    makers: Makers,
+    /// Processes that make the sandbox; nothing until they are known, and until then the command has not begun.
+    makers: Mutex<Option<Vec<i32>>>,
+    /// Whether a call of the command itself was shown.
+    has_begun: AtomicBool,
+    asked: Mutex<Asked>,
+    /// Where calls are shown.
+    listener: OnceLock<OwnedFd>,
+    /// Held by the thread that waits for the next call.
+    turn: Mutex<()>,
+    calls: AtomicUsize,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    waiting: AtomicUsize,
 }
 
 impl Sight {
-    fn look_on(self) -> Asked {
-        let mut asked = Asked::default();
-        // Whoever is shown a call and does not answer lets it wait for ever; so this end is closed instead.
-        if self.become_the_commands_user().is_err() {
-            return asked;
+    fn new(plan: Plan, ids: Ids, ends: OwnedFd) -> Self {
+        let is_walled = plan.provider == Provider::Landlock;
+        let names = Names::of(&plan);
+        let shown = Shown { asks: plan.explain == Explain::Asked, modes: is_walled, names: names.is_some() };
+        Self {
+            becomes: ids.outside().filter(|_| is_walled || names.is_some()),
+            plan,
+            shown,
+            names,
+            ends,
+            makers: Mutex::default(),
+            has_begun: AtomicBool::new(false),
+            asked: Mutex::default(),
+            listener: OnceLock::new(),
+            turn: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            threads: Mutex::default(),
+            waiting: AtomicUsize::new(0),
         }
-        if !self.is_ready(self.from.as_fd()) {
-            return asked;
+    }
+
+    fn look_on(self: &Arc<Self>, from: &UnixStream) {
+        // Whoever is shown a call and does not answer lets it wait for ever; so nothing is taken instead, and such calls fail.
+        if self.become_the_commands_user().is_err() || !self.is_ready(from.as_fd()) {
+            return;
         }
-        let Ok(Some(shown)) = crate::listener_handoff::receive(&self.from) else { return asked };
-        while self.is_ready(shown.as_fd()) {
-            match raw::next_notice(shown.as_fd()) {
-                Ok(notice) => {
-                    if self.carries_out(shown.as_fd(), &notice) {
-                        continue;
-                    }
-                    for ask in self.look(shown.as_fd(), &notice) {
-                        asked.note(&self.plan, &ask);
-                    }
-                    raw::let_go_on(shown.as_fd(), &notice).ok();
-                }
-                // Whoever made the call was ended meanwhile.
-                Err(libc::ENOENT | libc::EINTR) => {}
-                Err(_) => break,
+        let Ok(Some(listener)) = crate::listener_handoff::receive(from) else { return };
+        raw::take_turns(listener.as_fd());
+        let listener = self.listener.get_or_init(|| listener);
+        self.work(listener.as_fd());
+        let others = std::mem::take(&mut *locked(&self.threads));
+        others.into_iter().for_each(|thread| drop(thread.join()));
+    }
+
+    /// Answers calls until the end.
+    fn work(self: &Arc<Self>, shown: BorrowedFd<'_>) {
+        if self.names.is_some() && raw::own_umask().is_err() {
+            return;
+        }
+        while let Some(notice) = self.next(shown) {
+            if let Some(notice) = notice {
+                self.answer(shown, &notice);
+                self.is_busy();
             }
         }
-        asked
+    }
+
+    /// Waits for the next call; nothing at the end, and no call where whoever made it was ended meanwhile.
+    fn next(&self, shown: BorrowedFd<'_>) -> Option<Option<Notice>> {
+        let _turn = locked(&self.turn);
+        if !self.is_ready(shown) {
+            return None;
+        }
+        match raw::next_notice(shown) {
+            Ok(notice) => Some(Some(notice)),
+            Err(libc::ENOENT | libc::EINTR) => Some(None),
+            Err(_) => None,
+        }
+    }
+
+    /// Lets more threads look on where there is much to see.
+    fn is_busy(self: &Arc<Self>) {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.names.is_none() || calls % BUSY != BUSY - 1 {
+            return;
+        }
+        let mut threads = locked(&self.threads);
+        if threads.len() + 1 < MAX_THREADS {
+            let seen = Arc::clone(self);
+            let looks_on = std::thread::Builder::new().name("looks on".to_owned());
+            let looks_on = looks_on.spawn(move || seen.listener.get().map_or((), |it| seen.work(it.as_fd())));
+            threads.extend(looks_on);
+        }
+    }
+
+    fn answer(self: &Arc<Self>, shown: BorrowedFd<'_>, notice: &Notice) {
+        if self.carries_out(shown, notice) {
+            return;
+        }
+        for ask in self.look(shown, notice) {
+            locked(&self.asked).note(&self.plan, &ask);
+        }
+        let names = self.names.as_ref().filter(|_| !self.is_of_a_maker(notice.thread));
+        match names.and_then(|names| names.carry_out(shown, notice)) {
+            Some(Ok(Reply::Waits(waits))) => self.wait_for(waits, *notice),
+            Some(reply) => send(shown, notice, reply),
+            None => {
+                raw::let_go_on(shown, notice).ok();
+            }
+        }
+    }
+
+    /// Lets a call wait that would hold up all others here.
+    fn wait_for(self: &Arc<Self>, waits: Waits, notice: Notice) {
+        let Some(listener) = self.listener.get() else { return };
+        let (seen, shown) = (Arc::clone(self), listener.as_fd());
+        let is_one_too_many = self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING;
+        let until_then = move || {
+            let shown = seen.listener.get().map(OwnedFd::as_fd);
+            while let Some(shown) = shown.filter(|shown| raw::still_waits(*shown, &notice)) {
+                if let Some(reply) = waits.try_again() {
+                    send(shown, &notice, reply);
+                    break;
+                }
+                let mut ends = [PollFd::new(&seen.ends, PollFlags::IN)];
+                if wait(&mut ends, Some(PAUSE)).is_err() || !ends[0].revents().is_empty() {
+                    break;
+                }
+            }
+            seen.waiting.fetch_sub(1, Ordering::Relaxed);
+        };
+        let is_begun = !is_one_too_many
+            && std::thread::Builder::new().name("waits".to_owned()).spawn(until_then).is_ok();
+        if !is_begun {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            raw::answer(shown, &notice, Err(libc::EAGAIN)).ok();
+        }
     }
 
     /// Waits; says whether there is something to read, and it is not the end.
@@ -152,14 +275,18 @@ impl Sight {
     /// Gives up all but what it takes to look. Where files of somebody else are changed, this thread alone becomes that user.
     fn become_the_commands_user(&self) -> io::Result<()> {
         let Some((user, group)) = self.becomes else { return keep_only(KEPT_BY_OBSERVER) };
+        let kept = if self.names.is_some() { KEPT_BY_DECIDER } else { &[] };
+        // The bounding set is lowered while this thread still may.
+        keep_only(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
+        set_keep_capabilities(!kept.is_empty())?;
         set_thread_groups(&[])?;
         set_thread_gid(Gid::from_raw(group))?;
         set_thread_uid(Uid::from_raw(user))?;
-        keep_only(&[])
+        keep_only(kept)
     }
 
     /// Answers a call that changes modes or times, and says whether it was one.
-    fn carries_out(&self, shown: BorrowedFd<'_>, notice: &raw::Notice) -> bool {
+    fn carries_out(&self, shown: BorrowedFd<'_>, notice: &Notice) -> bool {
         let change = Architecture::current().and_then(|it| mode_change(it, notice.number));
         let Some(change) = change.filter(|_| self.shown.modes) else { return false };
         let ended = modes::carry_out(&self.plan, shown, notice, change);
@@ -167,9 +294,10 @@ impl Sight {
         true
     }
 
-    /// What a call asks for, if the thread that makes it was there all the time and is one of the command.
-    fn look(&self, shown: BorrowedFd<'_>, notice: &raw::Notice) -> Vec<Ask> {
-        if notice.thread == 0 || !self.concerns(notice.thread) {
+    /// What a call asks for, if somebody wants to know, the thread that makes it was there all the time, and it is one of the
+    /// command.
+    fn look(&self, shown: BorrowedFd<'_>, notice: &Notice) -> Vec<Ask> {
+        if !self.shown.asks || notice.thread == 0 || !self.concerns(notice.thread) {
             return Vec::new();
         }
         let asks = view::asks(notice);
@@ -177,7 +305,38 @@ impl Sight {
     }
 
     fn concerns(&self, thread: u32) -> bool {
-        let makers = self.makers.lock().unwrap_or_else(PoisonError::into_inner);
+        let makers = locked(&self.makers);
         makers.as_ref().is_some_and(|makers| !makers.iter().any(|maker| maker.cast_unsigned() == thread))
     }
+
+    /// Whether a call is one of those that make the sandbox. When the command has begun, there are none any more: what is left
+    /// of them waits for its end, and should the command get hold of it, it is judged as the command.
+    fn is_of_a_maker(&self, thread: u32) -> bool {
+        if self.has_begun.load(Ordering::Relaxed) {
+            return false;
+        }
+        let concerns = self.concerns(thread);
+        self.has_begun.store(concerns, Ordering::Relaxed);
+        !concerns
+    }
+}
+
+/// Says how a call ended.
+fn send(shown: BorrowedFd<'_>, notice: &Notice, reply: raw::Result<Reply>) {
+    let ended = match reply {
+        Ok(Reply::GoesOn) => {
+            raw::let_go_on(shown, notice).ok();
+            return;
+        }
+        Ok(Reply::File(file, close_on_exec)) => {
+            match raw::hand_over(shown, notice, file.as_fd(), close_on_exec) {
+                Ok(()) => return,
+                // The command may have no more than so many.
+                Err(error) => Err(error),
+            }
+        }
+        Ok(Reply::Done | Reply::Waits(_)) => Ok(()),
+        Err(error) => Err(error),
+    };
+    raw::answer(shown, notice, ended).ok();
 }

@@ -21,10 +21,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::begin::{Running, Speaks, copy};
+use super::observe::Observer;
 use super::prepared::{Recovered, in_turn};
 use super::pump::Pump;
 use super::supervise::read_report;
-use super::{RunControl, RunError, Streams, carried_out, sandbox_number};
+use super::{RunControl, RunError, Streams, carried_out, observer, sandbox_number, tell};
 use crate::cgroup::Groups;
 use crate::host::HostFacts;
 use crate::native::{self, Ids, prepare};
@@ -112,7 +113,9 @@ impl SandboxPool {
         if !ready.mailbox.write([&programs, &arguments, &variables]) {
             return in_turn(spec, facts, planned, streams, control);
         }
-        let outcome = carried_out(&planned, streams, control, &Groups::default(), || ready.go(&self.shared))?;
+        let mut outcome =
+            carried_out(&planned, streams, control, &Groups::default(), || ready.go(&self.shared))?;
+        tell(&mut outcome, ready.observer.take());
         Ok((planned, outcome))
     }
 
@@ -263,6 +266,7 @@ struct Ready {
     running: Option<(Running, Pump)>,
     mailbox: ArgvMailbox,
     go: OwnedFd,
+    observer: Option<Observer>,
 }
 
 impl std::fmt::Debug for Ready {
@@ -280,9 +284,11 @@ impl Ready {
         let mut launch =
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
         launch.argv_mailbox = Some(mailbox.place());
+        let observer = observer(plan.clone(), ids)?;
+        launch.observed = observer.as_ref().map(Observer::observed_at_once);
         let identify = |pid| ids.write_maps(pid);
         let (running, go) = copy(&launch, Speaks::Reports, &Groups::default(), ends, identify)?;
-        let ready = Self { running: Some((running, pump)), mailbox, go };
+        let ready = Self { running: Some((running, pump)), mailbox, go, observer };
         ready.mailbox.share_no_more().map_err(RunError::setup("sharing memory"))?;
         let report = ready.running.as_ref().map(|(running, _)| read_report(&running.news)).transpose();
         match report.map_err(RunError::Watch)?.flatten() {

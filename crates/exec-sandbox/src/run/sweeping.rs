@@ -37,6 +37,7 @@ impl Sweeping {
             entries: plan.protected.clone(),
             led_to: plan.led_to.clone(),
             plans: plan.git_plans.clone(),
+            is_decided: plan.decides_names(),
         });
         let written = state.as_deref().zip(kept.as_ref());
         let journal = written.and_then(|(state, kept)| Journal::write(state, kept).ok());
@@ -71,11 +72,13 @@ impl Sweeping {
     }
 
     fn company(&self, kept: &Kept) -> Company {
+        // One whose names are decided replaces nothing.
+        let replaces = |others: &[(PathBuf, Kept)]| others.iter().any(|(_, other)| !other.is_decided);
         let had = self
             .journal
             .as_ref()
-            .is_none_or(|journal| journal.had_company(kept) || !journal.others(kept).is_empty());
-        if had || !self.others.is_empty() { Company::Others } else { Company::Alone }
+            .is_none_or(|journal| journal.had_company(kept) || replaces(&journal.others(kept)));
+        if had || replaces(&self.others) { Company::Others } else { Company::Alone }
     }
 
     /// Whether something was there before every command that ran already when this one began. What was not is one of theirs:

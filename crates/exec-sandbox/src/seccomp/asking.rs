@@ -28,7 +28,7 @@ pub(crate) enum Asks {
 }
 
 /// Which arguments name a path.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PathArguments {
     /// The descriptor of the folder that it begins in; nothing for the one that the process is in.
     pub(crate) folder: Option<u8>,

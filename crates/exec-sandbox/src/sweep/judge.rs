@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::fd::AsFd as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use stockade_files::GitSetting;
 
@@ -13,7 +13,7 @@ use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
 use crate::workspace::entry::{list_below, read_below};
 use crate::workspace::is_repository;
-use crate::workspace::roots::Root;
+use crate::workspace::roots::{Root, is_plainly_within};
 use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::{Here, open_root};
 
@@ -110,26 +110,13 @@ impl Judge<'_> {
 
     fn names_something_within(&self) -> bool {
         let text = self.text(MAX_POINTER);
-        text.is_some_and(|text| self.is_plainly_within(&self.around(), text.trim_end()))
-    }
-
-    /// Whether a path stays within what the command may change, whatever lies there.
-    fn is_plainly_within(&self, from: &Path, path: &str) -> bool {
-        let mut plain = PathBuf::new();
-        for part in from.join(path).components() {
-            match part {
-                Component::ParentDir => drop(plain.pop()),
-                Component::CurDir => {}
-                part => plain.push(part),
-            }
-        }
-        self.is_within(&plain)
+        text.is_some_and(|text| is_plainly_within(self.roots, &self.around(), text.trim_end()))
     }
 
     fn has_harmful_settings(&self, kind: SettingsOf) -> bool {
         let none: [GitSetting; 0] = [];
         let around = self.around();
-        let is_within = |path: &str| !path.starts_with('-') && self.is_plainly_within(&around, path);
+        let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(self.roots, &around, path);
         let text = read_below(self.here.folder, self.below, MAX_SETTINGS);
         text.is_none_or(|text| harmful_setting(kind, &text, &none, is_within).is_some())
     }

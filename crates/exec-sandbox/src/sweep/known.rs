@@ -14,7 +14,7 @@ pub(crate) struct Before<'b> {
     company: Company,
 }
 
-/// Whether another command may have changed the same folders at the same time.
+/// Whether another command may have replaced something in the same folders at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Company {
     /// None has. What is mounted cannot be replaced by this one, but with a folder around it.

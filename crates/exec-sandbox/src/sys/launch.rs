@@ -9,7 +9,7 @@ use super::argv_mailbox::ArgvAddress;
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
-use crate::seccomp::Instruction;
+use crate::seccomp::{Architecture, Instruction, Shown, observe};
 
 /// What the first process does before it starts the command, and with what.
 pub(crate) struct Launch {
@@ -284,6 +284,24 @@ pub(crate) fn with_user_namespace<T>(
     raw::send_signal(pid, libc::SIGKILL).map_err(error)?;
     let ended = Ended(pid);
     Ok((result?, ended))
+}
+
+/// Whether a process of this program can have its calls shown to another: nobody sees them so already.
+pub(crate) fn can_be_observed() -> bool {
+    let Some(architecture) = Architecture::current() else { return false };
+    let filter = observe(architecture, Shown { asks: false, modes: false, names: false });
+    let Ok(mask) = raw::set_signal_mask(ALL_SIGNALS) else { return false };
+    // SAFETY: the child makes a few calls, all safe there.
+    let side = unsafe { raw::clone_process(0) };
+    if let Ok(Side::Child) = side {
+        let tried = raw::drop_held_capabilities(CapabilityMask::NONE)
+            .and_then(|()| raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1))
+            .and_then(|()| raw::install_observing_filter(&filter));
+        raw::exit(i32::from(tried.is_err()));
+    }
+    raw::set_signal_mask(mask).ok();
+    let Ok(Side::Parent { pid, .. }) = side else { return false };
+    raw::wait_for(pid).is_ok_and(|used| used.status == 0)
 }
 
 /// Copies a mount of this machine with its attributes.

@@ -1,6 +1,6 @@
 //! The folders that a command may change, and in which names are protected.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A folder that a command may change, and how paths in it are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,19 @@ pub(crate) fn roots(workspace: Option<&Path>, others: &[PathBuf]) -> Vec<Root> {
 /// Returns how a path is named that lies in one of them.
 pub(crate) fn named(roots: &[Root], path: &Path) -> Option<PathBuf> {
     roots.iter().find_map(|root| path.strip_prefix(&root.path).ok().map(|below| root.name.join(below)))
+}
+
+/// Whether a path that begins at `from` stays within one of them, whatever lies there.
+pub(crate) fn is_plainly_within(roots: &[Root], from: &Path, path: &str) -> bool {
+    let mut plain = PathBuf::new();
+    for part in from.join(path).components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    roots.iter().any(|root| plain.starts_with(&root.path))
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ struct Row {
 const HELPERS: &[Row] = &[
     Row {
         file: "sys/launch.rs",
-        starts: 2,
-        helpers: "the first process of a sandbox; what holds a user namespace open for a moment",
+        starts: 3,
+        helpers: "the first process of a sandbox; what holds a user namespace open for a moment; what tries whether calls can be shown",
         keeps: "nothing",
         test: "what_holds_a_user_namespace_open_holds_nothing_else",
     },
@@ -64,8 +64,8 @@ const HELPERS: &[Row] = &[
     },
     Row {
         file: "run/observe.rs",
-        starts: 1,
-        helpers: "the thread that looks at what a command asks for, and changes modes where Landlock is all there is",
+        starts: 3,
+        helpers: "the threads that look at what a command asks for, make names in its place, and change modes where Landlock is all there is; those that wait for the other side of a pipe",
         keeps: "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH",
         test: "a_thread_that_looks_on_can_look_and_do_nothing_else",
     },

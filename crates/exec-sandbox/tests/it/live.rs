@@ -14,6 +14,17 @@ use tempfile::TempDir;
 /// A workspace under `/tmp`, whose files outside the workspace must stay out of sight.
 pub(crate) struct Live {
     folder: TempDir,
+    /// How names are protected, where that is not what this machine does best.
+    names: NamesAre,
+}
+
+/// When it is said which names a command may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamesAre {
+    /// When it makes them, where this machine can.
+    Decided,
+    /// When it is over, as on a machine that cannot.
+    SweptUp,
 }
 
 impl Live {
@@ -22,16 +33,21 @@ impl Live {
         Self::below(&std::env::temp_dir())
     }
 
+    /// The same, where names are protected in this way.
+    pub(crate) fn with_names(names: NamesAre) -> Option<Self> {
+        Self::new().map(|live| Self { names, ..live })
+    }
+
     /// A workspace on any machine.
     pub(crate) fn bare() -> Self {
-        let live = Self { folder: tempfile::tempdir().unwrap() };
+        let live = Self { folder: tempfile::tempdir().unwrap(), names: NamesAre::Decided };
         fs::create_dir(live.workspace()).unwrap();
         live
     }
 
     /// The same, with the workspace below this folder.
     pub(crate) fn below(folder: &Path) -> Option<Self> {
-        let live = Self { folder: tempfile::tempdir_in(folder).unwrap() };
+        let live = Self { folder: tempfile::tempdir_in(folder).unwrap(), names: NamesAre::Decided };
         fs::create_dir(live.workspace()).unwrap();
         match live.run(&["true"], |_| ()) {
             Ok(_) => Some(live),
@@ -58,7 +74,9 @@ impl Live {
     ) -> Result<Outcome, RunError> {
         let mut spec = SandboxSpec::new(self.workspace(), command);
         change(&mut spec);
-        run(&plan(&spec, &probe(&spec))?, Streams::default())
+        let mut facts = probe(&spec);
+        facts.kernel.mediation &= self.names == NamesAre::Decided;
+        run(&plan(&spec, &facts)?, Streams::default())
     }
 
     /// Runs a script and returns what it printed, errors as well, in order.

@@ -28,6 +28,7 @@ mod memory_files;
 mod mount_table;
 #[cfg(target_os = "linux")]
 mod names;
+mod names_decided;
 mod plans;
 #[cfg(target_os = "linux")]
 mod pool;

@@ -1,11 +1,28 @@
-//! Names that other programs obey: they stay as they are, and what appears is taken away.
+//! Names that other programs obey: they stay as they are, and none appears; or it is taken away, where nobody can decide that.
 
 #![expect(clippy::disallowed_methods, reason = "makes repositories and looks at them")]
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use crate::live::{Live, read};
+use stockade_exec_sandbox::{Denial, Outcome};
+
+use crate::live::{Live, NamesAre, read};
+
+/// Both ways of protecting names.
+const WAYS: [NamesAre; 2] = [NamesAre::Decided, NamesAre::SweptUp];
+
+/// The paths of what was taken away, and of what was refused.
+fn taken_and_refused(outcome: &Outcome) -> [Vec<&Path>; 2] {
+    let mut taken: Vec<&Path> = outcome.quarantine.iter().map(|one| one.path.as_path()).collect();
+    taken.sort();
+    let refused = outcome.denials.iter().filter_map(|denial| match denial {
+        Denial::Name(path, _) => Some(path.as_path()),
+        _ => None,
+    });
+    [taken, refused.collect()]
+}
 
 fn repository(live: &Live) {
     let git = |arguments: &[&str]| {
@@ -41,7 +58,11 @@ fn a_commit_works_and_hooks_do_not() {
 
 #[test]
 fn missing_names_do_not_appear_and_existing_ones_stay() {
-    let Some(live) = Live::new() else { return };
+    WAYS.iter().for_each(|way| missing_and_existing(*way));
+}
+
+fn missing_and_existing(way: NamesAre) {
+    let Some(live) = Live::with_names(way) else { return };
     fs::create_dir(live.workspace().join(".vscode")).unwrap();
     fs::write(live.workspace().join(".vscode/settings.json"), "{}").unwrap();
     fs::write(live.workspace().join(".envrc"), "old").unwrap();
@@ -60,10 +81,18 @@ fn missing_names_do_not_appear_and_existing_ones_stay() {
         (read(&live.workspace().join(".envrc")), read(&live.workspace().join(".vscode/settings.json"))),
         ("old".into(), "{}".into())
     );
-    let mut taken: Vec<_> =
-        outcome.quarantine.iter().map(|one| one.path.to_str().unwrap().to_owned()).collect();
-    taken.sort();
-    assert_eq!(taken, [".claude", ".idea", ".mcp.json", ".zshrc"]);
+    let names = [".claude", ".idea", ".mcp.json", ".zshrc"].map(Path::new);
+    let [taken, refused] = taken_and_refused(&outcome);
+    match way {
+        NamesAre::Decided => {
+            assert!(taken.is_empty(), "{taken:?}");
+            let refused: Vec<_> =
+                refused.iter().map(|path| path.strip_prefix(live.workspace()).unwrap()).collect();
+            let moved = Path::new(".vscode");
+            assert_eq!(refused, [names[0], names[1], names[2], moved, names[3]]);
+        }
+        NamesAre::SweptUp => assert_eq!((taken, refused.len()), (names.to_vec(), 0)),
+    }
     assert!(
         outcome
             .quarantine
@@ -74,15 +103,17 @@ fn missing_names_do_not_appear_and_existing_ones_stay() {
 
 #[test]
 fn a_new_repository_may_be_made_but_not_armed() {
-    let Some(live) = Live::new() else { return };
-    let said = live.script(
-        "mkdir a b c && (cd a && git init -q . && git config user.name me) && (cd b && git init -q . && git config core.fsmonitor /x) \
-         && (cd c && git init -q . && echo evil > .git/hooks/pre-commit) && echo done",
-    );
-    assert!(said.ends_with("done\n"), "{said}");
-    assert!(live.workspace().join("a/.git/config").exists());
-    assert!(!live.workspace().join("b/.git/config").exists());
-    assert!(!live.workspace().join("c/.git/hooks").exists());
+    for way in WAYS {
+        let Some(live) = Live::with_names(way) else { return };
+        let said = live.script(
+            "mkdir a b c && (cd a && git init -q . && git config user.name me) && (cd b && git init -q .; git config core.fsmonitor /x); \
+             (cd c && git init -q .; echo evil > .git/hooks/pre-commit); echo done",
+        );
+        assert!(said.ends_with("done\n"), "{said}");
+        assert!(read(&live.workspace().join("a/.git/config")).contains("name = me"));
+        assert!(!read(&live.workspace().join("b/.git/config")).contains("fsmonitor"));
+        assert!(!live.workspace().join("c/.git/hooks/pre-commit").exists());
+    }
 }
 
 #[test]
@@ -343,13 +374,19 @@ fn whatever_way_a_name_comes_it_does_not_stay() {
             &["q/.git/hooks"],
         ),
     ];
-    for (what, prepare, script, gone) in rows {
-        let Some(live) = Live::new() else { return };
+    for ((what, prepare, script, gone), way) in rows.iter().flat_map(|row| WAYS.map(|way| (row, way))) {
+        let Some(live) = Live::with_names(way) else { return };
         fs::write(live.workspace().join("evil"), ARMED).unwrap();
         prepare(&live);
+        let before: Vec<_> = gone.iter().map(|path| fs::read(live.workspace().join(path)).ok()).collect();
         let outcome = live.run(&["sh", "-c", script], |_| ()).unwrap();
-        for gone in *gone {
-            assert!(live.workspace().join(gone).symlink_metadata().is_err(), "{what}: {gone}: {outcome:?}");
+        for (gone, before) in gone.iter().zip(before) {
+            let now = live.workspace().join(gone);
+            let is_as_it_was = before.is_some() && fs::read(&now).ok() == before;
+            // What git itself has written is no harm.
+            let is_as_it_was =
+                is_as_it_was || (gone.ends_with("/config") && now.is_file() && !read(&now).contains("/x"));
+            assert!(is_as_it_was || now.symlink_metadata().is_err(), "{way:?}: {what}: {gone}: {outcome:?}");
         }
         assert!(outcome.quarantine.iter().all(|one| one.moved_to.is_some()), "{what}: {outcome:?}");
         // Nothing is hidden, and nothing is taken twice.
@@ -384,7 +421,11 @@ fn what_links_and_settings_lead_to_cannot_be_changed() {
 
 #[test]
 fn other_folders_that_may_be_changed_are_as_the_workspace() {
-    let Some(live) = Live::new() else { return };
+    WAYS.iter().for_each(|way| another_folder(*way));
+}
+
+fn another_folder(way: NamesAre) {
+    let Some(live) = Live::with_names(way) else { return };
     let other = live.outside().join("other");
     fs::create_dir(&other).unwrap();
     Command::new("git").args(["init", "-q"]).arg(other.join("lib")).status().unwrap();
@@ -394,15 +435,17 @@ fn other_folders_that_may_be_changed_are_as_the_workspace() {
     let outcome = live.run(&["sh", "-c", script], |spec| spec.shared.push(other.clone())).unwrap();
     assert_eq!(read(&other.join("lib/.git/config")), config);
     assert!(!other.join("lib/.git/hooks/pre-commit").exists() && other.join("ok").exists());
-    let taken: Vec<_> = outcome.quarantine.iter().map(|one| one.path.clone()).collect();
-    assert_eq!(taken, [other.join(".vscode")]);
+    let [taken, refused] = taken_and_refused(&outcome);
+    let found = if way == NamesAre::Decided { refused } else { taken };
+    assert!(found.contains(&other.join(".vscode").as_path()), "{outcome:?}");
+    assert!(!other.join(".vscode").exists());
     let changed: Vec<_> = outcome.changed.iter().map(|one| one.path.clone()).collect();
     assert_eq!(changed, [other.join("CLAUDE.md")]);
 }
 
 #[test]
 fn what_one_command_makes_is_not_the_users_for_another() {
-    let Some(live) = Live::new() else { return };
+    let Some(live) = Live::with_names(NamesAre::SweptUp) else { return };
     let run = |script: &str| live.run(&["sh", "-c", script], |_| ()).unwrap();
     std::thread::scope(|scope| {
         let first = scope.spawn(|| run("mkdir .vscode; : > made; while ! [ -e seen ]; do sleep 0.02; done"));
@@ -445,7 +488,7 @@ fn what_tools_make_themselves_stays() {
     let outcome = live
         .run(
             &["sh", "-c", "git init -q a && cd a && git config user.name x && git remote add origin https://example.org/a && \
-                           git config alias.ok status && git config --unset alias.ok && cd .. && \
+                           cd .. && \
                            git -c protocol.file.allow=always clone -q lib.git b && mkdir -p a/.git/modules && \
                            python3 -m venv --without-pip .venv && printf '[submodule \"m\"]\\n\\tpath = m\\n\\turl = ../m\\n' > .gitmodules"],
             |_| (),

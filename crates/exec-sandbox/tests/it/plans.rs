@@ -37,7 +37,7 @@ pub(crate) fn machine() -> HostFacts {
         user: 1000,
         group: 1000,
         environment: [("PATH".into(), "/usr/bin".into()), ("TOKEN".into(), "secret".into())].into(),
-        kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+        kernel: Kernel { namespaces: true, landlock: 7, seccomp: true, mediation: true },
         bubblewrap: None,
         watched: Vec::new(),
         protected: vec![
@@ -97,7 +97,7 @@ enforced that the command has no privileges: no capabilities, and no way to gain
 enforced that only the planned network is reached: an own network, without a way out
 enforced that rare system calls are closed: a filter of system calls
 enforced a second wall by Landlock: Landlock
-enforced that protected names stay as they are: existing ones cannot be changed, new ones are taken away at the end
+enforced that protected names stay as they are: existing ones cannot be changed, new ones are refused when they are made
 gap      that only the planned network is reached: a socket of this machine that is made in the workspace while the command runs is reached
 ";
     assert_eq!(plan(&spec, &machine).unwrap().to_string(), expected);
@@ -143,7 +143,7 @@ fn what_cannot_be_enforced_refuses() {
     machine.kernel = Kernel::default();
     let refusal = plan(&SandboxSpec::new("/home/u/work", ["true"]), &machine).unwrap_err();
     assert_eq!(refusal.what, What::Property(Property::Files));
-    machine.kernel = Kernel { namespaces: true, landlock: 0, seccomp: false };
+    machine.kernel = Kernel { namespaces: true, landlock: 0, seccomp: false, mediation: false };
     let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
     assert_eq!(plan(&spec, &machine).unwrap_err().what, What::Property(Property::SystemCalls));
     spec.require = [Property::Files].into();

@@ -13,7 +13,7 @@ pub(crate) fn plans_hold(data: &[u8]) {
     let mut facts = HostFacts {
         home: "/home/u".into(),
         user: 1000,
-        kernel: Kernel { namespaces: true, landlock: 7, seccomp: true },
+        kernel: Kernel { namespaces: true, landlock: 7, seccomp: true, mediation: true },
         ..HostFacts::default()
     };
     let mut spec = SandboxSpec::new("/srv/work", ["true"]);

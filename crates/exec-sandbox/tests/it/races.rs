@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use stockade_exec_sandbox::{End, QuarantineStore};
 
-use crate::live::{Live, read};
+use crate::live::{Live, NamesAre, read};
 
 /// What lies where the links lead.
 const CANARY: &str = "untouched\n";
@@ -23,7 +23,8 @@ struct Swapped {
 
 impl Swapped {
     fn new() -> Option<Self> {
-        let live = Live::new()?;
+        // Where names are decided, a command leaves nothing that could be looked for.
+        let live = Live::with_names(NamesAre::SweptUp)?;
         let canary = live.outside().join("canary");
         for folder in [canary.join(".vscode"), live.workspace().join("app")] {
             fs::create_dir_all(folder).unwrap();

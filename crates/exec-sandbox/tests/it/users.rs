@@ -24,6 +24,7 @@ const TESTS: &[&str] = &[
     "limits::",
     "memory_files::",
     "names::",
+    "names_decided::",
     "pool::",
     "providers::",
     "streams::",

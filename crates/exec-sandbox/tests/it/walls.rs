@@ -95,7 +95,7 @@ fn nothing_runs_as_root_behind_landlock() {
 
 #[test]
 fn nobody_takes_landlock_for_root_who_has_not_named_it() {
-    let kernel = Kernel { namespaces: false, landlock: 7, seccomp: true };
+    let kernel = Kernel { namespaces: false, landlock: 7, seccomp: true, mediation: true };
     let entries = [("/srv/work".into(), stockade_exec_sandbox::Entry::Folder)].into();
     let facts = HostFacts { entries, home: "/root".into(), kernel, ..HostFacts::default() };
     let mut spec = SandboxSpec::new("/srv/work", ["true"]);

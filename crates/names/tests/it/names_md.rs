@@ -62,7 +62,7 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
             Write::Free => None,
             Write::Report => Some("a change is reported, and a command that writes it is asked about"),
             Write::Protect if row.is_obeyed() => Some(
-                "stays as it is in a sandbox, what appears is put into quarantine, and a command that writes it is asked about",
+                "stays as it is in a sandbox, what appears is refused or put into quarantine, and a command that writes it is asked about",
             ),
             Write::Protect => Some("a command that writes it is asked about"),
             Write::Refuse => Some("a command that writes it is refused"),

@@ -101,9 +101,11 @@ struct Denied<'a> {
 impl<'a> Denied<'a> {
     fn new(denial: &'a Denial) -> Self {
         let (path, host) = match denial {
-            Denial::Read(path) | Denial::Write(path) | Denial::Never(path, _) | Denial::Socket(path) => {
-                (Some(path.to_string_lossy()), None)
-            }
+            Denial::Read(path)
+            | Denial::Write(path)
+            | Denial::Never(path, _)
+            | Denial::Name(path, _)
+            | Denial::Socket(path) => (Some(path.to_string_lossy()), None),
             Denial::Reach(host) => (None, host.as_deref()),
             _ => (None, None),
         };

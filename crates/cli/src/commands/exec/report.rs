@@ -143,6 +143,12 @@ pub(super) fn denied(denial: &Denial) -> String {
             format!("the command may not change {}; {option} would let it change that folder", shown(path))
         }
         Denial::Never(path, why) => format!("{} is shared with no command: {why}", shown(path)),
+        Denial::Name(path, why) => {
+            format!(
+                "the command may not make or change {}: {why}; do that outside of the sandbox",
+                shown(path)
+            )
+        }
         Denial::Socket(path) => {
             format!(
                 "the command does not reach {}; {option} lets it, and whatever answers there",

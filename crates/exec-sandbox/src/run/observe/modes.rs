@@ -11,12 +11,11 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps, UTIME_NOW, chmod, openat, openat2,
-    utimensat,
+    AtFlags, Mode, OFlags, ResolveFlags, Timespec, Timestamps, UTIME_NOW, chmod, openat2, utimensat,
 };
 use rustix::io::Errno;
 
-use super::view::{argument, text};
+use super::caller::{Caller, argument, short};
 use crate::mounts::MountKind;
 use crate::plan::Plan;
 use crate::seccomp::{ChangedFile, ModeChange, NewValue};
@@ -33,7 +32,7 @@ pub(super) fn carry_out(
     notice: &Notice,
     change: ModeChange,
 ) -> Result<(), Errno> {
-    let file = open(notice, change)?;
+    let file = open(Caller::of(shown, notice), notice, change)?;
     let value = value(notice, change.to)?;
     // Whoever made the call may be gone, and its number be that of another.
     if !raw::still_waits(shown, notice) {
@@ -95,54 +94,35 @@ fn times(notice: &Notice, at: u64, parts: Option<i64>) -> Result<Timestamps, Err
 }
 
 /// Opens a name of what is to be changed, and nothing but a name.
-fn open(notice: &Notice, change: ModeChange) -> Result<OwnedFd, Errno> {
+fn open(caller: Caller<'_>, notice: &Notice, change: ModeChange) -> Result<OwnedFd, Errno> {
     let flags = change.flags.map_or(0, |at| argument(notice, at) as u32);
     let flags = AtFlags::from_bits_retain(flags);
     let (folder, path) = match change.file {
-        ChangedFile::Open(at) => return opened(notice, at),
+        ChangedFile::Open(at) => return opened(caller, notice, at),
         ChangedFile::Here(path) => (None, path),
         // Without a path, the folder is the file.
-        ChangedFile::Below(folder, path) if argument(notice, path) == 0 => return opened(notice, folder),
+        ChangedFile::Below(folder, path) if argument(notice, path) == 0 => {
+            return opened(caller, notice, folder);
+        }
         ChangedFile::Below(folder, path) => (Some(folder), path),
     };
-    let named = text(notice.thread, argument(notice, path)).ok_or(Errno::FAULT)?;
+    let named = caller.text(path)?;
     match folder {
-        Some(at) if named.is_empty() && flags.contains(AtFlags::EMPTY_PATH) => return opened(notice, at),
+        Some(at) if named.is_empty() && flags.contains(AtFlags::EMPTY_PATH) => {
+            return opened(caller, notice, at);
+        }
         _ if named.is_empty() => return Err(Errno::NOENT),
         _ => {}
     }
     let named = PathBuf::from(OsString::from_vec(named));
     if let Some(number) = named.strip_prefix("/proc/self/fd").ok().and_then(|it| it.to_str()?.parse().ok()) {
-        return descriptor(notice, number);
+        return caller.descriptor(number);
     }
-    let begin = begin(notice, folder)?;
+    let begin = caller.begin(folder.map(|at| short(notice, at).cast_signed()))?;
     let end = if flags.contains(AtFlags::SYMLINK_NOFOLLOW) { OFlags::NOFOLLOW } else { OFlags::empty() };
     openat2(begin, named, OFlags::PATH | OFlags::CLOEXEC | end, Mode::empty(), ResolveFlags::NO_MAGICLINKS)
 }
 
-fn opened(notice: &Notice, at: u8) -> Result<OwnedFd, Errno> {
-    match (argument(notice, at) as u32).cast_signed() {
-        libc::AT_FDCWD => begin(notice, None),
-        number => descriptor(notice, number),
-    }
-}
-
-/// What a process has open under a number. The kernel's own link leads there.
-fn descriptor(notice: &Notice, number: i32) -> Result<OwnedFd, Errno> {
-    let path = format!("/proc/{}/fd/{number}", notice.thread);
-    openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
-        Errno::NOENT => Errno::BADF,
-        error => error,
-    })
-}
-
-/// Where a path begins that is not absolute.
-fn begin(notice: &Notice, folder: Option<u8>) -> Result<OwnedFd, Errno> {
-    match folder.map(|at| (argument(notice, at) as u32).cast_signed()) {
-        None | Some(libc::AT_FDCWD) => {
-            let path = format!("/proc/{}/cwd", notice.thread);
-            openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-        }
-        Some(number) => descriptor(notice, number),
-    }
+fn opened(caller: Caller<'_>, notice: &Notice, at: u8) -> Result<OwnedFd, Errno> {
+    caller.begin(Some(short(notice, at).cast_signed()))
 }

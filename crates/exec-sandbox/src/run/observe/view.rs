@@ -16,16 +16,13 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
+use super::caller::{argument, text};
 use crate::explain::asked::{Address, Ask, address, is_listed};
 use crate::seccomp::{Architecture, Asks, PathArguments, Way, asked_by};
 use crate::sys::raw::{self, Notice};
 
-/// Longest path, and longest address, that the kernel takes.
-const PATH: usize = 4096;
+/// Longest address that the kernel takes.
 const ADDRESS: usize = 128;
-
-/// No page is smaller, and within one memory is there as a whole or not at all.
-const PAGE: u64 = 4096;
 
 /// How many links, and how many parts of a path, are followed to find out where it leads.
 const LINKS: usize = 16;
@@ -43,12 +40,8 @@ pub(super) fn asks(notice: &Notice) -> Vec<Ask> {
     }
 }
 
-pub(super) fn argument(notice: &Notice, number: u8) -> u64 {
-    notice.arguments.get(usize::from(number)).copied().unwrap_or_default()
-}
-
 fn named(notice: &Notice, place: PathArguments, way: Way) -> Option<Ask> {
-    let text = text(notice.thread, argument(notice, place.text))?;
+    let text = text(notice.thread, argument(notice, place.text)).ok()?;
     // Without a name, it is about something that is open already.
     if text.is_empty() {
         return None;
@@ -82,26 +75,6 @@ fn is_heard(thread: u32, port: u16) -> bool {
         let mut text = String::new();
         list.is_ok_and(|list| list.take(LIST).read_to_string(&mut text).is_ok() && is_listed(&text, port))
     })
-}
-
-/// Reads a text that ends in 0; nothing if it is not there or too long.
-pub(super) fn text(thread: u32, at: u64) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    while text.len() < PATH {
-        let from = at.checked_add(text.len() as u64)?;
-        let mut page = [0; PAGE as usize];
-        let room = page.get_mut(..(PAGE - from % PAGE) as usize)?;
-        let length = raw::read_memory(thread, from, room).ok().filter(|length| *length > 0)?;
-        let read = page.get(..length)?;
-        match read.iter().position(|byte| *byte == 0) {
-            Some(end) => {
-                text.extend_from_slice(read.get(..end)?);
-                return (text.len() < PATH).then_some(text);
-            }
-            None => text.extend_from_slice(read),
-        }
-    }
-    None
 }
 
 /// Finds out what a path leads to, and whether it is there.
@@ -211,23 +184,5 @@ mod tests {
         }
         let long = format!("/work{}", "/x".repeat(2000));
         assert_eq!(as_far_as_it_leads(&root, Path::new(&long)), Some(long.clone().into()));
-    }
-
-    #[test]
-    fn texts_are_read_whole_or_not_at_all() {
-        let this = std::process::id();
-        let mut bytes = vec![b'x'; 3 * PATH];
-        let at = |bytes: &[u8]| bytes.as_ptr() as u64;
-        assert_eq!(text(this, at(&bytes)), None);
-        for end in [0, 1, 100, PATH - 1] {
-            bytes[end] = 0;
-            assert_eq!(text(this, at(&bytes)), Some(vec![b'x'; end]));
-            bytes[end] = b'x';
-        }
-        bytes[PATH] = 0;
-        assert_eq!(text(this, at(&bytes)), None);
-        for nowhere in [0, 1, u64::MAX, u64::MAX - 5000] {
-            assert_eq!(text(this, nowhere), None, "{nowhere}");
-        }
     }
 }

@@ -39,8 +39,8 @@ impl Kind {
         }
         // What is only looked at afterwards makes no difference to a sandbox.
         let (program, arguments, watched) = (OsString::new(), Vec::new(), Vec::new());
-        let (led_to, git_plans) = (Vec::new(), BTreeMap::new());
-        let mut plan = Plan { program, arguments, watched, led_to, git_plans, ..plan.clone() };
+        let git_plans = BTreeMap::new();
+        let mut plan = Plan { program, arguments, watched, git_plans, ..plan.clone() };
         for entry in &mut plan.protected {
             entry.stamp = Stamp { file: entry.stamp.file, ..Stamp::default() };
         }

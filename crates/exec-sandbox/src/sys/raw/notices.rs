@@ -10,6 +10,8 @@ use crate::seccomp::Instruction;
 const NEXT: libc::c_ulong = 0xc050_2100;
 const ANSWER: libc::c_ulong = 0xc018_2101;
 const IS_WAITING: libc::c_ulong = 0x4008_2102;
+const HAND_OVER: libc::c_ulong = 0x4018_2103;
+const SET_FLAGS: libc::c_ulong = 0x4008_2104;
 
 /// A call that is about to be made, as the kernel shows it.
 #[repr(C)]
@@ -74,6 +76,42 @@ pub(crate) fn answer(to: BorrowedFd<'_>, notice: &Notice, ended: Result) -> Resu
     let answer = Answer { id: notice.id, value: 0, error, flags: 0 };
     // SAFETY: the request reads a record of this size.
     done(unsafe { libc::syscall(libc::SYS_ioctl, to.as_raw_fd(), ANSWER, &raw const answer) })
+}
+
+/// Hands a descriptor over to whoever made a call, which ends with its number there.
+pub(crate) fn hand_over(
+    to: BorrowedFd<'_>,
+    notice: &Notice,
+    file: BorrowedFd<'_>,
+    close_on_exec: bool,
+) -> Result {
+    #[repr(C)]
+    struct Handed {
+        id: u64,
+        flags: u32,
+        file: u32,
+        number: u32,
+        descriptor_flags: u32,
+    }
+    const AND_ANSWER: u32 = libc::SECCOMP_ADDFD_FLAG_SEND as u32;
+    let descriptor_flags = if close_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 };
+    let file = file.as_raw_fd().cast_unsigned();
+    let handed = Handed { id: notice.id, flags: AND_ANSWER, file, number: 0, descriptor_flags };
+    // SAFETY: the request reads a record of this size.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, to.as_raw_fd(), HAND_OVER, &raw const handed) })
+}
+
+/// Lets whoever is shown calls run where the call was made: the two take turns. Kernels before 6.6 do not know this.
+pub(crate) fn take_turns(shown: BorrowedFd<'_>) {
+    const SYNC_WAKE_UP: u64 = 1;
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_ioctl, shown.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) }).ok();
+}
+
+/// Gives this thread a umask, root and folder of its own.
+pub(crate) fn own_umask() -> Result {
+    // SAFETY: only a number is handed over, and this thread shares no more with others than before.
+    done(unsafe { libc::syscall(libc::SYS_unshare, libc::CLONE_FS) })
 }
 
 /// Whether a call still waits. If not, its thread may be gone, and its number be that of another.

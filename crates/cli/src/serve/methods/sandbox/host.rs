@@ -86,6 +86,7 @@ impl Host {
                 namespaces: self.user_namespaces.unwrap_or(true),
                 landlock: self.landlock_abi.unwrap_or(0),
                 seccomp: true,
+                mediation: true,
             },
             bubblewrap: self.bwrap.map(|bwrap| bwrap.path.unwrap_or_else(|| "bwrap".into())),
             ..HostFacts::default()

@@ -1,0 +1,159 @@
+//! Whoever makes a call that is shown: its memory, its folder, its root, and what it has open.
+//!
+//! Nothing is opened but names of things ([`OFlags::PATH`]).
+
+#![expect(clippy::disallowed_methods, reason = "looks into the process that makes a call")]
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+use crate::seccomp::PathArguments;
+use crate::sys::raw::{self, Notice};
+
+/// Longest path that the kernel takes.
+pub(super) const PATH: usize = 4096;
+
+/// No page is smaller, and within one memory is there as a whole or not at all.
+const PAGE: u64 = 4096;
+
+/// Where a call begins to look that names no folder, as the kernel numbers it.
+const HERE: i32 = libc::AT_FDCWD;
+
+/// An argument of a call.
+pub(super) fn argument(notice: &Notice, number: u8) -> u64 {
+    notice.arguments.get(usize::from(number)).copied().unwrap_or_default()
+}
+
+/// An argument of which the kernel looks at no more than the lower half.
+pub(super) fn short(notice: &Notice, number: u8) -> u32 {
+    argument(notice, number) as u32
+}
+
+/// The folder that an argument names; nothing for the one that the process is in.
+pub(super) fn folder(notice: &Notice, place: PathArguments) -> Option<i32> {
+    let number = place.folder.map(|number| short(notice, number).cast_signed());
+    number.filter(|number| *number != HERE)
+}
+
+/// Reads a text that ends in 0.
+pub(super) fn text(thread: u32, at: u64) -> Result<Vec<u8>, Errno> {
+    let mut text = Vec::new();
+    while text.len() < PATH {
+        let from = at.checked_add(text.len() as u64).ok_or(Errno::FAULT)?;
+        let mut page = [0; PAGE as usize];
+        let room = page.get_mut(..(PAGE - from % PAGE) as usize).unwrap_or_default();
+        let length = raw::read_memory(thread, from, room).ok().filter(|length| *length > 0);
+        let read = length.and_then(|length| page.get(..length)).ok_or(Errno::FAULT)?;
+        let end = read.iter().position(|byte| *byte == 0);
+        text.extend_from_slice(read.get(..end.unwrap_or(read.len())).unwrap_or_default());
+        if end.is_some() {
+            break;
+        }
+    }
+    if text.len() < PATH { Ok(text) } else { Err(Errno::NAMETOOLONG) }
+}
+
+/// A thread that waits for an answer to its call.
+///
+/// When it is gone, its number may be that of another, which need not be in any sandbox. So whatever is opened by that number is
+/// taken only if the call still waits afterwards.
+#[derive(Clone, Copy)]
+pub(super) struct Caller<'c> {
+    shown: BorrowedFd<'c>,
+    notice: &'c Notice,
+}
+
+impl<'c> Caller<'c> {
+    pub(super) fn of(shown: BorrowedFd<'c>, notice: &'c Notice) -> Self {
+        Self { shown, notice }
+    }
+
+    /// Its number; 0 where it is not seen from here.
+    pub(super) fn thread(self) -> u32 {
+        self.notice.thread
+    }
+
+    /// A text in its memory.
+    pub(super) fn text(self, argument: u8) -> Result<Vec<u8>, Errno> {
+        text(self.thread(), self::argument(self.notice, argument))
+    }
+
+    /// What it has open under a number. The kernel's own link leads there.
+    pub(super) fn descriptor(self, number: i32) -> Result<OwnedFd, Errno> {
+        self.opened(&format!("fd/{number}"), OFlags::PATH).map_err(|error| match error {
+            Errno::NOENT => Errno::BADF,
+            error => error,
+        })
+    }
+
+    /// Where a path begins that is not absolute.
+    pub(super) fn begin(self, folder: Option<i32>) -> Result<OwnedFd, Errno> {
+        match folder {
+            None | Some(HERE) => self.opened("cwd", OFlags::PATH),
+            Some(number) => self.descriptor(number),
+        }
+    }
+
+    /// Where a path begins that is.
+    pub(super) fn root(self) -> Result<OwnedFd, Errno> {
+        self.opened("root", OFlags::PATH)
+    }
+
+    /// Opens something of the kernel's about it.
+    pub(super) fn opened(self, what: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let path = format!("/proc/{}/{what}", self.thread());
+        let opened = openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty())?;
+        match raw::still_waits(self.shown, self.notice) {
+            true => Ok(opened),
+            false => Err(Errno::SRCH),
+        }
+    }
+
+    /// A line of what the kernel says about it, without the name of the line.
+    pub(super) fn status(self, name: &str) -> Option<String> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(line.trim().to_owned())
+    }
+
+    /// Whether this is the number of its process, as it knows that itself.
+    pub(super) fn is_numbered(self, number: &str) -> bool {
+        let numbers = self.status("NStgid").into_iter().chain(self.status("NSpid"));
+        numbers.into_iter().any(|numbers| numbers.split_whitespace().next_back() == Some(number))
+    }
+
+    /// The device of the terminal that it belongs to; nothing if it has none.
+    pub(super) fn terminal(self) -> Option<u64> {
+        /// The seventh field of proc_pid_stat(5), counted from behind the name of the program, which may hold blanks.
+        const TERMINAL: usize = 4;
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.thread())).ok()?;
+        let (_, rest) = stat.rsplit_once(')')?;
+        let device: u64 = rest.split_whitespace().nth(TERMINAL)?.parse().ok()?;
+        (device != 0).then_some(device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_read_whole_or_not_at_all() {
+        let this = std::process::id();
+        let mut bytes = vec![b'x'; 3 * PATH];
+        let at = |bytes: &[u8]| bytes.as_ptr() as u64;
+        assert_eq!(text(this, at(&bytes)), Err(Errno::NAMETOOLONG));
+        for end in [0, 1, 100, PATH - 1] {
+            bytes[end] = 0;
+            assert_eq!(text(this, at(&bytes)), Ok(vec![b'x'; end]));
+            bytes[end] = b'x';
+        }
+        bytes[PATH] = 0;
+        assert_eq!(text(this, at(&bytes)), Err(Errno::NAMETOOLONG));
+        for nowhere in [0, 1, u64::MAX, u64::MAX - 5000] {
+            assert_eq!(text(this, nowhere), Err(Errno::FAULT), "{nowhere}");
+        }
+    }
+}

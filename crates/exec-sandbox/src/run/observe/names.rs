@@ -1,0 +1,241 @@
+//! Decides at the system call which names a command makes, and carries the call out in its place.
+//!
+//! A name is judged by the folder that it comes to lie in, which is open by then, and it is made in that folder. Nobody can
+//! exchange a path in between, so no call is let go on that could make a name. The threads that do this see the command's own
+//! view of the disk and have no more rights in it than the command. What comes to lie below a folder that was there before, and
+//! is obeyed by other programs, is refused. In folders that the command made, it appears, and is looked at when the command is
+//! over; what git obeys is guarded there as well.
+
+mod make;
+mod open;
+
+mod publish;
+mod rule;
+mod target;
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::caller::{Caller, argument, folder, short};
+use crate::plan::Plan;
+use crate::seccomp::{Architecture, NameCall, PathArguments, name_call};
+use crate::sys::raw::{Errno as Number, Notice};
+use make::Named;
+use open::{How, is_read_only};
+use publish::{Stopped, complete};
+use rule::Rules;
+use target::NameInFolder;
+
+/// How a call ends.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// The command makes it itself.
+    GoesOn,
+    /// It was carried out.
+    Done,
+    /// The command gets this file; whether programs that it becomes do not.
+    File(OwnedFd, bool),
+    /// It ends when somebody else opens the other side.
+    Waits(Waits),
+}
+
+/// A file that cannot be opened yet.
+#[derive(Debug)]
+pub(super) struct Waits {
+    place: NameInFolder,
+    flags: OFlags,
+    how: How,
+}
+
+impl Waits {
+    /// Tries once more; nothing as long as it has to wait.
+    pub(super) fn try_again(&self) -> Option<Result<Reply, Number>> {
+        Some(self.again()?.map_err(Errno::raw_os_error))
+    }
+}
+
+type Done = Result<Reply, Errno>;
+
+/// What was refused, and why.
+pub(super) type RefusedNames = BTreeMap<PathBuf, String>;
+
+/// The most that is remembered of what was refused.
+const MAX_REFUSED: usize = 8;
+
+/// How many processes are known by the rights with which they make files.
+const MAX_MASKS: usize = 256;
+
+/// What names are decided by, for one command.
+#[derive(Debug)]
+pub(super) struct Names {
+    rules: Rules,
+    /// The largest file that the command may make.
+    largest: u64,
+    /// Whether there are settings of git's that could be opened for writing.
+    has_published: AtomicBool,
+    /// What moves something, or makes a repository, is judged and carried out alone.
+    turns: RwLock<()>,
+    masks: Mutex<HashMap<u32, u32>>,
+    refused: Mutex<RefusedNames>,
+}
+
+impl Names {
+    /// What decides for a plan; nothing where names are not decided at the call.
+    pub(super) fn of(plan: &Plan) -> Option<Self> {
+        plan.decides_names().then(|| Self {
+            rules: Rules::of(plan),
+            largest: plan.limits.file_size.bound().unwrap_or(u64::MAX),
+            has_published: AtomicBool::new(false),
+            turns: RwLock::default(),
+            masks: Mutex::default(),
+            refused: Mutex::default(),
+        })
+    }
+
+    /// Judges and carries out a call, if it is one that makes names.
+    pub(super) fn carry_out(&self, shown: BorrowedFd<'_>, notice: &Notice) -> Option<Result<Reply, Number>> {
+        let call = name_call(Architecture::current()?, notice.number)?;
+        Some(self.call(notice, Caller::of(shown, notice), call).map_err(Errno::raw_os_error))
+    }
+
+    fn call(&self, notice: &Notice, caller: Caller<'_>, call: NameCall) -> Done {
+        // Whoever is not seen from here cannot be looked into.
+        if caller.thread() == 0 {
+            return Err(Errno::PERM);
+        }
+        let named = |place: PathArguments| {
+            Ok::<Named, Errno>(Named { begin: folder(notice, place), text: caller.text(place.text)? })
+        };
+        let mode = |number| Mode::from_raw_mode(short(notice, number) & 0o7777);
+        match call {
+            NameCall::Umask { mask } => {
+                self.remember_umask(caller, short(notice, mask));
+                Ok(Reply::GoesOn)
+            }
+            NameCall::Open { path, flags, mode: rights } => {
+                let flags = match flags {
+                    Some(flags) => OFlags::from_bits_retain(short(notice, flags)),
+                    None => OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC,
+                };
+                let rights = if flags.intersects(OFlags::CREATE | OFlags::TMPFILE) {
+                    mode(rights)
+                } else {
+                    Mode::empty()
+                };
+                let Named { begin, text } = named(path)?;
+                open::open(self, caller, begin, &text, How { flags, mode: rights })
+            }
+            NameCall::Folder { path, mode: rights } => {
+                make::folder(self, caller, &named(path)?, mode(rights))
+            }
+            NameCall::Node { path, mode, device } => {
+                let device = u64::from(short(notice, device));
+                make::node(self, caller, &named(path)?, short(notice, mode), device)
+            }
+            NameCall::Link { to, path } => make::link(self, caller, caller.text(to)?, &named(path)?),
+            NameCall::HardLink { from, to, flags } => {
+                let flags = AtFlags::from_bits_retain(flags.map_or(0, |flags| short(notice, flags)));
+                make::hard_link(self, caller, &named(from)?, &named(to)?, flags)
+            }
+            NameCall::Move { from, to, flags } => {
+                let flags = RenameFlags::from_bits_retain(flags.map_or(0, |flags| short(notice, flags)));
+                make::rename(self, caller, &named(from)?, &named(to)?, flags)
+            }
+            NameCall::Cut { path, length } => {
+                make::cut(self, caller, &named(path)?, argument(notice, length))
+            }
+        }
+    }
+
+    /// What was refused.
+    pub(super) fn refused(&self) -> RefusedNames {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Refuses, and remembers it. What nobody could change anyway is the kernel's to refuse.
+    fn refuse(&self, place: &NameInFolder, why: impl Into<String>) -> Done {
+        if is_read_only(place.folder.as_fd()) {
+            return Err(Errno::ROFS);
+        }
+        self.note(place, why);
+        Err(Errno::PERM)
+    }
+
+    fn note(&self, place: &NameInFolder, why: impl Into<String>) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() < MAX_REFUSED {
+            refused.entry(place.whole()).or_insert_with(|| why.into());
+        }
+    }
+
+    /// Judges what makes a repository of a folder.
+    fn complete(&self, place: &NameInFolder) -> Result<(), Errno> {
+        self.publishes();
+        match complete(&self.rules, place) {
+            Ok(()) => Ok(()),
+            Err(Stopped::Error(error)) => Err(error),
+            Err(Stopped::Refused(why)) => self.refuse(place, why).map(|_| ()),
+        }
+    }
+
+    fn publishes(&self) {
+        self.has_published.store(true, Ordering::SeqCst);
+    }
+
+    fn has_published(&self) -> bool {
+        self.has_published.load(Ordering::SeqCst)
+    }
+
+    /// Lets others make names at the same time, unless this one makes a repository.
+    fn turn(&self, place: &NameInFolder) -> Turn<'_> {
+        match rule::may_complete(place) {
+            true => Turn::Alone(self.alone()),
+            false => Turn::BesideOthers(self.turns.read().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.turns.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process sets its umask. Those that it starts from now on have the same, so nothing that is known of others holds.
+    fn remember_umask(&self, caller: Caller<'_>, mask: u32) {
+        let mut masks = self.masks.lock().unwrap_or_else(PoisonError::into_inner);
+        masks.clear();
+        masks.insert(caller.thread(), mask & 0o777);
+    }
+
+    /// Lets this thread make files with the rights with which the caller would.
+    fn umask(&self, caller: Caller<'_>) {
+        thread_local!(static OWN: Cell<Option<u32>> = const { Cell::new(None) });
+        let mut masks = self.masks.lock().unwrap_or_else(PoisonError::into_inner);
+        // A number may be given to another process, when there were as many.
+        if masks.len() > MAX_MASKS {
+            masks.clear();
+        }
+        let mask = *masks.entry(caller.thread()).or_insert_with(|| {
+            // Of whom nothing is known, what is made is for itself alone.
+            let mask = caller.status("Umask").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
+            mask.unwrap_or(0o077)
+        });
+        drop(masks);
+        if OWN.get() != Some(mask) {
+            rustix::process::umask(Mode::from_raw_mode(mask));
+            OWN.set(Some(mask));
+        }
+    }
+}
+
+/// Keeps others from being judged meanwhile, or not.
+#[expect(dead_code, reason = "held, and never looked at")]
+enum Turn<'n> {
+    Alone(RwLockWriteGuard<'n, ()>),
+    BesideOthers(RwLockReadGuard<'n, ()>),
+}

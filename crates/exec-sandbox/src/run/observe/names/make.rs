@@ -1,0 +1,246 @@
+//! Makes folders, links and other things in the place of a command, and moves them.
+
+use std::ffi::OsString;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, ftruncate, linkat, mkdirat, mknodat,
+    readlinkat, renameat_with, symlinkat,
+};
+use rustix::io::Errno;
+
+use super::super::caller::Caller;
+use super::open::{is_of_processes, is_read_only};
+use super::publish::{Stopped, publish};
+use super::rule::{Arrival, Verdict};
+use super::target::{NameInFolder, Target, own_path, target};
+use super::{Done, Names, Reply};
+
+/// How many links are followed.
+const LINKS: usize = 40;
+
+/// A path of a call: where it begins, and what it says.
+pub(super) struct Named {
+    pub(super) begin: Option<i32>,
+    pub(super) text: Vec<u8>,
+}
+
+impl Named {
+    /// Where it begins. What is absolute begins in the root, whatever folder is named beside.
+    fn begin(&self, caller: Caller<'_>) -> Result<OwnedFd, Errno> {
+        match self.text.first() {
+            Some(b'/') => caller.root(),
+            _ => caller.begin(self.begin),
+        }
+    }
+
+    /// The name that it leads to, if it ends in one.
+    fn place(&self, caller: Caller<'_>, otherwise: Errno) -> Result<NameInFolder, Errno> {
+        match target(caller, &self.begin(caller)?, &self.text)? {
+            Target::Name(place) if is_of_processes(place.folder.as_fd()) => Err(Errno::PERM),
+            Target::Name(place) => Ok(place),
+            Target::Folder | Target::Open(_) | Target::Own(_) => Err(otherwise),
+        }
+    }
+}
+
+/// Makes a folder.
+pub(super) fn folder(names: &Names, caller: Caller<'_>, path: &Named, mode: Mode) -> Done {
+    let place = path.place(caller, Errno::EXIST)?;
+    // It is remembered before anybody could put another folder in its place.
+    let folder = || mkdirat(&place.folder, place.as_named(), mode).map(|()| names.rules.made(&place));
+    make(names, caller, &place, Arrival::Folder, folder)?;
+    Ok(Reply::Done)
+}
+
+/// Makes a file, a pipe, a socket or a device.
+pub(super) fn node(names: &Names, caller: Caller<'_>, path: &Named, mode: u32, device: u64) -> Done {
+    let place = path.place(caller, Errno::EXIST)?;
+    // Without a kind, it is a file.
+    let kind = match mode & libc::S_IFMT {
+        0 => FileType::RegularFile,
+        kind => FileType::from_raw_mode(kind),
+    };
+    let mode = Mode::from_raw_mode(mode & 0o7777);
+    let node = || mknodat(&place.folder, place.as_named(), kind, mode, device);
+    make(names, caller, &place, Arrival::File, node)?;
+    Ok(Reply::Done)
+}
+
+/// Makes a link.
+pub(super) fn link(names: &Names, caller: Caller<'_>, to: Vec<u8>, path: &Named) -> Done {
+    let place = path.place(caller, Errno::EXIST)?;
+    if to.is_empty() {
+        return Err(Errno::NOENT);
+    }
+    let to = PathBuf::from(OsString::from_vec(to));
+    let link = || symlinkat(&to, &place.folder, place.as_named());
+    make(names, caller, &place, Arrival::Link(&to), link)?;
+    Ok(Reply::Done)
+}
+
+/// Does it if it may be done.
+fn make(
+    names: &Names,
+    caller: Caller<'_>,
+    place: &NameInFolder,
+    what: Arrival<'_>,
+    make: impl FnOnce() -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    let _turn = names.turn(place);
+    match names.rules.arrives(place, what) {
+        Verdict::Fine => {}
+        Verdict::Completes => names.complete(place)?,
+        Verdict::Published(_) => return names.refuse(place, "it is put there by moving it").map(|_| ()),
+        // The kernel says first that there is something, or that nothing can be made there at all.
+        Verdict::Refused(_) if place.kind().is_some() => return Err(Errno::EXIST),
+        Verdict::Refused(why) => return names.refuse(place, why).map(|_| ()),
+    }
+    names.umask(caller);
+    make()
+}
+
+/// Gives what has one name another one.
+pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Named, flags: AtFlags) -> Done {
+    let place = to.place(caller, Errno::EXIST)?;
+    let source = source(names, caller, from, flags)?;
+    let link = || match &source {
+        Source::Named(from) => {
+            linkat(&from.folder, &from.name, &place.folder, place.as_named(), AtFlags::empty())
+        }
+        Source::Open(open) => {
+            linkat(CWD, own_path(open.as_fd()), &place.folder, place.as_named(), AtFlags::SYMLINK_FOLLOW)
+        }
+    };
+    make(names, caller, &place, Arrival::HardLink, link)?;
+    Ok(Reply::Done)
+}
+
+enum Source {
+    Named(NameInFolder),
+    Open(OwnedFd),
+}
+
+/// What gets another name. What decides what other programs run gets none: by that, it could be changed.
+fn source(names: &Names, caller: Caller<'_>, from: &Named, flags: AtFlags) -> Result<Source, Errno> {
+    if from.text.is_empty() && flags.contains(AtFlags::EMPTY_PATH) {
+        return opened(names, caller, caller.begin(from.begin)?);
+    }
+    let mut begin = from.begin(caller)?;
+    let mut text = from.text.clone();
+    for _ in 0..LINKS {
+        let place = match target(caller, &begin, &text)? {
+            Target::Name(place) => place,
+            Target::Open(open) if flags.contains(AtFlags::SYMLINK_FOLLOW) => {
+                return opened(names, caller, open);
+            }
+            Target::Folder => return Err(Errno::PERM),
+            // The kernel's own link lies on another disk.
+            Target::Open(_) | Target::Own(_) => return Err(Errno::XDEV),
+        };
+        if is_of_processes(place.folder.as_fd()) {
+            return Err(Errno::PERM);
+        }
+        if names.rules.is_obeyed(&place) {
+            return Err(refused(names, &place));
+        }
+        if place.kind() != Some(FileType::Symlink) || !flags.contains(AtFlags::SYMLINK_FOLLOW) {
+            return Ok(Source::Named(place));
+        }
+        text = readlinkat(&place.folder, &place.name, Vec::new())?.into_bytes();
+        begin = place.folder;
+    }
+    Err(Errno::LOOP)
+}
+
+/// What is open gets a name.
+fn opened(names: &Names, caller: Caller<'_>, open: OwnedFd) -> Result<Source, Errno> {
+    if fstat(&open)?.st_nlink > 0 {
+        let place = super::open::named(caller, &open)?;
+        if names.rules.is_obeyed(&place) {
+            return Err(refused(names, &place));
+        }
+    }
+    Ok(Source::Open(open))
+}
+
+fn refused(names: &Names, place: &NameInFolder) -> Errno {
+    names.note(place, "what other programs obey has one name");
+    Errno::PERM
+}
+
+/// Moves.
+pub(super) fn rename(
+    names: &Names,
+    caller: Caller<'_>,
+    from: &Named,
+    to: &Named,
+    flags: RenameFlags,
+) -> Done {
+    let (from, to) = (from.place(caller, Errno::BUSY)?, to.place(caller, Errno::BUSY)?);
+    let _turn = names.alone();
+    let kind = FileType::from_raw_mode(from.found()?.st_mode);
+    let is_exchange = flags.contains(RenameFlags::EXCHANGE);
+    // The kernel says so where the command asks, and not where this program does.
+    if from.is_mounted() {
+        return stays(names, &from, Errno::BUSY);
+    }
+    if let Some(why) = names.rules.leaves(&from) {
+        return names.refuse(&from, why);
+    }
+    match names.rules.arrives(&to, Arrival::Moved(&from, kind)) {
+        Verdict::Published(settings) if !is_exchange && !is_read_only(to.folder.as_fd()) => {
+            if flags.contains(RenameFlags::NOREPLACE) && to.kind().is_some() {
+                return Err(Errno::EXIST);
+            }
+            names.publishes();
+            return match publish(&names.rules, &from, &to, settings) {
+                Ok(()) => Ok(Reply::Done),
+                Err(Stopped::Error(error)) => Err(error),
+                Err(Stopped::Refused(why)) => names.refuse(&to, why),
+            };
+        }
+        Verdict::Published(_) => return stays(names, &to, Errno::PERM),
+        Verdict::Completes => names.complete(&to)?,
+        Verdict::Fine => {}
+        Verdict::Refused(why) => return names.refuse(&to, why),
+    }
+    if to.is_mounted() {
+        return stays(names, &to, Errno::BUSY);
+    }
+    if is_exchange {
+        let there = FileType::from_raw_mode(to.found()?.st_mode);
+        if let Some(why) = names.rules.leaves(&to) {
+            return names.refuse(&to, why);
+        }
+        match names.rules.arrives(&from, Arrival::Moved(&to, there)) {
+            Verdict::Fine => {}
+            Verdict::Refused(why) => return names.refuse(&from, why),
+            Verdict::Completes | Verdict::Published(_) => return stays(names, &from, Errno::PERM),
+        }
+    }
+    renameat_with(&from.folder, from.as_named(), &to.folder, to.as_named(), flags)?;
+    Ok(Reply::Done)
+}
+
+fn stays(names: &Names, place: &NameInFolder, error: Errno) -> Done {
+    names.note(place, "it stays where it is");
+    Err(error)
+}
+
+/// Makes a file shorter or longer.
+pub(super) fn cut(names: &Names, caller: Caller<'_>, path: &Named, length: u64) -> Done {
+    if length.cast_signed() < 0 {
+        return Err(Errno::INVAL);
+    }
+    if length > names.largest {
+        return Err(Errno::FBIG);
+    }
+    let how = super::open::How { flags: OFlags::WRONLY | OFlags::NONBLOCK, mode: Mode::empty() };
+    match super::open::open(names, caller, path.begin, &path.text, how)? {
+        Reply::File(file, _) => ftruncate(&file, length).map(|()| Reply::Done),
+        _ => Err(Errno::INVAL),
+    }
+}

@@ -1,0 +1,139 @@
+//! Puts settings of git's in place: as a copy, after they were judged. What the command has open, or linked under another name,
+//! leads to a file that nobody obeys.
+
+#![expect(clippy::disallowed_methods, reason = "reads and writes settings that a command has written")]
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use stockade_files::{GitSetting, git_settings};
+
+use super::rule::{OURS, Rules, has_live_hooks, is_there};
+use super::target::NameInFolder;
+use crate::workspace::roots::is_plainly_within;
+use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
+
+/// Why something was not put in place.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    Refused(String),
+    Error(Errno),
+}
+
+impl From<Errno> for Stopped {
+    fn from(error: Errno) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Puts what lies in one place into another one, if it may be.
+pub(super) fn publish(
+    rules: &Rules,
+    from: &NameInFolder,
+    to: &NameInFolder,
+    kind: SettingsOf,
+) -> Result<(), Stopped> {
+    let (text, mode) = read(from)?;
+    let before = settings_at(to);
+    judge(rules, &to.path, kind, &text, &before)?;
+    put(&text, mode, to)?;
+    unlinkat(&from.folder, &from.name, AtFlags::empty()).ok();
+    Ok(())
+}
+
+/// Judges a folder that becomes a repository, and puts copies of its settings in the place of them.
+pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopped> {
+    let fd = folder.folder.as_fd();
+    for name in ["hooks", "info", "objects"] {
+        let kind = beside(folder, name)?.kind();
+        if kind.is_some_and(|kind| kind != FileType::Directory) {
+            return Err(Stopped::Refused(format!(
+                "the folder would become a repository, and its {name} is no folder"
+            )));
+        }
+    }
+    if has_live_hooks(fd, "hooks".as_ref()) || is_there(fd, Path::new("info/attributes")) {
+        let why = "the folder would become a repository, and git would run its hooks or obey its attributes";
+        return Err(Stopped::Refused(why.to_owned()));
+    }
+    for name in ["config", "config.worktree"] {
+        let place = beside(folder, name)?;
+        match place.kind() {
+            None => continue,
+            Some(FileType::RegularFile) => {}
+            Some(_) => return Err(Stopped::Refused(format!("its {name} is no file"))),
+        }
+        let (text, mode) = read(&place)?;
+        judge(rules, &place.path, SettingsOf::Repository, &text, &[])?;
+        put(&text, mode, &place)?;
+    }
+    Ok(())
+}
+
+fn beside(place: &NameInFolder, name: &str) -> Result<NameInFolder, Errno> {
+    let folder = rustix::io::fcntl_dupfd_cloexec(&place.folder, 0)?;
+    Ok(NameInFolder { folder, path: place.path.clone(), name: name.into(), is_folder: false })
+}
+
+fn judge(
+    rules: &Rules,
+    around: &Path,
+    kind: SettingsOf,
+    text: &[u8],
+    before: &[GitSetting],
+) -> Result<(), Stopped> {
+    let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(&rules.roots, around, path);
+    match harmful_setting(kind, text, before, is_within) {
+        None => Ok(()),
+        Some(setting) => Err(Stopped::Refused(format!("git may run a program by its setting {setting}"))),
+    }
+}
+
+/// What there is now: it is the user's, or was judged.
+fn settings_at(place: &NameInFolder) -> Vec<GitSetting> {
+    read(place).ok().and_then(|(text, _)| git_settings(&text).ok()).unwrap_or_default()
+}
+
+/// Reads a file, of which no more is needed than what is too much.
+fn read(place: &NameInFolder) -> Result<(Vec<u8>, Mode), Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(&place.folder, &place.name, flags, Mode::empty())?;
+    let found = fstat(&file)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(Errno::PERM);
+    }
+    let mut text = Vec::new();
+    File::from(file).take(MAX_SETTINGS as u64 + 1).read_to_end(&mut text).map_err(|_| Errno::IO)?;
+    Ok((text, Mode::from_raw_mode(found.st_mode & 0o777)))
+}
+
+/// Puts a text in a place, all of it at once.
+fn put(text: &[u8], mode: Mode, to: &NameInFolder) -> Result<(), Errno> {
+    let copy = copy_name();
+    let made = write(to.folder.as_fd(), &copy, text, mode);
+    let put = made.and_then(|()| renameat(&to.folder, &copy, &to.folder, &to.name));
+    if put.is_err() {
+        unlinkat(&to.folder, &copy, AtFlags::empty()).ok();
+    }
+    put
+}
+
+fn write(folder: BorrowedFd<'_>, name: &OsString, text: &[u8], mode: Mode) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file: OwnedFd = openat(folder, PathBuf::from(name), flags, Mode::RUSR | Mode::WUSR)?;
+    let mut file = File::from(file);
+    file.write_all(text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    fchmod(&file, mode)
+}
+
+/// A name that nothing has.
+fn copy_name() -> OsString {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    format!("{OURS}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)).into()
+}

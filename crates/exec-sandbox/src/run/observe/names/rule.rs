@@ -1,0 +1,374 @@
+//! What may come to lie under a name, and what may leave it.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
+use stockade_names::{fits, fold};
+
+use super::target::NameInFolder;
+use crate::host::{FileIdentity, ProtectionMode};
+use crate::mounts::MountKind;
+use crate::plan::Plan;
+use crate::protect::{Answer, IN_ANY_FOLDER, answer, is_interpreter_of_the_system};
+use crate::workspace::PACKAGES;
+use crate::workspace::entry::list_below;
+use crate::workspace::roots::{Root, roots};
+use crate::workspace::settings::SettingsOf;
+use crate::workspace::walk::stamp_of;
+
+/// How names begin by which this program puts something in place.
+pub(super) const OURS: &str = ".stockade-copy-";
+
+/// How many folders are remembered that the command made. One that is not counts as one that was there before.
+const MAX_MADE: usize = 200_000;
+
+/// What makes a folder a repository to git.
+const COMPLETES: &[&str] = &["HEAD", "commondir", "objects", "refs"];
+
+/// What comes to lie under a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Arrival<'a> {
+    /// It is there, and is opened to be changed.
+    Opened,
+    /// A new file, or what is like one.
+    File,
+    /// A new, empty folder.
+    Folder,
+    /// A link that says this.
+    Link(&'a Path),
+    /// What has another name already, and keeps that.
+    HardLink,
+    /// What lay in this place.
+    Moved(&'a NameInFolder, FileType),
+}
+
+/// What the rules say about something that comes to lie under a name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Fine,
+    /// It makes a repository of the folder, whose settings are judged first.
+    Completes,
+    /// A copy of it is judged and put in place: of what the command has open, it could be changed later.
+    Published(SettingsOf),
+    /// It may not lie there, for this reason.
+    Refused(&'static str),
+}
+
+/// A part of a repository that decides what git runs.
+enum Part {
+    Settings(SettingsOf),
+    HooksFolder,
+    Hook,
+    /// What git obeys lies in it: it is a folder, and no link to one.
+    Around,
+    Attributes,
+    /// It says where the rest of the repository is.
+    Pointer,
+}
+
+const OBEYED: &str = "other programs obey what is there";
+const LED_TO: &str = "settings or a link of the user's lead there";
+const SETTINGS: &str = "git runs programs that its settings name; they change where git itself writes them";
+const HOOK: &str = "git runs what is there";
+const ATTRIBUTES: &str = "git picks the programs that it runs by it";
+const POINTER: &str = "it would lead git to another repository";
+const KEPT: &str = "something in it that other programs obey was there before, and stays where it is";
+
+/// What is decided by.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) roots: Vec<Root>,
+    /// What stays where it is.
+    kept: BTreeSet<PathBuf>,
+    /// What the user's settings and links lead to.
+    led_to: BTreeSet<PathBuf>,
+    /// Folders that the command made.
+    made: RwLock<HashSet<FileIdentity>>,
+}
+
+impl Rules {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let (workspace, others) = plan.guarded();
+        let roots = roots(workspace, &others);
+        let whole = |path: &Path| plan.workspace.join(path);
+        let protected = plan.protected.iter().filter(|entry| entry.mode != ProtectionMode::Hide);
+        let is_within =
+            |path: &Path| roots.iter().any(|root| path != root.path && path.starts_with(&root.path));
+        // What is hidden may be moved, and stays hidden.
+        let mounted = plan.mounts.iter().filter(|mount| !matches!(mount.kind, MountKind::Hidden { .. }));
+        let mounted = mounted.map(|mount| mount.target.clone()).filter(|path| is_within(path));
+        let kept = protected.map(|entry| whole(&entry.path)).chain(mounted).collect();
+        let led_to = plan.led_to.iter().map(|path| whole(path)).collect();
+        Self { roots, kept, led_to, made: RwLock::default() }
+    }
+
+    /// Remembers a folder that the command made.
+    pub(super) fn made(&self, place: &NameInFolder) {
+        let Ok(stamp) = stamp_of(place.folder.as_fd(), Path::new(&place.name)) else { return };
+        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+        if made.len() < MAX_MADE {
+            made.insert(stamp.file);
+        }
+    }
+
+    fn is_made(&self, folder: BorrowedFd<'_>) -> bool {
+        let made = self.made.read().unwrap_or_else(PoisonError::into_inner);
+        !made.is_empty() && stamp_of(folder, Path::new("")).is_ok_and(|stamp| made.contains(&stamp.file))
+    }
+
+    /// Says what the rules say where something comes to lie in a place, or is changed there.
+    pub(super) fn arrives(&self, place: &NameInFolder, what: Arrival<'_>) -> Verdict {
+        let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
+            return Verdict::Fine;
+        };
+        let name = place.name.to_string_lossy();
+        let name = fold(&name);
+        if name.starts_with(OURS) {
+            return Verdict::Refused("Stockade keeps names for itself that begin so");
+        }
+        if let Some(why) = self.is_led_to(place, what) {
+            return Verdict::Refused(why);
+        }
+        if let Some(part) = part(place, &name) {
+            return self.part(place, &part, what);
+        }
+        if matches!(what, Arrival::Opened) {
+            return Verdict::Fine;
+        }
+        if completes(place) {
+            return Verdict::Completes;
+        }
+        let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
+        self.tools(place, below, &name, what)
+    }
+
+    /// Why something does not leave its place; nothing if it may.
+    pub(super) fn leaves(&self, place: &NameInFolder) -> Option<&'static str> {
+        let whole = place.whole();
+        let first = self.kept.range(whole.clone()..).next();
+        first.is_some_and(|kept| kept.starts_with(&whole)).then_some(KEPT)
+    }
+
+    /// Whether what lies in a place decides what other programs run, so that it gets no second name.
+    pub(super) fn is_obeyed(&self, place: &NameInFolder) -> bool {
+        let is_guarded = self.is_within(&place.path);
+        let name = place.name.to_string_lossy();
+        let name = fold(&name);
+        is_guarded && (name.starts_with(OURS) || part(place, &name).is_some() || self.leaves(place).is_some())
+    }
+
+    /// Whether settings or links of the user's lead to a place, or to what is in the folder that comes there.
+    fn is_led_to(&self, place: &NameInFolder, what: Arrival<'_>) -> Option<&'static str> {
+        if self.led_to.is_empty() {
+            return None;
+        }
+        let whole = place.whole();
+        if whole.ancestors().any(|around| self.led_to.contains(around)) {
+            return Some(LED_TO);
+        }
+        let Arrival::Moved(from, FileType::Directory) = what else { return None };
+        let inner = self.led_to.range(whole.clone()..).take_while(|path| path.starts_with(&whole));
+        let mut inner = inner.filter_map(|path| path.strip_prefix(&whole).ok());
+        inner.any(|inner| is_there(from.folder.as_fd(), &Path::new(&from.name).join(inner))).then_some(LED_TO)
+    }
+
+    fn part(&self, place: &NameInFolder, part: &Part, what: Arrival<'_>) -> Verdict {
+        use Arrival::{Folder, Link, Moved, Opened};
+        let folder = place.folder.as_fd();
+        match (part, what) {
+            (Part::Settings(kind), Moved(_, FileType::RegularFile)) => Verdict::Published(*kind),
+            // What git checks out is written by no other way; it is judged afterwards.
+            (Part::Settings(SettingsOf::Submodules), Opened | Arrival::File) => Verdict::Fine,
+            // Until the folder is a repository, nobody obeys them; then they are judged.
+            (Part::Settings(_), Opened | Arrival::File) if !is_repository(folder) && self.is_made(folder) => {
+                Verdict::Fine
+            }
+            (Part::Settings(_), _) => Verdict::Refused(SETTINGS),
+            (Part::HooksFolder, Folder) => Verdict::Fine,
+            (Part::HooksFolder, Moved(from, FileType::Directory))
+                if !has_live_hooks(from.folder.as_fd(), &from.name) =>
+            {
+                Verdict::Fine
+            }
+            (Part::HooksFolder, _) => Verdict::Refused(HOOK),
+            (Part::Hook, Opened | Arrival::File) if place.name.as_encoded_bytes().ends_with(b".sample") => {
+                Verdict::Fine
+            }
+            (Part::Hook, _) => Verdict::Refused(HOOK),
+            (Part::Around, Folder) if may_complete(place) && completes(place) => Verdict::Completes,
+            (Part::Around, Folder) => Verdict::Fine,
+            (Part::Around, Moved(from, FileType::Directory)) if !brings_parts(from) => {
+                if completes(place) {
+                    Verdict::Completes
+                } else {
+                    Verdict::Fine
+                }
+            }
+            (Part::Around, _) => Verdict::Refused(ATTRIBUTES),
+            (Part::Attributes, _) => Verdict::Refused(ATTRIBUTES),
+            (Part::Pointer, Link(_) | Arrival::HardLink) => Verdict::Refused(POINTER),
+            (Part::Pointer, _) if self.is_made(folder) => Verdict::Fine,
+            (Part::Pointer, _) => Verdict::Refused(POINTER),
+        }
+    }
+
+    /// Names by which other tools are told what to run. In a folder that the command made itself, as by unpacking or cloning,
+    /// they appear, and are taken away at the end.
+    fn tools(&self, place: &NameInFolder, below: &Path, name: &str, what: Arrival<'_>) -> Verdict {
+        let mut names: Vec<String> =
+            below.iter().map(|part| fold(&part.to_string_lossy()).into_owned()).collect();
+        names.push(name.to_owned());
+        for (at, first) in names.iter().enumerate() {
+            for beginning in IN_ANY_FOLDER.with(first) {
+                if answer(beginning.name) != Some(Answer::Protect) {
+                    continue;
+                }
+                let following = names.get(at + 1..).unwrap_or_default();
+                let is_meant = match beginning.rest {
+                    None => following.is_empty(),
+                    Some(rest) => is_path(following, rest) || self.brings(what, following, rest),
+                };
+                let around = names.len() - 1 - at;
+                if is_meant && !self.is_judged_later(name, what) && !self.is_made_around(place, around) {
+                    return Verdict::Refused(OBEYED);
+                }
+            }
+            // In folders of packages, names are reported and no more.
+            if PACKAGES.contains(&first.as_str()) {
+                break;
+            }
+        }
+        Verdict::Fine
+    }
+
+    /// Whether the command made the folder so many levels up.
+    fn is_made_around(&self, place: &NameInFolder, levels: usize) -> bool {
+        match levels {
+            0 => self.is_made(place.folder.as_fd()),
+            levels => up(place.folder.as_fd(), levels).is_some_and(|folder| self.is_made(folder.as_fd())),
+        }
+    }
+
+    /// Whether a folder that comes holds what a pattern says.
+    fn brings(&self, what: Arrival<'_>, names: &[String], pattern: &str) -> bool {
+        let Arrival::Moved(from, FileType::Directory) = what else { return false };
+        let mut parts = pattern.split('/');
+        let leads_there = names.iter().all(|name| parts.next().is_some_and(|part| fits(name, part)));
+        let rest = parts.collect::<Vec<&str>>().join("/");
+        // What is judged by its content is judged afterwards.
+        let is_judged = matches!(rest.rsplit('/').next(), Some("pyvenv.cfg" | "hgrc"));
+        if !leads_there || rest.is_empty() || rest.contains('*') || is_judged {
+            return false;
+        }
+        let path = Path::new(&from.name).join(&rest);
+        match readlinkat(&from.folder, &path, Vec::new()) {
+            Ok(to) => !self.is_interpreter(Path::new(OsStr::from_bytes(to.as_bytes()))),
+            Err(_) => is_there(from.folder.as_fd(), &path),
+        }
+    }
+
+    /// Whether what a file says decides, so that it is judged when all is written.
+    fn is_judged_later(&self, name: &str, what: Arrival<'_>) -> bool {
+        match (name, what) {
+            (".gitmodules" | "pyvenv.cfg" | "hgrc", Arrival::File) => true,
+            ("python" | "python3", Arrival::Link(to)) => self.is_interpreter(to),
+            _ => false,
+        }
+    }
+
+    /// Whether a link leads to an interpreter that no command can have written, or to another link beside it.
+    fn is_interpreter(&self, to: &Path) -> bool {
+        const OWN: &[&str] = &["/tmp", "/var/tmp", "/dev", "/proc", "/run"];
+        let is_plain = to.components().all(|part| !matches!(part, Component::ParentDir));
+        let is_own = OWN.iter().any(|own| to.starts_with(own)) || self.is_within(to);
+        is_interpreter_of_the_system(to) || (is_plain && to.is_absolute() && !is_own)
+    }
+
+    pub(super) fn is_within(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(&root.path))
+    }
+}
+
+/// Opens the folder so many levels up; nothing for none.
+fn up(folder: BorrowedFd<'_>, levels: usize) -> Option<OwnedFd> {
+    let path = vec![".."; levels].join("/");
+    (levels > 0).then(|| openat(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()
+}
+
+/// Whether these names, and no more, are what a pattern says.
+fn is_path(names: &[String], pattern: &str) -> bool {
+    names.len() == pattern.split('/').count()
+        && names.iter().zip(pattern.split('/')).all(|(name, part)| fits(name, part))
+}
+
+/// Which part of a repository a name stands for, if the folder is in one.
+fn part(place: &NameInFolder, name: &str) -> Option<Part> {
+    let around = || place.path.file_name().map(|name| fold(&name.to_string_lossy()).into_owned());
+    let folder = place.folder.as_fd();
+    let is_part = |levels: usize| match up(folder, levels) {
+        Some(up) => is_repository(up.as_fd()),
+        None => levels == 0 && is_repository(folder),
+    };
+    let is_named = |levels: usize| {
+        let git = place.path.ancestors().nth(levels).and_then(Path::file_name);
+        git.is_some_and(|name| fold(&name.to_string_lossy()) == ".git")
+    };
+    match name {
+        ".gitmodules" => return Some(Part::Settings(SettingsOf::Submodules)),
+        "config" | "config.worktree" if is_named(0) || is_part(0) => {
+            return Some(Part::Settings(SettingsOf::Repository));
+        }
+        "hooks" if is_named(0) || is_part(0) => return Some(Part::HooksFolder),
+        "info" | "objects" if is_named(0) || is_part(0) => return Some(Part::Around),
+        "commondir" | "gitdir" if is_part(0) => return Some(Part::Pointer),
+        _ => {}
+    }
+    match around()?.as_str() {
+        "hooks" if is_named(1) || is_part(1) => Some(Part::Hook),
+        "info" if name == "attributes" && (is_named(1) || is_part(1)) => Some(Part::Attributes),
+        "info" if name == "alternates" && is_part(2) => Some(Part::Pointer),
+        _ => None,
+    }
+}
+
+/// Whether git takes a folder for a repository, or for the part of one that has the settings.
+pub(super) fn is_repository(folder: BorrowedFd<'_>) -> bool {
+    let has = |name: &str| is_there(folder, Path::new(name));
+    (has("objects") && has("refs")) || (has("commondir") && has("HEAD"))
+}
+
+/// Whether a name may make a repository of its folder.
+pub(super) fn may_complete(place: &NameInFolder) -> bool {
+    COMPLETES.iter().any(|name| place.name.eq_ignore_ascii_case(name))
+}
+
+/// Whether a folder becomes a repository with a name.
+fn completes(place: &NameInFolder) -> bool {
+    if !may_complete(place) {
+        return false;
+    }
+    let own = |name: &str| place.name.eq_ignore_ascii_case(name);
+    let folder = place.folder.as_fd();
+    let has = |name: &str| own(name) || is_there(folder, Path::new(name));
+    !is_repository(folder) && ((has("objects") && has("refs")) || (has("commondir") && has("HEAD")))
+}
+
+/// Whether a folder holds parts by which git picks programs, or objects of others.
+fn brings_parts(from: &NameInFolder) -> bool {
+    let inner = ["attributes", "info/alternates"].map(|path| Path::new(&from.name).join(path));
+    inner.iter().any(|path| is_there(from.folder.as_fd(), path))
+}
+
+pub(super) fn is_there(folder: BorrowedFd<'_>, path: &Path) -> bool {
+    statat(folder, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
+pub(super) fn has_live_hooks(folder: BorrowedFd<'_>, name: &OsStr) -> bool {
+    let names = list_below(folder, Path::new(name));
+    names.iter().any(|name| !name.as_encoded_bytes().ends_with(b".sample"))
+}

@@ -1,0 +1,179 @@
+//! Where the path of a call leads: the folder that holds the name, open, and the name.
+//!
+//! The folder is opened within the command's own view, so whatever is read-only or not there for the command is so here. What
+//! is judged is the folder that is open, and the call is carried out in it: nobody can put another one in its place in between.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags, openat, openat2,
+    readlinkat, statat, statx,
+};
+use rustix::io::Errno;
+
+use super::super::caller::Caller;
+
+/// How often the kernel is asked where a path leads, while others move what lies on the way.
+const MAX_ASKED: usize = 1_000;
+
+/// A name in a folder that is open.
+#[derive(Debug)]
+pub(super) struct NameInFolder {
+    pub(super) folder: OwnedFd,
+    /// The path of the folder, as the command sees it.
+    pub(super) path: PathBuf,
+    pub(super) name: OsString,
+    /// Whether the path says that this is a folder.
+    pub(super) is_folder: bool,
+}
+
+impl NameInFolder {
+    /// The name as the call has it.
+    pub(super) fn as_named(&self) -> OsString {
+        let mut name = self.name.clone();
+        if self.is_folder {
+            name.push("/");
+        }
+        name
+    }
+
+    /// The whole path.
+    pub(super) fn whole(&self) -> PathBuf {
+        self.path.join(&self.name)
+    }
+
+    /// What is there; a link as such.
+    pub(super) fn found(&self) -> Result<rustix::fs::Stat, Errno> {
+        statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Which kind of thing is there, if anything is.
+    pub(super) fn kind(&self) -> Option<FileType> {
+        self.found().ok().map(|found| FileType::from_raw_mode(found.st_mode))
+    }
+
+    /// Whether something is mounted there, for the command. It is not for this program, to which the kernel would let it be
+    /// moved away.
+    pub(super) fn is_mounted(&self) -> bool {
+        let found = statx(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
+        found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    }
+}
+
+/// What the path of a call leads to.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// A name in a folder, whether something is there or not. The last part of the path is not followed.
+    Name(NameInFolder),
+    /// A folder itself: its path ends in no name.
+    Folder,
+    /// What the process has open.
+    Open(OwnedFd),
+    /// A file of the kernel's about the process itself.
+    Own(PathBuf),
+}
+
+/// Finds out where a path of a call leads that begins in `begin`, or in the root if it is absolute.
+pub(super) fn target(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result<Target, Errno> {
+    if text.is_empty() {
+        return Err(Errno::NOENT);
+    }
+    if let Some(rest) = own(caller, text) {
+        return of_itself(caller, rest);
+    }
+    let trimmed = without_slashes(text);
+    let is_folder = trimmed.len() < text.len();
+    let (around, name) = match trimmed.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (trimmed.get(..=at).unwrap_or_default(), trimmed.get(at + 1..).unwrap_or_default()),
+        None if trimmed.is_empty() => (text, &b""[..]),
+        None => (&b""[..], trimmed),
+    };
+    if matches!(name, b"" | b"." | b"..") {
+        return folder(caller, begin, text).map(|_| Target::Folder);
+    }
+    let folder = folder(caller, begin, around)?;
+    let path = place_of(folder.as_fd())?;
+    Ok(Target::Name(NameInFolder { folder, path, name: OsStr::from_bytes(name).to_os_string(), is_folder }))
+}
+
+/// A path without what says at its end that it is a folder.
+fn without_slashes(text: &[u8]) -> &[u8] {
+    let length = text.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+    text.get(..length).unwrap_or_default()
+}
+
+/// Opens a name for the folder that a path leads to; links are followed as the process itself would follow them.
+pub(super) fn folder(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result<OwnedFd, Errno> {
+    const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    let path = Path::new(OsStr::from_bytes(text));
+    if path.as_os_str().is_empty() {
+        return openat(begin, ".", FOLDER, Mode::empty());
+    }
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if is_plain {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(begin, path, FOLDER, Mode::empty(), resolve) {
+            Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN) => {}
+            result => return result,
+        }
+    }
+    let whole = if path.is_absolute() { path.to_path_buf() } else { place_of(begin.as_fd())?.join(path) };
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let root = caller.root()?;
+    // Where something is moved meanwhile, the kernel does not say where `..` leads, and wants to be asked again.
+    let mut asked = (0..MAX_ASKED).map(|_| openat2(&root, &whole, FOLDER, Mode::empty(), resolve));
+    asked.find(|opened| !matches!(opened, Err(Errno::AGAIN))).unwrap_or(Err(Errno::AGAIN))
+}
+
+/// Where something lies that is open, as the command sees it.
+pub(super) fn place_of(open: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
+    let path = readlinkat(CWD, own_path(open), Vec::new())?;
+    Ok(PathBuf::from(OsString::from_vec(path.into_bytes())))
+}
+
+/// The path by which this program reaches what it has open.
+pub(super) fn own_path(open: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", open.as_raw_fd())
+}
+
+/// What follows where a path begins with the kernel's own links to the process that makes the call. They would lead to this
+/// program here.
+fn own<'t>(caller: Caller<'_>, text: &'t [u8]) -> Option<&'t [u8]> {
+    if !text.starts_with(b"/proc/") && !text.starts_with(b"/dev/") {
+        return None;
+    }
+    for link in [&b"/proc/self"[..], b"/proc/thread-self"] {
+        if let Some(rest) = text.strip_prefix(link).filter(|rest| rest.starts_with(b"/")) {
+            return Some(rest);
+        }
+    }
+    if text.starts_with(b"/dev/fd/") {
+        return text.strip_prefix(b"/dev");
+    }
+    let numbered = text.strip_prefix(b"/proc/")?;
+    let end = numbered.iter().position(|byte| *byte == b'/')?;
+    let (number, rest) = numbered.split_at_checked(end)?;
+    let number =
+        std::str::from_utf8(number).ok().filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
+    caller.is_numbered(number).then_some(rest)
+}
+
+fn of_itself(caller: Caller<'_>, rest: &[u8]) -> Result<Target, Errno> {
+    let parts: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [b"fd", number] => caller.descriptor(as_number(number)?).map(Target::Open),
+        [b"fd", number, inner @ ..] => {
+            target(caller, &caller.descriptor(as_number(number)?)?, &inner.join(&b'/'))
+        }
+        [b"cwd", inner @ ..] if !inner.is_empty() => target(caller, &caller.begin(None)?, &inner.join(&b'/')),
+        [b"root", inner @ ..] if !inner.is_empty() => target(caller, &caller.root()?, &inner.join(&b'/')),
+        parts => Ok(Target::Own(PathBuf::from(OsString::from_vec(parts.join(&b'/'))))),
+    }
+}
+
+fn as_number(text: &[u8]) -> Result<i32, Errno> {
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Errno::NOENT)
+}
