@@ -9,6 +9,11 @@
 //! A command that starts git is decided with what git would find on this disk, by `decide_on_disk`: a repository may have come with
 //! a clone.
 //!
+//! Paths that a tool asks for are resolved, decided on by the `policy` and opened by the `PathGuard`, so that what was
+//! authorised is what is open.
+//!
+//! What a tool brings back is cut to the profile of the tool, cleaned and scanned by `admit_result`.
+//!
 //! A package that is to run in a container is read by the `container` module: its manifest, who signed it, and whether
 //! its files are those that were signed.
 //!
@@ -49,7 +54,11 @@ mod admit;
 #[cfg(feature = "container")]
 pub mod container;
 #[cfg(feature = "commands")]
+mod paths;
+#[cfg(feature = "commands")]
 mod repositories;
+#[cfg(feature = "results")]
+mod result;
 mod scan_files;
 #[cfg(feature = "skills")]
 mod skill;
@@ -57,7 +66,13 @@ mod skill;
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
 #[cfg(feature = "commands")]
+pub use paths::{
+    Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath,
+};
+#[cfg(feature = "commands")]
 pub use repositories::decide_on_disk;
+#[cfg(feature = "results")]
+pub use result::{ToolResult, admit_result};
 pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};
 #[cfg(feature = "skills")]
 pub use skill::{

@@ -2,7 +2,7 @@
 //! own.
 
 mod bundle;
-mod finding;
+pub(crate) mod finding;
 mod prompt;
 mod surface;
 mod tools;

@@ -26,6 +26,14 @@ pub enum OpenError {
     Open(#[from] Error),
 }
 
+impl OpenError {
+    /// Whether others kept the file locked, so that it is worth trying again.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Open(error) if is_busy(error))
+    }
+}
+
 /// Opens a database, or creates it, readable by its owner alone. Its folder must exist.
 ///
 /// Readers never wait for the writer, and what was committed survives a loss of power.

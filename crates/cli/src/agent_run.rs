@@ -5,9 +5,11 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::{SandboxMode, Streams};
+use stockade_guard::exec::{SandboxMode, Stream, Streams};
+use stockade_guard::limits::source::ProfileOverride;
 use stockade_guard::policy::shell::quote_argv;
-use stockade_guard::{Decision, Ran, RunAnswer, Session};
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{Decision, Ran, RunAnswer, Session, ToolResult};
 use stockade_text::escape;
 
 use crate::failure::Failure;
@@ -16,10 +18,13 @@ use crate::{guarded, trail};
 /// The tool that a command is, for the list of tools of an agent or a skill.
 const TOOL: &str = "exec";
 
+/// The profile of what commands print.
+const PROFILE: &str = "bash";
+
 /// What became of the command.
 pub(crate) enum AgentRun {
-    /// It ran, and this is how it ended.
-    Ran(Box<Ran>),
+    /// It ran, and this is how it ended; with what of its output is for a model, where it was kept.
+    Ran(Box<Ran>, Option<ToolResult>),
     /// It was refused, or a person must be asked who is not here. Nothing ran.
     Refused(Decision),
 }
@@ -52,15 +57,25 @@ pub(crate) fn bound_mode(session: &mut Session, mode: Option<SandboxMode>) -> Re
     })
 }
 
-/// Has the tool and the command judged, and runs the command where it may run.
-pub(crate) fn run(session: &Session, words: &[String], streams: Streams) -> Result<AgentRun, Failure> {
+/// Has the tool, the limits and the command judged, and runs the command where it may run. It is a step of the task that is named.
+pub(crate) fn run(
+    session: &mut Session,
+    execution: Option<&str>,
+    words: &[String],
+    streams: Streams,
+) -> Result<AgentRun, Failure> {
+    let is_kept = matches!(streams.stdout, Stream::Keep);
     let text = quote_argv(words.iter().map(String::as_str));
     let tool = session.tool(TOOL, Some(&text)).map_err(Failure::incomplete)?;
     if !tool.is_allowed() {
         return Ok(AgentRun::Refused(tool));
     }
+    session.count_commands(execution.map(|name| session.begin(name)));
     Ok(match session.run(&text, streams).map_err(Failure::incomplete)? {
-        RunAnswer::Ran(ran) => AgentRun::Ran(ran),
+        RunAnswer::Ran(ran) => {
+            let result = is_kept.then(|| result(session, &ran)).transpose()?;
+            AgentRun::Ran(ran, result)
+        }
         RunAnswer::Refused(decision) => AgentRun::Refused(decision),
         RunAnswer::Pending(pending) => AgentRun::Refused(pending.decision().clone()),
         RunAnswer::Unsandboxed(decision) => {
@@ -72,6 +87,14 @@ pub(crate) fn run(session: &Session, words: &[String], streams: Streams) -> Resu
         }
         _ => return Err(Failure::incomplete("the guard gives no answer that this program knows")),
     })
+}
+
+/// What of the output of a command is for a model.
+fn result(session: &Session, ran: &Ran) -> Result<ToolResult, Failure> {
+    let printed = &ran.report.outcome.output;
+    let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
+    let result = session.result(PROFILE, &all, None, Scanner::builtin(), &ProfileOverride::default());
+    result.map_err(Failure::incomplete)
 }
 
 /// Says on standard error what has its final form.

@@ -140,6 +140,14 @@ pub(crate) fn agent(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads the name of a task.
+pub(crate) fn execution(text: &str) -> Result<String, String> {
+    match (1..=128).contains(&text.len()) {
+        true => Ok(text.to_owned()),
+        false => Err("a task is named by 1 to 128 bytes".to_owned()),
+    }
+}
+
 /// How to print: for people, or one document for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {

@@ -1,16 +1,14 @@
 //! The guard of an agent, as commands of this program make one.
-#![expect(clippy::disallowed_methods, reason = "keeps the time of its limits")]
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;
-use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{
-    AnswerStore, AnswerTerms, CommandAnswers, Guard, GuardError, GuardOptions, Session, SessionOptions,
+    AnswerStore, AnswerTerms, CommandAnswers, Guard, GuardError, GuardOptions, LazyLimitStore, Session,
+    SessionOptions,
 };
 
 /// Compiles the guard of an agent for a workspace.
@@ -24,10 +22,9 @@ pub(crate) fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Gua
     Guard::open(config, options)
 }
 
-/// Begins a session for one command. No calls are counted in it, so its limits are kept nowhere.
+/// Begins a session for one command. What the agent used is known to all of its sessions.
 pub(crate) fn session(guard: &Guard, trail: AuditTrail) -> Session {
-    let started = Instant::now();
-    let limits = Box::new(MemoryStore::new(move || started.elapsed()));
+    let limits = Box::new(LazyLimitStore::new(guard.limit_store()));
     let mut session = guard.session(SessionOptions { limits, trail });
     // What a person has said for always counts wherever the command is run.
     session.use_answers(Arc::new(CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user())));

@@ -14,8 +14,11 @@
 )]
 
 mod connection;
+mod ending;
 mod fault;
+mod guarded;
 mod lines;
+mod locks;
 mod methods;
 mod operator_rules;
 mod pool;
@@ -30,13 +33,15 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::kept_rules::KeptRules;
 
 pub(crate) use connection::converse;
+pub(crate) use ending::end_by_signal;
 pub(crate) use schema::document as schema;
 pub(crate) use socket::{SocketError, listen};
 
@@ -47,9 +52,10 @@ use pool::Pool;
 use sessions::Sessions;
 use stockade_guard::audit::Unrecorded;
 use stockade_guard::config::{AuditConfig, Config, ConfigSources};
-use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers};
 #[cfg(target_os = "linux")]
-use stockade_guard::{GuardCache, exec::SandboxPool};
+use stockade_guard::exec::SandboxPool;
+use stockade_guard::limits::store::LimitStore;
+use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers, GuardCache};
 
 /// The longest line that is read unless somebody says otherwise, in bytes.
 pub(crate) const MAX_REQUEST: usize = 16 << 20;
@@ -110,6 +116,9 @@ pub(crate) enum Audit {
     Off,
 }
 
+/// The stores of limits that are open, by the server that each is on and whether it may forget.
+type LimitStores = BTreeMap<(Option<String>, bool), Arc<dyn LimitStore>>;
+
 /// What all connections share.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -124,13 +133,18 @@ pub(crate) struct Server {
     recording: OnceLock<Result<Option<Recording>, String>>,
     /// The answers that are kept for later sessions, for requests without one.
     kept_answers: Arc<CommandAnswers>,
+    /// Who is connected, and whether the server ends.
+    ending: ending::Ending,
     /// The rules for commands that decide before those of requests.
     rules: OperatorRules,
     /// The rules that requests bring along, compiled.
     compiled_rules: CompiledRules,
     /// The guards of agents, each compiled once and again when its configuration changes.
-    #[cfg(target_os = "linux")]
     guards: GuardCache,
+    /// Where the limits of agents are kept.
+    limit_stores: Mutex<LimitStores>,
+    /// The session of requests without one, where the server is for one agent.
+    own_session: Mutex<Option<Arc<sessions::Session>>>,
     /// Sandboxes that wait for the next command of the last kind.
     #[cfg(target_os = "linux")]
     sandboxes: Arc<SandboxPool>,
@@ -153,10 +167,12 @@ impl Server {
                 AnswerTerms { session: Duration::ZERO, ..AnswerTerms::MAX_TERMS },
                 options.answers.clone(),
             )),
+            ending: ending::Ending::default(),
             rules: OperatorRules::new(options.rules.clone(), options.may_widen),
             compiled_rules: CompiledRules::default(),
-            #[cfg(target_os = "linux")]
             guards: GuardCache::default(),
+            limit_stores: Mutex::default(),
+            own_session: Mutex::default(),
             #[cfg(target_os = "linux")]
             sandboxes: Arc::new(SandboxPool::new(READY_SANDBOXES)),
             options,

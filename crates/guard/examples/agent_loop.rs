@@ -74,7 +74,7 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
     session.activate(&skill);
     let mut context = vec![skill.prompt("", Scanner::builtin())?];
 
-    let mut task = session.begin("task-1");
+    let task = session.begin("task-1");
     for step in script {
         let (tool, argument) = match step {
             Step::Answer(answer) => {
@@ -84,7 +84,7 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
             Step::Call(tool, argument) => (*tool, *argument),
         };
         // Before the model is asked again: may it go on, and at what price?
-        let (decision, call) = session.begin_call(&mut task, Usage::tokens(500))?;
+        let (decision, call) = session.begin_call(&task, Usage::tokens(500))?;
         let Some(call) = call else {
             context.push(decision.to_string());
             break;

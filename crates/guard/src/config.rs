@@ -26,6 +26,7 @@
 
 mod agent;
 mod error;
+mod idle;
 mod keys;
 mod kind;
 mod layer;
@@ -41,7 +42,7 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
 
-pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation};
+pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation, LimitStoreConfig};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;
 pub use layer::{ConfigLayer, ConfigOrigin};
@@ -66,6 +67,7 @@ pub struct Config {
     figment: Figment,
     agents: BTreeMap<String, AgentConfig>,
     rules: Rules,
+    limit_store: LimitStoreConfig,
     audit: AuditConfig,
     notices: Vec<ConfigNotice>,
 }
@@ -109,10 +111,16 @@ impl Config {
         for leaf in layers.iter().flat_map(|leaves| spread(leaves, &agents)) {
             figment = merged(figment, leaf, &mut notices);
         }
-        Self::of_figment(figment, rules, notices).map_err(|error| {
+        let mut config = Self::of_figment(figment, rules, notices).map_err(|error| {
             let fix = "this is a mistake in stockade itself: please report it";
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
-        })
+        })?;
+        let (idle, told) = config.idle();
+        if !idle.is_empty() {
+            return Err(failed(idle));
+        }
+        config.notices.extend(told);
+        Ok(config)
     }
 
     // The error of figment is large, and only ever passed on once.
@@ -123,8 +131,8 @@ impl Config {
         notices: Vec<ConfigNotice>,
     ) -> Result<Self, figment::Error> {
         let written: agent::Written = figment.extract()?;
-        let (agents, audit) = written.read();
-        Ok(Self { figment, agents, rules, audit, notices })
+        let (agents, limit_store, audit) = written.read();
+        Ok(Self { figment, agents, rules, limit_store, audit, notices })
     }
 
     /// Returns what holds for an agent. One that nobody has named gets what holds for all.
@@ -138,6 +146,12 @@ impl Config {
     /// Returns the rules for commands that hold for an agent, and where each stands.
     pub fn rules(&self, id: &str) -> impl Iterator<Item = &ConfigRule> {
         self.rules.of(id)
+    }
+
+    /// Returns where budgets, breakers and steps are kept.
+    #[must_use]
+    pub const fn limit_store(&self) -> &LimitStoreConfig {
+        &self.limit_store
     }
 
     /// Returns what holds for the audit trail.
@@ -166,24 +180,38 @@ impl Config {
             Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),
             None => path.to_owned(),
         };
-        let value = self.figment.find_value(&known).ok()?;
+        let found = self.figment.find_value(&known).ok();
+        // Of a tool, nothing need be said.
+        if found.is_none() && key.path.contains("<tool>") {
+            let value = serde_json::from_str(key.default).ok()?;
+            return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin: BUILT_IN });
+        }
+        let value = found?;
         let origin = self.figment.get_metadata(value.tag()).map_or(BUILT_IN, origin_of);
-        Some(ConfigValue {
-            path: path.to_owned(),
-            key: key.path,
-            value: serde_json::to_value(&value).ok()?,
-            origin,
-        })
+        let shown = serde_json::to_value(&value).ok()?;
+        let value = if matches!(key.kind, Kind::OptionalAddress) { without_password(shown) } else { shown };
+        Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin })
+    }
+
+    /// The paths of a key, for each agent that is named and for each tool that anything is said of.
+    fn paths_of(&self, key: &ConfigKey) -> Vec<String> {
+        if !key.path.contains("<id>") {
+            return vec![key.path.to_owned()];
+        }
+        let of_agent = |(id, agent): (&String, &AgentConfig)| -> Vec<String> {
+            let path = key.path.replace("<id>", id);
+            match path.contains("<tool>") {
+                true => agent.source_profiles.keys().map(|tool| path.replace("<tool>", tool)).collect(),
+                false => vec![path],
+            }
+        };
+        self.agents.iter().flat_map(of_agent).collect()
     }
 
     /// Returns every value, of every agent that is named anywhere and of `*`. Each rule for commands is one by itself.
     #[must_use]
     pub fn values(&self) -> Vec<ConfigValue> {
-        let paths = KEYS.iter().flat_map(|key| match key.path.contains("<id>") {
-            true => self.agents.keys().map(|id| key.path.replace("<id>", id)).collect(),
-            false => vec![key.path.to_owned()],
-        });
-        let mut paths: Vec<String> = paths.collect();
+        let mut paths: Vec<String> = KEYS.iter().flat_map(|key| self.paths_of(key)).collect();
         // All that concerns one agent stands together.
         paths.sort_by_key(|path| agent_of(path).map_or((1, String::new()), |id| (0, id)));
         paths.iter().flat_map(|path| self.parts(path)).collect()
@@ -239,6 +267,18 @@ fn failed(problems: Vec<Problem>) -> ConfigError {
     ConfigError { problems: problems.into_iter().map(Into::into).collect() }
 }
 
+/// An address without the password that may stand in it.
+fn without_password(address: Json) -> Json {
+    let Some(text) = address.as_str() else { return address };
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => Json::String(format!("{scheme}://…@{host}")),
+        _ => match text.split_once('?') {
+            Some((start, _)) => Json::String(format!("{start}?…")),
+            None => address,
+        },
+    }
+}
+
 /// The agent that a path names.
 fn agent_of(path: &str) -> Option<String> {
     Some(path.strip_prefix("agents.")?.split('.').next()?.to_owned())
@@ -247,7 +287,8 @@ fn agent_of(path: &str) -> Option<String> {
 /// What is built in, for each agent.
 fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
     // The built-in rules are no values.
-    let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules));
+    // Nor is what may be said of any tool: it has the profile that it has.
+    let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules) && !key.path.contains("<tool>"));
     let leaf = |key: &'static ConfigKey| Leaf {
         path: key.path.replace("<id>", ALL),
         key,

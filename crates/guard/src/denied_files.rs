@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use stockade_files::Resolver;
 use stockade_policy::{Access, Caller, SandboxConfig};
 
-use crate::paths::{Authorization, PathGuard, PathRequest};
+use stockade_admission::{Authorization, PathGuard, PathRequest};
 
 /// How much is looked at, and how much is kept back. Beyond, nothing runs: what is denied would be open.
 const MAX_SEEN: usize = 400_000;

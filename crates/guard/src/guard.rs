@@ -18,10 +18,10 @@ pub use decision::{Decision, DecisionLayer, DecisionRule};
 pub(crate) use decision::{DecisionDraft, record};
 pub use error::GuardError;
 
-use crate::config::{AgentConfig, AuditConfig, Config};
+use crate::config::{AgentConfig, AuditConfig, Config, LimitStoreConfig};
 use crate::egress::{HostList, NetPolicy};
-use crate::paths::PathGuard;
 use crate::session::{Session, SessionOptions};
+use stockade_admission::PathGuard;
 
 /// What a guard is given besides its configuration.
 #[derive(Debug)]
@@ -49,6 +49,7 @@ pub struct Guard(Arc<Compiled>);
 struct Compiled {
     agent: String,
     config: AgentConfig,
+    limit_store: LimitStoreConfig,
     audit: AuditConfig,
     tools: ToolPolicy,
     workspace: Workspace,
@@ -68,7 +69,7 @@ impl Guard {
     /// When the configuration cannot be compiled or the workspace not opened. The agent must not start then.
     pub fn open(config: &Config, options: GuardOptions) -> Result<Self, GuardError> {
         let GuardOptions { agent, workspace, catalog, rules } = options;
-        let audit = config.audit().clone();
+        let (limit_store, audit) = (config.limit_store().clone(), config.audit().clone());
         let config = config.agent(&agent);
         let tools = ToolPolicy::compile(&config.tools, &catalog)?;
         // Each session opens its own, for its own answers; here it shows whether it can be opened.
@@ -83,7 +84,17 @@ impl Guard {
         if hosts.is_some() && cfg!(not(all(feature = "exec", target_os = "linux"))) {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }
-        Ok(Self(Arc::new(Compiled { agent, config, audit, tools, workspace, commands, exclusions, hosts })))
+        Ok(Self(Arc::new(Compiled {
+            agent,
+            config,
+            limit_store,
+            audit,
+            tools,
+            workspace,
+            commands,
+            exclusions,
+            hosts,
+        })))
     }
 
     /// Begins a session: one run of the agent, with answers, steps and active skills of its own.
@@ -102,6 +113,12 @@ impl Guard {
     #[must_use]
     pub fn config(&self) -> &AgentConfig {
         &self.0.config
+    }
+
+    /// Returns where the configuration has the limits of agents kept.
+    #[must_use]
+    pub fn limit_store(&self) -> &LimitStoreConfig {
+        &self.0.limit_store
     }
 
     /// Returns what the configuration says of the audit trail.
@@ -135,11 +152,19 @@ impl Guard {
         Exclusions::excludes(&decide_on_disk(self.command_place(), decide).0)
     }
 
+    /// Whether both are the same, and not only alike.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn tools(&self) -> &ToolPolicy {
         &self.0.tools
     }
 
-    pub(crate) fn commands(&self) -> &Arc<AgentCommands> {
+    /// Returns the rules for commands of the agent.
+    #[must_use]
+    pub fn commands(&self) -> &Arc<AgentCommands> {
         &self.0.commands
     }
 
@@ -149,8 +174,9 @@ impl Guard {
         self.0.hosts.as_ref()
     }
 
-    /// Where the commands of the agent run.
-    pub(crate) fn command_place(&self) -> CommandContext {
+    /// Returns where the commands of the agent run.
+    #[must_use]
+    pub fn command_place(&self) -> CommandContext {
         let workspace = self.0.workspace.real.clone();
         CommandContext::new(Some(workspace.clone()), Some(workspace))
     }

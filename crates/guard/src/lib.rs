@@ -3,8 +3,7 @@
 //! Files, skills and packages of strangers come in through [`admission`], whose names are here too: [`scan_files()`], `admit`
 //! and the module `container`.
 //!
-//! Paths that a tool asks for are resolved, decided on by the [`policy`] and opened by the [`PathGuard`], so that what
-//! was authorised is what is open.
+//! Paths that a tool asks for are opened by the [`PathGuard`] of [`admission`], so that what was authorised is what is open.
 //!
 //! Limits of the agents are kept across restarts in a `SqliteStore`, or shared by machines in a `RedisStore`.
 //!
@@ -33,7 +32,6 @@ pub mod exec;
 mod guard;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_store;
-mod paths;
 #[cfg(feature = "config")]
 mod rule_store;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -54,21 +52,22 @@ pub use guard::{
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
 #[cfg(feature = "redis")]
-pub use limit_store::{Eviction, RedisOptions, RedisStore};
-pub use paths::{Authorization, Granted, PathGuard, PathGuardError, PathRequest, PendingPath};
+pub use limit_store::{Forgetting, RedisOptions, RedisStore};
+#[cfg(all(feature = "config", feature = "sqlite"))]
+pub use limit_store::{LazyLimitStore, open_limit_store};
 #[cfg(feature = "config")]
 pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 pub use runner::{Egress, NotRun, PreparedRun, RunRecord, RunReport, network_held};
 #[cfg(all(feature = "audit", feature = "config"))]
-pub use session::{Call, Execution, PathAnswer, Session, SessionOptions};
+pub use session::{Call, Execution, Narrowing, PathAnswer, Session, SessionOptions};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
 #[cfg(feature = "container")]
 pub use stockade_admission::container;
 pub use stockade_admission::{
-    self as admission, FileScan, decide_on_disk, scan_bytes, scan_files, scan_files_except, scanner,
-    syntax_of,
+    self as admission, Authorization, FileScan, Granted, Judgement, PathAsk, PathGuard, PathGuardError,
+    PathRequest, PendingPath, decide_on_disk, scan_bytes, scan_files, scan_files_except, scanner, syntax_of,
 };
 #[cfg(feature = "skills")]
 pub use stockade_admission::{
@@ -77,6 +76,8 @@ pub use stockade_admission::{
     SkillReport, SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_tools, find_skills,
     read_manifest,
 };
+#[cfg(feature = "extract")]
+pub use stockade_admission::{ToolResult, admit_result};
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
 #[cfg(feature = "eval")]

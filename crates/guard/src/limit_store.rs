@@ -2,13 +2,17 @@
 
 #[cfg(feature = "sqlite")]
 mod clock;
+#[cfg(all(feature = "config", feature = "sqlite"))]
+mod configured;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+#[cfg(all(feature = "config", feature = "sqlite"))]
+pub use self::configured::{LazyLimitStore, open_limit_store};
 #[cfg(feature = "redis")]
-pub use self::redis::{Eviction, RedisOptions, RedisStore};
+pub use self::redis::{Forgetting, RedisOptions, RedisStore};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::SqliteStore;
 

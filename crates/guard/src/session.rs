@@ -6,6 +6,10 @@ mod asked;
 mod bounds;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod graph;
+mod hosts;
+mod narrow;
+#[cfg(feature = "extract")]
+mod result;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod route;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -16,21 +20,24 @@ mod start;
 use std::path::Path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use stockade_files::Resolver;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
-use stockade_limits::steps::{Step, Steps};
-use stockade_limits::store::{CallPermit, CallVerdict, LimitStore, SharedLimits, StoreError};
+use stockade_limits::budget::Settled;
+use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict, LimitStore, SharedLimits, StoreError};
 use stockade_policy::access::Fix;
 use stockade_policy::commands::{Cause, Suggestion};
 use stockade_policy::shell::ReadOptions;
-use stockade_policy::{Access, Caller, CommandDecision, Effect, Reply, ToolPolicy, ToolVerdict};
+use stockade_policy::{
+    Access, Caller, CommandContext, CommandDecision, Effect, Reply, SkillTools, ToolPolicy, ToolVerdict,
+};
 use stockade_scanner::Scanner;
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use graph::GraphRun;
+pub use narrow::Narrowing;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use route::RunPlace;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -38,8 +45,10 @@ pub use run::{PendingRun, Ran, RunAnswer};
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
-use crate::paths::{Authorization, PathGuard, PathRequest, PendingPath};
-use stockade_admission::{Admission, LoadedSkill, SkillSource, admit, decide_on_disk};
+use stockade_admission::{
+    Admission, AdmitOptions, LoadedSkill, OnCritical, SkillSource, admit, decide_on_disk,
+};
+use stockade_admission::{Authorization, PathGuard, PathRequest, PendingPath};
 
 /// What a session is given.
 #[derive(Debug)]
@@ -59,15 +68,21 @@ const UNHIDE: &str = "run the inner command by itself, then use what it printed"
 /// the tool that a model wants, [`Session::begin_call`] for what the call may cost, [`Session::path`] or [`Session::run`] for
 /// what the tool touches. Each answer is put on record before it is given. What cannot be put on record is an error, and an
 /// error is a no.
-#[derive(Debug)]
+///
+/// Clones are the same session: they share its answers and what it used. What is activated in one, or narrowed, holds for
+/// that one alone.
+#[derive(Debug, Clone)]
 pub struct Session {
     guard: Guard,
     tools: ToolPolicy,
-    /// The skill that was made active last.
-    skill: Option<String>,
+    /// The skills that are active, in the order in which they were made so.
+    skills: Vec<(String, SkillTools)>,
+    narrowing: Arc<Narrowing>,
+    /// The tools that a caller leaves of those.
+    narrower_tools: Option<Arc<ToolPolicy>>,
     /// Opened when somebody asks for a path first.
-    paths: Option<PathGuard>,
-    limits: SharedLimits<Store>,
+    paths: Arc<Mutex<Option<PathGuard>>>,
+    limits: Arc<SharedLimits<Store>>,
     trail: AuditTrail,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     answers: Arc<crate::CommandAnswers>,
@@ -79,13 +94,15 @@ pub struct Session {
     pool: Option<Arc<crate::exec::SandboxPool>>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     control: crate::exec::RunControl,
+    #[cfg(all(feature = "exec", target_os = "linux"))]
+    counting: start::Counting,
 }
 
-/// One task of an agent, from its first call to its answer.
-#[derive(Debug)]
+/// One task of an agent, from its first call to its answer. Its steps are counted where the limits of the agent are kept, for
+/// all who go on with the task of this name.
+#[derive(Debug, Clone)]
 pub struct Execution {
     name: String,
-    steps: Steps,
 }
 
 /// A call that may be made.
@@ -93,6 +110,14 @@ pub struct Execution {
 #[must_use = "a call that is never settled is charged in full"]
 pub struct Call {
     permit: CallPermit,
+}
+
+impl Call {
+    /// Returns how many steps its task has left.
+    #[must_use]
+    pub const fn steps_left(&self) -> Option<u32> {
+        self.permit.steps_left()
+    }
 }
 
 /// What came of asking for a path.
@@ -106,8 +131,8 @@ pub struct PathAnswer {
 }
 
 /// A store of any kind.
-#[derive(Debug)]
-struct Store(Box<dyn LimitStore>);
+#[derive(Debug, Clone)]
+struct Store(Arc<dyn LimitStore>);
 
 impl LimitStore for Store {
     fn update(&self, agent: &str, change: &mut stockade_limits::store::Change<'_>) -> Result<(), StoreError> {
@@ -120,9 +145,11 @@ impl Session {
         let SessionOptions { limits, trail } = options;
         Self {
             tools: guard.tools().clone(),
-            skill: None,
-            paths: None,
-            limits: SharedLimits::new(guard.config().limits, Store(limits)),
+            skills: Vec::new(),
+            narrowing: Arc::default(),
+            narrower_tools: None,
+            paths: Arc::default(),
+            limits: Arc::new(SharedLimits::new(guard.config().limits, Store(limits.into()))),
             trail,
             #[cfg(all(feature = "exec", target_os = "linux"))]
             answers: Arc::new(crate::CommandAnswers::new(crate::AnswerTerms::default(), None)),
@@ -134,6 +161,8 @@ impl Session {
             pool: None,
             #[cfg(all(feature = "exec", target_os = "linux"))]
             control: crate::exec::RunControl::default(),
+            #[cfg(all(feature = "exec", target_os = "linux"))]
+            counting: start::Counting::default(),
             guard,
         }
     }
@@ -150,10 +179,21 @@ impl Session {
         &self.trail
     }
 
+    /// Has what follows put on record in another trail.
+    pub fn use_trail(&mut self, trail: AuditTrail) {
+        self.trail = trail;
+    }
+
     /// Returns the skill that was made active last.
     #[must_use]
     pub fn active_skill(&self) -> Option<&str> {
-        self.skill.as_deref()
+        self.skills.last().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the policy for its tools: what the configuration grants and the active skills leave.
+    #[must_use]
+    pub const fn tools(&self) -> &ToolPolicy {
+        &self.tools
     }
 
     /// Lets a skill in, or turns it away.
@@ -161,7 +201,24 @@ impl Session {
     /// # Errors
     /// When it cannot be read, or the answer not be put on record.
     pub fn admit(&self, source: &SkillSource<'_>, scanner: &Scanner) -> Result<Admission, GuardError> {
-        let admission = admit(source, scanner, &self.guard.config().skills)?;
+        self.admit_within(
+            source,
+            scanner,
+            &AdmitOptions { on_critical: OnCritical::Flag, ..self.guard.config().skills.clone() },
+        )
+    }
+
+    /// The same, where a caller is stricter than the configuration. What it is milder in does not count.
+    ///
+    /// # Errors
+    /// As [`Session::admit`].
+    pub fn admit_within(
+        &self,
+        source: &SkillSource<'_>,
+        scanner: &Scanner,
+        wish: &AdmitOptions,
+    ) -> Result<Admission, GuardError> {
+        let admission = admit(source, scanner, &self.narrowed_admission(wish))?;
         let kind = match admission {
             Admission::Accepted(_) => EventKind::SkillAccepted,
             Admission::Flagged(_) => EventKind::SkillFlagged,
@@ -182,8 +239,12 @@ impl Session {
     /// Makes a skill active: from here on, the agent has only the tools that it lists, and its commands are recorded as those
     /// of the skill.
     pub fn activate(&mut self, skill: &LoadedSkill) {
-        self.tools = self.tools.with_skill(skill.name(), skill.tools());
-        self.skill = Some(skill.name().to_owned());
+        self.activate_listed(skill.name(), skill.tools());
+    }
+
+    fn activate_listed(&mut self, name: &str, tools: &SkillTools) {
+        self.tools = self.tools.with_skill(name, tools);
+        self.skills.push((name.to_owned(), tools.clone()));
     }
 
     /// Decides whether a tool may be used. `arguments` is what the tool is asked to do, as far as skills speak of it.
@@ -191,7 +252,7 @@ impl Session {
     /// # Errors
     /// When the answer cannot be put on record.
     pub fn tool(&self, name: &str, arguments: Option<&str>) -> Result<Decision, GuardError> {
-        let (effect, rule, reason) = match self.tools.decide(name) {
+        let (effect, rule, reason) = match self.decide_tool(name) {
             ToolVerdict::Allowed => {
                 (Effect::Allow, DecisionRule::ToolGranted, "the policy grants it".to_owned())
             }
@@ -221,10 +282,19 @@ impl Session {
         self.decided(DecisionDraft { layer: DecisionLayer::Tools, effect, subject: name, rule, reason, fix })
     }
 
-    /// Begins a task.
+    /// Begins a task, or goes on with one.
     #[must_use]
     pub fn begin(&self, name: impl Into<String>) -> Execution {
-        Execution { name: name.into(), steps: Steps::new(self.guard.config().max_steps) }
+        Execution { name: name.into() }
+    }
+
+    /// Ends a task: its steps and what it used by itself are forgotten. The hour and the day keep what it used.
+    ///
+    /// # Errors
+    /// When that cannot be kept. The task goes on then.
+    #[expect(clippy::needless_pass_by_value, reason = "takes the task away, so that nobody goes on with it")]
+    pub fn end(&self, execution: Execution) -> Result<(), GuardError> {
+        Ok(self.limits.end_execution(self.guard.agent(), &execution.name)?)
     }
 
     /// Decides whether a call may be made that costs up to `estimate`: first by its steps, then by its budget, then by the
@@ -234,31 +304,39 @@ impl Session {
     /// When the answer cannot be put on record. Nothing is charged then.
     pub fn begin_call(
         &self,
-        execution: &mut Execution,
+        execution: &Execution,
         estimate: Usage,
     ) -> Result<(Decision, Option<Call>), GuardError> {
         let subject = execution.name.as_str();
-        if let Step::Complete { limit } = execution.steps.begin() {
-            let reason = format!("the task has taken all of its {limit} steps");
-            let fix = Some("end it with what it has, or raise `maxSteps`".to_owned());
-            return Ok((self.limited(subject, DecisionRule::Steps, reason, fix)?, None));
-        }
         match self.limits.admit(self.guard.agent(), subject, estimate) {
-            CallVerdict::Granted(permit) => {
-                // Calls that are within their limits are no events of their own.
-                let decision = DecisionDraft {
-                    layer: DecisionLayer::Limits,
-                    effect: Effect::Allow,
-                    subject,
-                    rule: DecisionRule::WithinLimits,
-                    reason: "steps and budget suffice".to_owned(),
-                    fix: None,
-                };
-                Ok((decision.named()?, Some(Call { permit })))
-            }
-            CallVerdict::Refused(refusal) => {
-                Ok((self.limited(subject, DecisionRule::Budget, refusal.to_string(), None)?, None))
-            }
+            CallVerdict::Granted(permit) => Ok((within_limits(subject)?, Some(Call { permit }))),
+            CallVerdict::Refused(refusal) => Ok((self.limited(subject, &refusal)?, None)),
+        }
+    }
+
+    /// Decides whether a task may take a step that costs nothing by itself, such as a command: it may while it has a step left,
+    /// anything is left of its budgets, and the breaker lets calls through. Nothing is to be settled.
+    ///
+    /// # Errors
+    /// When the answer cannot be put on record.
+    pub fn take_step(&self, execution: &Execution) -> Result<Decision, GuardError> {
+        let subject = execution.name.as_str();
+        match self.limits.take_step(self.guard.agent(), subject) {
+            Ok(_) => within_limits(subject),
+            Err(refusal) => self.limited(subject, &refusal),
+        }
+    }
+
+    /// Decides whether the agent may do anything at all, whatever its task: whether anything is left of its budgets, and the
+    /// breaker lets calls through. Nothing is counted.
+    ///
+    /// # Errors
+    /// When the answer cannot be put on record.
+    pub fn check_limits(&self) -> Result<Decision, GuardError> {
+        let agent = self.guard.agent();
+        match self.limits.check(agent) {
+            Ok(()) => within_limits(agent),
+            Err(refusal) => self.limited(agent, &refusal),
         }
     }
 
@@ -266,31 +344,37 @@ impl Session {
     ///
     /// # Errors
     /// When that cannot be kept. The call is then charged in full when its time is over.
-    pub fn end_call(&self, call: Call, actual: Usage, outcome: CallOutcome) -> Result<(), GuardError> {
-        self.limits.settle(call.permit, actual, outcome)?;
-        Ok(())
+    pub fn end_call(&self, call: Call, actual: Usage, outcome: CallOutcome) -> Result<Settled, GuardError> {
+        Ok(self.limits.settle(call.permit, actual, outcome)?)
     }
 
     /// Decides on a path that a tool wants; when it is allowed, with what it leads to already open.
     ///
     /// # Errors
     /// When the workspace cannot be opened, or the answer not be put on record.
-    pub fn path(&mut self, tool: &str, access: Access, path: &Path) -> Result<PathAnswer, GuardError> {
-        let guard = self.guard.clone();
-        let caller = Caller { agent: guard.agent(), ..Caller::default() };
-        let authorization = self.paths()?.authorize(&PathRequest { tool, access, path, caller });
-        self.path_answer(path, authorization)
+    pub fn path(&self, tool: &str, access: Access, path: &Path) -> Result<PathAnswer, GuardError> {
+        let caller = Caller { agent: self.guard.agent(), ..Caller::default() };
+        self.path_for(&PathRequest { tool, access, path, caller })
+    }
+
+    /// The same, for a caller that says more about itself: that its run was aborted.
+    ///
+    /// # Errors
+    /// As [`Session::path`].
+    pub fn path_for(&self, request: &PathRequest<'_>) -> Result<PathAnswer, GuardError> {
+        let authorization = self.with_paths(|paths| paths.authorize(request))?;
+        self.path_answer(request.path, authorization)
     }
 
     /// Goes on with a path that somebody was asked about.
     ///
     /// # Errors
     /// As [`Session::path`].
-    pub fn answer_path(&mut self, pending: PendingPath, reply: Reply) -> Result<PathAnswer, GuardError> {
+    pub fn answer_path(&self, pending: PendingPath, reply: Reply) -> Result<PathAnswer, GuardError> {
         let path = pending.path().to_owned();
         let event = self.event(EventKind::ApprovalAnswered).with("path", path.display().to_string());
         self.record(event.with("answer", reply_name(&reply)))?;
-        let authorization = self.paths()?.answer(pending, reply);
+        let authorization = self.with_paths(|paths| paths.answer(pending, reply))?;
         self.path_answer(&path, authorization)
     }
 
@@ -303,25 +387,48 @@ impl Session {
         Ok(decision)
     }
 
-    fn paths(&mut self) -> Result<&mut PathGuard, GuardError> {
-        let paths = match self.paths.take() {
-            Some(paths) => paths,
-            None => {
-                let (files, workspace) = (&self.guard.config().files, self.guard.workspace());
-                let mut opened = PathGuard::open(files, workspace, Resolver::Kernel)?;
-                opened.sandbox().set_commands(Arc::clone(self.guard.commands()));
-                opened
-            }
+    /// Asks the guard of the paths of this session, which remembers what was answered.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened.
+    pub fn with_paths<R>(&self, ask: impl FnOnce(&mut PathGuard) -> R) -> Result<R, GuardError> {
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = match paths.take() {
+            Some(opened) => opened,
+            None => self.open_paths()?,
         };
-        Ok(self.paths.insert(paths))
+        Ok(ask(paths.insert(opened)))
+    }
+
+    fn open_paths(&self) -> Result<PathGuard, GuardError> {
+        let (files, workspace) = (&self.guard.config().files, self.guard.workspace());
+        let mut opened = PathGuard::open(files, workspace, Resolver::Kernel)?;
+        if let Some(narrower) = &self.narrowing.paths {
+            opened.narrow(narrower)?;
+        }
+        opened.set_commands(self.guard.commands());
+        Ok(opened)
     }
 
     fn judged<'t>(&self, text: &'t str) -> Result<(Decision, CommandDecision<'t, '_>), GuardError> {
-        let layer = DecisionLayer::Commands;
         let options = ReadOptions::default();
         let commands = self.guard.commands();
         let (decided, place) =
             decide_on_disk(self.guard.command_place(), |place| commands.decide(text, &options, place));
+        let decision = self.decided_on(&decided, &options, &place)?;
+        Ok((decision, decided))
+    }
+
+    /// Puts a decision on a command on record that somebody made by the rules of the agent, or by stricter ones beside them.
+    ///
+    /// # Errors
+    /// When it cannot be put on record. It counts for nothing then.
+    pub fn decided_on(
+        &self,
+        decided: &CommandDecision<'_, '_>,
+        options: &ReadOptions,
+        place: &CommandContext,
+    ) -> Result<Decision, GuardError> {
         let cause = decided.decisive().next().map(|part| &part.cause);
         let reason = cause.map(ToString::to_string).unwrap_or_default();
         let rule = match cause {
@@ -331,12 +438,11 @@ impl Session {
         let is_stopped = decided.effect > Effect::Sandbox;
         let fix = match cause {
             Some(Cause::Rejected(_)) => Some(UNHIDE.to_owned()),
-            _ if is_stopped => added(&commands.suggest(&decided, &options, &place)),
+            _ if is_stopped => added(&self.guard.commands().suggest(decided, options, place)),
             _ => None,
         };
-        let effect = decided.effect;
-        let decision = self.decided(DecisionDraft { layer, effect, subject: text, rule, reason, fix })?;
-        Ok((decision, decided))
+        let (layer, effect, subject) = (DecisionLayer::Commands, decided.effect, decided.text);
+        self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
     }
 
     fn path_answer(&self, path: &Path, authorization: Authorization) -> Result<PathAnswer, GuardError> {
@@ -355,6 +461,10 @@ impl Session {
                 let fix = violation.fix.as_ref().map(words_of);
                 (Effect::Deny, rule, violation.rule.to_string(), fix)
             }
+            _ => {
+                let reason = "the policy says nothing that is understood".to_owned();
+                (Effect::Deny, DecisionRule::UnknownVerdict, reason, None)
+            }
         };
         let layer = DecisionLayer::Paths;
         let subject = &path.display().to_string();
@@ -362,31 +472,53 @@ impl Session {
         Ok(PathAnswer { decision, authorization })
     }
 
-    fn limited(
-        &self,
-        subject: &str,
-        rule: DecisionRule,
-        reason: String,
-        fix: Option<String>,
-    ) -> Result<Decision, GuardError> {
+    fn limited(&self, subject: &str, refusal: &CallRefusal) -> Result<Decision, GuardError> {
         let (layer, effect) = (DecisionLayer::Limits, Effect::Deny);
+        let (rule, fix) = match refusal {
+            CallRefusal::Steps { .. } => {
+                (DecisionRule::Steps, Some("end it with what it has, or raise `maxSteps`".to_owned()))
+            }
+            CallRefusal::BreakerOpen { .. } => (DecisionRule::Breaker, None),
+            CallRefusal::Store(_) => (DecisionRule::LimitStore, None),
+            _ => (DecisionRule::Budget, None),
+        };
+        let reason = refusal.to_string();
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
     }
 
     /// Puts a decision on record, and returns it.
     fn decided(&self, draft: DecisionDraft<'_>) -> Result<Decision, GuardError> {
         let decision = draft.named()?;
-        self.record(AuditEvent { agent: Some(self.guard.agent().to_owned()), ..decision.event() })?;
+        self.record(self.of_agent(decision.event()))?;
         Ok(decision)
     }
 
     fn event(&self, kind: EventKind) -> AuditEvent {
-        AuditEvent { agent: Some(self.guard.agent().to_owned()), ..AuditEvent::new(kind) }
+        self.of_agent(AuditEvent::new(kind))
+    }
+
+    /// Says whose event it is, and for which skill.
+    fn of_agent(&self, event: AuditEvent) -> AuditEvent {
+        let skill = self.active_skill().map(str::to_owned);
+        AuditEvent { agent: Some(self.guard.agent().to_owned()), skill, ..event }
     }
 
     fn record(&self, event: AuditEvent) -> Result<(), AuditError> {
         record(&self.trail, event)
     }
+}
+
+/// Calls that are within their limits are no events of their own.
+fn within_limits(subject: &str) -> Result<Decision, GuardError> {
+    let decision = DecisionDraft {
+        layer: DecisionLayer::Limits,
+        effect: Effect::Allow,
+        subject,
+        rule: DecisionRule::WithinLimits,
+        reason: "steps and budget suffice".to_owned(),
+        fix: None,
+    };
+    decision.named()
 }
 
 /// A fix in the words of the configuration of an agent.

@@ -143,6 +143,17 @@ pub enum Cap<T> {
     AtMost(T),
 }
 
+impl<T: Ord> Cap<T> {
+    /// Returns whichever allows less.
+    #[must_use]
+    pub fn lower(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::AtMost(one), Self::AtMost(other)) => Self::AtMost(one.min(other)),
+            (Self::Unlimited, cap) | (cap, Self::Unlimited) => cap,
+        }
+    }
+}
+
 /// Returns how many tokens a call may take at most: four characters a token, rounded up, and the longest answer.
 ///
 /// ```

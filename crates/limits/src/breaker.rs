@@ -140,6 +140,18 @@ pub enum CallOutcome {
     Failure,
 }
 
+impl BreakerSettings {
+    /// Returns the settings by which a service is left alone sooner and for longer, of each pair.
+    #[must_use]
+    pub fn narrowed_by(self, other: Self) -> Self {
+        Self {
+            failure_threshold: self.failure_threshold.min(other.failure_threshold),
+            cooldown: self.cooldown.max(other.cooldown),
+            probe_timeout: self.probe_timeout.min(other.probe_timeout),
+        }
+    }
+}
+
 impl Default for BreakerSettings {
     fn default() -> Self {
         Self {

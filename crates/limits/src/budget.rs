@@ -17,6 +17,7 @@ use self::executions::Executions;
 use self::window::Window;
 use crate::amount::{Cap, MicroUsd, Usage};
 use crate::clock::Clock;
+use crate::steps::Step;
 
 /// The most calls of one agent that may be in flight together; each is remembered until it is settled.
 pub const MAX_IN_FLIGHT: usize = 4_096;
@@ -177,6 +178,21 @@ impl Default for BudgetLimits {
 }
 
 impl BudgetLimits {
+    /// Returns the caps that both have, whichever is lower.
+    #[must_use]
+    pub fn narrowed_by(self, other: Self) -> Self {
+        let lower = |one: Allowance, other: Allowance| Allowance {
+            tokens: one.tokens.lower(other.tokens),
+            cost: one.cost.lower(other.cost),
+        };
+        Self {
+            per_execution: lower(self.per_execution, other.per_execution),
+            per_hour: lower(self.per_hour, other.per_hour),
+            per_day: lower(self.per_day, other.per_day),
+            lease: self.lease.min(other.lease),
+        }
+    }
+
     /// Returns the caps of a scope.
     #[must_use]
     pub fn of(&self, scope: BudgetScope) -> Allowance {
@@ -296,6 +312,25 @@ impl Budget {
     pub fn record(&mut self, execution: &str, usage: Usage, now: Duration) -> Settled {
         self.tick(now);
         self.charge(execution, usage, now)
+    }
+
+    /// Returns how many steps an execution has taken.
+    pub fn steps(&mut self, execution: &str, now: Duration) -> u32 {
+        self.tick(now);
+        self.state.executions.get(execution).map_or(0, |spent| spent.steps)
+    }
+
+    /// Counts a step of an execution, if one of `most` is left. An execution that cannot be remembered has none.
+    pub fn take_step(&mut self, execution: &str, most: u32, now: Duration) -> Step {
+        self.tick(now);
+        let now = self.state.clock.advance(now);
+        let taken = self.state.executions.get(execution).map_or(0, |spent| spent.steps);
+        if taken >= most || !self.state.executions.has_room_for(execution) {
+            return Step::Complete { limit: most };
+        }
+        let spent = self.state.executions.touch(execution, now);
+        spent.steps = taken.saturating_add(1);
+        Step::Taken { step: spent.steps, left: most.saturating_sub(spent.steps) }
     }
 
     /// Closes an execution: its own total is forgotten, while the hour and the day keep what it used.

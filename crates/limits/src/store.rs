@@ -7,6 +7,7 @@ mod status;
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::memory::MemoryStore;
@@ -41,6 +42,13 @@ pub trait LimitStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// When it is not certain that the change was kept. The call in question must then not be made.
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError>;
+}
+
+/// One store, for all who share it.
+impl<S: LimitStore + ?Sized> LimitStore for Arc<S> {
+    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
+        (**self).update(agent, change)
+    }
 }
 
 /// Why a change was not kept.

@@ -25,7 +25,7 @@ use stockade_guard::exec::{
 };
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::{CommandDecision, CommandPolicy};
-use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
+use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
 use stockade_text::escape_lines;
 use units::{duration, memory, size};
 
@@ -72,6 +72,10 @@ pub(crate) struct ExecArgs {
     /// is put on record
     #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = SHAPING)]
     agent: Option<String>,
+
+    /// The task of the agent whose step the command is; the steps of a task are counted over all commands
+    #[arg(long, value_name = "NAME", value_parser = crate::args::execution, requires = "agent")]
+    execution: Option<String>,
 
     /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
     #[arg(long)]
@@ -293,7 +297,7 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         report::say(mode::WARNING);
     }
     match prepared.run(started(args), streams(args)) {
-        Ok(report) => ended(args, &report, None),
+        Ok(report) => ended(args, &report, None, None),
         Err(NotRun::Sandbox { error, unrecorded }) => {
             report::unrecorded(unrecorded.as_ref());
             match error {
@@ -348,11 +352,16 @@ fn streams(args: &ExecArgs) -> Streams {
     }
 }
 
-fn ended(args: &ExecArgs, report: &RunReport, decision: Option<&Decision>) -> ExitCode {
+fn ended(
+    args: &ExecArgs,
+    report: &RunReport,
+    decision: Option<&Decision>,
+    result: Option<&ToolResult>,
+) -> ExitCode {
     report::unrecorded(report.unrecorded.as_ref());
     let end = report.outcome.end;
     match args.format {
-        Format::Json => match print(&format!("{}\n", document::ran(report, decision))) {
+        Format::Json => match print(&format!("{}\n", document::ran(report, decision, result))) {
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },

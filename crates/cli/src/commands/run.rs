@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use stockade_guard::exec::{Input, SandboxMode, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, Decision, Ran, SkillSource};
+use stockade_guard::{Admission, Decision, Ran, SkillSource, ToolResult};
 use stockade_text::{escape, escape_path};
 
 use super::exec::{self, document, report};
@@ -55,6 +55,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MODE", value_parser = exec::modes())]
     sandbox: Option<SandboxMode>,
 
+    /// The task whose step the command is; the steps of a task are counted over all commands [default: a task of its own]
+    #[arg(long, value_name = "NAME", value_parser = crate::args::execution)]
+    execution: Option<String>,
+
     /// How to say how it went; json keeps what the command prints, and puts it into one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -96,13 +100,13 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         speaks_as: Some("stockade"),
         ..Streams::default()
     };
-    Ok(match agent_run::run(&session, &args.command, streams)? {
-        AgentRun::Ran(ran) => ended(args, &ran),
+    Ok(match agent_run::run(&mut session, args.execution.as_deref(), &args.command, streams)? {
+        AgentRun::Ran(ran, result) => ended(args, &ran, result.as_ref()),
         AgentRun::Refused(decision) => refused(args, &decision),
     })
 }
 
-fn ended(args: &RunArgs, ran: &Ran) -> ExitCode {
+fn ended(args: &RunArgs, ran: &Ran, result: Option<&ToolResult>) -> ExitCode {
     if let Some(error) = &ran.report.unrecorded {
         say(&format!("stockade: the end is not on record: {}\n", escape(&error.to_string())));
     }
@@ -110,7 +114,7 @@ fn ended(args: &RunArgs, ran: &Ran) -> ExitCode {
         say(&format!("stockade: the command ran WITHOUT A SANDBOX: {}\n", escape(&ran.decision.reason)));
     }
     match args.format {
-        Format::Json => print(&document::ran(&ran.report, Some(&ran.decision))),
+        Format::Json => print(&document::ran(&ran.report, Some(&ran.decision), result)),
         Format::Text => report::left(&ran.report.outcome),
     }
     ExitCode::from(ran.report.outcome.exit_code())

@@ -20,7 +20,8 @@ use crate::failure::Failure;
 use crate::kept_rules::KeptRules;
 use crate::output::Output;
 use crate::serve::{
-    Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, SocketError, converse, listen, schema,
+    Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, SocketError, converse, end_by_signal, listen,
+    schema,
 };
 
 const EXAMPLES: &str = "\
@@ -34,6 +35,9 @@ Exit codes:
   0  the input has ended, and everything was answered
   2  the command line is wrong, or the socket cannot be made
   3  the input could not be read, or the answers could not be written
+
+SIGTERM, SIGINT and SIGHUP end it: no command begins any more, those that run have five seconds, and each end is on record; a second
+signal cancels them at once.
 
 One request a line, one answer a line, in the order in which answers are ready; SERVE.md says what methods there are.
 Clients for Python and Node are in examples/clients. A client that does not read its answers is not read from.";
@@ -113,6 +117,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     let server = Arc::new(Server::new(options));
     // Rules that cannot be used are told before anybody asks.
     server.check().map_err(Failure::usage)?;
+    end_by_signal(&server)
+        .map_err(|error| Failure::incomplete(format_args!("cannot listen to signals: {error}")))?;
     match &args.socket {
         None => {
             let ended = converse(&server, io::stdin().lock(), io::stdout(), &is_heard);

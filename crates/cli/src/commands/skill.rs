@@ -53,6 +53,10 @@ pub(crate) struct SkillArgs {
     #[command(subcommand)]
     command: SkillCommand,
 
+    /// The agent whose configuration says how skills are let in; --strict only makes it stricter
+    #[arg(long, global = true, value_name = "ID", value_parser = crate::args::agent, conflicts_with = "dialect")]
+    agent: Option<String>,
+
     /// What is expected of the head of a skill
     #[arg(long, global = true, value_name = "DIALECT", default_value = "agentskills")]
     dialect: DialectName,
@@ -130,8 +134,16 @@ struct Row<'a> {
 /// Runs the command.
 pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let rules = Rules::load(&args.rules)?;
-    let options =
-        AdmitOptions { dialect: args.dialect.dialect(), strict: args.strict, ..AdmitOptions::default() };
+    let options = match &args.agent {
+        Some(agent) => {
+            let own = crate::command_rules::configuration(Some(agent))?.agent(agent).skills;
+            AdmitOptions { strict: own.strict || args.strict, ..own }
+        }
+        None => {
+            let dialect = args.dialect.dialect();
+            AdmitOptions { dialect, strict: args.strict, ..AdmitOptions::default() }
+        }
+    };
     let door = Door { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
     match &args.command {
         SkillCommand::Check { paths } => check::run(&door, paths),

@@ -30,12 +30,14 @@ pub(crate) fn converse(
     is_heard: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let traffic = Arc::new(Traffic::new(server.options.max_request.saturating_mul(2)));
+    server.ending.welcome(&traffic);
     thread::scope(|scope| {
         let writer = thread::Builder::new()
             .name("stockade-write".to_owned())
             .spawn_scoped(scope, || write(&traffic, to))?;
         let read = read(server, &traffic, Lines::new(from, server.options.max_request));
         traffic.drain(is_heard);
+        server.sessions.left(traffic.client());
         let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer ended early")));
         read.and(written)
     })
@@ -189,6 +191,10 @@ fn answer_one(
         Ok(request) => request,
         Err(refused) => return Some(response(refused.id, &Err(refused.fault))),
     };
+    if cancellation.is_some() && server.ending.has_begun() {
+        let fault = Fault::new(fault::BUSY, "the server is about to end, and begins no command any more");
+        return request.id.map(|id| response(Some(id), &Err(fault)));
+    }
     let caller = AskedBy { id: request.id, traffic, cancellation };
     let answer = match Method::find(&request.method) {
         // One request is not to end the others. What a bug leaves half done, a lock that is lost with it guards.

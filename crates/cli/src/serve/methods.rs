@@ -12,11 +12,13 @@ mod eval;
 #[cfg(target_os = "linux")]
 mod exec;
 mod limits;
+mod net;
 mod path;
 mod policy;
 mod sandbox;
 mod sanitize;
 mod scan;
+mod service;
 mod session;
 mod skill;
 mod source;
@@ -65,6 +67,7 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<limits::RunScript>(),
     Method::of::<limits::Admit>(),
     Method::of::<limits::Settle>(),
+    Method::of::<net::Check>(),
     Method::of::<source::Resolve>(),
     Method::of::<source::Apply>(),
     Method::of::<container::Manifest>(),
@@ -80,6 +83,8 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<audit::Query>(),
     Method::of::<session::Open>(),
     Method::of::<session::Close>(),
+    Method::of::<service::Ping>(),
+    Method::of::<service::Version>(),
 ];
 
 /// Methods with a bug, to see that they end no more than themselves.

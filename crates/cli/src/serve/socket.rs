@@ -63,6 +63,7 @@ pub(crate) fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) ->
         return Err(SocketError::UnknownPeers);
     }
     let listener = bind(path)?;
+    server.ending.listens_on(path.to_owned());
     ready();
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {

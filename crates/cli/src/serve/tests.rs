@@ -206,7 +206,7 @@ fn a_session_remembers_and_can_be_closed() {
     };
     let config =
         json!({"paths": {"write": {"default": "ask"}}, "maxSteps": 2, "budget": {"perExecution": 100}});
-    let opened = call("session.open", json!({"agent": "a", "config": config}));
+    let opened = call("session.open", json!({"config": config}));
     let session = opened["result"]["session"].as_str().unwrap().to_owned();
     let write = |answers: Value, file: &str| {
         let request = json!({"type": "fs.write", "resource": file});

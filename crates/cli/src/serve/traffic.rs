@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "keeps the time that commands take to end")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,9 @@ const AFTER_CANCEL: Duration = Duration::from_secs(5);
 /// What may stay allocated for the next answers.
 const KEPT: usize = 1 << 20;
 
+/// How many clients there were so far.
+static CLIENTS: AtomicU64 = AtomicU64::new(0);
+
 /// The traffic of one connection.
 #[derive(Debug)]
 pub(super) struct Traffic {
@@ -34,6 +38,8 @@ pub(super) struct Traffic {
     filled: Condvar,
     /// The most bytes of requests that are with the workers, unless it is a single one.
     max_bytes: usize,
+    /// The number of the client, which no other has.
+    client: u64,
     /// Commands that somebody may still end.
     pub(super) under_way: super::under_way::UnderWay,
 }
@@ -56,8 +62,25 @@ impl Traffic {
             room: Condvar::new(),
             filled: Condvar::new(),
             max_bytes,
+            client: CLIENTS.fetch_add(1, Ordering::Relaxed),
             under_way: super::under_way::UnderWay::default(),
         }
+    }
+
+    /// Whether any request of the client is with the workers.
+    pub(super) fn is_busy(&self) -> bool {
+        self.lock().under_way > 0
+    }
+
+    /// Whether answers wait to be written.
+    pub(super) fn has_answers(&self) -> bool {
+        let state = self.lock();
+        !state.closed && !state.waiting.is_empty()
+    }
+
+    /// Returns the number of the client.
+    pub(super) const fn client(&self) -> u64 {
+        self.client
     }
 
     /// Waits until another request may be read. Returns whether anybody reads the answers.

@@ -1,6 +1,7 @@
 //! From what is written to what a guard is built from.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,9 +11,10 @@ use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
 use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
+use stockade_limits::source::ProfileOverride;
 use stockade_limits::store::AgentLimits;
 use stockade_limits::{Cap, MicroUsd};
-use stockade_policy::paths::Preset;
+use stockade_policy::paths::{AbsolutePaths, Jail, Preset};
 use stockade_policy::{
     Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,
 };
@@ -24,16 +26,16 @@ use stockade_admission::{AdmitOptions, Dialect, OnCritical};
 pub struct AgentConfig {
     /// The tools that it may use.
     pub tools: ToolPolicyConfig,
-    /// What it may spend, and when its service is left alone.
+    /// What it may spend, when its service is left alone, and how many steps one execution has.
     pub limits: AgentLimits,
-    /// Calls of tools in one execution.
-    pub max_steps: u32,
     /// How skills are let in.
     pub skills: AdmitOptions,
     /// The paths that its tools may touch.
     pub files: SandboxConfig,
     /// What the configuration itself forbids and denies of them, without the preset: it holds for commands in a sandbox too.
     pub denied_files: SandboxConfig,
+    /// How much of what tools bring back reaches a model, where that is not what their profiles say.
+    pub source_profiles: BTreeMap<String, ProfileOverride>,
     /// What becomes of commands that no rule decides on.
     pub commands: CommandDefaults,
     /// How long an answer to a command holds that is for the session. Nothing: once.
@@ -98,6 +100,22 @@ pub enum Isolation {
     Direct,
 }
 
+/// Where budgets, breakers and steps are kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LimitStoreConfig {
+    /// The Redis server; the file of this user, if there is none. It may hold a password.
+    pub server: Option<String>,
+    /// Whether a server is used that may forget what was used.
+    pub may_forget: bool,
+}
+
+/// Shows everything but the address, which may hold a password.
+impl fmt::Debug for LimitStoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimitStoreConfig").field("may_forget", &self.may_forget).finish_non_exhaustive()
+    }
+}
+
 /// What holds for the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditConfig {
@@ -116,7 +134,15 @@ pub struct AuditConfig {
 pub(super) struct Written {
     agents: BTreeMap<String, WrittenAgent>,
     security: Security,
+    limits: Limits,
     audit: Audit,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Limits {
+    server: Option<String>,
+    may_forget: bool,
 }
 
 #[derive(Deserialize)]
@@ -128,6 +154,8 @@ struct WrittenAgent {
     max_steps: u32,
     skills: Skills,
     files: Files,
+    #[serde(default)]
+    source_profiles: BTreeMap<String, ProfileOverride>,
     commands: Commands,
 }
 
@@ -198,7 +226,10 @@ struct Files {
     allow_write: Vec<String>,
     deny_read: Vec<String>,
     deny_write: Vec<String>,
+    reads: String,
     writes: String,
+    jail: bool,
+    relative_only: bool,
 }
 
 #[derive(Deserialize)]
@@ -235,7 +266,7 @@ struct Audit {
 }
 
 impl Written {
-    pub(super) fn read(self) -> (BTreeMap<String, AgentConfig>, AuditConfig) {
+    pub(super) fn read(self) -> (BTreeMap<String, AgentConfig>, LimitStoreConfig, AuditConfig) {
         let permission = &self.security.permission;
         let agents = self.agents.into_iter().map(|(id, agent)| (id, agent.read(permission))).collect();
         let audit = AuditConfig {
@@ -244,7 +275,8 @@ impl Written {
             warn_if_unrecorded: self.audit.on_unrecorded == "warn",
             evaluations: self.audit.evaluations,
         };
-        (agents, audit)
+        let Limits { server, may_forget } = self.limits;
+        (agents, LimitStoreConfig { server, may_forget }, audit)
     }
 }
 
@@ -254,10 +286,14 @@ impl WrittenAgent {
         let Tools { profile, allow, deny } = self.tool_policy;
         AgentConfig {
             tools: ToolPolicyConfig { profile, allow, deny },
-            limits: AgentLimits { budget: self.budget.read(), breaker: self.circuit_breaker.read() },
-            max_steps: self.max_steps,
+            limits: AgentLimits {
+                budget: self.budget.read(),
+                breaker: self.circuit_breaker.read(),
+                max_steps: Some(self.max_steps),
+            },
             denied_files: self.files.denied(),
             files: self.files.read(),
+            source_profiles: self.source_profiles,
             commands: CommandDefaults {
                 unmatched: Effect::from_name(&self.commands.unmatched).unwrap_or(Effect::Deny),
                 unanalysable: Effect::from_name(&self.commands.unanalysable).unwrap_or(Effect::Deny),
@@ -323,12 +359,19 @@ impl Files {
         config.write.allow.extend(self.allow_write);
         config.read.deny.extend(self.deny_read);
         config.write.deny.extend(self.deny_write);
-        let answer = match self.writes.as_str() {
+        let answer = |word: &str| match word {
             "allow" => Answer::Allow,
             "ask" => Answer::Ask,
             _ => Answer::Deny,
         };
-        config.write.default = config.write.default.max(answer);
+        config.read.default = config.read.default.max(answer(&self.reads));
+        config.write.default = config.write.default.max(answer(&self.writes));
+        if self.jail {
+            config.jail = Jail::Confined;
+        }
+        if self.relative_only {
+            config.absolute_paths = AbsolutePaths::Refused;
+        }
         config
     }
 }
@@ -372,11 +415,11 @@ impl Default for AgentConfig {
     fn default() -> Self {
         Self {
             tools: ToolPolicyConfig { profile: "minimal".to_owned(), allow: Vec::new(), deny: Vec::new() },
-            limits: AgentLimits::default(),
-            max_steps: 1,
+            limits: AgentLimits { max_steps: Some(1), ..AgentLimits::default() },
             skills: AdmitOptions::default(),
             files: SandboxConfig::standard(),
             denied_files: SandboxConfig::default(),
+            source_profiles: BTreeMap::new(),
             commands: CommandDefaults {
                 unmatched: Effect::Deny,
                 unanalysable: Effect::Deny,

@@ -11,7 +11,7 @@ use super::narrow::Narrows;
 /// A key of a configuration, with all that holds for it.
 #[derive(Debug)]
 pub struct ConfigKey {
-    /// Its path. `<id>` stands for the name of an agent, or for `*`, which means all of them.
+    /// Its path. `<id>` stands for the name of an agent, or for `*`, which means all of them; `<tool>` for that of a tool.
     pub path: &'static str,
     /// What it holds.
     pub(crate) kind: Kind,
@@ -36,12 +36,15 @@ const fn key(
 const MAX_TOKENS: u64 = 1 << 53;
 const PROFILES: &[&str] =
     &["minimal", "coding", "messaging", "supervisor", "full", "cron-minimal", "heartbeat-minimal"];
+const STRATEGIES: &[&str] = &["readability", "structured", "tail", "raw"];
 const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
 
 /// Every key, in the order of the documentation.
 #[rustfmt::skip]
 pub(crate) const KEYS: &[ConfigKey] = {
-    use Kind::{Count, Flag, Money, OptionalCount, OptionalPath, Paths, Rules, Texts, Word};
+    use Kind::{
+        Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
+    };
     use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
     &[
         key("agents.<id>.toolPolicy.profile", Word(PROFILES), "\"coding\"", Profile,
@@ -121,8 +124,23 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "Paths that are not read. A command in a sandbox does not see what there is of them."),
         key("agents.<id>.files.denyWrite", Texts, "[]", Union,
             "Paths that are not written. A command in a sandbox cannot change what there is of them."),
+        key("agents.<id>.files.reads", Word(&["allow", "ask", "deny"]), "\"allow\"", Stricter,
+            "The answer to a read that no glob decides."),
         key("agents.<id>.files.writes", Word(&["allow", "ask", "deny"]), "\"allow\"", Stricter,
             "The answer to a write that no glob decides."),
+        key("agents.<id>.files.jail", Flag, "false", OnlyTrue,
+            "Whether paths must lie in the workspace, also where the preset is `permissive`; the other presets always say so."),
+        key("agents.<id>.files.relativeOnly", Flag, "false", OnlyTrue,
+            "Whether paths must be relative to the workspace, also where the preset takes absolute ones."),
+        key("agents.<id>.sourceProfiles.<tool>.maxResponseBytes", OptionalCount { least: 1, most: MAX_TOKENS }, "null", Never,
+            "Bytes of what a tool brings back that are looked at, between 32000 and 5000000 whatever is written; null for those of the \
+             profile of the tool. The output of commands has the profile `bash`."),
+        key("agents.<id>.sourceProfiles.<tool>.maxChars", OptionalCount { least: 1, most: MAX_TOKENS }, "null", Never,
+            "Characters of it that reach a model, between 100 and 500000 whatever is written; null for those of the profile."),
+        key("agents.<id>.sourceProfiles.<tool>.extractionStrategy", OptionalWord(STRATEGIES), "null", Never,
+            "Which part of it: the content of a page, elements of a list, the end, or the beginning; null for that of the profile."),
+        key("agents.<id>.sourceProfiles.<tool>.stripHidden", OptionalFlag, "null", OnlyTrue,
+            "Whether parts of a page that a person would not see are taken out; null for what the profile says."),
         key("agents.<id>.commands.unmatched", Word(EFFECTS), "\"sandbox\"", Stricter,
             "What becomes of a command that no rule matches."),
         key("agents.<id>.commands.unanalysable", Word(EFFECTS), "\"ask\"", Stricter,
@@ -147,6 +165,11 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("security.permission.allowedNetHosts", Texts, "[]", Intersect,
             "Hosts that commands may talk to where `enableNodePermissions` is true. A broker judges every \
              connection: names, ports, and each address that a name leads to. Nothing leads around it."),
+        key("limits.server", OptionalAddress, "null", Never,
+            "The Redis server on which machines share budgets, breakers and steps. It must keep what it is given across a restart \
+             (`appendonly yes`) and when memory is short. Null for a file of this user: `$XDG_STATE_HOME/stockade/limits.db`."),
+        key("limits.mayForget", Flag, "false", Never,
+            "Whether a server is used that may forget what was used."),
         key("audit.path", OptionalPath, "null", Never,
             "The file of the audit trail: a database, or lines of JSON where the name ends in `.jsonl`. Null for the \
              user's own, in `$XDG_STATE_HOME/stockade`."),
@@ -186,11 +209,31 @@ fn fits(row: &str, path: &str) -> bool {
     loop {
         match (left.next(), right.next()) {
             (None, None) => return true,
-            (Some("<id>"), Some(id)) if is_agent(id) || id == "<id>" => {}
-            (Some(left), Some(right)) if left == right => {}
+            (Some(left), Some(right)) if stands_for(left, right) => {}
             _ => return false,
         }
     }
+}
+
+/// Whether a part of a row is that of a path, or stands for it.
+pub(super) fn stands_for(row: &str, name: &str) -> bool {
+    match row {
+        _ if row == name => true,
+        "<id>" => is_agent(name),
+        "<tool>" => is_tool(name),
+        _ => false,
+    }
+}
+
+/// Whether a part of a row stands for names.
+pub(super) fn is_open(row: &str) -> bool {
+    row.starts_with('<')
+}
+
+/// Whether a tool may be called so in a configuration.
+fn is_tool(name: &str) -> bool {
+    let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+    !name.is_empty() && name.len() <= 128 && name.bytes().all(named)
 }
 
 /// Whether an agent may be called so. `*` is all of them.

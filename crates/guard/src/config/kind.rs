@@ -4,6 +4,9 @@ use serde_json::{Value as Json, json};
 
 use stockade_text::nearest;
 
+/// How the address of a server begins.
+const ADDRESSES: &[&str] = &["redis://", "unix://"];
+
 /// What a key holds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
@@ -17,6 +20,12 @@ pub(crate) enum Kind {
     Money,
     /// One of these words. Where they have an order, the strictest is the last.
     Word(&'static [&'static str]),
+    /// One of these words, or null.
+    OptionalWord(&'static [&'static str]),
+    /// True, false, or null.
+    OptionalFlag,
+    /// The address of a Redis server, or null.
+    OptionalAddress,
     /// A list of texts.
     Texts,
     /// A list of absolute paths.
@@ -31,15 +40,28 @@ impl Kind {
     /// Says why a value is none of this kind, and what to write instead.
     pub(crate) fn check(self, value: &Json) -> Result<(), String> {
         let fits = match (self, value) {
-            (Self::Flag, Json::Bool(_))
-            | (Self::OptionalCount { .. } | Self::Money | Self::OptionalPath, Json::Null) => true,
+            (Self::Flag | Self::OptionalFlag, Json::Bool(_))
+            | (
+                Self::OptionalCount { .. }
+                | Self::Money
+                | Self::OptionalPath
+                | Self::OptionalWord(_)
+                | Self::OptionalFlag
+                | Self::OptionalAddress,
+                Json::Null,
+            ) => true,
             (Self::Count { least, most } | Self::OptionalCount { least, most }, Json::Number(number)) => {
                 number.as_u64().is_some_and(|number| (least..=most).contains(&number))
             }
             (Self::Money, Json::Number(number)) => {
                 number.as_f64().is_some_and(|dollars| (0.0..=1e9).contains(&dollars))
             }
-            (Self::Word(words), Json::String(word)) => words.contains(&word.as_str()),
+            (Self::Word(words) | Self::OptionalWord(words), Json::String(word)) => {
+                words.contains(&word.as_str())
+            }
+            (Self::OptionalAddress, Json::String(url)) => {
+                ADDRESSES.iter().any(|start| url.starts_with(start))
+            }
             (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
             (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
@@ -50,9 +72,11 @@ impl Kind {
             return Ok(());
         }
         let hint = match (self, value) {
-            (Self::Word(words), Json::String(word)) => nearest(word, words.iter().copied())
-                .map(|near| format!("; did you mean `{near}`?"))
-                .unwrap_or_default(),
+            (Self::Word(words) | Self::OptionalWord(words), Json::String(word)) => {
+                nearest(word, words.iter().copied())
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default()
+            }
             _ => String::new(),
         };
         Err(format!("expected {}{hint}", self.words()))
@@ -68,6 +92,11 @@ impl Kind {
             Self::Word(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 format!("one of {}", words.join(", "))
+            }
+            Self::OptionalWord(words) => format!("{}, or null", Self::Word(words).words()),
+            Self::OptionalFlag => "true, false, or null".to_owned(),
+            Self::OptionalAddress => {
+                "an address such as `redis://host:6379/0` or `unix:///run/redis.sock`, or null".to_owned()
             }
             Self::Texts => "a list of texts".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
@@ -86,6 +115,11 @@ impl Kind {
             }
             Self::Money => json!({ "type": ["number", "null"], "minimum": 0 }),
             Self::Word(words) => json!({ "enum": words }),
+            Self::OptionalWord(words) => {
+                json!({ "enum": words.iter().map(|word| json!(word)).chain([Json::Null]).collect::<Vec<_>>() })
+            }
+            Self::OptionalFlag => json!({ "type": ["boolean", "null"] }),
+            Self::OptionalAddress => json!({ "type": ["string", "null"], "pattern": "^(redis|unix)://" }),
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
@@ -100,8 +134,10 @@ impl Kind {
         let plain = || Json::String(text.to_owned());
         match self {
             Self::Word(_) => plain(),
-            Self::OptionalPath if text == "null" => Json::Null,
-            Self::OptionalPath => plain(),
+            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress if text == "null" => {
+                Json::Null
+            }
+            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress => plain(),
             Self::Texts | Self::Paths if !text.trim_start().starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| Json::String(item.to_owned())).collect()

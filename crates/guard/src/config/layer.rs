@@ -11,7 +11,7 @@ use stockade_policy::CommandRule;
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
 use super::error::Problem;
-use super::keys::{ConfigKey, KEYS, is_agent};
+use super::keys::{ConfigKey, KEYS, is_open, stands_for};
 use super::kind::Kind;
 use super::rules::{self, MAX_OF_PROJECT};
 
@@ -281,8 +281,7 @@ fn beside(table: &str) -> Vec<String> {
 
 fn same_beginning(row: &str, path: &str, depth: usize) -> bool {
     let mut pairs = row.split('.').zip(path.split('.')).take(depth);
-    row.split('.').count() > depth
-        && pairs.all(|(left, right)| left == right || (left == "<id>" && is_agent(right)))
+    row.split('.').count() > depth && pairs.all(|(left, right)| stands_for(left, right))
 }
 
 /// Reads the variables that name keys: `STOCKADE_AGENTS__bot__MAXSTEPS`. Case and single underscores do not count, but in
@@ -317,11 +316,14 @@ fn path_of_variable(name: &str) -> Option<(String, &'static ConfigKey)> {
         let names: Vec<&str> = key.path.split('.').collect();
         let mut pairs = names.iter().zip(&words);
         names.len() == words.len()
-            && pairs
-                .all(|(name, word)| if *name == "<id>" { is_agent(word) } else { plain(name) == plain(word) })
+            && pairs.all(
+                |(name, word)| {
+                    if is_open(name) { stands_for(name, word) } else { plain(name) == plain(word) }
+                },
+            )
     };
     let key = KEYS.iter().find(fits)?;
-    let path = key.path.split('.').zip(&words).map(|(name, word)| if name == "<id>" { word } else { name });
+    let path = key.path.split('.').zip(&words).map(|(name, word)| if is_open(name) { word } else { name });
     Some((path.collect::<Vec<_>>().join("."), key))
 }
 

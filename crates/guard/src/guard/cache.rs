@@ -19,8 +19,11 @@ const MAX_GUARDS: usize = 64;
 /// configuration was changed, added or removed.
 #[derive(Debug, Default)]
 pub struct GuardCache {
-    guards: Mutex<BTreeMap<(String, PathBuf), Kept>>,
+    guards: Mutex<BTreeMap<Key, Kept>>,
 }
+
+/// The agent, its workspace, and the tools and servers that are said to be there.
+type Key = (String, PathBuf, Vec<String>, Vec<String>);
 
 #[derive(Debug)]
 struct Kept {
@@ -46,7 +49,21 @@ impl GuardCache {
     /// # Errors
     /// When the configuration cannot be used as it is now, whatever it was before.
     pub fn get(&self, agent: &str, workspace: &Path) -> Result<Guard, GuardCacheError> {
-        let key = (agent.to_owned(), workspace.to_path_buf());
+        self.get_with(agent, workspace, &ToolCatalog::default())
+    }
+
+    /// The same, where these tools are there besides the known ones, so that their names in the configuration are no slips.
+    ///
+    /// # Errors
+    /// As [`GuardCache::get`].
+    pub fn get_with(
+        &self,
+        agent: &str,
+        workspace: &Path,
+        catalog: &ToolCatalog,
+    ) -> Result<Guard, GuardCacheError> {
+        let (tools, servers) = (catalog.tools.clone(), catalog.mcp_servers.clone());
+        let key = (agent.to_owned(), workspace.to_path_buf(), tools, servers);
         let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = guards.get(&key) {
             if kept.is_fresh(workspace) {
@@ -55,7 +72,7 @@ impl GuardCache {
             guards.remove(&key);
         }
         drop(guards);
-        let kept = Kept::open(agent, workspace)?;
+        let kept = Kept::open(agent, workspace, catalog)?;
         let guard = kept.guard.clone();
         let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
         if guards.len() >= MAX_GUARDS {
@@ -74,7 +91,7 @@ impl Kept {
         real.is_ok_and(|real| real == self.guard.workspace()) && self.files.are_unchanged()
     }
 
-    fn open(agent: &str, workspace: &Path) -> Result<Self, GuardCacheError> {
+    fn open(agent: &str, workspace: &Path, catalog: &ToolCatalog) -> Result<Self, GuardCacheError> {
         let sources =
             ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
         // Looked at before they are read: what is changed meanwhile is read again.
@@ -82,7 +99,7 @@ impl Kept {
         let options = GuardOptions {
             agent: agent.to_owned(),
             workspace: workspace.to_path_buf(),
-            catalog: ToolCatalog::default(),
+            catalog: catalog.clone(),
             rules: Vec::new(),
         };
         Ok(Self { guard: Guard::open(&Config::load(&sources)?, options)?, files })

@@ -91,8 +91,12 @@ pub enum DecisionRule {
     UnknownVerdict,
     /// The task has taken all of its steps.
     Steps,
-    /// A budget is spent, or a breaker is open.
+    /// A budget is spent.
     Budget,
+    /// The breaker is open: the service keeps failing.
+    Breaker,
+    /// It cannot be known what was used.
+    LimitStore,
     /// Steps and budgets suffice for the call.
     WithinLimits,
     /// The validator found a command that is hidden in a substitution.
@@ -131,6 +135,8 @@ impl DecisionRule {
             Self::UnknownVerdict => "unknown",
             Self::Steps => "steps",
             Self::Budget => "budget",
+            Self::Breaker => "breaker",
+            Self::LimitStore => "store",
             Self::WithinLimits => "limits",
             Self::Validator => "validator",
             Self::PathGranted => "paths",

@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use crate::audit::AuditError;
 use crate::egress::HostListError;
-use crate::paths::PathGuardError;
 use stockade_admission::AdmitError;
+use stockade_admission::PathGuardError;
 
 /// A guard could not be built or could not decide. Callers treat that as a no.
 #[derive(Debug, Error)]

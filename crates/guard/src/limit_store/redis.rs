@@ -33,13 +33,13 @@ pub struct RedisOptions {
     pub prefix: String,
     /// How long to wait for each answer. A server that takes longer refuses the call.
     pub timeout: Duration,
-    /// What to do with a server that may drop keys.
-    pub eviction: Eviction,
+    /// What to do with a server that may forget what agents used.
+    pub forgetting: Forgetting,
 }
 
-/// What to do with a server that drops keys when memory is short, and with them what agents used.
+/// What to do with a server that drops keys when memory is short or when it is started anew, and with them what agents used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Eviction {
+pub enum Forgetting {
     /// It is not used, nor one that does not say.
     #[default]
     Refused,
@@ -52,14 +52,13 @@ pub enum Eviction {
 /// The server compares and keeps each change in one step and tells the time, so it does not matter how many machines ask
 /// or what their clocks say. A connection that is lost refuses; the next call tries to connect anew. States never expire.
 ///
-/// What the server forgets was never used, so two of its settings matter:
+/// What the server forgets was never used, so one that may forget is refused at every connection, unless
+/// [`Forgetting::Accepted`] says otherwise. Two of its settings matter:
 ///
 /// - `maxmemory-policy`: with `noeviction` or `volatile-…` the server keeps these keys and refuses new ones when memory is
-///   short, which refuses calls. A server that would drop them (`allkeys-…`) is refused at every connection, unless
-///   [`Eviction::Accepted`] says otherwise.
-/// - Persistence: `appendonly yes` keeps what was used across a restart, up to the last second; `appendfsync always` keeps
-///   all of it. With neither, nor with snapshots, a restart frees every budget. A replica that takes over may lack the last
-///   moments too. This is not checked.
+///   short, which refuses calls. With `allkeys-…` it would drop them.
+/// - `appendonly yes` keeps what was used across a restart, up to the last second; `appendfsync always` keeps all of it.
+///   Snapshots alone may lack minutes. A replica that takes over may lack the last moments too, which nobody can check.
 pub struct RedisStore {
     client: Client,
     options: RedisOptions,
@@ -74,7 +73,7 @@ impl Default for RedisOptions {
             url: "redis://127.0.0.1".to_owned(),
             prefix: "stockade:limits:".to_owned(),
             timeout: Duration::from_secs(2),
-            eviction: Eviction::Refused,
+            forgetting: Forgetting::Refused,
         }
     }
 }
@@ -161,7 +160,7 @@ impl std::fmt::Debug for RedisOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("RedisOptions");
         shown.field("prefix", &self.prefix).field("timeout", &self.timeout);
-        shown.field("eviction", &self.eviction).finish_non_exhaustive()
+        shown.field("forgetting", &self.forgetting).finish_non_exhaustive()
     }
 }
 
@@ -180,14 +179,28 @@ fn connect(client: &Client, options: &RedisOptions) -> Result<Connection, StoreE
         Ok(connection)
     };
     let mut connection = connect().map_err(|error| unavailable(DOING, error))?;
-    if options.eviction == Eviction::Refused {
-        keeps_what_it_is_given(&mut connection)?;
+    if options.forgetting == Forgetting::Refused {
+        keeps_under_pressure(&mut connection)?;
+        keeps_across_restarts(&mut connection)?;
     }
     Ok(connection)
 }
 
+/// Refuses a server that may have forgotten limits after a restart.
+fn keeps_across_restarts(connection: &mut Connection) -> Result<(), StoreError> {
+    const DOING: &str = "asking the server whether it keeps what it is given across a restart";
+    let said: String =
+        redis::cmd("INFO").arg("persistence").query(connection).map_err(|error| unavailable(DOING, error))?;
+    if said.lines().any(|line| line.trim_end() == "aof_enabled:1") {
+        return Ok(());
+    }
+    let why = "it does not say that it does, and what was used would be free again; set `appendonly yes`, or accept \
+               this (`limits.mayForget`, Forgetting::Accepted)";
+    Err(StoreError::Unavailable { doing: DOING, source: why.into() })
+}
+
 /// Refuses a server that may drop limits.
-fn keeps_what_it_is_given(connection: &mut Connection) -> Result<(), StoreError> {
+fn keeps_under_pressure(connection: &mut Connection) -> Result<(), StoreError> {
     const DOING: &str = "asking the server whether it drops keys when memory is short";
     let memory: String =
         redis::cmd("INFO").arg("memory").query(connection).map_err(|error| unavailable(DOING, error))?;
@@ -199,11 +212,11 @@ fn keeps_what_it_is_given(connection: &mut Connection) -> Result<(), StoreError>
         (_, Some(policy)) if policy == "noeviction" || policy.starts_with("volatile-") => Ok(()),
         (_, Some(policy)) => Err(refuse(format!(
             "its maxmemory-policy `{}` may drop limits, and with them what was used; set it to `noeviction`, or accept \
-             this (Eviction::Accepted)",
+             this (`limits.mayForget`, Forgetting::Accepted)",
             policy.escape_debug()
         ))),
         (_, None) => Err(refuse(
-            "it does not say, so it might; accept this (Eviction::Accepted) if it keeps all keys".to_owned(),
+            "it does not say, so it might; accept this (`limits.mayForget`, Forgetting::Accepted) if it keeps all keys".to_owned(),
         )),
     }
 }

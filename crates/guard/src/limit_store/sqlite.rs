@@ -1,15 +1,20 @@
 //! Limits in a file.
+#![expect(clippy::disallowed_methods, reason = "waits for others who use the file")]
 
 mod look;
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use stockade_audit::{database, private::default_state_folder};
 use stockade_limits::store::{AgentState, Change, LimitStore, StoreError};
 
 use super::clock::SteadyClock;
+
+/// How long a call waits for others that use the file: a call that is refused for that fails for no fault of its own.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS agent_limits (agent TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID";
@@ -59,8 +64,16 @@ impl SqliteStore {
     /// When the file cannot be opened or is not such a store.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         const DOING: &str = "opening the file of limits";
-        let connection = database::open(path).map_err(|error| unavailable(DOING, error))?;
-        connection.execute(TABLE, []).map_err(|error| unavailable(DOING, error))?;
+        let began = Instant::now();
+        let connection = loop {
+            match open(path) {
+                Ok(connection) => break connection,
+                // Many processes may come at once, and all of them are to get in.
+                Err(error) if error.is_busy() && began.elapsed() < PATIENCE => {}
+                Err(error) => return Err(unavailable(DOING, error)),
+            }
+        };
+        connection.busy_timeout(PATIENCE).map_err(|error| unavailable(DOING, error))?;
         Ok(Self { connection: Mutex::new(connection), clock: SteadyClock::start() })
     }
 
@@ -91,9 +104,19 @@ impl LimitStore for SqliteStore {
         let mut state: AgentState = super::read(agent, stored.as_deref())?;
         change(&mut state, self.clock.now());
         let state = super::write(&state)?;
+        if stored.as_deref() == Some(state.as_str()) {
+            return Ok(());
+        }
         transaction.execute(KEEP, [agent, &state]).map_err(|error| unavailable(DOING, error))?;
         transaction.commit().map_err(|error| unavailable(DOING, error))
     }
+}
+
+fn open(path: &Path) -> Result<Connection, database::OpenError> {
+    let connection = database::open(path)?;
+    // Where there is one already, this writes nothing.
+    connection.execute(TABLE, [])?;
+    Ok(connection)
 }
 
 fn unavailable(doing: &'static str, source: impl std::error::Error + Send + Sync + 'static) -> StoreError {

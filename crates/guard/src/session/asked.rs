@@ -37,7 +37,7 @@ impl Session {
             return self.refuse(&pending.text, DecisionRule::RulesChanged, reason, None);
         }
         if let Some(question) = &question {
-            self.answers.answer_within(question, answer, self.terms())?;
+            self.answers.answer_within(question, answer, self.answer_terms())?;
         }
         let reply = match answer.is_yes() {
             true => PermissionDecision::Allow,
@@ -68,12 +68,14 @@ impl Session {
         question: Option<&CommandQuestion>,
     ) -> Result<Option<AnsweredCommand>, GuardError> {
         match question {
-            Some(question) => Ok(self.answers.recall_within(question, self.terms())?),
+            Some(question) => Ok(self.answers.recall_within(question, self.answer_terms())?),
             None => Ok(None),
         }
     }
 
-    fn terms(&self) -> AnswerTerms {
+    /// Returns how long answers hold by the configuration.
+    #[must_use]
+    pub fn answer_terms(&self) -> AnswerTerms {
         let config = self.guard.config();
         AnswerTerms { session: config.session_answers, always: config.kept_answers }
     }

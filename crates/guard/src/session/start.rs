@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stockade_policy::CommandDecision;
 
 use super::run::{Ran, RunAnswer};
-use super::{Decision, DecisionRule, GuardError, Session};
+use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind};
 use crate::config::ExecConfig;
 use crate::denied_files;
@@ -15,6 +15,18 @@ use crate::exec::{
     SandboxSpec, Streams,
 };
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
+
+/// Whether commands are counted, and in which task.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Counting {
+    /// Whoever embeds the guard counts the calls that they are part of.
+    #[default]
+    Elsewhere,
+    /// Each is a task of its own, for which anything must be left.
+    Each,
+    /// Each is a step of this task.
+    In(Execution),
+}
 
 /// What this machine can make of a request.
 pub(super) enum Found {
@@ -36,6 +48,12 @@ impl Session {
     /// Lets somebody reach into the commands of this session from outside.
     pub fn use_control(&mut self, control: RunControl) {
         self.control = control;
+    }
+
+    /// Counts commands by themselves: each as a step of a task, or as a task of its own. Without this, they are counted by the calls
+    /// that they are part of (see [`Session::begin_call`]).
+    pub fn count_commands(&mut self, execution: Option<Execution>) {
+        self.counting = execution.map_or(Counting::Each, Counting::In);
     }
 
     /// Returns how much commands may do.
@@ -73,8 +91,15 @@ impl Session {
         prepared: PreparedRun,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
+        let counted = match &self.counting {
+            Counting::Elsewhere => None,
+            Counting::Each => Some(self.check_limits()?),
+            Counting::In(execution) => Some(self.take_step(execution)?),
+        };
+        if let Some(refused) = counted.filter(|counted| !counted.is_allowed()) {
+            return Ok(RunAnswer::Refused(refused));
+        }
         let started = AuditEvent {
-            skill: self.skill.clone(),
             decision: Some(decision.effect.to_string()),
             rule: Some(decision.rule.name().to_owned()),
             ..self.event(EventKind::SandboxStarted)

@@ -68,7 +68,7 @@ fn open_with(folder: &Path, config: &Config, trail: &AuditTrail) -> Result<Sessi
 #[test]
 fn every_layer_answers_in_one_form_and_is_on_record() {
     let site = Site::new();
-    let mut guard = site.guard(&[]);
+    let guard = site.guard(&[]);
     fs::write(site.work().join("notes.md"), "x").unwrap();
 
     let rows = [
@@ -130,15 +130,15 @@ fn an_active_skill_only_takes_away() {
 #[test]
 fn limits_are_asked_in_their_order() {
     let site = Site::new();
-    let guard = site.guard(&[("agents.bot.maxSteps", "3"), ("agents.bot.budget.maxTokens", "100")]);
-    let mut task = guard.begin("task");
-    let (_, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
-    let (refused, none) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
+    let guard = site.guard(&[("agents.bot.maxSteps", "2"), ("agents.bot.budget.maxTokens", "100")]);
+    let task = guard.begin("task");
+    let (_, call) = guard.begin_call(&task, Usage::tokens(80)).unwrap();
+    let (refused, none) = guard.begin_call(&task, Usage::tokens(80)).unwrap();
     assert_eq!((refused.rule.name(), none.is_none()), ("budget", true));
     guard.end_call(call.unwrap(), Usage::tokens(10), CallOutcome::Success).unwrap();
-    let (granted, call) = guard.begin_call(&mut task, Usage::tokens(80)).unwrap();
+    let (granted, call) = guard.begin_call(&task, Usage::tokens(80)).unwrap();
     assert!(granted.is_allowed() && call.is_some());
-    let (refused, _) = guard.begin_call(&mut task, Usage::tokens(1)).unwrap();
+    let (refused, _) = guard.begin_call(&task, Usage::tokens(1)).unwrap();
     assert_eq!(refused.rule.name(), "steps");
     assert_eq!(site.kinds(), ["limit_reached", "limit_reached"]);
 }

@@ -17,7 +17,7 @@ pub(crate) fn configuration(data: &[u8]) {
     match Config::load(&sources) {
         Ok(config) => {
             let agent = config.agent("bot");
-            assert!(agent.max_steps <= 150);
+            assert!(agent.limits.max_steps.is_some_and(|steps| steps <= 150));
             rules_only_tighten(agent.rules);
         }
         Err(error) => {

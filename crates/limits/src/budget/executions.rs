@@ -18,6 +18,9 @@ pub(crate) struct Spent {
     pub(crate) usage: Usage,
     pub(crate) calls: u32,
     pub(crate) warned: bool,
+    /// The steps that it has taken.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) steps: u32,
     #[cfg_attr(feature = "serde", serde(with = "crate::millis"))]
     touched: Duration,
 }

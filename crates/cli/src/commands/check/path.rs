@@ -10,6 +10,7 @@ use stockade_guard::{PathGuard, Resolver};
 use stockade_text::escape_path;
 
 use super::{Answer, Decision};
+use crate::command_rules::configuration;
 use crate::failure::Failure;
 
 /// Say whether a tool may read or write paths
@@ -30,6 +31,10 @@ pub(super) struct PathArgs {
     /// The workspace that relative paths and globs start from
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     cwd: PathBuf,
+
+    /// The agent whose configuration holds, instead of a preset that is typed; what is denied besides only narrows
+    #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = ["preset", "allow", "otherwise"])]
+    agent: Option<String>,
 
     /// The configuration to start from
     #[arg(long, value_name = "PRESET", default_value = "default")]
@@ -74,16 +79,17 @@ const TOOL: &str = "check";
 
 pub(super) fn check(args: &PathArgs) -> Result<Vec<Answer>, Failure> {
     let access = if args.write { Access::Write } else { Access::Read };
-    let config = config(args, access);
+    let config = config(args, access)?;
     args.paths.iter().map(|path| answer(&config, &args.cwd, access, path)).collect()
 }
 
-fn config(args: &PathArgs, access: Access) -> SandboxConfig {
-    let mut config = SandboxConfig::from(match args.preset {
-        PresetChoice::Default => Preset::Default,
-        PresetChoice::Permissive => Preset::Permissive,
-        PresetChoice::Daemon => Preset::Daemon,
-    });
+fn config(args: &PathArgs, access: Access) -> Result<SandboxConfig, Failure> {
+    let mut config = match (&args.agent, args.preset) {
+        (Some(agent), _) => configuration(Some(agent))?.agent(agent).files,
+        (None, PresetChoice::Default) => SandboxConfig::from(Preset::Default),
+        (None, PresetChoice::Permissive) => SandboxConfig::from(Preset::Permissive),
+        (None, PresetChoice::Daemon) => SandboxConfig::from(Preset::Daemon),
+    };
     config.forbidden_globs.extend_from_slice(&args.forbid);
     let policy: &mut PathPolicy = match access {
         Access::Read => &mut config.read,
@@ -97,7 +103,7 @@ fn config(args: &PathArgs, access: Access) -> SandboxConfig {
         Some(AnswerChoice::Deny) => policy.default = policy::Answer::Deny,
         None => {}
     }
-    config
+    Ok(config)
 }
 
 fn answer(config: &SandboxConfig, cwd: &Path, access: Access, path: &Path) -> Result<Answer, Failure> {

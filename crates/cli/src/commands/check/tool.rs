@@ -7,6 +7,7 @@ use stockade_guard::policy::tools::{ArgumentLimit, Removal};
 use stockade_guard::policy::{ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::{Answer, Decision, skill};
+use crate::command_rules::configuration;
 use crate::failure::Failure;
 
 /// Say whether an agent may use tools
@@ -15,6 +16,10 @@ pub(super) struct ToolArgs {
     /// The tools; they count as present
     #[arg(required = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     names: Vec<String>,
+
+    /// The agent whose configuration holds, instead of a profile and lists that are typed
+    #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = ["profile", "allow", "deny"])]
+    agent: Option<String>,
 
     /// The baseline: minimal, coding, messaging, supervisor, full, cron-minimal, heartbeat-minimal
     #[arg(long, value_name = "PROFILE", default_value = "coding")]
@@ -38,10 +43,13 @@ pub(super) struct ToolArgs {
 }
 
 pub(super) fn check(args: &ToolArgs) -> Result<Vec<Answer>, Failure> {
-    let config = ToolPolicyConfig {
-        profile: args.profile.clone(),
-        allow: args.allow.clone(),
-        deny: args.deny.clone(),
+    let config = match &args.agent {
+        Some(agent) => configuration(Some(agent))?.agent(agent).tools,
+        None => ToolPolicyConfig {
+            profile: args.profile.clone(),
+            allow: args.allow.clone(),
+            deny: args.deny.clone(),
+        },
     };
     let catalog = ToolCatalog { tools: args.names.clone(), mcp_servers: args.mcp_server.clone() };
     let policy = ToolPolicy::compile(&config, &catalog).map_err(|slips| {

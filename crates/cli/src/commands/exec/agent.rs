@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// Runs the command and ends as it ends.
 pub(super) fn run(args: &ExecArgs, agent: &str) -> ExitCode {
     match try_run(args, agent) {
-        Ok(AgentRun::Ran(ran)) => ended(args, &ran.report, Some(&ran.decision)),
+        Ok(AgentRun::Ran(ran, result)) => ended(args, &ran.report, Some(&ran.decision), result.as_ref()),
         Ok(AgentRun::Refused(decision)) => refused(args, &decision),
         Err(failure) => {
             failure.report();
@@ -30,7 +30,7 @@ fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     session.bound_commands(args.timeout, args.max_output);
     let mode = if args.read_only { Some(SandboxMode::ReadOnly) } else { args.sandbox };
     agent_run::bound_mode(&mut session, mode)?;
-    agent_run::run(&session, &words, streams(args))
+    agent_run::run(&mut session, args.execution.as_deref(), &words, streams(args))
 }
 
 /// What runs is the text that was judged, so every word has to be one.

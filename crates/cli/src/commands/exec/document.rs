@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use stockade_guard::exec::{Denial, End, Enforcement};
-use stockade_guard::{Decision, RunReport, network_held};
+use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
 use crate::render::json::to_json;
 
@@ -41,6 +41,9 @@ struct Ran<'a> {
     /// What was decided about it, for a command of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a Decision>,
+    /// What of its output is for a model, as the configuration of the agent has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a ToolResult>,
 }
 
 /// A file that the command changed, or that it could read.
@@ -154,7 +157,11 @@ struct NotRun<'a> {
 }
 
 /// A command that ran.
-pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) -> String {
+pub(in crate::commands) fn ran(
+    report: &RunReport,
+    decision: Option<&Decision>,
+    result: Option<&ToolResult>,
+) -> String {
     let RunReport { plan, outcome, hosts_refused, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
@@ -198,6 +205,7 @@ pub(in crate::commands) fn ran(report: &RunReport, decision: Option<&Decision>) 
         changed: altered.collect(),
         exposed: exposed.collect(),
         decision,
+        result,
     })
 }
 

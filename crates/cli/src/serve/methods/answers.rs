@@ -131,6 +131,10 @@ pub(super) struct AnsweredBy {
 }
 
 impl AnsweredBy {
+    pub(super) const fn name(&self) -> &'static str {
+        self.answer
+    }
+
     pub(super) fn of(said: &AnsweredCommand) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self { answer: said.answer.name(), ends_ms: said.ends.map(millis), once: said.once.clone() }
@@ -139,10 +143,10 @@ impl AnsweredBy {
 
 /// The answers of a session, or those that are kept.
 pub(super) fn of(server: &Server, session: Option<&str>) -> Result<Arc<CommandAnswers>, Fault> {
-    match session {
-        Some(name) => Ok(Arc::clone(server.sessions.find(name)?.answers())),
-        None => Ok(Arc::clone(&server.kept_answers)),
-    }
+    Ok(match server.session_of(session)? {
+        Some(session) => Arc::clone(session.answers()),
+        None => Arc::clone(&server.kept_answers),
+    })
 }
 
 impl Parameters for List {

@@ -16,7 +16,7 @@ use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::exec::{
     Cancellation, End, Input, Limit, RunControl, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams,
 };
-use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
+use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
 
 use streamed::Streamed;
 
@@ -86,8 +86,11 @@ pub(super) struct Exec {
     /// The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file
     /// that it names has changed since, nothing runs.
     question: Option<String>,
-    /// A session of the same agent, whose answers count.
+    /// A session of an agent: the command is one of it, its answers count, and it takes a step of the session.
     session: Option<String>,
+    /// The task whose step it is; that of the session by default. Without either, no step is counted.
+    #[serde(default)]
+    execution: String,
 }
 
 const fn always() -> bool {
@@ -143,6 +146,11 @@ pub(super) struct Ended {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     decision: Option<Decision>,
+    /// For an agent, and without `stream`: what of its output is for a model, as the profile `bash` of its configuration has it:
+    /// `text`, `truncated`, `originalBytes`, `removed`, `hidden`, `findings`, `worst`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    result: Option<ToolResult>,
 }
 
 /// What a command used up.
@@ -230,12 +238,13 @@ impl Exec {
 
     fn ran(self, server: &Server, control: RunControl) -> Result<Ended, Fault> {
         let shown = text(self.command.clone(), self.argv.as_deref())?;
-        if let Some(agent) = guarded::agent(self.agent.as_deref(), server.options.agent.as_deref())? {
-            return guarded::run(server, &agent, self, control);
+        if let Some(session) = guarded::session(server, &self)? {
+            return guarded::run(server, &session, self, control);
         }
-        if self.answer.is_some() || self.question.is_some() || self.session.is_some() {
+        let is_told = self.answer.is_some() || self.question.is_some() || self.session.is_some();
+        if is_told || !self.execution.is_empty() {
             return Err(Fault::parameters(
-                "`answer`, `question` and `session` belong to a command of an `agent`; nobody is asked about others",
+                "`answer`, `question`, `session` and `execution` belong to a command of an `agent`; nobody is asked about others",
             ));
         }
         let (output, streams) = (self.output(), streams(self.stream));
@@ -375,6 +384,7 @@ impl Ended {
             changed: outcome.changed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
             exposed: outcome.exposed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
             decision: None,
+            result: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `limits.…`: what an agent may still spend.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,6 +13,8 @@ use stockade_guard::limits::store::CallRefusal;
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
+use crate::serve::guarded::{exhausted, undecided};
+use crate::serve::sessions::{Exhausted, Permit, Session, is_short};
 
 /// Replay events on one limit, and say what it answers to each.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,9 +56,9 @@ pub(super) struct Results {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Admit {
-    /// The session whose limits hold.
-    session: String,
-    /// The task that it belongs to, for the cap on each; one for all by default.
+    /// The session whose limits hold; the agent's own on a server for one agent.
+    session: Option<String>,
+    /// The task that it belongs to, for the caps and the steps of each; one for the session by default.
     #[serde(default)]
     execution: String,
     /// The most that it can cost.
@@ -66,7 +70,7 @@ pub(super) struct Admit {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Settle {
     /// The session.
-    session: String,
+    session: Option<String>,
     /// The permit, as `limits.admit` has given it.
     permit: u64,
     /// What it did cost.
@@ -129,11 +133,28 @@ impl Parameters for Admit {
     type Answer = Admitted;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let session = server.sessions.find(&self.session)?;
-        let (permit, steps_left) = session
-            .admit(&self.execution, self.estimate.into())
-            .map_err(|refusal| Fault::exhausted(&refusal))?;
-        Ok(Json::of(&Admitted { permit, steps_left }))
+        is_short("execution", &self.execution)?;
+        let session = session_of(server, self.session.as_deref())?;
+        let estimate = self.estimate.into();
+        let (permit, steps_left) = match session.of_agent() {
+            None => session.admit(&self.execution, estimate).map_err(|refusal| Fault::exhausted(&refusal))?,
+            Some(guarded) => {
+                let guard = guarded.now(server)?;
+                let task = guard.begin(guarded.execution(&self.execution));
+                match guard.begin_call(&task, estimate).map_err(|error| undecided(&error))? {
+                    (_, Some(call)) => {
+                        let left = call.steps_left();
+                        (Permit::Guarded(call), left)
+                    }
+                    (decision, None) => return Err(exhausted(&decision)),
+                }
+            }
+        };
+        Ok(Json::of(&Admitted { permit: session.keep(permit), steps_left }))
+    }
+
+    fn reads_disk(server: &Server, _: &str) -> bool {
+        reads_disk(server)
     }
 }
 
@@ -143,21 +164,44 @@ impl Parameters for Settle {
     type Answer = Settled;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let session = server.sessions.find(&self.session)?;
+        let session = session_of(server, self.session.as_deref())?;
         let outcome = if self.failed { CallOutcome::Failure } else { CallOutcome::Success };
-        let overrun = session.settle(self.permit, self.used.into(), outcome)?;
+        let overrun = match (session.take(self.permit)?, session.of_agent()) {
+            (Permit::Free(permit), _) => session.settle(permit, self.used.into(), outcome)?,
+            (Permit::Guarded(call), Some(guarded)) => {
+                let settled = guarded.now(server)?.end_call(call, self.used.into(), outcome);
+                settled.map_err(|error| undecided(&error))?.overrun != Usage::ZERO
+            }
+            (Permit::Guarded(_), None) => false,
+        };
         Ok(Json::of(&Settled { overrun }))
+    }
+
+    fn reads_disk(server: &Server, _: &str) -> bool {
+        reads_disk(server)
     }
 }
 
+/// Limits of agents are in a file or on a server.
+fn reads_disk(server: &Server) -> bool {
+    server.options.agent.is_some() || server.sessions.has_agents()
+}
+
+fn session_of(server: &Server, name: Option<&str>) -> Result<Arc<Session>, Fault> {
+    server.session_of(name)?.ok_or_else(|| {
+        Fault::parameters(
+            "`session` is missing: session.open opens one, and a server for one agent needs none",
+        )
+    })
+}
+
 impl Fault {
-    fn exhausted(refusal: &crate::serve::sessions::Exhausted) -> Self {
-        use crate::serve::sessions::Exhausted;
-        let scope = match refusal {
-            Exhausted::Steps { .. } => "steps",
-            Exhausted::Call(CallRefusal::Budget(_)) => "budget",
-            Exhausted::Call(CallRefusal::BreakerOpen { .. }) => "breaker",
-            Exhausted::Call(_) => "store",
+    fn exhausted(refusal: &Exhausted) -> Self {
+        let scope = match &refusal.0 {
+            CallRefusal::Steps { .. } => "steps",
+            CallRefusal::Budget(_) => "budget",
+            CallRefusal::BreakerOpen { .. } => "breaker",
+            _ => "store",
         };
         Self::new(fault::EXHAUSTED, refusal.to_string()).with(json!({"limit": scope}))
     }

@@ -1,5 +1,7 @@
 //! `path.authorize`: whether a tool may read or write a path, or run a command.
 
+mod of_agent;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,14 +10,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stockade_guard::policy::access::{Operation, Policy, Position, RunState};
 use stockade_guard::policy::{
-    Access, AccessRequest, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
+    Access, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
 };
-use stockade_guard::{Authorization, EvaluatedFor, PathGuard, PathRequest, Resolver, path_evaluation_event};
+use stockade_guard::{
+    Authorization, EvaluatedFor, Judgement, PathGuard, PathRequest, Resolver, path_evaluation_event,
+};
 
 use super::trail::evaluated;
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
+use crate::serve::sessions::is_short;
 
 /// Under which name a tool is asked for that says none.
 const TOOL: &str = "tool";
@@ -38,9 +43,10 @@ pub(super) struct Authorize {
     /// Several requests, one after the other; `results` then has the answer to each.
     requests: Option<Vec<Wish>>,
     /// What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is
-    /// no, and `abort` ends the question. Without answers, the decision is `ask`.
+    /// no, `abort` ends the question, and `no-handler` says that there is nobody to ask. Without answers, the decision is `ask`.
     answers: Option<Vec<Value>>,
-    /// A session, which remembers what was answered for its length.
+    /// A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its
+    /// workspace, and every decision is put on record.
     session: Option<String>,
 }
 
@@ -138,23 +144,39 @@ impl Parameters for Authorize {
         };
         let answers = self.answers.as_deref().unwrap_or_default();
         let mut asker = Asker(answers.iter());
+        wishes.iter().try_for_each(|wish| is_short("tool", wish.tool()))?;
+        let session = server.session_of(self.session.as_deref())?;
+        if let Some(guarded) = session.as_ref().and_then(|session| session.of_agent()) {
+            if self.config.is_some() {
+                let message =
+                    "`config` is for sessions of nobody in particular; session.open narrows that of an agent";
+                return Err(Fault::parameters(message));
+            }
+            let session = guarded.now(server)?;
+            let results = of_agent::decided(server, &session, &self.policies, &wishes, &mut asker)?;
+            return Ok(several(results, one));
+        }
         let commands = Arc::clone(&server.rules.now()?.policy);
-        let decide = |guard: &mut PathGuard| {
+        let mut decide = |guard: &mut PathGuard| {
             // Those of this moment: they may have changed since the session began.
-            guard.sandbox().set_commands(commands);
+            guard.set_commands(&commands);
             add_policies(guard, &self.policies, &wishes)?;
             wishes.iter().map(|wish| decided(guard, wish, &mut asker)).collect::<Result<Vec<_>, Fault>>()
         };
-        let results = match &self.session {
-            Some(name) => server.sessions.find(name)?.with_paths(self.config, decide)?,
+        let results = match &session {
+            Some(session) => session.with_paths(self.config, decide)?,
             None => decide(&mut open(self.config.unwrap_or_else(SandboxConfig::standard))?)?,
         };
         record(server, self.session.as_deref(), &wishes, &results)?;
-        Ok(match <[Decided; 1]>::try_from(results) {
-            Ok([result]) if one => Json::of(&Answered::One(result)),
-            Ok([result]) => Json::of(&Answered::Many { results: vec![result] }),
-            Err(results) => Json::of(&Answered::Many { results }),
-        })
+        Ok(several(results, one))
+    }
+}
+
+fn several(results: Vec<Decided>, one: bool) -> Json {
+    match <[Decided; 1]>::try_from(results) {
+        Ok([result]) if one => Json::of(&Answered::One(result)),
+        Ok([result]) => Json::of(&Answered::Many { results: vec![result] }),
+        Err(results) => Json::of(&Answered::Many { results }),
     }
 }
 
@@ -204,16 +226,23 @@ fn add_policies(guard: &mut PathGuard, policies: &Policies, wishes: &[Wish]) -> 
 }
 
 fn decided(guard: &mut PathGuard, wish: &Wish, asker: &mut Asker<'_>) -> Result<Decided, Fault> {
-    let run = if wish.aborted { RunState::Aborted } else { RunState::Active };
-    let caller = Caller { agent: wish.agent.as_deref().unwrap_or_default(), run };
-    let operation = Operation::from_name(&wish.kind).ok_or_else(|| {
-        let known = [Operation::Read, Operation::Write, Operation::Execute].map(Operation::name);
-        Fault::unknown("type of request", &wish.kind, known.into_iter())
-    })?;
-    Ok(match operation {
+    let caller = caller_of(wish);
+    Ok(match operation_of(wish)? {
         Operation::Execute => command(guard, wish, &caller, asker),
         Operation::Read => path(guard, wish, Access::Read, caller, asker),
         Operation::Write => path(guard, wish, Access::Write, caller, asker),
+    })
+}
+
+fn caller_of(wish: &Wish) -> Caller<'_> {
+    let run = if wish.aborted { RunState::Aborted } else { RunState::Active };
+    Caller { agent: wish.agent.as_deref().unwrap_or_default(), run }
+}
+
+fn operation_of(wish: &Wish) -> Result<Operation, Fault> {
+    Operation::from_name(&wish.kind).ok_or_else(|| {
+        let known = [Operation::Read, Operation::Write, Operation::Execute].map(Operation::name);
+        Fault::unknown("type of request", &wish.kind, known.into_iter())
     })
 }
 
@@ -242,30 +271,32 @@ fn path(
             Decided { path: Some(path), ..Decided::allowed(prompts) }
         }
         Authorization::Denied(violation) => Decided::denied(&violation, prompts),
-        // Whatever else there may be one day is no permission.
-        _ => Decided { decision: "deny", reason: "undecided".to_owned(), ..Decided::after(prompts) },
+        _ => Decided::undecided(prompts),
     }
 }
 
 fn command(guard: &mut PathGuard, wish: &Wish, caller: &Caller<'_>, asker: &mut Asker<'_>) -> Decided {
-    let guard = guard.sandbox().guard_for(wish.tool());
     let mut prompts = Vec::new();
-    let verdict = match guard.decide(&AccessRequest::Command { text: &wish.resource }, caller) {
-        Verdict::Pending(ask) => {
-            prompts.push(Prompt::of(&ask));
+    let verdict = match guard.command(wish.tool(), &wish.resource, *caller) {
+        Judgement::Pending(asked) => {
+            prompts.push(Prompt::of(asked.ask()));
             match asker.reply() {
-                Some(reply) => guard.answer(&ask, reply),
-                None => return Decided::pending(&ask, prompts),
+                Some(reply) => guard.answer_command(wish.tool(), &asked, reply),
+                None => return Decided::pending(asked.ask(), prompts),
             }
         }
-        decided => decided,
+        Judgement::Allowed(permit) => {
+            return Decided { rule: Some(permit.rule.to_string()), ..Decided::allowed(prompts) };
+        }
+        Judgement::Denied(violation) => Verdict::Denied(violation),
+        _ => return Decided::undecided(prompts),
     };
     match verdict {
         Verdict::Allowed(permit) => {
             Decided { rule: Some(permit.rule.to_string()), ..Decided::allowed(prompts) }
         }
         Verdict::Denied(violation) => Decided::denied(&violation, prompts),
-        _ => Decided { decision: "deny", reason: "undecided".to_owned(), ..Decided::after(prompts) },
+        _ => Decided::undecided(prompts),
     }
 }
 
@@ -280,6 +311,7 @@ impl Asker<'_> {
     fn reply(&mut self) -> Option<Reply> {
         Some(match self.0.next()? {
             Value::String(text) if matches!(text.as_str(), "abort" | "throw" | "never") => Reply::Aborted,
+            Value::String(text) if text == "no-handler" => Reply::NoHandler,
             Value::String(text) => {
                 PermissionDecision::from_name(text).map_or(Reply::Unreadable, Reply::Decision)
             }
@@ -301,6 +333,11 @@ impl Prompt {
 }
 
 impl Decided {
+    /// Whatever else there may be one day is no permission.
+    fn undecided(prompts: Vec<Prompt>) -> Self {
+        Self { decision: "deny", reason: "undecided".to_owned(), ..Self::after(prompts) }
+    }
+
     fn after(prompts: Vec<Prompt>) -> Self {
         Self { asked: prompts.len(), prompts, ..Self::default() }
     }

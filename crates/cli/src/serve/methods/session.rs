@@ -2,26 +2,39 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
+use stockade_guard::limits::Cap;
 use stockade_guard::limits::breaker::BreakerSettings;
-use stockade_guard::limits::budget::BudgetLimits;
+use stockade_guard::limits::budget::{Allowance, BudgetLimits};
 use stockade_guard::limits::store::AgentLimits;
 
-use stockade_guard::policy::SandboxConfig;
-use stockade_guard::{AnswerTerms, CommandAnswers};
+use stockade_guard::policy::{SandboxConfig, ToolCatalog, ToolPolicyConfig};
+use stockade_guard::{AnswerTerms, CommandAnswers, Narrowing};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
-use crate::serve::fault::Fault;
+use crate::serve::fault::{self, Fault};
+use crate::serve::guarded::{Guarded, Wish};
 use crate::serve::sessions::Session;
 
-/// Open a session: one run of one agent.
+/// Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills,
+/// limits, results and hosts in it, every decision is put on record, and `config` only narrows. Budgets, breakers and steps are kept
+/// for all sessions of the agent together. Without one, `config` says what holds, and the session forgets it all.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Open {
     /// The agent.
+    agent: Option<String>,
+    /// The folder that the agent works in; without one, that of the server, or for `exec` the one that a request names.
+    workspace: Option<PathBuf>,
+    /// The tools that there are besides the known ones, so that their names in the configuration are no slips.
     #[serde(default)]
-    agent: String,
+    tools: Vec<String>,
+    /// MCP servers whose tools are not listed.
+    #[serde(default)]
+    mcp_servers: Vec<String>,
     #[serde(default)]
     config: Config,
 }
@@ -30,6 +43,9 @@ pub(super) struct Open {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Config {
+    /// The tools: `{profile, allow, deny}`. Only for an agent, which then has no tool that either policy lacks.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    tools: Option<ToolPolicyConfig>,
     /// The workspace and its rules, as the `config` of `path.authorize`.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     paths: Option<SandboxConfig>,
@@ -88,28 +104,95 @@ pub(super) struct Closed {
     session: String,
 }
 
+impl Open {
+    /// What an agent is held to besides its configuration.
+    fn wish(self) -> Wish {
+        let Config { tools, mut paths, budget, breaker, max_steps, answers } = self.config;
+        let workspace = self.workspace.or_else(|| paths.as_mut().and_then(|paths| paths.cwd.take()));
+        // What is not said bounds nothing.
+        let limits = AgentLimits {
+            budget: budget.unwrap_or(UNBOUNDED),
+            breaker: breaker.unwrap_or(PATIENT),
+            max_steps,
+        };
+        Wish {
+            workspace,
+            catalog: ToolCatalog { tools: self.tools, mcp_servers: self.mcp_servers },
+            narrowing: Narrowing { tools, paths, limits: Some(limits) },
+            answers: answers.read(),
+        }
+    }
+
+    /// A session of nobody in particular.
+    fn free(self, server: &Server) -> Result<Session, Fault> {
+        if self.config.tools.is_some() || !self.tools.is_empty() || !self.mcp_servers.is_empty() {
+            return Err(Fault::parameters("`tools` and `mcpServers` belong to the session of an `agent`"));
+        }
+        let Config { paths, budget, breaker, max_steps, answers, .. } = self.config;
+        let limits = AgentLimits {
+            budget: budget.unwrap_or_default(),
+            breaker: breaker.unwrap_or_default(),
+            max_steps,
+        };
+        let mut paths = paths.unwrap_or_else(SandboxConfig::standard);
+        paths.cwd = self.workspace.or(paths.cwd);
+        let answers = CommandAnswers::new(answers.read(), server.options.answers.clone());
+        Ok(Session::free(paths, limits, answers))
+    }
+}
+
+/// Limits that narrow nothing.
+const UNBOUNDED: BudgetLimits = {
+    let none = Allowance { tokens: Cap::Unlimited, cost: Cap::Unlimited };
+    BudgetLimits { per_execution: none, per_hour: none, per_day: none, lease: Duration::MAX }
+};
+const PATIENT: BreakerSettings = BreakerSettings {
+    failure_threshold: NonZeroU32::MAX,
+    cooldown: Duration::ZERO,
+    probe_timeout: Duration::MAX,
+};
+
+/// Whose session it is: nobody's, or that of the one agent that the server is for.
+pub(super) fn of_agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<String>, Fault> {
+    match (asked.filter(|name| !name.is_empty()), only) {
+        (Some(asked), Some(only)) if asked != only => Err(Fault::new(
+            fault::REFUSED,
+            format!("this server is for the agent `{only}` alone; it was started with `--agent {only}`"),
+        )),
+        (Some(name), _) | (None, Some(name)) => {
+            crate::args::agent(name).map(Some).map_err(|why| Fault::parameters(format!("`agent`: {why}")))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
 impl Parameters for Open {
     const METHOD: &'static str = "session.open";
     const LANE: Lane = Lane::Here;
     type Answer = Opened;
 
-    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let Config { paths, budget, breaker, max_steps, answers } = self.config;
-        let limits = AgentLimits { budget: budget.unwrap_or_default(), breaker: breaker.unwrap_or_default() };
-        let paths = paths.unwrap_or_else(SandboxConfig::standard);
-        let answers = CommandAnswers::new(answers.read(), server.options.answers.clone());
-        let session = server.sessions.open(Session::new(self.agent, paths, limits, max_steps, answers))?;
-        Ok(Json::of(&Opened { session }))
+    fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
+        let session = match of_agent(self.agent.as_deref(), server.options.agent.as_deref())? {
+            Some(agent) => Session::guarded(Guarded::open(server, &agent, self.wish())?),
+            None => self.free(server)?,
+        };
+        Ok(Json::of(&Opened { session: server.sessions.open(session, caller.traffic.client())? }))
+    }
+
+    fn reads_disk(server: &Server, parameters: &str) -> bool {
+        server.options.agent.is_some() || parameters.contains("\"agent\"")
     }
 }
 
 impl Parameters for Close {
     const METHOD: &'static str = "session.close";
-    const LANE: Lane = Lane::Here;
+    const LANE: Lane = Lane::Work;
     type Answer = Closed;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        server.sessions.close(&self.session)?;
+        if let Some(guarded) = server.sessions.close(&self.session)?.of_agent() {
+            guarded.end();
+        }
         Ok(Json::of(&Closed { session: self.session }))
     }
 }

@@ -29,7 +29,8 @@ pub(super) struct Manifest {
     dialect: Option<String>,
 }
 
-/// Say whether a skill may be used, and what of it reaches a model.
+/// Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides, `config`
+/// only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Admit {
@@ -37,6 +38,11 @@ pub(super) struct Admit {
     text: Option<String>,
     /// A file, or a folder with a SKILL.md, whose other files are scanned as well.
     path: Option<PathBuf>,
+    /// A session of an agent.
+    session: Option<String>,
+    /// Whether the skill is made active in the session, once it is let in; false by default.
+    #[serde(default)]
+    activate: bool,
     #[serde(default)]
     config: Config,
 }
@@ -134,7 +140,7 @@ impl Parameters for Admit {
     const LANE: Lane = Lane::Work;
     type Answer = Admitted<'static>;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let source = match (&self.text, &self.path) {
             (Some(text), None) => SkillSource::Text { name: NAME, text },
             (None, Some(path)) => SkillSource::Path(path),
@@ -151,11 +157,37 @@ impl Parameters for Admit {
             },
             ..usual
         };
-        let admission = admit(&source, Scanner::builtin(), &options).map_err(|error| Fault::of(&error))?;
+        let session = server.session_of(self.session.as_deref())?;
+        let guarded = session.as_ref().and_then(|session| session.of_agent());
+        if guarded.is_none() && self.activate {
+            return Err(Fault::parameters("a skill is made active in the `session` of an agent"));
+        }
+        let admission = match guarded {
+            Some(guarded) => {
+                let guard = guarded.now(server)?;
+                if self.config.dialect.is_some() && options.dialect != guard.guard().config().skills.dialect {
+                    return Err(Fault::parameters(
+                        "the configuration of the agent says what the `dialect` is",
+                    ));
+                }
+                // What is not said is no stricter than the configuration.
+                let wish = match self.config.block_on_critical {
+                    None => AdmitOptions { on_critical: OnCritical::Flag, ..options },
+                    Some(_) => options,
+                };
+                let wish =
+                    AdmitOptions { max_chars: self.config.max_body_length.unwrap_or(usize::MAX), ..wish };
+                guard.admit_within(&source, Scanner::builtin(), &wish).map_err(|error| Fault::of(&error))?
+            }
+            None => admit(&source, Scanner::builtin(), &options).map_err(|error| Fault::of(&error))?,
+        };
         let loaded = match &admission {
             Admission::Accepted(skill) | Admission::Flagged(skill) => Some(skill),
             _ => None,
         };
+        if let (Some(guarded), Some(skill), true) = (guarded, loaded, self.activate) {
+            guarded.change(|session| session.activate(skill));
+        }
         let report = admission.report();
         Ok(Json::of(&Admitted {
             admission: admission.name(),

@@ -2,30 +2,40 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::limits::source::{ProfileOverride, SourceProfile, extract, resolve_source};
+use stockade_guard::Session;
+use stockade_guard::limits::source::{ProfileOverride, extract, resolve_source};
+use stockade_guard::scanner::Scanner;
 
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
+use crate::serve::guarded::undecided;
+use crate::serve::sessions::is_short;
 
-/// Say which limits hold for the results of a tool.
+/// Say which limits hold for the results of a tool. In the session of an agent its configuration says so, and `overrides` only
+/// narrow.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Resolve {
     /// The tool.
     tool: String,
+    /// A session of an agent.
+    session: Option<String>,
     /// What the operator wants otherwise. It is brought between floor and ceiling.
     #[serde(default)]
     #[schemars(with = "Option<Overrides>")]
     overrides: Option<ProfileOverride>,
 }
 
-/// Bring a tool's result into the form and size that its limits allow.
+/// Bring a tool's result into the form and size that its limits allow. In the session of an agent it is cleaned and scanned as
+/// well, and put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Apply {
     /// The tool.
     tool: String,
+    /// A session of an agent.
+    session: Option<String>,
     /// The result.
     text: Option<String>,
     /// The same as bytes in Base64.
@@ -83,6 +93,16 @@ pub(super) struct Extract {
     /// Whether something was left out for its size.
     truncated: bool,
     original_bytes: u64,
+    /// For an agent: how many comments and invisible characters were taken out.
+    removed: Option<u64>,
+    /// For an agent: whether somebody hid text in characters that nobody sees.
+    hidden: Option<bool>,
+    /// For an agent: what the scanner found, the worst first.
+    findings: Option<Vec<serde_json::Value>>,
+    /// For an agent: whether there is more than was looked at or is listed.
+    findings_truncated: Option<bool>,
+    /// For an agent: how bad the worst finding is.
+    worst: Option<String>,
 }
 
 impl Parameters for Resolve {
@@ -90,8 +110,17 @@ impl Parameters for Resolve {
     const LANE: Lane = Lane::Here;
     type Answer = Profile;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        Ok(Json::of(&profile(&self.tool, self.overrides)))
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let wish = self.overrides.unwrap_or_default();
+        let profile = match guard(server, self.session.as_deref())? {
+            Some(guard) => guard.source_profile(&self.tool, &wish),
+            None => resolve_source(&self.tool, &wish),
+        };
+        Ok(Json::of(&profile))
+    }
+
+    fn reads_disk(server: &Server, parameters: &str) -> bool {
+        server.options.agent.is_some() || parameters.contains("\"session\"")
     }
 }
 
@@ -100,17 +129,30 @@ impl Parameters for Apply {
     const LANE: Lane = Lane::Here;
     type Answer = Extract;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let bytes = match (self.text, self.text_base64) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(base64)) => bytes_of("textBase64", &base64)?,
             _ => return Err(Fault::parameters("give either `text` or `textBase64`")),
         };
-        let profile = profile(&self.tool, self.overrides);
-        Ok(Json::of(&extract(&bytes, &profile, self.content_type.as_deref())))
+        let wish = self.overrides.unwrap_or_default();
+        let content_type = self.content_type.as_deref();
+        match guard(server, self.session.as_deref())? {
+            Some(guard) => {
+                is_short("tool", &self.tool)?;
+                let result = guard.result(&self.tool, &bytes, content_type, Scanner::builtin(), &wish);
+                Ok(Json::of(&result.map_err(|error| undecided(&error))?))
+            }
+            None => Ok(Json::of(&extract(&bytes, &resolve_source(&self.tool, &wish), content_type))),
+        }
+    }
+
+    fn reads_disk(server: &Server, parameters: &str) -> bool {
+        server.options.agent.is_some() || parameters.contains("\"session\"")
     }
 }
 
-fn profile(tool: &str, overrides: Option<ProfileOverride>) -> SourceProfile {
-    resolve_source(tool, &overrides.unwrap_or_default())
+fn guard(server: &Server, name: Option<&str>) -> Result<Option<Session>, Fault> {
+    let session = server.session_of(name)?;
+    session.as_ref().and_then(|session| session.of_agent()).map(|guarded| guarded.now(server)).transpose()
 }

@@ -3,25 +3,28 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stockade_guard::policy::tools::{AllowedTool, ArgumentLimit};
-use stockade_guard::policy::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig};
+use stockade_guard::policy::tools::{AllowedTool, ArgumentLimit, ToolProblem};
+use stockade_guard::policy::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
+use crate::serve::guarded::undecided;
 
 /// What the skill is called that `skillAllowedTools` speaks for.
 const SKILL: &str = "skill";
 
-/// Say which tools of a list an agent may use.
+/// Say which tools of a list an agent may use. In the session of an agent its configuration decides, and what the request says
+/// besides only narrows.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Resolve {
     /// The tools that are present.
     tools: Vec<String>,
-    /// The operator's policy.
-    #[serde(default)]
-    policy: Policy,
+    /// A session of an agent.
+    session: Option<String>,
+    /// The operator's policy; `coding` by default where there is no session.
+    policy: Option<Policy>,
     /// The `allowed-tools` of the active skill. It can only narrow; an empty list leaves nothing.
     skill_allowed_tools: Option<Entries>,
     /// MCP servers whose tools are not listed, so that patterns for them are no slips.
@@ -87,12 +90,19 @@ impl Parameters for Resolve {
     const LANE: Lane = Lane::Here;
     type Answer = Resolved;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let of_agent = server.session_of(self.session.as_deref())?;
+        let guard = match of_agent.as_ref().and_then(|session| session.of_agent()) {
+            Some(guarded) => Some(guarded.now(server)?),
+            None => None,
+        };
+        let is_narrowed = self.policy.is_some();
+        let written = self.policy.unwrap_or_default();
         let usual = ToolPolicyConfig::default();
         let config = ToolPolicyConfig {
-            profile: self.policy.profile.unwrap_or(usual.profile),
-            allow: self.policy.allow,
-            deny: self.policy.deny,
+            profile: written.profile.unwrap_or(usual.profile),
+            allow: written.allow,
+            deny: written.deny,
         };
         let catalog = ToolCatalog { tools: self.tools, mcp_servers: self.mcp_servers };
         let (policy, mut slips) = ToolPolicy::compile_leniently(&config, &catalog);
@@ -104,8 +114,34 @@ impl Parameters for Resolve {
         let skill = skill.map_err(|error| Fault::of(&error))?;
         slips.extend(policy.skill_problems(&skill, &catalog));
         let policy = policy.with_skill(SKILL, &skill);
-        let resolution = policy.resolve(catalog.tools.iter().map(String::as_str));
-        Ok(Json::of(&Resolved {
+        let Some(guard) = guard else {
+            return Ok(Json::of(&Resolved::of(&policy, &catalog.tools, &slips)));
+        };
+        let tools: Vec<&str> = catalog.tools.iter().map(String::as_str).collect();
+        guard.resolve_tools(&tools).map_err(|error| undecided(&error))?;
+        let own = guard.tools().with_skill(SKILL, &skill);
+        let mut resolved = Resolved::of(&own, &catalog.tools, &slips);
+        let narrower = |tool: &str| match guard.decide_tool(tool) {
+            ToolVerdict::Removed(removal) => Some(serde_json::to_value(removal).unwrap_or_default()),
+            _ if is_narrowed => match policy.decide(tool) {
+                ToolVerdict::Removed(removal) => Some(serde_json::to_value(removal).unwrap_or_default()),
+                _ => None,
+            },
+            _ => None,
+        };
+        resolved.narrow(narrower);
+        Ok(Json::of(&resolved))
+    }
+
+    fn reads_disk(server: &Server, parameters: &str) -> bool {
+        server.options.agent.is_some() || parameters.contains("\"session\"")
+    }
+}
+
+impl Resolved {
+    fn of(policy: &ToolPolicy, tools: &[String], slips: &[ToolProblem]) -> Self {
+        let resolution = policy.resolve(tools.iter().map(String::as_str));
+        Self {
             allowed: resolution.allowed.iter().map(|tool| tool.tool.to_owned()).collect(),
             filtered: resolution
                 .filtered
@@ -117,7 +153,21 @@ impl Parameters for Resolve {
                 .collect(),
             limits: resolution.allowed.iter().flat_map(limits).collect(),
             warnings: slips.iter().map(ToString::to_string).collect(),
-        }))
+        }
+    }
+
+    /// Takes away what somebody else does not allow either.
+    fn narrow(&mut self, removed: impl Fn(&str) -> Option<Value>) {
+        let (mut left, mut gone) = (Vec::new(), Vec::new());
+        for tool in std::mem::take(&mut self.allowed) {
+            match removed(&tool) {
+                None => left.push(tool),
+                Some(reason) => gone.push(Filtered { tool, reason }),
+            }
+        }
+        self.limits.retain(|limit| left.contains(&limit.tool));
+        self.allowed = left;
+        self.filtered.extend(gone);
     }
 }
 

@@ -25,7 +25,10 @@ impl Trail {
 
     /// Returns the trail, if there is to be one. What a configuration names counts where whoever started the server named
     /// nothing.
-    pub(super) fn get(&self, configured: Option<&AuditConfig>) -> Result<Option<AuditTrail>, Fault> {
+    pub(in crate::serve) fn get(
+        &self,
+        configured: Option<&AuditConfig>,
+    ) -> Result<Option<AuditTrail>, Fault> {
         let path = match &self.wish {
             Audit::Off => return Ok(None),
             Audit::File(path) => Some(path.as_path()),

@@ -24,11 +24,20 @@ wrong gets an error, and the server goes on.
 
 Long requests and those that read the disk go to workers, commands to others, so that small requests never wait for them.
 Everything is bounded: the length of a line (`--max-request`), of a batch (1000), what is under way for one client (64
-requests), sessions (1024), connections (64) and commands that run (`--max-commands`). A client that does not read its
+requests), sessions (1024, of one client 64), connections (64) and commands that run (`--max-commands`). A client that does not read its
 answers is not read from.
 
-Commands that are run are put on record in the audit trail, and are not run without. With `agent`, or where the server was
-started with `--agent ID`, the configuration of that agent decides about a command, as it does for `stockade run`.
+Commands that are run are put on record in the audit trail, and are not run without.
+
+`session.open` with `agent` opens a session under the configuration of that agent, as [CONFIG.md](../guard/CONFIG.md) has its keys: it
+decides about tools, paths, commands, skills, calls, results and hosts of every request that names the `session`, and each decision is put on
+record. What a request says besides only narrows: rules, policies, limits and paths of its own are asked as well, and the stricter answer
+holds. A configuration that has changed counts from the next request on; one that cannot be used answers nothing. Budgets, breakers and
+the steps of tasks (`execution`) are kept in the file of limits of this user, or on the Redis server that the configuration names
+(`limits.server`), for all sessions, servers and programs together. Where the server was started with `--agent ID`, requests without a session
+are part of one of that agent. A session ends with `session.close`, a minute after its client has left unless somebody goes on with it over
+another connection, or after a day in which nobody used it. What was reserved for a call that nobody settled is charged in full when its time
+is up.
 
 Where a person must be asked, `command.evaluate` in a session and `exec` of an agent return a `question`. Show its `shown`, which hides
 nothing, with its `reasons`, `cwd` and `files`, and send the request again with its `id` as `question` and the `answer`: `allow`, `deny`,

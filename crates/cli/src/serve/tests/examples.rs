@@ -56,6 +56,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ),
     ("limits.admit", r#"{"session": "SESSION", "execution": "task-1", "estimate": {"tokens": 4000}}"#),
     ("limits.settle", r#"{"session": "SESSION", "permit": 1, "used": {"tokens": 3500}}"#),
+    ("net.check", r#"{"session": "AGENT", "hosts": ["api.example.com:443"]}"#),
     ("source.resolve", r#"{"tool": "web_fetch", "overrides": {"maxChars": 9000000}}"#),
     (
         "source.apply",
@@ -86,10 +87,13 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
         r#"{"agent": "builder", "config": {"paths": {"preset": "default", "cwd": "/srv/work"}, "budget": {"perExecution": 10000}, "maxSteps": 50}}"#,
     ),
     ("session.close", r#"{"session": "SESSION"}"#),
+    ("ping", "{}"),
+    ("version", "{}"),
 ];
 
 /// Answers that differ from run to run are not shown.
-const NOT_SHOWN: &[&str] = &["audit.query", "exec", "session.open", "session.close", "scan.bundle"];
+const NOT_SHOWN: &[&str] =
+    &["net.check", "audit.query", "exec", "session.open", "session.close", "scan.bundle", "version"];
 
 /// Returns the answer to each example, in the same order.
 #[expect(clippy::disallowed_methods, reason = "makes a workspace for the examples")]
@@ -115,8 +119,11 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         answers(&server, line.as_bytes()).remove(0)
     };
     let session = call("session.open", json!({}))["result"]["session"].as_str().unwrap().to_owned();
+    let guarded = call("session.open", json!({"agent": "builder", "workspace": workspace}));
+    let guarded = guarded["result"]["session"].as_str().unwrap_or_else(|| panic!("{guarded}")).to_owned();
     let one = |(method, params): &(&'static str, &'static str)| {
-        let told = params.replace(WORKSPACE, &workspace).replace("SESSION", &session);
+        let told =
+            params.replace(WORKSPACE, &workspace).replace("SESSION", &session).replace("AGENT", &guarded);
         let answer = call(method, serde_json::from_str(&told).unwrap()).to_string();
         let answer = answer.replace(&workspace, WORKSPACE).replace(&session, "SESSION");
         (*method, serde_json::from_str(params).unwrap(), serde_json::from_str(&answer).unwrap())

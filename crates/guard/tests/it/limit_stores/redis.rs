@@ -13,7 +13,7 @@ use std::time::Duration;
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::{CallRefusal, CallVerdict, SharedLimits};
-use stockade_guard::{Eviction, RedisOptions, RedisStore};
+use stockade_guard::{Forgetting, RedisOptions, RedisStore};
 use tempfile::TempDir;
 
 use super::{CALL, assert_shared, limits};
@@ -33,22 +33,28 @@ impl Server {
     /// Starts a server with further settings.
     fn start_with(settings: &[&str]) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
-        let started = Command::new("redis-server")
-            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket", "redis.sock"])
-            .args(settings)
-            .current_dir(folder.path())
-            .stdout(Stdio::null())
-            .spawn();
-        let Ok(process) = started else {
+        let Some(process) = Self::process(folder.path(), settings) else {
             assert!(std::env::var_os("CI").is_none(), "`redis-server` is missing: run `cargo xtask setup`");
             println!("skipped: there is no `redis-server` on this machine");
             return None;
         };
         let server = Self { process, folder };
+        server.wait();
+        Some(server)
+    }
+
+    fn process(folder: &Path, settings: &[&str]) -> Option<Child> {
+        let mut command = Command::new("redis-server");
+        command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket", "redis.sock"]);
+        command.args(settings).current_dir(folder).stdout(Stdio::null()).spawn().ok()
+    }
+
+    fn wait(&self) {
         for _ in 0..500 {
-            if RedisStore::connect(RedisOptions { eviction: Eviction::Accepted, ..server.options() }).is_ok()
+            if RedisStore::connect(RedisOptions { forgetting: Forgetting::Accepted, ..self.options() })
+                .is_ok()
             {
-                return Some(server);
+                return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -134,4 +140,37 @@ fn a_server_that_may_drop_limits_is_refused() {
             assert!(why.contains(policy) && why.contains("noeviction"), "{why}");
         }
     }
+}
+
+#[test]
+fn a_server_that_forgets_at_a_restart_is_refused() {
+    for (settings, taken) in [
+        (&["--appendonly", "yes"][..], true),
+        (&["--appendonly", "no"], false),
+        (&["--appendonly", "no", "--save", "3600 1"], false),
+    ] {
+        let Some(server) = Server::start_with(settings) else { return };
+        let connected = RedisStore::connect(server.options());
+        assert_eq!(connected.is_ok(), taken, "{settings:?}: {connected:?}");
+        if let Err(error) = connected {
+            let why = std::error::Error::source(&error).unwrap().to_string();
+            assert!(why.contains("appendonly yes"), "{why}");
+        }
+    }
+}
+
+/// What was used is used after the server was killed and started anew in the same folder.
+#[test]
+fn what_was_used_survives_a_restart_of_the_server() {
+    let Some(mut server) = Server::start_with(&["--appendfsync", "always"]) else { return };
+    let open = |server: &Server| SharedLimits::new(limits(), RedisStore::connect(server.options()).unwrap());
+    let CallVerdict::Granted(permit) = open(&server).admit("agent", "task", Usage::tokens(900)) else {
+        panic!()
+    };
+    open(&server).settle(permit, Usage::tokens(900), CallOutcome::Success).unwrap();
+    server.stop();
+    server.process = Server::process(server.folder.path(), &["--appendfsync", "always"]).unwrap();
+    server.wait();
+    let verdict = open(&server).admit("agent", "task", Usage::tokens(200));
+    assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Budget(_))), "{verdict:?}");
 }

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::policy::commands::{Cause, Part, Suggestion};
 use stockade_guard::policy::{CommandDecision, Effect};
-use stockade_guard::{AnsweredCommand, AskedCommand, CommandQuestion, EvaluatedFor, evaluation_event};
+use stockade_guard::{
+    AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion, EvaluatedFor, Session, evaluation_event,
+};
 
 use super::super::answers::{self, AnsweredBy, Reply, Said};
 use super::super::trail::evaluated;
@@ -17,13 +20,15 @@ use super::question::{Asked, Question};
 use super::{Argv, ByteSpan, ShellName, argv};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
+use crate::serve::guarded::undecided;
 
 /// The most parts that an answer lists, so that it is not many times as long as the question.
 const MAX_JUDGED: usize = 1000;
 
 /// Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In
 /// a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request
-/// again with its `id` and the `answer`.
+/// again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make that
+/// stricter, and every decision is put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::serve::methods) struct Evaluate {
@@ -156,12 +161,19 @@ impl Parameters for Evaluate {
             cwd: self.cwd,
             workspace: self.workspace,
         };
+        let session = server.session_of(self.session.as_deref())?;
+        let guard = session.as_ref().and_then(|session| session.of_agent());
+        let guard = guard.map(|guarded| guarded.now(server)).transpose()?;
+        let guard = guard.as_ref();
         let told = Told { variables: self.variables, question: self.question, answer: self.answer };
-        question.answered(server, |asked| {
+        question.answered(server, guard, |asked| {
             let is_recorded = server.recording()?.is_some();
             let suggestions = if self.suggest || is_recorded { (asked.suggest)() } else { Vec::new() };
-            let (effect, evaluated) = answered(server, self.session.as_deref(), &told, asked)?;
-            record(server, self.session.as_deref(), asked, effect, &suggestions)?;
+            let (effect, evaluated) = answered(server, self.session.as_deref(), guard, &told, asked)?;
+            match guard {
+                Some(guard) => record_of_agent(guard, asked, &evaluated)?,
+                None => record(server, self.session.as_deref(), asked, effect, &suggestions)?,
+            }
             let suggested = |one: Suggestion| SuggestedRule {
                 rule: one.rule.to_toml(),
                 then: one.then.name(),
@@ -176,6 +188,7 @@ impl Parameters for Evaluate {
         let names = ["\"session\"", "\"question\"", "\"answer\""];
         !matches!(server.recording(), Ok(None))
             || names.iter().any(|name| parameters.contains(name))
+            || server.options.agent.is_some()
             || server.kept_answers.may_hold_any()
     }
 }
@@ -191,6 +204,7 @@ struct Told {
 fn answered(
     server: &Server,
     session: Option<&str>,
+    guard: Option<&Session>,
     told: &Told,
     asked: &Asked<'_, '_, '_>,
 ) -> Result<(Effect, Evaluated), Fault> {
@@ -201,21 +215,15 @@ fn answered(
     if is_silent && !server.kept_answers.may_hold_any() {
         return Ok(by_rules);
     }
-    let agent = match session {
-        Some(name) => server.sessions.find(name)?.agent().to_owned(),
-        None => String::new(),
-    };
-    let wanted = AskedCommand {
-        agent: &agent,
-        shell: asked.shell,
-        place: asked.place,
-        variables: told.variables.as_ref(),
-    };
+    let agent = guard.map_or("", |guard| guard.guard().agent());
+    let terms = guard.map_or(AnswerTerms::MAX_TERMS, Session::answer_terms);
+    let wanted =
+        AskedCommand { agent, shell: asked.shell, place: asked.place, variables: told.variables.as_ref() };
     let Some(question) = CommandQuestion::of(decision, &wanted) else { return Ok(by_rules) };
     let answers = answers::of(server, session)?;
     let said = match Reply::of(told.question.as_deref(), told.answer, session, &question)? {
-        Reply::Given(said) => answers.answer(&question, said).map(Some),
-        Reply::None => answers.recall(&question),
+        Reply::Given(said) => answers.answer_within(&question, said, terms).map(Some),
+        Reply::None => answers.recall_within(&question, terms),
         Reply::ToAnother => {
             let reason = answers::CHANGED.to_owned();
             return Ok((Effect::Ask, Evaluated { reason, question: Some(question), ..by_rules.1 }));
@@ -226,6 +234,20 @@ fn answered(
         None if is_silent => by_rules,
         None => (Effect::Ask, Evaluated { question: Some(question), ..by_rules.1 }),
     })
+}
+
+/// What was decided by the rules, and what a person has said to it.
+fn record_of_agent(guard: &Session, asked: &Asked<'_, '_, '_>, evaluated: &Evaluated) -> Result<(), Fault> {
+    let decision = guard.decided_on(asked.decision, asked.options, asked.place);
+    let decision = decision.map_err(|error| undecided(&error))?;
+    let Some(said) = &evaluated.answered else { return Ok(()) };
+    let event = AuditEvent {
+        agent: Some(guard.guard().agent().to_owned()),
+        skill: guard.active_skill().map(str::to_owned),
+        ..AuditEvent::new(EventKind::ApprovalAnswered)
+    };
+    let event = event.with("id", decision.id.as_str()).with("answer", said.name());
+    guard.trail().record(event).map(drop).map_err(|error| Fault::internal(&error))
 }
 
 fn record(

@@ -1,59 +1,89 @@
 //! `exec` for an agent: its configuration decides, as it does for `stockade run`.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use stockade_guard::exec::{RunControl, SandboxMode, SandboxSpec};
-use stockade_guard::{
-    CommandAnswers, Decision, GuardCacheError, GuardError, PendingRun, Ran, RunAnswer, Session,
-};
+use stockade_guard::limits::source::ProfileOverride;
+use stockade_guard::policy::ToolCatalog;
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session, ToolResult};
 
 use super::{Ended, Exec, streams};
-use crate::guarded;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
+use crate::serve::guarded::{self, exhausted, refused, undecided};
 use crate::serve::methods::answers::{self, CHANGED};
 use crate::serve::methods::command::text;
+use crate::serve::methods::sandbox::spec::current_folder;
+use crate::serve::methods::session::of_agent;
+use crate::serve::sessions::is_short;
 
 /// The tool that skills and policies know commands by.
 const TOOL: &str = "exec";
 
-/// Whose command it is: nobody's, or that of the one agent that the server is for.
-pub(super) fn agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<String>, Fault> {
-    match (asked, only) {
-        (Some(asked), Some(only)) if asked != only => Err(Fault::new(
-            fault::REFUSED,
-            format!(
-                "this server runs commands of the agent `{only}` alone; it was started with `--agent {only}`"
-            ),
-        )),
-        (Some(name), _) | (None, Some(name)) => {
-            crate::args::agent(name).map(Some).map_err(|why| Fault::parameters(format!("`agent`: {why}")))
-        }
-        (None, None) => Ok(None),
+/// The profile of what commands print.
+const PROFILE: &str = "bash";
+
+/// The session that a command is one of: the one that a request names or that the server is for, or one for it alone.
+pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, Fault> {
+    let only = server.options.agent.as_deref();
+    let asked = of_agent(exec.agent.as_deref(), only)?;
+    let workspace = exec.spec.workspace();
+    let named = match (&exec.session, only.is_some() && workspace.is_none()) {
+        (None, false) => None,
+        (name, _) => server.session_of(name.as_deref())?,
+    };
+    let Some(named) = named else {
+        let Some(agent) = asked else { return Ok(None) };
+        let folder = workspace.map_or_else(current_folder, |folder| Ok(folder.to_owned()))?;
+        let guard = guarded::guard(server, &agent, &folder, &ToolCatalog::default())?;
+        let mut session = guarded::session(server, &guard)?;
+        session.use_answers(answers::of(server, None)?);
+        let execution = Some(exec.execution.clone()).filter(|name| !name.is_empty());
+        return Ok(Some(OfAgent { session, execution }));
+    };
+    let Some(own) = named.of_agent() else {
+        return match asked {
+            None => Ok(None),
+            Some(_) => {
+                Err(Fault::parameters("`session` is one of nobody in particular: open one with this `agent`"))
+            }
+        };
+    };
+    if asked.is_some_and(|agent| agent != own.agent()) {
+        return Err(Fault::parameters("`session` is one of another agent: open one with this `agent`"));
     }
+    let mut session = own.within(server, workspace)?;
+    session.use_answers(Arc::clone(own.answers()));
+    Ok(Some(OfAgent { session, execution: Some(own.execution(&exec.execution).to_owned()) }))
 }
 
-pub(super) fn run(server: &Server, agent: &str, exec: Exec, control: RunControl) -> Result<Ended, Fault> {
-    let (output, streams) = (exec.output(), streams(exec.stream));
+/// A session of an agent, and the task whose step a command is.
+pub(super) struct OfAgent {
+    session: Session,
+    execution: Option<String>,
+}
+
+pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl) -> Result<Ended, Fault> {
+    let (output, is_streamed, streams) = (exec.output(), exec.stream, streams(exec.stream));
     if exec.stdin_base64.is_some() {
         return Err(Fault::parameters(
             "a command of an agent reads no standard input: what was judged would not be all that runs",
         ));
     }
+    is_short("execution", &exec.execution)?;
     let text = text(exec.command, exec.argv.as_deref())?;
-    let (workspace, mode) = exec.spec.workspace_alone()?;
+    let mode = exec.spec.mode_alone()?;
+    let mut session = of.session.clone();
     if server.rules.now()?.decide() {
-        super::may_run(server, &text, &SandboxSpec::new(workspace.clone(), [text.as_str()]))?;
+        super::may_run(server, &text, &SandboxSpec::new(session.guard().workspace(), [text.as_str()]))?;
     }
-    let answers = answers_of(server, agent, exec.session.as_deref())?;
     if let Some(said) = exec.answer {
         said.is_bound(exec.question.as_deref(), exec.session.as_deref())?;
     }
-    let mut session = open(server, agent, &workspace)?;
-    session.use_answers(answers);
+    session.use_pool(Arc::clone(&server.sandboxes));
     session.use_control(control);
     session.bound_commands(exec.timeout_ms.map(Duration::from_millis), Some(output));
     if let Some(mode) = mode {
@@ -63,6 +93,7 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec, control: RunControl)
     if !tool.is_allowed() {
         return Err(refused(&tool));
     }
+    session.count_commands(of.execution.as_deref().map(|name| session.begin(name)));
     let answer = match session.run(&text, streams).map_err(|error| undecided(&error))? {
         RunAnswer::Pending(pending) => {
             let shown = pending.question().map(|question| question.id.as_str());
@@ -81,7 +112,15 @@ pub(super) fn run(server: &Server, agent: &str, exec: Exec, control: RunControl)
         answer => answer,
     };
     match answer {
-        RunAnswer::Ran(ran) => Ok(ended(*ran)),
+        RunAnswer::Ran(ran) if is_streamed => Ok(ended(*ran, None)),
+        RunAnswer::Ran(ran) => {
+            let printed = &ran.report.outcome.output;
+            let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
+            let wish = ProfileOverride::default();
+            let result = session.result(PROFILE, &all, None, Scanner::builtin(), &wish);
+            Ok(ended(*ran, Some(result.map_err(|error| undecided(&error))?)))
+        }
+        RunAnswer::Refused(decision) if decision.layer == DecisionLayer::Limits => Err(exhausted(&decision)),
         RunAnswer::Refused(decision) => Err(refused(&decision)),
         RunAnswer::Pending(pending) => Err(unasked(&pending)),
         RunAnswer::Unsandboxed(decision) => Err(Fault {
@@ -103,28 +142,8 @@ fn wider(mode: SandboxMode, holds: SandboxMode) -> Fault {
     Fault::new(fault::REFUSED, message).with(json!({"decision": "deny", "rule": "execSandbox.mode"}))
 }
 
-fn open(server: &Server, agent: &str, workspace: &Path) -> Result<Session, Fault> {
-    let guard = server.guards.get(agent, workspace).map_err(|error| match &error {
-        GuardCacheError::Config(error) => Fault::of(error),
-        _ => Fault::internal(&error),
-    })?;
-    let trail = server.trail.get(Some(guard.audit()))?.ok_or_else(|| {
-        Fault::new(
-            fault::REFUSED,
-            "commands of an agent are put on record, and this server was started with `--no-audit`",
-        )
-    })?;
-    let mut session = guarded::session(&guard, trail);
-    session.use_pool(Arc::clone(&server.sandboxes));
-    Ok(session)
-}
-
-fn ended(ran: Ran) -> Ended {
-    Ended { decision: Some(ran.decision), ..Ended::of(&ran.report) }
-}
-
-fn refused(decision: &Decision) -> Fault {
-    Fault::new(fault::REFUSED, decision.to_string()).with(json!({ "decision": decision }))
+fn ended(ran: Ran, result: Option<ToolResult>) -> Ended {
+    Ended { decision: Some(ran.decision), result, ..Ended::of(&ran.report) }
 }
 
 /// Who asks a person then sends the request again, with the answer.
@@ -133,19 +152,4 @@ fn unasked(pending: &PendingRun) -> Fault {
     let message = format!("a person must be asked first, and `answer` say what they said: {decision}");
     let data = json!({ "decision": decision, "question": pending.question() });
     Fault::new(fault::REFUSED, message).with(data)
-}
-
-/// The answers that count: those of a session, which must be one of this agent, or those that are kept.
-fn answers_of(server: &Server, agent: &str, session: Option<&str>) -> Result<Arc<CommandAnswers>, Fault> {
-    if let Some(name) = session {
-        let owner = server.sessions.find(name)?;
-        if owner.agent() != agent {
-            return Err(Fault::parameters("`session` is one of another agent: open one with this `agent`"));
-        }
-    }
-    answers::of(server, session)
-}
-
-fn undecided(error: &GuardError) -> Fault {
-    Fault::internal(error)
 }

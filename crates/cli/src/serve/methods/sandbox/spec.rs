@@ -168,11 +168,14 @@ impl Spec {
         Ok((spec, warnings))
     }
 
-    /// Returns the workspace and the mode, where nothing else is named.
-    pub(in crate::serve::methods) fn workspace_alone(
-        mut self,
-    ) -> Result<(PathBuf, Option<SandboxMode>), Fault> {
-        let workspace = self.workspace.take();
+    /// Returns the workspace, if one is named.
+    pub(in crate::serve::methods) fn workspace(&self) -> Option<&Path> {
+        self.workspace.as_deref()
+    }
+
+    /// Returns the mode, where nothing else is named but the workspace.
+    pub(in crate::serve::methods) fn mode_alone(mut self) -> Result<Option<SandboxMode>, Fault> {
+        self.workspace = None;
         let mode = asked_mode(self.mode.take(), std::mem::take(&mut self.workspace_read_only));
         if self != Self::default() {
             return Err(Fault::parameters(
@@ -180,7 +183,7 @@ impl Spec {
                  configuration says",
             ));
         }
-        Ok((workspace.map_or_else(current_folder, Ok)?, mode))
+        Ok(mode)
     }
 
     /// The home, where it is not that of the machine.
@@ -233,6 +236,6 @@ impl Bounds {
     clippy::disallowed_methods,
     reason = "the folder of the server is the workspace where none is named"
 )]
-fn current_folder() -> Result<PathBuf, Fault> {
+pub(in crate::serve::methods) fn current_folder() -> Result<PathBuf, Fault> {
     std::env::current_dir().map_err(|error| Fault::internal(&error))
 }

@@ -6,8 +6,10 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use stockade_files::{HeldName, Resolver, RootFolder};
+use stockade_policy::commands::AgentCommands;
 use stockade_policy::paths::ResolveError;
 use stockade_policy::{
     Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Verdict,
@@ -15,11 +17,14 @@ use stockade_policy::{
 };
 use thiserror::Error;
 
+mod both;
 mod facts;
 mod granted;
 
+pub use both::{Judgement, PathAsk};
 pub use granted::Granted;
 
+use both::Sandboxes;
 use facts::{facts_of, workspace_of};
 use granted::Opened;
 
@@ -29,7 +34,7 @@ const ATTEMPTS: usize = 4;
 /// A sandbox with a disk: decides on paths and opens them.
 #[derive(Debug)]
 pub struct PathGuard {
-    sandbox: Sandbox,
+    sandboxes: Sandboxes,
     root: RootFolder,
 }
 
@@ -67,7 +72,7 @@ pub enum Authorization {
 #[derive(Debug)]
 #[must_use = "a request that waits for an answer is not allowed"]
 pub struct PendingPath {
-    ask: Box<Ask>,
+    asked: PathAsk,
     tool: String,
     access: Access,
     path: PathBuf,
@@ -100,18 +105,47 @@ impl PathGuard {
     pub fn open(config: &SandboxConfig, cwd: &Path, resolver: Resolver) -> Result<Self, PathGuardError> {
         let fail = |source| PathGuardError::Workspace { path: cwd.to_owned(), source };
         let root = RootFolder::open(cwd, resolver).map_err(fail)?;
-        Ok(Self { sandbox: Sandbox::compile(config, &workspace_of(&root))?, root })
+        let own = Sandbox::compile(config, &workspace_of(&root))?;
+        Ok(Self { sandboxes: Sandboxes { own, narrower: None }, root })
     }
 
-    /// Returns the sandbox, to add policies for a tool or to decide on commands.
+    /// Holds whoever asks to another configuration as well: what is allowed from now on, both allow. One that was there
+    /// before is replaced.
+    ///
+    /// # Errors
+    /// When the configuration cannot be used. Nothing changes then.
+    pub fn narrow(&mut self, config: &SandboxConfig) -> Result<(), PathGuardError> {
+        self.sandboxes.narrower = Some(Sandbox::compile(config, &workspace_of(&self.root))?);
+        Ok(())
+    }
+
+    /// Returns the sandbox, to add policies for a tool.
     pub fn sandbox(&mut self) -> &mut Sandbox {
-        &mut self.sandbox
+        &mut self.sandboxes.own
+    }
+
+    /// Decides commands by these rules.
+    pub fn set_commands(&mut self, commands: &Arc<AgentCommands>) {
+        self.sandboxes.own.set_commands(Arc::clone(commands));
+        if let Some(narrower) = &mut self.sandboxes.narrower {
+            narrower.set_commands(Arc::clone(commands));
+        }
+    }
+
+    /// Decides on a command that a tool wants to run.
+    pub fn command(&mut self, tool: &str, text: &str, caller: Caller<'_>) -> Judgement {
+        self.sandboxes.decide(tool, &AccessRequest::Command { text }, &caller)
+    }
+
+    /// Decides on a command whose question has been answered.
+    pub fn answer_command(&mut self, tool: &str, asked: &PathAsk, reply: Reply) -> Verdict {
+        self.sandboxes.answer(tool, asked, reply)
     }
 
     /// Returns the workspace as it was found.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
-        self.sandbox.workspace()
+        self.sandboxes.own.workspace()
     }
 
     /// Decides on a request; when it is allowed, with what it leads to already open.
@@ -119,40 +153,37 @@ impl PathGuard {
         let PathRequest { tool, access, path, caller } = *request;
         for _ in 0..ATTEMPTS {
             let (facts, held) = self.find(path);
-            let guard = self.sandbox.guard_for(tool);
-            let held =
-                match (guard.decide(&AccessRequest::Path { access, path, facts: &facts }, &caller), held) {
-                    (Verdict::Denied(violation), _) => return Authorization::Denied(violation),
-                    (Verdict::Allowed(_), Some(held)) => held,
-                    (Verdict::Pending(ask), Some(held)) => {
-                        let (tool, path) = (tool.to_owned(), path.to_owned());
-                        let pending = PendingPath { ask, tool, access, path, facts, held };
-                        return Authorization::Pending(Box::new(pending));
-                    }
-                    // Nothing was found that could be opened, so nothing is allowed.
-                    (_, _) => {
-                        return Authorization::Denied(guard.refuse(access, path, ResolveError::Unreadable));
-                    }
-                };
+            let request = AccessRequest::Path { access, path, facts: &facts };
+            let held = match (self.sandboxes.decide(tool, &request, &caller), held) {
+                (Judgement::Denied(violation), _) => return Authorization::Denied(violation),
+                (Judgement::Allowed(_), Some(held)) => held,
+                (Judgement::Pending(asked), Some(held)) => {
+                    let (tool, path) = (tool.to_owned(), path.to_owned());
+                    let pending = PendingPath { asked, tool, access, path, facts, held };
+                    return Authorization::Pending(Box::new(pending));
+                }
+                // Nothing was found that could be opened, so nothing is allowed.
+                (_, None) => return self.refuse(tool, access, path, ResolveError::Unreadable),
+            };
             if let Opened::As(granted) = granted::open(held, access, &facts) {
                 return Authorization::Granted(granted);
             }
         }
-        self.refuse_changed(tool, access, path)
+        self.refuse(tool, access, path, ResolveError::Changed)
     }
 
     /// Decides on a request whose question has been answered. The answer is about what the person was shown: when
     /// the path leads elsewhere by now, it is worth nothing.
     pub fn answer(&mut self, pending: PendingPath, reply: Reply) -> Authorization {
-        let PendingPath { ask, tool, access, path, facts, held } = pending;
+        let PendingPath { asked, tool, access, path, facts, held } = pending;
         let unchanged = self.find(&path).0 == facts;
-        match self.sandbox.guard_for(&tool).answer(&ask, reply) {
+        match self.sandboxes.answer(&tool, &asked, reply) {
             Verdict::Denied(violation) => Authorization::Denied(violation),
             Verdict::Allowed(_) if unchanged => match granted::open(held, access, &facts) {
                 Opened::As(granted) => Authorization::Granted(granted),
-                Opened::Changed => self.refuse_changed(&tool, access, &path),
+                Opened::Changed => self.refuse(&tool, access, &path, ResolveError::Changed),
             },
-            _ => self.refuse_changed(&tool, access, &path),
+            _ => self.refuse(&tool, access, &path, ResolveError::Changed),
         }
     }
 
@@ -161,7 +192,8 @@ impl PathGuard {
     #[must_use]
     pub fn can_access(&mut self, tool: &str, access: Access, path: &Path) -> bool {
         let facts = self.find(path).0;
-        self.sandbox.guard_for(tool).can_access(&AccessRequest::Path { access, path, facts: &facts })
+        let request = AccessRequest::Path { access, path, facts: &facts };
+        matches!(self.sandboxes.decide(tool, &request, &Caller::default()), Judgement::Allowed(_))
     }
 
     /// Returns what the disk says about a path.
@@ -171,7 +203,9 @@ impl PathGuard {
     }
 
     fn find(&self, path: &Path) -> Looked {
-        let (Some(located), Some(named)) = (self.sandbox.locate(path), self.sandbox.as_named(path)) else {
+        let (Some(located), Some(named)) =
+            (self.sandboxes.own.locate(path), self.sandboxes.own.as_named(path))
+        else {
             // It is refused whatever is there, so nothing is looked at.
             return (PathFacts::Unresolvable(ResolveError::Unreadable), None);
         };
@@ -194,21 +228,21 @@ impl PathGuard {
             (None, _) => by_kernel,
             (kernel, text) if kernel == text => by_kernel,
             // The reason that says most: it lies outside.
-            _ if self.sandbox.lies_outside(&by_kernel.0) => by_kernel,
-            _ if self.sandbox.lies_outside(&by_text.0) => by_text,
+            _ if self.sandboxes.own.lies_outside(&by_kernel.0) => by_kernel,
+            _ if self.sandboxes.own.lies_outside(&by_text.0) => by_text,
             _ => (PathFacts::Unresolvable(ResolveError::UpBehindLink), None),
         }
     }
 
-    fn refuse_changed(&mut self, tool: &str, access: Access, path: &Path) -> Authorization {
-        Authorization::Denied(self.sandbox.guard_for(tool).refuse(access, path, ResolveError::Changed))
+    fn refuse(&mut self, tool: &str, access: Access, path: &Path, why: ResolveError) -> Authorization {
+        Authorization::Denied(self.sandboxes.own.guard_for(tool).refuse(access, path, why))
     }
 }
 
 impl PendingPath {
     /// Returns the question, to be shown to a person.
     pub fn ask(&self) -> &Ask {
-        &self.ask
+        self.asked.ask()
     }
 
     /// Returns the path, as the tool was given it.

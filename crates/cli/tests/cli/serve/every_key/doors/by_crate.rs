@@ -1,0 +1,112 @@
+//! By the crate, as a program that embeds the guard.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use stockade_guard::audit::{AuditOptions, AuditTrail};
+use stockade_guard::exec::{Input, Stream, Streams};
+use stockade_guard::limits::source::ProfileOverride;
+use stockade_guard::policy::commands::answers::CommandAnswer;
+use stockade_guard::policy::shell::{Shell, quote_argv};
+use stockade_guard::policy::{Access, ToolCatalog};
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{
+    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion, Guard, GuardOptions, RunAnswer,
+    Session, SessionOptions, SkillSource,
+};
+
+use super::{House, Probe, TASK, ended, held, output, recorded, refused, skill};
+
+pub(super) fn ask(house: &House, probe: &Probe) -> String {
+    let Some(session) = session(house) else { return "store".to_owned() };
+    match probe {
+        Probe::Tool(name) => session.tool(name, None).unwrap().effect.to_string(),
+        Probe::Read(path) => asked(house, &session, Access::Read, path),
+        Probe::Write(path) => asked(house, &session, Access::Write, path),
+        Probe::Command(text) => session.command(text).unwrap().effect.to_string(),
+        Probe::Run(argv) => match run(house, &session, argv) {
+            Ok((code, sandbox, printed)) => ended(code, sandbox, &printed),
+            Err(rule) => refused(&rule),
+        },
+        Probe::Output(argv) => {
+            let (_, _, printed) = run(house, &session, argv).unwrap();
+            let wish = ProfileOverride::default();
+            let result = session.result("bash", &printed, None, Scanner::builtin(), &wish).unwrap();
+            output(&result.text, result.truncated)
+        }
+        Probe::Answered(word) => answered(house, &session, word),
+        Probe::Limits(_) => session.take_step(&session.begin(TASK)).unwrap().rule.name().to_owned(),
+        Probe::Skill(_) => {
+            let folder = house.home().join("plain");
+            let admission = session.admit(&SkillSource::Path(&folder), Scanner::builtin()).unwrap();
+            let name = admission.name();
+            skill(name, admission.loaded().as_ref().map(|skill| skill.body()))
+        }
+        Probe::Host(host) => session.host(host).unwrap().effect.to_string(),
+        Probe::Recorded => {
+            assert!(session.tool("read", None).unwrap().is_allowed());
+            recorded(&house.home())
+        }
+        Probe::Anchored | Probe::Evaluated => unreachable!("the crate leaves it to whoever embeds it"),
+    }
+}
+
+/// A session; nothing where its limits cannot be known.
+fn session(house: &House) -> Option<Session> {
+    let options = GuardOptions {
+        agent: "bot".to_owned(),
+        workspace: house.work(),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+    };
+    let guard = Guard::open(&house.config(), options).unwrap();
+    let path = guard.audit().path.clone().unwrap_or_else(|| house.state("audit.db"));
+    let trail = AuditTrail::open(&path, AuditOptions::default()).unwrap();
+    Some(guard.session(SessionOptions { limits: Box::new(house.store()?), trail }))
+}
+
+fn asked(house: &House, session: &Session, access: Access, path: &str) -> String {
+    let path = house.path(path);
+    session.path("tool", access, Path::new(&path)).unwrap().decision.effect.to_string()
+}
+
+/// How a command ended, in which sandbox, and what it printed; or the rule that refuses it.
+fn run(house: &House, session: &Session, argv: &[&str]) -> Result<(i64, &'static str, Vec<u8>), String> {
+    let argv: Vec<String> = argv.iter().map(|word| house.path(word)).collect();
+    let text = quote_argv(argv.iter().map(String::as_str));
+    let streams =
+        Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() };
+    match session.run(&text, streams).unwrap() {
+        RunAnswer::Ran(ran) => {
+            let outcome = &ran.report.outcome;
+            let printed = [outcome.output.stdout.as_slice(), outcome.output.stderr.as_slice()].concat();
+            Ok((outcome.exit_code().into(), ran.report.plan.provider.name(), printed))
+        }
+        RunAnswer::Pending(pending) => Err(pending.decision().rule.name().to_owned()),
+        RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => {
+            Err(decision.rule.name().to_owned())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a person says to a command, and whether it holds then.
+pub(super) fn answered(house: &House, session: &Session, word: &str) -> String {
+    let store = AnswerStore::new(house.state("answers.json"));
+    let answers = Arc::new(CommandAnswers::new(AnswerTerms::MAX_TERMS, Some(store)));
+    let place = session.guard().command_place();
+    let decision = session.guard().decide_command("unheard-of --flag", &Default::default(), &place);
+    let asked = AskedCommand { agent: "bot", shell: Shell::default(), place: &place, variables: None };
+    let question = CommandQuestion::of(&decision, &asked).unwrap();
+    let answer = match word {
+        "allow-session" => CommandAnswer::AllowSession,
+        _ => CommandAnswer::AllowAlways,
+    };
+    answers.answer_within(&question, answer, session.answer_terms()).unwrap();
+    held(answers.recall_within(&question, session.answer_terms()).unwrap().is_some())
+}
+
+/// The same, for a door that only asks.
+pub(super) fn say(house: &House, word: &str) {
+    answered(house, &session(house).unwrap(), word);
+}

@@ -1,0 +1,103 @@
+//! By the command line.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use super::{House, Probe, TASK, by_crate, ended, held, output, recorded, refused, skill, told};
+use crate::support::STOCKADE;
+
+pub(super) fn ask(house: &House, probe: &Probe) -> String {
+    match probe {
+        Probe::Tool(name) => checked(house, &["tool", "--agent", "bot", name]),
+        Probe::Read(path) => checked(house, &["path", "--agent", "bot", &house.path(path)]),
+        Probe::Write(path) => checked(house, &["path", "--agent", "bot", "--write", &house.path(path)]),
+        Probe::Host(host) => checked(house, &["net", "--agent", "bot", host]),
+        Probe::Command(text) => command(house, text),
+        Probe::Run(argv) => {
+            let ran = exec(house, argv);
+            match ran["exitCode"].as_i64() {
+                Some(code) if ran["sandbox"].is_string() => {
+                    let printed = [text(&ran["stdout"]), text(&ran["stderr"])].concat();
+                    ended(code, ran["sandbox"].as_str().unwrap(), printed.as_bytes())
+                }
+                _ => refused(ran["decision"]["rule"].as_str().unwrap_or_else(|| panic!("{ran}"))),
+            }
+        }
+        Probe::Output(argv) => {
+            let result = &exec(house, argv)["result"];
+            output(result["text"].as_str().unwrap(), result["truncated"].as_bool().unwrap())
+        }
+        Probe::Answered(word) => {
+            by_crate::say(house, word);
+            held(command(house, "unheard-of --flag") != "ask")
+        }
+        Probe::Limits(_) => {
+            let ran = exec(house, &["true"]);
+            match ran["decision"]["rule"].as_str() {
+                Some(rule) if ran["end"] == "refused" => rule.to_owned(),
+                Some(_) => "limits".to_owned(),
+                None => "store".to_owned(),
+            }
+        }
+        Probe::Skill(_) => {
+            let folder = house.home().join("plain").display().to_string();
+            let asked =
+                ["skill", "admit", "--agent", "bot", "--allow-flagged", "--format", "json", folder.as_str()];
+            let row = document(&stockade(house, &asked));
+            skill(row["verdict"].as_str().unwrap(), row["prompt"].as_str())
+        }
+        Probe::Recorded => {
+            exec(house, &["true"]);
+            recorded(&house.home())
+        }
+        Probe::Anchored => {
+            exec(house, &["true"]);
+            told(&house.home())
+        }
+        Probe::Evaluated => {
+            let output = stockade(house, &["check", "command", "ls"]);
+            evaluated(house, output.status.code() == Some(0))
+        }
+    }
+}
+
+/// Whether something was answered, and how much is on record.
+pub(super) fn evaluated(house: &House, is_answered: bool) -> String {
+    let found = stockade(house, &["audit", "query", "--format", "json"]);
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap_or_default();
+    let records = found["events"].as_array().map_or(0, Vec::len);
+    format!("answered: {is_answered}, on record: {records}")
+}
+
+fn stockade(house: &House, args: &[&str]) -> Output {
+    let mut command = Command::new(STOCKADE);
+    command.args(args).env_clear().env("HOME", house.home()).env("PATH", "/usr/bin:/bin");
+    command.current_dir(house.work()).stdin(Stdio::null()).output().unwrap()
+}
+
+fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+fn checked(house: &House, args: &[&str]) -> String {
+    let answer = document(&stockade(house, &[&["check"], args, &["--format", "json"]].concat()));
+    answer["results"][0]["decision"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn command(house: &House, text: &str) -> String {
+    let work = house.work().display().to_string();
+    let asked = ["check", "command", "--agent", "bot", "--cwd", &work, "--format", "json", "--", text];
+    document(&stockade(house, &asked))["decision"].as_str().unwrap().to_owned()
+}
+
+fn exec(house: &House, argv: &[&str]) -> Value {
+    let argv: Vec<String> = argv.iter().map(|word| house.path(word)).collect();
+    let asked = ["exec", "--agent", "bot", "--execution", TASK, "--format", "json", "--"];
+    let words: Vec<&str> = asked.into_iter().chain(argv.iter().map(String::as_str)).collect();
+    document(&stockade(house, &words))
+}
+
+fn text(value: &Value) -> String {
+    value["text"].as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,193 @@
+//! Keys that change nothing, because another key says so: whoever wrote them believes that something holds which does not.
+
+use serde_json::{Value as Json, json};
+
+use super::error::{ConfigNotice, Problem};
+use super::layer::ConfigLayer;
+use super::{Config, ConfigValue};
+
+/// Keys that have no effect while another key has one of some values.
+struct Row {
+    /// The keys.
+    idle: &'static [&'static str],
+    /// The key that decides.
+    by: &'static str,
+    /// The values of it with which the keys have no effect.
+    while_it_is: &'static [&'static str],
+    /// What makes them have one.
+    fix: &'static str,
+}
+
+/// What makes a sandbox a must.
+const MUST: &str = "security.permission.enableNodePermissions";
+
+/// Every key that another one can take the effect of.
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts"],
+        by: "security.permission.enableNodePermissions", while_it_is: &["false"],
+        fix: "set `security.permission.enableNodePermissions` to true" },
+    Row { idle: &[
+            "agents.<id>.skills.execSandbox.mode", "agents.<id>.skills.execSandbox.excludedCommands",
+            "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
+            "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
+            "agents.<id>.skills.execSandbox.network", "agents.<id>.skills.execSandbox.timeoutMs",
+            "agents.<id>.skills.execSandbox.memoryMb", "agents.<id>.skills.execSandbox.processes",
+            "agents.<id>.skills.execSandbox.maxOutputBytes",
+        ],
+        by: "agents.<id>.skills.execSandbox.enabled", while_it_is: &["\"never\""],
+        fix: "set `execSandbox.enabled` to `always`" },
+    Row { idle: &[
+            "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
+            "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
+            "agents.<id>.skills.execSandbox.network",
+        ],
+        by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\""],
+        fix: "set `execSandbox.mode` to `workspace-write`" },
+    Row { idle: &["agents.<id>.skills.execSandbox.excludedCommands"],
+        by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\"", "\"read-only\""],
+        fix: "set `execSandbox.mode` to `workspace-write`" },
+    Row { idle: &["limits.mayForget"], by: "limits.server", while_it_is: &["null"], fix: "set `limits.server`" },
+];
+
+impl Config {
+    /// Says which keys that somebody has set change nothing. What a project or a managed file has taken the effect of is no
+    /// mistake of whoever wrote the key: it is only told.
+    pub(super) fn idle(&self) -> (Vec<Problem>, Vec<ConfigNotice>) {
+        let (mut problems, mut notices) = (Vec::new(), Vec::new());
+        for (value, decided, row) in self.idle_values() {
+            let (path, by, place) =
+                (&value.path, &decided.path, value.origin.place.clone().unwrap_or_default());
+            let message = format!("has no effect, since `{by}` is {}", decided.value);
+            match decided.origin.layer {
+                ConfigLayer::Project | ConfigLayer::Managed => {
+                    notices.push(ConfigNotice { key: path.clone(), place, message });
+                }
+                _ => {
+                    let fix = format!("{}, or take `{path}` out", row.fix);
+                    problems.push(Problem::of_place(&place, format!("`{path}` {message}"), fix));
+                }
+            }
+        }
+        (problems, notices)
+    }
+
+    /// The values without effect, each with the value that took it.
+    fn idle_values(&self) -> Vec<(ConfigValue, ConfigValue, &'static Row)> {
+        let mut found = Vec::new();
+        // It says by itself that it holds whatever `execSandbox` says.
+        let is_must = self.get(MUST).is_some_and(|must| must.value == json!(true));
+        for row in ROWS.iter().filter(|row| !is_must || !row.by.starts_with("agents.")) {
+            let agents: Vec<&str> = match row.by.contains("<id>") {
+                true => self.agents.keys().map(String::as_str).collect(),
+                false => vec![""],
+            };
+            for agent in agents {
+                let Some(decided) = self.get(&row.by.replace("<id>", agent)) else { continue };
+                if !row.while_it_is.contains(&decided.value.to_string().as_str()) {
+                    continue;
+                }
+                let set = row.idle.iter().filter_map(|key| self.get(&key.replace("<id>", agent)));
+                let is_set =
+                    |value: &ConfigValue| value.origin.layer != ConfigLayer::Default && says_something(value);
+                found.extend(set.filter(is_set).map(|value| (value, decided.clone(), row)));
+            }
+        }
+        found
+    }
+}
+
+/// Whether a value is another than the default.
+fn says_something(value: &ConfigValue) -> bool {
+    let default =
+        super::ConfigKey::of(&value.path).and_then(|key| serde_json::from_str::<Json>(key.default).ok());
+    value.value != default.unwrap_or(json!(null))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "lays out a project")]
+mod tests {
+    use super::*;
+    use crate::config::ConfigSources;
+    use crate::config::keys::KEYS;
+
+    fn load(flags: &[(&str, &str)]) -> Result<Config, String> {
+        let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let sources = ConfigSources { flags, ..ConfigSources::default() };
+        Config::load(&sources).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_rows_name_keys() {
+        for row in ROWS {
+            for path in row.idle.iter().chain([&row.by]) {
+                assert!(KEYS.iter().any(|key| key.path == *path), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_without_effect_is_refused_with_what_gives_it_one() {
+        for (flags, wanted) in [
+            (
+                &[("security.permission.allowedNetHosts", "a.example")][..],
+                "set `security.permission.enableNodePermissions` to true, or take `security.permission.allowedNetHosts` out",
+            ),
+            (
+                &[
+                    ("agents.bot.skills.execSandbox.enabled", "never"),
+                    ("agents.bot.skills.execSandbox.timeoutMs", "5"),
+                ],
+                "set `execSandbox.enabled` to `always`, or take `agents.bot.skills.execSandbox.timeoutMs` out",
+            ),
+            (
+                &[
+                    ("agents.*.skills.execSandbox.mode", "read-only"),
+                    ("agents.bot.skills.execSandbox.excludedCommands", "docker ps"),
+                ],
+                "set `execSandbox.mode` to `workspace-write`",
+            ),
+            (&[("limits.mayForget", "true")], "set `limits.server`"),
+        ] {
+            let error = load(flags).unwrap_err();
+            assert!(error.contains("has no effect") && error.contains(wanted), "{flags:?}: {error}");
+        }
+    }
+
+    /// A value that is the default says nothing, and one with an effect is taken.
+    #[test]
+    fn keys_with_an_effect_and_defaults_are_taken() {
+        for flags in [
+            &[("security.permission.allowedNetHosts", "[]")][..],
+            &[
+                ("security.permission.allowedNetHosts", "a.example"),
+                ("security.permission.enableNodePermissions", "true"),
+            ],
+            &[("agents.bot.skills.execSandbox.enabled", "never")],
+            &[
+                ("agents.bot.skills.execSandbox.enabled", "never"),
+                ("agents.bot.skills.execSandbox.network", "open"),
+                ("security.permission.enableNodePermissions", "true"),
+            ],
+            &[("agents.bot.skills.execSandbox.timeoutMs", "5")],
+            &[("agents.bot.skills.execSandbox.excludedCommands", "docker ps")],
+        ] {
+            assert!(load(flags).is_ok(), "{flags:?}");
+        }
+    }
+
+    /// A repository must not make the configuration of its user unusable.
+    #[test]
+    fn what_a_project_takes_the_effect_of_is_only_told() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".stockade")).unwrap();
+        let text = "[agents.bot.skills.execSandbox]\nmode = \"read-only\"\n";
+        std::fs::write(folder.path().join(".stockade/config.toml"), text).unwrap();
+        let flags =
+            vec![("agents.bot.skills.execSandbox.excludedCommands".to_owned(), "docker ps".to_owned())];
+        let sources =
+            ConfigSources { flags, project: Some(folder.path().into()), ..ConfigSources::default() };
+        let config = Config::load(&sources).unwrap();
+        assert!(config.notices().iter().any(|notice| notice.to_string().contains("has no effect")));
+    }
+}

@@ -1,0 +1,63 @@
+//! The store that a configuration names.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use stockade_limits::store::{Change, LimitStore, StoreError};
+
+use super::SqliteStore;
+#[cfg(feature = "redis")]
+use super::{Forgetting, RedisOptions, RedisStore};
+use crate::config::LimitStoreConfig;
+
+/// Opens the store that a configuration names: a Redis server, or else the file of this user.
+///
+/// # Errors
+/// When it cannot be reached or opened, or may forget what was used. Never falls back to another store, in which nothing was
+/// used yet.
+pub fn open_limit_store(config: &LimitStoreConfig) -> Result<Arc<dyn LimitStore>, StoreError> {
+    match &config.server {
+        None => Ok(Arc::new(SqliteStore::open_default()?)),
+        Some(url) => connect(url, config.may_forget),
+    }
+}
+
+/// A store that is opened when it is first asked.
+#[derive(Debug)]
+pub struct LazyLimitStore {
+    config: LimitStoreConfig,
+    open: Mutex<Option<Arc<dyn LimitStore>>>,
+}
+
+impl LazyLimitStore {
+    /// Returns the store that a configuration names. Nothing is opened yet.
+    #[must_use]
+    pub fn new(config: &LimitStoreConfig) -> Self {
+        Self { config: config.clone(), open: Mutex::default() }
+    }
+}
+
+impl LimitStore for LazyLimitStore {
+    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = match open.take() {
+            Some(store) => store,
+            None => open_limit_store(&self.config)?,
+        };
+        open.insert(store).update(agent, change)
+    }
+}
+
+#[cfg(feature = "redis")]
+fn connect(url: &str, may_forget: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
+    let forgetting = if may_forget { Forgetting::Accepted } else { Forgetting::Refused };
+    let options = RedisOptions { url: url.to_owned(), forgetting, ..RedisOptions::default() };
+    Ok(Arc::new(RedisStore::connect(options)?))
+}
+
+#[cfg(not(feature = "redis"))]
+fn connect(_: &str, _: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
+    Err(StoreError::Unavailable {
+        doing: "connecting to `limits.server`",
+        source: "this program was built without Redis; take the key out to keep limits in a file".into(),
+    })
+}

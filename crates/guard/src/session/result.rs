@@ -1,0 +1,48 @@
+//! What a tool brought back: the last step before a model sees it.
+
+use stockade_admission::{ToolResult, admit_result};
+use stockade_limits::source::{Hidden, ProfileOverride, SourceProfile, SourceProfiles};
+use stockade_scanner::Scanner;
+
+use super::{GuardError, Session};
+use crate::audit::EventKind;
+
+impl Session {
+    /// Returns the profile for the results of a tool: that of the configuration, and what a caller is stricter in.
+    #[must_use]
+    pub fn source_profile(&self, tool: &str, wish: &ProfileOverride) -> SourceProfile {
+        let configured = SourceProfiles::new(self.guard.config().source_profiles.clone()).resolve(tool);
+        let number = |own: usize, wish: Option<u64>| {
+            let own = u64::try_from(own).unwrap_or(u64::MAX);
+            Some(wish.map_or(own, |wish| wish.min(own)))
+        };
+        configured.with(&ProfileOverride {
+            max_response_bytes: number(configured.max_response_bytes(), wish.max_response_bytes),
+            max_chars: number(configured.max_chars(), wish.max_chars),
+            strategy: None,
+            hidden: wish.hidden.filter(|hidden| *hidden == Hidden::Strip),
+        })
+    }
+
+    /// Brings what a tool returned into the form and size that its profile allows, cleans and scans it. What is shown to a model
+    /// is the text that comes back, and nothing else of the result.
+    ///
+    /// # Errors
+    /// When it cannot be put on record.
+    pub fn result(
+        &self,
+        tool: &str,
+        bytes: &[u8],
+        content_type: Option<&str>,
+        scanner: &Scanner,
+        wish: &ProfileOverride,
+    ) -> Result<ToolResult, GuardError> {
+        let result = admit_result(tool, bytes, &self.source_profile(tool, wish), content_type, scanner);
+        let kind = if result.findings.is_empty() { EventKind::ScanClean } else { EventKind::ScanFound };
+        let findings: Vec<String> = result.findings.iter().map(|one| one.rule_id.clone()).collect();
+        let event = self.event(kind).with("tool", tool).with("findings", findings);
+        let event = event.with("bytes", result.original_bytes).with("truncated", result.truncated);
+        self.record(event)?;
+        Ok(result)
+    }
+}
