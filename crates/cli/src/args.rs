@@ -141,6 +141,7 @@ pub(crate) fn agent(text: &str) -> Result<String, String> {
 }
 
 /// Reads the name of a task.
+#[cfg(target_os = "linux")]
 pub(crate) fn execution(text: &str) -> Result<String, String> {
     match (1..=128).contains(&text.len()) {
         true => Ok(text.to_owned()),

@@ -50,8 +50,7 @@ impl Guarded {
         let guard = guard(server, &agent, &folder(workspace.as_deref())?, &catalog)?;
         let mut session = session(server, &guard)?;
         session.narrow(narrowing).map_err(|error| Fault::of(&error))?;
-        let configured =
-            AnswerTerms { session: guard.config().session_answers, always: guard.config().kept_answers };
+        let configured = AnswerTerms::configured(guard.config());
         let answers =
             Arc::new(CommandAnswers::new(answers.shorter(configured), server.options.answers.clone()));
         let execution = new_execution()?;

@@ -76,7 +76,6 @@ impl Session {
     /// Returns how long answers hold by the configuration.
     #[must_use]
     pub fn answer_terms(&self) -> AnswerTerms {
-        let config = self.guard.config();
-        AnswerTerms { session: config.session_answers, always: config.kept_answers }
+        AnswerTerms::configured(self.guard.config())
     }
 }

@@ -216,7 +216,8 @@ fn answered(
         return Ok(by_rules);
     }
     let agent = guard.map_or("", |guard| guard.guard().agent());
-    let terms = guard.map_or(AnswerTerms::MAX_TERMS, Session::answer_terms);
+    let configured = |session: &Session| AnswerTerms::configured(session.guard().config());
+    let terms = guard.map_or(AnswerTerms::MAX_TERMS, configured);
     let wanted =
         AskedCommand { agent, shell: asked.shell, place: asked.place, variables: told.variables.as_ref() };
     let Some(question) = CommandQuestion::of(decision, &wanted) else { return Ok(by_rules) };
