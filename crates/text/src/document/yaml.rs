@@ -3,12 +3,14 @@
 //! The text may come from a stranger: depth, values and what aliases repeat are bounded, and a key that is given twice
 //! is refused, since two readers may take a different one of them.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Location, Options, Span, Spanned};
 
 use super::{DocumentError, MAX_NESTING, Node, TableEntry, Value, broken};
+use crate::escape::escape;
 use crate::line_index::LineIndex;
 use crate::position::TextPosition;
 
@@ -21,11 +23,12 @@ const MAX_REPEATED: usize = 256;
 pub(super) fn parse(text: &str) -> Result<Node, DocumentError> {
     let lines = LineIndex::new(text);
     let source = Source { text, lines };
-    serde_saphyr::from_str_with_options::<Raw>(text, bounds()).map(|raw| source.node(raw)).map_err(|error| {
+    let raw = serde_saphyr::from_str_with_options::<Raw>(text, bounds()).map_err(|error| {
         let error = error.without_snippet();
         let at = error.location().map_or(TextPosition::START, |location| source.position(&location));
         broken(at, &error.to_string())
-    })
+    })?;
+    source.node(raw)
 }
 
 fn bounds() -> Options {
@@ -66,23 +69,32 @@ struct Source<'t> {
 }
 
 impl Source<'_> {
-    fn node(&self, raw: Raw) -> Node {
+    fn node(&self, raw: Raw) -> Result<Node, DocumentError> {
         let value = match raw.value {
             RawValue::Value(Value::Number(number)) => {
                 Value::Number(self.spelling(&raw.location).map_or(number, str::to_owned))
             }
             RawValue::Value(value) => value,
-            RawValue::List(list) => Value::List(list.into_iter().map(|raw| self.node(raw)).collect()),
-            RawValue::Table(entries) => {
-                let entry = |(location, key, raw)| TableEntry {
-                    at: self.position(&location),
-                    key,
-                    node: self.node(raw),
-                };
-                Value::Table(entries.into_iter().map(entry).collect())
+            RawValue::List(list) => {
+                Value::List(list.into_iter().map(|raw| self.node(raw)).collect::<Result<_, _>>()?)
             }
+            RawValue::Table(entries) => Value::Table(self.table(entries)?),
         };
-        Node { at: self.position(&raw.location), value }
+        Ok(Node { at: self.position(&raw.location), value })
+    }
+
+    /// The parser takes `!tag key` and `key` for two keys, so they are compared here once more.
+    fn table(&self, entries: Vec<(Location, String, Raw)>) -> Result<Vec<TableEntry>, DocumentError> {
+        let mut keys = HashSet::new();
+        let mut table = Vec::with_capacity(entries.len());
+        for (location, key, raw) in entries {
+            let at = self.position(&location);
+            if !keys.insert(key.clone()) {
+                return Err(broken(at, &format!("duplicate mapping key: {}", escape(&key))));
+            }
+            table.push(TableEntry { at, key, node: self.node(raw)? });
+        }
+        Ok(table)
     }
 
     /// The parser counts lines its own way, with a lone carriage return as the end of one; offsets are the same for all.
@@ -209,6 +221,9 @@ mod tests {
         let deep = format!("a: {}1{}\n", "[".repeat(500), "]".repeat(500));
         for (text, line) in [
             ("a: 1\na: 2\n", 2),
+            ("!t a: 1\na: 2\n", 2),
+            ("x: 0\nl:\n  - &k a: 1\n    'a': 2\n", 4),
+            ("&k a: 1\n*k : 2\n", 1), // an alias stands where its anchor does
             ("a: [1\n", 1),
             ("a: *nobody\n", 1),
             (bomb, 4),
