@@ -18,7 +18,7 @@ use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;
 
-use session::{Seed, Session};
+use session::{Extent, Session};
 
 const GROUP: &str = "fuzz";
 
@@ -27,8 +27,43 @@ pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 
 const USAGE: &str = "fuzz [CRATE [TARGET] [SECONDS]], or fuzz CRATE TARGET --replay FILE";
 
-/// How long `ci` fuzzes each target.
-const CI_SECONDS: u64 = 10;
+/// How many inputs `ci` tries with each target, so that it tries the same ones whatever else the machine does: some five
+/// seconds' worth.
+const CI_RUNS: u64 = 50_000;
+
+/// The targets whose inputs take longer, or next to nothing.
+const CI_RUNS_OF: &[(&str, u64)] = &[
+    ("finds_all_of_a_users_rule", 150),
+    ("finds_all", 2_000),
+    ("restrictions_only_restrict", 2_500),
+    ("skill", 7_000),
+    ("denying_is_wider_than_allowing", 7_000),
+    ("configuration", 7_000),
+    ("danger_cannot_be_wrapped", 7_000),
+    ("reports_hold", 9_000),
+    ("sanitizes", 9_000),
+    ("decisions_only_get_stricter", 12_000),
+    ("skill_head", 12_000),
+    ("audit_verify", 14_000),
+    ("the_jail_holds", 15_000),
+    ("extraction", 15_000),
+    ("budget", 20_000),
+    ("shell_hazards_stay_found", 20_000),
+    ("rule_files_reload", 22_000),
+    ("positions", 22_000),
+    ("net_target", 140_000),
+    ("names", 160_000),
+    ("proxy_request", 180_000),
+    ("audit_record", 200_000),
+    ("document_toml", 200_000),
+    ("git_settings", 250_000),
+    ("requests", 250_000),
+    ("document_json", 300_000),
+    ("audit_note", 600_000),
+    ("limit_trace", 800_000),
+    ("limit_script", 800_000),
+    ("git_index", 1_500_000),
+];
 
 /// How long a person's session takes, unless they say otherwise.
 const DEFAULT_SECONDS: u64 = 60;
@@ -56,7 +91,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     }
     let mut checks = vec![build::check(workspace, Some(&package_of(&folder)))];
     for target in targets {
-        checks.push(Session::new(workspace, &folder, &target, seconds, Seed::New).check());
+        checks.push(Session::new(workspace, &folder, &target, Extent::Seconds(seconds)).check());
     }
     run_live(&checks)
 }
@@ -67,11 +102,15 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![build::check(workspace, None), canary::check(workspace)];
     for folder in crate_folders(workspace) {
         for target in targets(workspace, &folder) {
-            let session = Session::new(workspace, &folder, &target, CI_SECONDS, Seed::Fixed);
+            let session = Session::new(workspace, &folder, &target, Extent::Runs(ci_runs(&target)));
             checks.push(session.check().side_by_side());
         }
     }
     checks
+}
+
+fn ci_runs(target: &str) -> u64 {
+    CI_RUNS_OF.iter().find(|(name, _)| *name == target).map_or(CI_RUNS, |&(_, runs)| runs)
 }
 
 fn crate_folders(workspace: &Workspace) -> Vec<String> {
@@ -165,6 +204,16 @@ mod tests {
         target_and_seconds(&words)
             .map(|(target, seconds)| (target.map(str::to_owned), seconds))
             .map_err(|stop| stop.message().to_owned())
+    }
+
+    #[test]
+    fn targets_with_a_number_of_runs_exist() {
+        let workspace = Workspace::load().unwrap();
+        let folders = crate_folders(&workspace);
+        let known: Vec<String> = folders.iter().flat_map(|folder| targets(&workspace, folder)).collect();
+        for (target, _) in CI_RUNS_OF {
+            assert!(known.iter().any(|name| name == target), "{target}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One target, fuzzed for some seconds.
+//! One target, fuzzed for some time or for some runs.
 
 use std::path::PathBuf;
 
@@ -20,35 +20,38 @@ pub(super) struct Session {
     binary: PathBuf,
     folder: String,
     target: String,
-    seconds: u64,
-    seed: Seed,
+    extent: Extent,
 }
 
-/// Where the fuzzer begins to guess.
+/// How long a session goes on, and with it where the fuzzer begins to guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seed {
-    /// Somewhere new each time: for whoever looks for what nobody found yet.
-    New,
-    /// At the same place each time, so that a change which breaks nothing meets the same inputs as the one before it.
-    Fixed,
+pub(super) enum Extent {
+    /// From somewhere new, and from what earlier sessions found: for whoever looks for what nobody found yet.
+    Seconds(u64),
+    /// From the same place each time and from the seeds alone, so that a change which breaks nothing meets the same
+    /// inputs as the one before it.
+    Runs(u64),
 }
 
 impl Session {
     /// Prepares to fuzz a target of the package in `folder`.
-    pub(super) fn new(workspace: &Workspace, folder: &str, target: &str, seconds: u64, seed: Seed) -> Self {
+    pub(super) fn new(workspace: &Workspace, folder: &str, target: &str, extent: Extent) -> Self {
         Self {
             root: workspace.root.clone(),
             binary: super::build::binary(workspace, target),
             folder: folder.to_owned(),
             target: target.to_owned(),
-            seconds,
-            seed,
+            extent,
         }
     }
 
     /// Returns the check that the target survives.
     pub(super) fn check(self) -> Check {
-        let name = format!("{} {} for {} s", self.crate_name(), self.target, self.seconds);
+        let extent = match self.extent {
+            Extent::Seconds(seconds) => format!("for {seconds} s"),
+            Extent::Runs(runs) => format!("{runs} times"),
+        };
+        let name = format!("{} {} {extent}", self.crate_name(), self.target);
         Check::new(super::GROUP, name, move |echo| self.run(echo))
     }
 
@@ -59,9 +62,13 @@ impl Session {
         if !self.binary.is_file() {
             return Verdict::failed(format!("{} did not build", self.binary.display()));
         }
-        for kept in ["corpus", "artifacts"] {
-            if let Err(error) = std::fs::create_dir_all(self.root.join(self.place(kept))) {
-                return Verdict::failed(format!("cannot create {}: {error}", self.place(kept)));
+        if let Extent::Runs(_) = self.extent {
+            // What an interrupted session left. That there is none is as good.
+            std::fs::remove_dir_all(self.root.join(self.corpus())).ok();
+        }
+        for place in [self.corpus(), self.place("artifacts")] {
+            if let Err(error) = std::fs::create_dir_all(self.root.join(&place)) {
+                return Verdict::failed(format!("cannot create {place}: {error}"));
             }
         }
         let program = self.program();
@@ -73,16 +80,18 @@ impl Session {
 
     /// The corpus comes first: that is where libFuzzer puts what it finds. The seeds are only read.
     fn program(&self) -> Program {
-        let program = Program::new(&self.binary).folder(&self.root).arg(self.place("corpus"));
+        let program = Program::new(&self.binary).folder(&self.root).arg(self.corpus());
         let seeds = self.place("seeds");
         let program = if self.root.join(&seeds).is_dir() { program.arg(seeds) } else { program };
         let dictionary = format!("{}/{}.dict", self.folder, self.target);
         let has_dictionary = self.root.join(&dictionary).is_file();
         let program = if has_dictionary { program.arg(format!("-dict={dictionary}")) } else { program };
-        let program = if self.seed == Seed::Fixed { program.arg("-seed=1") } else { program };
+        let program = match self.extent {
+            Extent::Seconds(seconds) => program.arg(format!("-max_total_time={seconds}")),
+            Extent::Runs(runs) => program.args(["-seed=1".to_owned(), format!("-runs={runs}")]),
+        };
         // A backtrace is longer than what the log keeps of the end, and hides the message above it.
         program.env("RUST_BACKTRACE", "0").args([
-            format!("-max_total_time={}", self.seconds),
             format!("-timeout={TIMEOUT_SECONDS}"),
             format!("-rss_limit_mb={MEMORY_MIB}"),
             format!("-artifact_prefix={}/", self.place("artifacts")),
@@ -116,6 +125,12 @@ impl Session {
             "See it again:       cargo xtask fuzz {krate} {target} --replay {artifact}\n\
              Keep it as a test:  cp {artifact} {folder}/seeds/{target}/NAME-OF-THE-BUG && cargo xtask test {krate}"
         )
+    }
+
+    /// Where what is found goes.
+    fn corpus(&self) -> String {
+        let begins_anew = matches!(self.extent, Extent::Runs(_));
+        self.place(if begins_anew { "corpus/anew" } else { "corpus" })
     }
 
     fn place(&self, what: &str) -> String {
@@ -173,8 +188,7 @@ mod tests {
             binary: "/target/clean".into(),
             folder: "crates/sanitize/fuzz".to_owned(),
             target: "clean".to_owned(),
-            seconds: 20,
-            seed: Seed::Fixed,
+            extent: Extent::Runs(500),
         }
     }
 
@@ -217,7 +231,7 @@ mod tests {
     fn the_whole_command_line() {
         assert_eq!(
             session().program().to_string(),
-            "RUST_BACKTRACE=0 clean crates/sanitize/fuzz/corpus/clean -seed=1 -max_total_time=20 -timeout=10 -rss_limit_mb=2048 \
+            "RUST_BACKTRACE=0 clean crates/sanitize/fuzz/corpus/anew/clean -seed=1 -runs=500 -timeout=10 -rss_limit_mb=2048 \
              -artifact_prefix=crates/sanitize/fuzz/artifacts/clean/"
         );
     }
