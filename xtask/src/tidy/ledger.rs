@@ -1,10 +1,10 @@
-//! The ledger of `SECURITY.md` and the invariants of `ARCHITECTURE.md`: what no test answers is a promise and no more.
+//! The ledger, `LEDGER.md`, and the invariants of `ARCHITECTURE.md`: what no test answers is a promise and no more.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, has_word, numbered};
 
 /// The documents whose tables name tests.
-const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "SECURITY.md"];
+const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "LEDGER.md"];
 
 /// Returns the tests that the tables name, as `` `crate: test` ``, and that are not there.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -50,12 +50,12 @@ mod tests {
     #[test]
     fn tests_that_are_named_must_exist() {
         let ledger = (
-            "SECURITY.md",
+            "LEDGER.md",
             "| a | b | `x: links_end`, `x: gone`, `x: race.rs`, `x: lost.rs` |\n`crate: name` in prose\n",
         );
         let test = ("crates/x/tests/it/race.rs", "#[test]\nfn links_end() {} // fn gone()\n");
         let want = ["no test `gone` in `crates/x`", "no test `lost.rs` in `crates/x`"];
         let said = said(check, &[ledger, test]);
-        assert_eq!(said, want.map(|what| format!("SECURITY.md:1: there is {what}")));
+        assert_eq!(said, want.map(|what| format!("LEDGER.md:1: there is {what}")));
     }
 }

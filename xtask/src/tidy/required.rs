@@ -8,6 +8,7 @@ const AT_THE_TOP: &[&str] = &[
     "README.md",
     "ARCHITECTURE.md",
     "SECURITY.md",
+    "LEDGER.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "LICENSE-MIT",

@@ -36,7 +36,7 @@ What holds nowhere:
 - Locks on files that may be read, and the rates of disks and processors, are shared with everybody on the machine.
 - A hole in the kernel is a hole in all three; where it is one in namespaces, the native sandbox has a wall more.
 
-Each attack that was tried and what answers it stands in the [ledger](../../SECURITY.md#ledger).
+Each attack that was tried and what answers it stands in the [ledger](../../LEDGER.md).
 ";
 
 #[test]
