@@ -29,6 +29,15 @@ impl Machine<'_> {
                 Ok(value)
             }
             Some(op) => {
+                if let Pattern::Name(symbol) = self.program.pattern(target)
+                    && let Some(old) = self.number_of_name(*symbol)
+                    && !op.is_logical()
+                {
+                    let value = self.eval(value)?;
+                    let new = self.operate(op, &Value::Number(old), &value)?;
+                    self.assign_name(*symbol, new.clone())?;
+                    return Ok(new);
+                }
                 let name = match self.program.pattern(target) {
                     Pattern::Name(symbol) => Some(*symbol),
                     _ => None,
@@ -69,6 +78,12 @@ impl Machine<'_> {
     }
 
     pub(super) fn update(&mut self, target: PatternId, delta: f64, is_prefix: bool) -> Run {
+        if let Pattern::Name(symbol) = self.program.pattern(target)
+            && let Some(number) = self.number_in(*symbol)?
+        {
+            let before = std::mem::replace(number, *number + delta);
+            return Ok(Value::Number(if is_prefix { before + delta } else { before }));
+        }
         let mut before = 0.0;
         let after = self.change(target, |machine, old| {
             before = machine.number_of(old)?;

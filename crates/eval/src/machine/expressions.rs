@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::operators::on_numbers;
 use super::{Machine, Run};
 use crate::ast::{BinaryOp, Expr, ExprId, FunctionId, Item, Property, PropertyKey, UnaryOp};
 use crate::regex::Regex;
@@ -23,7 +24,7 @@ impl Machine<'_> {
                 self.at = self.program.span(id);
                 self.name(*symbol)
             }
-            _ => self.eval_deeper(id),
+            expr => self.eval_deeper(id, expr),
         }
     }
 
@@ -40,18 +41,20 @@ impl Machine<'_> {
     }
 
     /// What has parts.
-    fn eval_deeper(&mut self, id: ExprId) -> Run {
+    #[inline(never)]
+    fn eval_deeper(&mut self, id: ExprId, expr: &Expr) -> Run {
         if let Err(refusal) = self.meter.descend() {
             self.meter.ascend();
             return Err(refusal.at(self.program.span(id)).into());
         }
-        let outcome = self.eval_parts(id);
+        let outcome = self.eval_parts(id, expr);
         self.meter.ascend();
         outcome
     }
 
-    fn eval_parts(&mut self, id: ExprId) -> Run {
-        match self.program.expr(id) {
+    fn eval_parts(&mut self, id: ExprId, expr: &Expr) -> Run {
+        match expr {
+            Expr::Binary(op, left, right) if !self.is_binary(*left) => self.operation(id, *op, *left, *right),
             Expr::Binary(..) => self.binary(id),
             Expr::Member { .. } | Expr::Index { .. } | Expr::Call { .. } => self.whole_chain(id),
             Expr::Chain(inner) | Expr::Group(inner) => self.whole_chain(*inner),
@@ -87,6 +90,39 @@ impl Machine<'_> {
             last = self.eval(expr)?;
         }
         Ok(last)
+    }
+
+    fn is_binary(&self, expr: ExprId) -> bool {
+        matches!(self.program.expr(expr), Expr::Binary(..))
+    }
+
+    /// One operator, with none of its kind to the left.
+    fn operation(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Run {
+        if let Some(left) = self.number_at(left)? {
+            self.meter.steps(1)?;
+            if let Some(right) = self.number_at(right)?
+                && let Some(value) = on_numbers(op, left, right)
+            {
+                return Ok(value);
+            }
+            return self.apply(op, Value::Number(left), right, id);
+        }
+        let left = self.eval(left)?;
+        self.meter.steps(1)?;
+        self.apply(op, left, right, id)
+    }
+
+    /// What stands there, if it is written as a number or is a variable that holds one. That much runs nothing.
+    fn number_at(&mut self, id: ExprId) -> Run<Option<f64>> {
+        let number = match self.program.expr(id) {
+            Expr::Number(number) => Some(*number),
+            Expr::Name(symbol) => self.number_of_name(*symbol),
+            _ => None,
+        };
+        if number.is_some() {
+            self.meter.steps(1)?;
+        }
+        Ok(number)
     }
 
     /// Operators that group to the left lie inside each other to the left: they are gone through without recursion, so

@@ -223,14 +223,16 @@ impl Machine<'_> {
 }
 
 /// The operators that mean something for two numbers.
-fn on_numbers(op: BinaryOp, left: f64, right: f64) -> Option<Value> {
+/// An operator between two numbers; none where it does not compute.
+#[inline]
+pub(super) fn on_numbers(op: BinaryOp, left: f64, right: f64) -> Option<Value> {
     let (bits, shift) = (|| (convert::int32(left), convert::int32(right)), || convert::uint32(right) & 31);
     Some(match op {
         BinaryOp::Add => Value::Number(left + right),
         BinaryOp::Subtract => Value::Number(left - right),
         BinaryOp::Multiply => Value::Number(left * right),
         BinaryOp::Divide => Value::Number(left / right),
-        BinaryOp::Remainder => Value::Number(left % right),
+        BinaryOp::Remainder => Value::Number(remainder(left, right)),
         BinaryOp::Power => Value::Number(convert::power(left, right)),
         BinaryOp::Equal | BinaryOp::Same => Value::Bool(left == right),
         BinaryOp::NotEqual | BinaryOp::NotSame => Value::Bool(left != right),
@@ -246,4 +248,17 @@ fn on_numbers(op: BinaryOp, left: f64, right: f64) -> Option<Value> {
         BinaryOp::ShiftRightUnsigned => Value::Number(f64::from(convert::uint32(left).wrapping_shr(shift()))),
         _ => return None,
     })
+}
+
+/// `%`. Of whole numbers it is the same and many times as fast as that of all numbers.
+fn remainder(left: f64, right: f64) -> f64 {
+    match (whole(left), whole(right)) {
+        (Some(left), Some(right)) if left > 0 && right > 0 => f64::from(left % right),
+        _ => left % right,
+    }
+}
+
+fn whole(number: f64) -> Option<i32> {
+    let whole = number as i32;
+    (f64::from(whole) == number).then_some(whole)
 }

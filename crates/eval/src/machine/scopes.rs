@@ -106,25 +106,59 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn find(&mut self, name: Symbol) -> Run<Option<&mut Slot>> {
+    /// Where a name stands: its scope, and its place there.
+    fn find(&mut self, name: Symbol) -> Run<Option<(usize, usize)>> {
         let (mut scope, mut steps) = (Some(self.scope), 0);
         let found = loop {
-            let Some(id) = scope else { break None };
-            let Some(here) = self.scopes.get(id.0 as usize) else { break None };
+            let Some(id) = scope.map(|id| id.0 as usize) else { break None };
+            let Some(here) = self.scopes.get(id) else { break None };
             steps += 1 + here.names.len() / 8;
             if let Some(at) = here.names.iter().position(|slot| slot.name == name) {
                 break Some((id, at));
             }
             scope = here.outer;
         };
-        self.steps(steps / 8)?;
-        let Some((id, at)) = found else { return Ok(None) };
-        Ok(self.scopes.get_mut(id.0 as usize).and_then(|scope| scope.names.get_mut(at)))
+        if steps >= 8 {
+            self.steps(steps / 8)?;
+        }
+        Ok(found)
+    }
+
+    fn find_slot(&mut self, name: Symbol) -> Run<Option<&mut Slot>> {
+        let Some((id, at)) = self.find(name)? else { return Ok(None) };
+        Ok(self.scopes.get_mut(id).and_then(|scope| scope.names.get_mut(at)))
+    }
+
+    /// The number that a name of the scopes close by stands for; none where it is anything else.
+    pub(super) fn number_of_name(&self, name: Symbol) -> Option<f64> {
+        let mut scope = self.scope;
+        for _ in 0..4 {
+            let here = self.scopes.get(scope.0 as usize)?;
+            if let Some(slot) = here.names.iter().take(8).find(|slot| slot.name == name) {
+                return match slot.value {
+                    Some(Value::Number(number)) => Some(number),
+                    _ => None,
+                };
+            }
+            if here.names.len() > 8 {
+                return None;
+            }
+            scope = here.outer?;
+        }
+        None
+    }
+
+    /// The number that a variable holds; none where it holds anything else, or never changes.
+    pub(super) fn number_in(&mut self, name: Symbol) -> Run<Option<&mut f64>> {
+        Ok(match self.find_slot(name)? {
+            Some(Slot { value: Some(Value::Number(number)), is_const: false, .. }) => Some(number),
+            _ => None,
+        })
     }
 
     /// The value of a name; none where there is no such name.
     pub(super) fn look_up(&mut self, name: Symbol) -> Run<Option<Value>> {
-        match self.find(name)? {
+        match self.find_slot(name)? {
             Some(Slot { value: Some(value), .. }) => return Ok(Some(value.clone())),
             Some(_) => return Err(self.too_early(name)),
             None => {}
@@ -147,7 +181,7 @@ impl Machine<'_> {
 
     /// Assigns to a name that is there, or makes a variable at the top.
     pub(super) fn assign_name(&mut self, name: Symbol, value: Value) -> Run<()> {
-        let outcome = match self.find(name)? {
+        let outcome = match self.find_slot(name)? {
             Some(Slot { is_const: true, value: Some(_), .. }) => Assigned::Const,
             Some(Slot { value: None, .. }) => Assigned::TooEarly,
             Some(slot) => {

@@ -1,7 +1,6 @@
 //! Evaluation from outside: the language, its limits, what must not exist, and Node as a second opinion.
 #![expect(
     clippy::indexing_slicing,
-    clippy::panic,
     clippy::print_stdout,
     clippy::string_slice,
     clippy::unwrap_used,

@@ -119,7 +119,8 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
     let flags = match there {
         // Should it be gone by now, it is not made: that would be judged otherwise.
         Some(_) => how.here().difference(OFlags::CREATE | OFlags::EXCL),
-        None => how.here() | OFlags::EXCL,
+        // A file that is made here is an ordinary one, at which nothing waits.
+        None => how.here().difference(OFlags::NONBLOCK) | how.flags & OFlags::NONBLOCK | OFlags::EXCL,
     };
     let _turn = names.turn(&place);
     match names.rules.arrives(&place, arrival) {
@@ -137,6 +138,7 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
             Ok(Reply::Waits(Waits { place, flags, how }))
         }
         Err(error) => Err(error),
+        Ok(file) if there.is_none() => Ok(how.file(file)),
         Ok(file) => finish(file, how),
     }
 }
