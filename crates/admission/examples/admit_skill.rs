@@ -31,11 +31,13 @@ pub(crate) fn say(skill: &Path, arguments: &str) -> Result<String, Box<dyn Error
         Admission::Accepted(skill) => skill,
         // It can be used. Whoever installs it should see first what was found.
         Admission::Flagged(skill) => skill,
-        Admission::Blocked(report) => {
+        Admission::Malformed(report) | Admission::Blocked(report) => {
             let problems = report.problems.iter().map(|problem| format!("{}\n", problem.message));
             let findings =
                 report.findings.iter().map(|finding| format!("{}: {}\n", finding.rule_id, finding.remedy));
-            return Ok(format!("blocked: {}\n", report.name) + &problems.chain(findings).collect::<String>());
+            return Ok(
+                format!("not let in: {}\n", report.name) + &problems.chain(findings).collect::<String>()
+            );
         }
         other => return Err(format!("not known to this program: {other:?}").into()),
     };

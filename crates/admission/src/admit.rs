@@ -9,8 +9,8 @@ use stockade_policy::SkillTools;
 use stockade_sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
 use stockade_scanner::{Scanner, Severity};
 use stockade_skill::{
-    Dialect, FilePosition, ProblemLevel, SkillFrame, SkillManifest, SkillProblem, SkillProblems, read_head,
-    split_head, unix_lines,
+    Dialect, FilePosition, NAME_FIX, ProblemLevel, SkillFrame, SkillManifest, SkillProblem, SkillProblems,
+    SurfaceKind, read_head, split_head, unix_lines, unusable,
 };
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ use stockade_text::{Node, TextPosition};
 
 use crate::skill::{
     Bundle, Findings, Others, PromptRefused, Reading, SkillFinding, SkillSource, Surface, Surfaces,
-    check_tools, one_line, prompt, read_bundle, tools_of,
+    check_tools, is_sweeping, one_line, prompt, read_bundle, tools_of,
 };
 
 /// How skills are let in.
@@ -67,7 +67,10 @@ pub enum Admission {
     Accepted(Box<LoadedSkill>),
     /// It can be used, and somebody should look at its report first.
     Flagged(Box<LoadedSkill>),
-    /// It cannot be used.
+    /// It cannot be used: it is written in a way that its dialect does not permit, or that nobody can be sure of. Nothing in it
+    /// attacks.
+    Malformed(Box<SkillReport>),
+    /// It must not be used: it attacks, or runs what must not run.
     Blocked(Box<SkillReport>),
 }
 
@@ -216,7 +219,7 @@ impl Admission {
     pub fn report(&self) -> &SkillReport {
         match self {
             Self::Accepted(skill) | Self::Flagged(skill) => &skill.report,
-            Self::Blocked(report) => report,
+            Self::Malformed(report) | Self::Blocked(report) => report,
         }
     }
 
@@ -225,16 +228,17 @@ impl Admission {
     pub fn loaded(self) -> Option<Box<LoadedSkill>> {
         match self {
             Self::Accepted(skill) | Self::Flagged(skill) => Some(skill),
-            Self::Blocked(_) => None,
+            Self::Malformed(_) | Self::Blocked(_) => None,
         }
     }
 
-    /// Returns the name: `accepted`, `flagged` or `blocked`.
+    /// Returns the name: `accepted`, `flagged`, `malformed` or `blocked`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Accepted(_) => "accepted",
             Self::Flagged(_) => "flagged",
+            Self::Malformed(_) => "malformed",
             Self::Blocked(_) => "blocked",
         }
     }
@@ -267,10 +271,11 @@ impl Door<'_> {
         let split = split_head(&text);
         let (mut manifest, head) = read_head(&split, &path, &check_tools, &mut self.problems);
         self.values(&manifest, head.as_ref(), &path);
+        self.tools(&manifest, head.as_ref(), &path);
         let cleaned = self.body(split.body, &path, split.lines_before);
         let surfaces =
             self.surfaces(head.as_ref(), split.body, &cleaned.body, &path, split.lines_before, &others);
-        self.name_and_use(&mut manifest, &cleaned.body, folder.as_deref(), &path);
+        self.name_and_use(&mut manifest, head.is_some(), &cleaned.body, folder.as_deref(), &path);
         if self.findings.cut() {
             let message = "there is more to find than is listed";
             self.problems.add("too-many-findings", start, message, "mend what is listed, then look again");
@@ -285,6 +290,7 @@ impl Door<'_> {
             body: cleaned.body.trim().to_owned(),
         };
         let worst = self.findings.worst();
+        let attacks = self.problems.attacks();
         let (problems, level) = self.problems.end();
         let report = SkillReport {
             name: frame.name.clone(),
@@ -298,8 +304,11 @@ impl Door<'_> {
             files: others.count + 1,
         };
         let refused = worst == Some(Severity::Critical) && self.options.on_critical == OnCritical::Block;
-        if refused || level == ProblemLevel::Error {
+        if refused || attacks {
             return Admission::Blocked(Box::new(report));
+        }
+        if level == ProblemLevel::Error {
+            return Admission::Malformed(Box::new(report));
         }
         let flagged = worst.is_some() || level == ProblemLevel::Warning;
         let skill = Box::new(LoadedSkill { tools: tools_of(&manifest), manifest, frame, report });
@@ -320,6 +329,25 @@ impl Door<'_> {
             self.findings.add(&self.scanner.scan(text), path, line, Reading::Value);
             let cleaned = sanitize(text, &SanitizeOptions::default());
             self.findings.add(&self.scanner.scan(&cleaned.body), path, line, Reading::Value);
+        }
+    }
+
+    /// Looks whether the skill asks for every command or tool. Its list only narrows here, and elsewhere it may grant.
+    fn tools(&mut self, manifest: &SkillManifest, head: Option<&Node>, path: &str) {
+        let tools = tools_of(manifest);
+        let Some(broad) = tools.listed().and_then(|tools| tools.iter().find(|tool| tool.is_broad())) else {
+            return;
+        };
+        let keys = ["allowed-tools", "allowedTools", "allowed_tools"];
+        let entry = head.and_then(|head| keys.iter().find_map(|key| head.value.get(key)));
+        let at = entry.map_or(TextPosition::START, |entry| entry.at);
+        let position = FilePosition { path, at };
+        let message =
+            format_args!("the skill asks for everything that `{}` can do, without a question", broad.name());
+        let fix = "list the commands that it needs, such as `Bash(git:*)`";
+        match is_sweeping(&manifest.tools) {
+            true => self.problems.add("broad-tools", position, message, fix),
+            false => self.problems.add("whole-shell", position, message, fix),
         }
     }
 
@@ -374,8 +402,9 @@ impl Door<'_> {
         surfaces.of_text(body, path, lines_before, &mut self.problems);
         surfaces.of_text(cleaned, path, lines_before, &mut self.problems);
         // The list has an end, and what is obeyed without being called must not be pushed out of it by many programs.
-        others.obeyed.iter().for_each(|(name, row)| surfaces.obeyed(name, row));
-        others.scripts.iter().for_each(|(name, first_line)| surfaces.script(name, first_line));
+        let (scripts, rest): (Vec<_>, Vec<_>) =
+            others.surfaces.iter().partition(|surface| surface.kind == SurfaceKind::Script);
+        rest.into_iter().chain(scripts).for_each(|surface| surfaces.of_file(surface, &mut self.problems));
         surfaces.list
     }
 
@@ -383,6 +412,7 @@ impl Door<'_> {
     fn name_and_use(
         &mut self,
         manifest: &mut SkillManifest,
+        has_head: bool,
         body: &str,
         folder: Option<&std::path::Path>,
         path: &str,
@@ -391,13 +421,16 @@ impl Door<'_> {
         let folder = folder.and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy());
         match (&manifest.name, &folder) {
             (None, _) => {
-                self.problems.add(
-                    "missing-name",
-                    position,
-                    "the skill has no name",
-                    "add `name: …` to its head",
-                );
+                // Of a head that is not there, that is said once.
+                if has_head {
+                    let fix = "add `name: …` to its head";
+                    self.problems.add("missing-name", position, "the skill has no name", fix);
+                }
                 manifest.name = folder.map(Cow::into_owned);
+                if let Some(why) = manifest.name.as_deref().and_then(unusable) {
+                    let message = format_args!("the name of its folder is none for a skill: {why}");
+                    self.problems.add("unusable-name", position, message, NAME_FIX);
+                }
             }
             (Some(name), Some(folder)) if name != folder => {
                 let message = format_args!("the skill is called `{name}` and its folder `{folder}`");
@@ -406,8 +439,11 @@ impl Door<'_> {
             _ => {}
         }
         if manifest.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
-            let message = "the skill does not say what it is for";
-            self.problems.add("missing-description", position, message, "add `description: …` to its head");
+            if has_head {
+                let message = "the skill does not say what it is for";
+                let fix = "add `description: …` to its head";
+                self.problems.add("missing-description", position, message, fix);
+            }
             let first = body.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
             manifest.description = first.map(|line| line.chars().take(1024).collect());
         }

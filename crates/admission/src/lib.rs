@@ -19,7 +19,7 @@
 //!
 //! It reads with care, since a skill folder comes from a stranger: links are not followed, pipes and devices are not
 //! opened, sizes are bounded, and whatever could not be looked at is a [`Gap`] that the caller sees. It does **not**
-//! look into archives, images or other compressed data, and does not judge what a link outside the folder leads to.
+//! look into archives (it names them), images or other compressed data, and does not judge what a link outside the folder leads to.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -76,8 +76,8 @@ pub use result::{ToolResult, admit_result};
 pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};
 #[cfg(feature = "skills")]
 pub use skill::{
-    PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools, find_skills,
-    read_manifest,
+    FileSurface, PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools,
+    file_surfaces, find_skills, read_manifest,
 };
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Source, TextFile, read_text};
 #[cfg(feature = "commands")]

@@ -9,6 +9,9 @@ use stockade_files::{
 };
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
 
+/// The bytes of a file that tell its format.
+const HEAD: usize = 8 << 10;
+
 /// What was found in one file.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -18,6 +21,8 @@ pub struct FileScan<'t> {
     /// The file as text, which all positions in the report count in. This is the file itself where it is UTF-8; else
     /// it is decoded, NUL bytes are dropped, and U+FFFD stands for bytes that are no text.
     pub text: &'t str,
+    /// How the file itself begins.
+    pub head: &'t [u8],
     /// What the scanner says about the text.
     pub report: ScanReport<'t>,
     /// What was not scanned of it, if anything.
@@ -94,5 +99,6 @@ fn look_at<R>(
         // The first of equals: the better reading, unless more shows in the other one.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
-    look(FileScan { path, text, report, gap })
+    let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
+    look(FileScan { path, text, head, report, gap })
 }

@@ -2,12 +2,14 @@
 //! own.
 
 mod bundle;
+mod files;
 pub(crate) mod finding;
 mod prompt;
 mod surface;
 mod tools;
 
 pub use bundle::{SkillFolders, SkillSource, find_skills};
+pub use files::{FileSurface, file_surfaces};
 pub use finding::{Reading, SkillFinding};
 pub use prompt::PromptRefused;
 pub use surface::Surface;
@@ -17,4 +19,4 @@ pub(crate) use bundle::{Bundle, Others, read_bundle};
 pub(crate) use finding::Findings;
 pub(crate) use prompt::{one_line, prompt};
 pub(crate) use surface::Surfaces;
-pub(crate) use tools::tools_of;
+pub(crate) use tools::{is_sweeping, tools_of};

@@ -71,10 +71,10 @@ pub use stockade_admission::{
 };
 #[cfg(feature = "skills")]
 pub use stockade_admission::{
-    Admission, AdmitError, AdmitOptions, Dialect, ListedTools, LoadedSkill, OnCritical, ProblemLevel,
-    PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest, SkillPermissions, SkillProblem,
-    SkillReport, SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_tools, find_skills,
-    read_manifest,
+    Admission, AdmitError, AdmitOptions, Dialect, FileSurface, ListedTools, LoadedSkill, OnCritical,
+    ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest, SkillPermissions,
+    SkillProblem, SkillReport, SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_tools,
+    file_surfaces, find_skills, read_manifest,
 };
 #[cfg(feature = "extract")]
 pub use stockade_admission::{ToolResult, admit_result};

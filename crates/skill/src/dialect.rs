@@ -65,6 +65,12 @@ impl Dialect {
         LEVELS.iter().map(|row| row.0)
     }
 
+    /// Whether a problem is what a skill would do, and not what it looks like: where it is an error, the skill attacks.
+    #[must_use]
+    pub fn is_attack(rule: &str) -> bool {
+        ATTACKS.contains(&rule)
+    }
+
     /// Returns how this dialect takes a problem. One that is not in the table is an error.
     #[must_use]
     pub fn level(self, rule: &str) -> ProblemLevel {
@@ -119,14 +125,18 @@ const KEYS: &[(&str, &[Dialect])] = {
     ]
 };
 
+/// The problems that are no matter of form.
+const ATTACKS: &[&str] = &["command-refused", "too-many-commands"];
+
 /// How each dialect takes each problem, in the order of [`Dialect::ALL`].
 const LEVELS: &[(&str, [ProblemLevel; 5])] = {
     use ProblemLevel::{Error as E, Ignored as I, Note as N, Warning as W};
     &[
         // The form of the file.               A  C  O  M  L
-        ("no-front-matter", [E, N, E, E, N]),
+        // Prose that says nothing about itself is still a skill: whoever loads it is told, and names it after its folder.
+        ("no-front-matter", [W, N, W, W, N]),
         ("front-matter-unclosed", [E, E, E, E, E]),
-        ("front-matter-empty", [E, N, E, E, N]),
+        ("front-matter-empty", [W, N, W, W, N]),
         ("front-matter-not-yaml", [E, E, E, E, E]),
         // Another reader may have made something else of it.
         ("front-matter-line-by-line", [W, E, W, E, W]),
@@ -146,6 +156,8 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("unreadable-tools", [E, E, E, E, E]),
         ("too-long", [N, N, N, E, I]),
         ("name-shape", [N, N, N, E, I]),
+        // A path, an escape or a disguise: a program that makes a file, a line or a tag of it does something else.
+        ("unusable-name", [E, E, E, E, E]),
         ("name-not-folder", [N, I, I, I, I]),
         ("nested-metadata", [N, I, I, E, I]),
         ("unknown-word", [I, I, I, E, I]),
@@ -159,6 +171,16 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("command-unanswered", [W, W, W, W, W]),
         ("too-many-commands", [E, E, E, E, E]),
         ("hook", [W, W, W, W, W]),
+        ("tool-server", [W, W, W, W, W]),
+        ("install-script", [W, W, W, W, W]),
+        ("startup-code", [W, W, W, W, W]),
+        ("settings-unread", [W, W, W, W, W]),
+        ("machine-code", [W, W, W, W, W]),
+        ("bytecode", [W, W, W, W, W]),
+        ("archive", [W, W, W, W, W]),
+        ("broad-tools", [W, W, W, W, W]),
+        // Many skills name the shell and mean a few commands.
+        ("whole-shell", [N, N, N, N, N]),
         ("unverified-download", [W, W, W, W, W]),
         ("model-bypassed", [W, W, W, W, W]),
         ("always-loaded", [N, N, N, N, N]),

@@ -2,6 +2,7 @@
 //!
 //! - [`SkillManifest::read`]: the head of a `SKILL.md` in one of five [`Dialect`]s, and what is wrong with it.
 //! - [`head_surfaces`], [`load_commands`]: what runs, or lets something run, before a model is asked.
+//! - [`settings_surfaces`], [`binary`], [`is_program`]: the same of the files beside it.
 //! - [`substitute`]: arguments, filled in once.
 //! - [`SkillFrame`]: the tags around a skill in a prompt, which nothing in it can close, open or imitate.
 //!
@@ -22,25 +23,31 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod binary;
 mod command;
 mod dialect;
 mod frame;
 mod head;
 mod manifest;
+mod name;
 mod problem;
 mod read;
 mod script;
+mod settings;
 mod surface;
 
 pub use arguments::substitute;
+pub use binary::{Binary, binary};
 pub use command::{LoadCommand, load_commands};
 pub use dialect::Dialect;
 pub use frame::SkillFrame;
 pub use head::{HeadStart, SkillText, split_head, unix_lines};
 pub use manifest::{ListedTools, SkillManifest, SkillPermissions, SkillRequirements};
+pub use name::{NAME_FIX, unusable};
 pub use problem::{FilePosition, ProblemLevel, SkillProblem, SkillProblems};
 pub use read::{MAX_HEAD_BYTES, ToolCheck, read_head};
 pub use script::is_program;
+pub use settings::{SettingsSurface, UnreadableSettings, settings_surfaces};
 pub use surface::{HeadSurface, MAX_SURFACE_CHARS, MAX_SURFACES, SurfaceKind, first_chars, head_surfaces};
 
 /// The README's examples are run as tests.

@@ -64,13 +64,14 @@ pub struct SkillProblems {
     strict: bool,
     list: Vec<SkillProblem>,
     worst: ProblemLevel,
+    attacks: bool,
 }
 
 impl SkillProblems {
     /// Returns a collector without problems. `strict` makes an error of what the dialect merely notes.
     #[must_use]
     pub const fn new(dialect: Dialect, strict: bool) -> Self {
-        Self { dialect, strict, list: Vec::new(), worst: ProblemLevel::Ignored }
+        Self { dialect, strict, list: Vec::new(), worst: ProblemLevel::Ignored, attacks: false }
     }
 
     /// Adds a problem, unless this dialect does not mind. More than anybody reads are counted and not kept.
@@ -87,6 +88,7 @@ impl SkillProblems {
             level => level,
         };
         self.worst = self.worst.max(level);
+        self.attacks |= level == ProblemLevel::Error && Dialect::is_attack(rule);
         if self.list.len() < MAX_LISTED {
             let FilePosition { path, at } = position;
             self.list.push(SkillProblem {
@@ -105,6 +107,12 @@ impl SkillProblems {
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// Whether an error is what the skill would do, and not merely how it is written.
+    #[must_use]
+    pub const fn attacks(&self) -> bool {
+        self.attacks
     }
 
     /// Returns the problems, the worst first, and how bad the worst of all is.

@@ -5,6 +5,7 @@ use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, pars
 use crate::dialect::Dialect;
 use crate::head::{HeadStart, SkillText, split_head, unix_lines};
 use crate::manifest::{ListedTools, SkillManifest};
+use crate::name::{NAME_FIX, unusable};
 use crate::problem::{FilePosition, SkillProblem, SkillProblems};
 
 /// The most bytes of a head.
@@ -232,10 +233,12 @@ impl Reader<'_> {
         let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let shaped =
             name.chars().all(inner) && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--");
-        if !shaped && !name.is_empty() {
+        if let Some(why) = unusable(&name) {
+            let message = format_args!("`{name}` is no name: {why}");
+            self.problem("unusable-name", entry.node.at, message, NAME_FIX);
+        } else if !shaped && !name.is_empty() {
             let message = format_args!("`{name}` is no name of a skill");
-            let fix = "use lower-case letters, digits and single hyphens between them, such as `my-skill`";
-            self.problem("name-shape", entry.node.at, message, fix);
+            self.problem("name-shape", entry.node.at, message, NAME_FIX);
         }
         Some(name).filter(|name| !name.is_empty())
     }

@@ -33,6 +33,14 @@ pub enum SurfaceKind {
     StartsPrograms,
     /// A file that agents take as instructions because of its name, beside the skill itself.
     InstructsAgents,
+    /// A server of tools that the program which loads the skill starts, or connects to.
+    Server,
+    /// A program or library that was compiled for a processor.
+    MachineCode,
+    /// Code that was compiled for an interpreter, so that nobody reads it.
+    Bytecode,
+    /// An archive: nobody looked at what is in it.
+    Archive,
 }
 
 impl SurfaceKind {
@@ -48,6 +56,10 @@ impl SurfaceKind {
             Self::Script => "script",
             Self::StartsPrograms => "file that starts programs",
             Self::InstructsAgents => "agent instructions",
+            Self::Server => "tool server",
+            Self::MachineCode => "machine code",
+            Self::Bytecode => "bytecode",
+            Self::Archive => "archive",
         }
     }
 }
@@ -185,15 +197,18 @@ impl<'s> Search<'s> {
     }
 }
 
+/// Keys of a hook that only say when and how it runs.
+const DESCRIBES: &[&str] =
+    &["type", "matcher", "timeout", "if", "statusMessage", "name", "once", "description", "version"];
+
 /// Returns the texts that run in a tree of hooks: those of `command`, and every text where nothing says what it is.
-fn commands_below(node: &Node, runs: bool, texts: &mut Vec<(TextPosition, String)>) {
+pub(crate) fn commands_below(node: &Node, runs: bool, texts: &mut Vec<(TextPosition, String)>) {
     match &node.value {
         Value::Text(text) if runs && texts.len() <= MAX_SURFACES => texts.push((node.at, text.clone())),
         Value::List(nodes) => nodes.iter().for_each(|node| commands_below(node, runs, texts)),
         Value::Table(entries) => {
             for entry in entries {
-                let describes = ["type", "matcher", "timeout", "if", "statusMessage", "name", "once"];
-                commands_below(&entry.node, !describes.contains(&entry.key.as_str()), texts);
+                commands_below(&entry.node, !DESCRIBES.contains(&entry.key.as_str()), texts);
             }
         }
         Value::Text(_) | Value::Nothing | Value::Flag(_) | Value::Number(_) | Value::Date(_) => {}

@@ -51,6 +51,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("policy", "rule_files_reload")],
     },
     Parser {
+        reads: "settings beside skills",
+        path: "crates/skill/src/settings.rs",
+        targets: &[("skill", "skill_head")],
+    },
+    Parser {
         reads: "expressions and programs of JavaScript",
         path: "crates/eval/src/parser.rs",
         targets: &[("eval", "source")],

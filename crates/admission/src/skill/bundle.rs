@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use stockade_files::{
     Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, folders_with, open_path, read_text,
 };
-use stockade_names::{Name, Root, obeyed};
-use stockade_scanner::{Scanner, Syntax, syntax_of};
-use stockade_skill::is_program;
+use stockade_scanner::Scanner;
 
+use super::files::{FileSurface, file_surfaces};
 use super::finding::{Reading, SkillFinding, kept};
 use crate::scan_files::{FileScan, scan_files};
 
@@ -54,10 +53,8 @@ pub(crate) struct Others {
     pub(crate) findings: Vec<SkillFinding>,
     /// Whether there are more findings than are kept.
     pub(crate) cut: bool,
-    /// Programs, with their first lines.
-    pub(crate) scripts: Vec<(String, String)>,
-    /// Files that some program or agent obeys because of their names, and the rows that say so.
-    pub(crate) obeyed: Vec<(String, &'static Name)>,
+    /// What runs or instructs, file by file.
+    pub(crate) surfaces: Vec<FileSurface>,
     /// What could not be looked at.
     pub(crate) gaps: Vec<(String, Gap)>,
 }
@@ -67,8 +64,7 @@ struct Seen {
     name: String,
     findings: Vec<SkillFinding>,
     cut: bool,
-    script: Option<String>,
-    obeyed: Option<&'static Name>,
+    surfaces: Vec<FileSurface>,
     gap: Option<Gap>,
 }
 
@@ -141,12 +137,9 @@ fn see(folder: &Path, file: FileScan<'_>) -> Seen {
     let below = file.path.strip_prefix(folder).unwrap_or(file.path);
     let name = shown(below);
     let findings = file.report.findings.iter().map(|found| kept(found, &name, 0, Reading::Written)).collect();
-    let first_line = file.text.lines().next().unwrap_or_default();
-    let runs = is_program(&name, file.text) || syntax_of(file.path, file.text) == Syntax::Shell;
-    let script = runs.then(|| first_line.chars().take(200).collect());
     let cut = file.report.truncated;
-    let parts = below.components().map(|part| part.as_os_str().to_string_lossy());
-    Seen { name, findings, cut, script, obeyed: obeyed(Root::Folder, parts), gap: file.gap }
+    let surfaces = file_surfaces(&file, below);
+    Seen { name, findings, cut, surfaces, gap: file.gap }
 }
 
 impl Others {
@@ -161,11 +154,12 @@ impl Others {
                 self.cut = true;
             }
         }
-        if let Some(first_line) = seen.script.filter(|_| self.scripts.len() < MAX_KEPT) {
-            self.scripts.push((seen.name.clone(), first_line));
-        }
-        if let Some(row) = seen.obeyed.filter(|_| self.obeyed.len() < MAX_KEPT) {
-            self.obeyed.push((seen.name.clone(), row));
+        for surface in seen.surfaces {
+            if self.surfaces.len() < MAX_KEPT {
+                self.surfaces.push(surface);
+            } else {
+                self.cut = true;
+            }
         }
         if let Some(gap) = seen.gap.filter(|gap| gap.coverage() == Coverage::Incomplete)
             && self.gaps.len() < MAX_KEPT

@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use stockade_names::{Kind, Name};
 use stockade_policy::shell::ReadOptions;
 use stockade_policy::{CommandContext, CommandPolicy, Effect};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
@@ -13,6 +12,7 @@ use stockade_skill::{
 };
 use stockade_text::{TextPosition, Value};
 
+use super::files::FileSurface;
 use super::finding::{Findings, Reading};
 
 /// Something of a skill that runs, or that lets something run.
@@ -75,18 +75,14 @@ impl Surfaces<'_> {
         });
     }
 
-    /// Notes a program among the files.
-    pub(crate) fn script(&mut self, path: &str, first_line: &str) {
-        self.push(SurfaceKind::Script, first_line, path, 1, None);
-    }
-
-    /// Notes a file that is obeyed because of its name.
-    pub(crate) fn obeyed(&mut self, path: &str, row: &Name) {
-        let kind = match row.kind {
-            Kind::InstructsAgents => SurfaceKind::InstructsAgents,
-            _ => SurfaceKind::StartsPrograms,
-        };
-        self.push(kind, &format!("{}: {}", row.tool, row.why), path, 1, None);
+    /// Notes what a file starts, or whom it instructs. Commands are judged.
+    pub(crate) fn of_file(&mut self, surface: &FileSurface, problems: &mut SkillProblems) {
+        surface.tell(problems);
+        let FileSurface { kind, path, line, text, is_command, .. } = surface;
+        match is_command {
+            true => self.command(*kind, text, path, *line, problems),
+            false => self.push(*kind, text, path, *line, None),
+        }
     }
 
     /// Scans a command as code and asks the built-in rules about it.

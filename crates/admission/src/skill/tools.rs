@@ -33,6 +33,19 @@ pub(crate) fn tools_of(manifest: &SkillManifest) -> SkillTools {
     parse(&manifest.tools).unwrap_or_else(|_| SkillTools::Listed(Vec::new()))
 }
 
+/// Whether somebody wrote out that a list means everything: `*`, or a tool with `(*)`.
+pub(crate) fn is_sweeping(listed: &ListedTools) -> bool {
+    let sweeps = |text: &str| {
+        let alone = text.split([' ', ',', '\n']).any(|word| matches!(word.trim(), "*" | "mcp__*"));
+        alone || text.contains("(*") || text.contains("(:*")
+    };
+    match listed {
+        ListedTools::Unlisted => false,
+        ListedTools::Text(text) => sweeps(text),
+        ListedTools::Entries(entries) => entries.iter().any(|entry| sweeps(entry)),
+    }
+}
+
 fn parse(listed: &ListedTools) -> Result<SkillTools, SkillToolsError> {
     match listed {
         ListedTools::Unlisted => Ok(SkillTools::Unlisted),

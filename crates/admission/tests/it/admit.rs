@@ -100,38 +100,44 @@ fn verdicts() {
 }
 
 /// What each dialect makes of a head: one letter for each of agentskills, claude, openclaw, comis and lenient. `a`ccepted,
-/// `f`lagged, `b`locked.
+/// `f`lagged, `m`alformed, `b`locked.
 #[test]
 fn heads() {
     let bomb = "x: &a [1,1,1,1,1,1,1,1]\ny: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nz: [*b,*b,*b,*b,*b,*b,*b,*b]";
     let rows: &[(&str, &str, &str)] = &[
         ("---\nname: a\ndescription: d\n---\nGo.", "aaaaa", ""),
         ("---\r\nname: a\r\ndescription: d\r\n---\r\nGo.\r\n", "aaaaa", ""),
-        ("\u{feff}---\nname: a\ndescription: d\n---\nGo.", "aaaba", "byte-order-mark"),
-        ("Go.", "babba", "no-front-matter"),
-        ("", "babba", "no-front-matter"),
-        ("\n---\nname: a\ndescription: d\n---\nGo.", "babba", "no-front-matter"),
-        ("---\nname: a\ndescription: d\nGo.", "bbbbb", "front-matter-unclosed"),
-        ("---\nname: a\ndescription: d\n----\nGo.", "bbbbb", "front-matter-unclosed"),
-        ("---\n---\nGo.", "babba", "front-matter-empty"),
-        ("---\n- a\n---\nGo.", "bbbbb", "front-matter-not-a-table"),
-        ("---\nname: a\ndescription: Use: this\n---\nGo.", "fbfbf", ""),
-        ("---\nname: a\n\tdescription: d\n---\nGo.", "bbbbf", ""),
-        ("---\nname: a\nname: b\ndescription: d\n---\nGo.", "bbbbb", ""),
-        ("---\nname: a\ndescription: d\nemoji: x\n---\nGo.", "aaaba", "unknown-key"),
-        ("---\nname: a\n---\nGo.", "babba", "missing-description"),
-        ("---\ndescription: d\n---\nGo.", "babba", ""),
-        ("---\nname: A b\ndescription: d\n---\nGo.", "aaaba", "name-shape"),
-        ("---\nname: [a]\ndescription: d\n---\nGo.", "bbbba", "wrong-type"),
-        ("---\nname: a\ndescription: d\nversion: 1.0\n---\nGo.", "aaaba", ""),
-        ("---\nname: a\ndescription: d\nallowed-tools: {a: b}\n---\nGo.", "bbbbb", "unreadable-tools"),
-        ("---\nname: a\ndescription: d\nallowed-tools: Read(\n---\nGo.", "bbbbb", "unreadable-tools"),
+        ("\u{feff}---\nname: a\ndescription: d\n---\nGo.", "aaama", "byte-order-mark"),
+        ("Go.", "faffa", "no-front-matter"),
+        ("", "fafma", "no-front-matter"),
+        ("\n---\nname: a\ndescription: d\n---\nGo.", "faffa", "no-front-matter"),
+        ("---\nname: a\ndescription: d\nGo.", "mmmmm", "front-matter-unclosed"),
+        ("---\nname: a\ndescription: d\n----\nGo.", "mmmmm", "front-matter-unclosed"),
+        ("---\n---\nGo.", "faffa", "front-matter-empty"),
+        ("---\n- a\n---\nGo.", "mmmmm", "front-matter-not-a-table"),
+        ("---\nname: a\ndescription: Use: this\n---\nGo.", "fmfmf", ""),
+        ("---\nname: a\n\tdescription: d\n---\nGo.", "mmmmm", ""),
+        ("---\nname: a\nname: b\ndescription: d\n---\nGo.", "mmmmm", ""),
+        ("---\nname: a\ndescription: d\nemoji: x\n---\nGo.", "aaama", "unknown-key"),
+        ("---\nname: a\n---\nGo.", "mamma", "missing-description"),
+        ("---\ndescription: d\n---\nGo.", "mamma", ""),
+        ("---\nname: A b\ndescription: d\n---\nGo.", "aaama", "name-shape"),
+        ("---\nname: [a]\ndescription: d\n---\nGo.", "mmmma", "wrong-type"),
+        ("---\nname: a\ndescription: d\nversion: 1.0\n---\nGo.", "aaama", ""),
+        ("---\nname: a\ndescription: d\nallowed-tools: {a: b}\n---\nGo.", "mmmmm", "unreadable-tools"),
+        ("---\nname: a\ndescription: d\nallowed-tools: Read(\n---\nGo.", "mmmmm", "unreadable-tools"),
         (
             "---\nname: a\ndescription: d\nallowed-tools: Read\nallowedTools: [Bash]\n---\nGo.",
-            "bbbbb",
+            "mmmmm",
             "unreadable-tools",
         ),
-        ("---\nname: a\ndescription: d\n---\n", "aaaba", "empty-body"),
+        ("---\nname: a\ndescription: d\n---\n", "aaama", "empty-body"),
+        ("---\nname: ../../etc/cron.d/x\ndescription: d\n---\nGo.", "mmmmm", "unusable-name"),
+        ("---\nname: \"a\\e[31m\"\ndescription: d\n---\nGo.", "mmmmm", "unusable-name"),
+        ("---\nname: \u{ff41}\u{ff42}\ndescription: d\n---\nGo.", "mmmmm", "unusable-name"),
+        ("---\nname: p\u{0430}ypal\ndescription: d\n---\nGo.", "mmmmm", "unusable-name"),
+        ("---\nname: a<b>\ndescription: d\n---\nGo.", "mmmmm", "unusable-name"),
+        ("---\nname: a\ndescription: d\n---\n!`rm -rf ~`\n", "bbbbb", "command-refused"),
     ];
     let bombs = format!("---\nname: a\ndescription: d\n{bomb}\n---\nGo.");
     let deep = format!("---\nname: a\ndescription: d\nx: {}{}\n---\nGo.", "[".repeat(9999), "]".repeat(9999));
@@ -153,7 +159,7 @@ fn heads() {
         assert!(named || rule.is_empty(), "{text:?}: {:?}", report.report().problems);
     }
     for text in [bombs, deep] {
-        assert_eq!(letter(&text, Dialect::Comis), 'b');
+        assert_eq!(letter(&text, Dialect::Comis), 'm');
         assert_ne!(letter(&text, Dialect::AgentSkills), 'a');
     }
 }
@@ -183,7 +189,7 @@ fn strict_takes_notes_for_errors() {
     let options = AdmitOptions { strict: true, ..AdmitOptions::default() };
     let text = with_key("emoji: x");
     let source = SkillSource::Text { name: "SKILL.md", text: &text };
-    assert_eq!(admit(&source, Scanner::builtin(), &options).unwrap().name(), "blocked");
+    assert_eq!(admit(&source, Scanner::builtin(), &options).unwrap().name(), "malformed");
 }
 
 #[test]
@@ -278,6 +284,127 @@ fn a_head_is_read_by_itself() {
         ("---\nallowed-tools: {a: b}\n---\n", None, Some(0), error("unreadable-tools")),
     ] {
         assert_eq!(read(text), (name.map(str::to_owned), tools, worst), "{text:?}");
+    }
+}
+
+/// What lies beside a skill, what it is called, and what comes of it. Nothing of it is called by anybody.
+#[test]
+fn everything_that_would_run_is_named() {
+    let zip = b"PK\x03\x04\x14\0\0\0";
+    type Row<'r> = (&'r str, &'r [u8], Option<SurfaceKind>, &'r str, &'r str);
+    let rows: &[Row<'_>] = &[
+        (
+            ".mcp.json",
+            br#"{"mcpServers":{"x":{"command":"npx","args":["-y","x@latest"]}}}"#,
+            Some(SurfaceKind::Server),
+            "tool-server",
+            "flagged",
+        ),
+        (
+            "mcp.json",
+            br#"{"servers":{"x":{"url":"https://x.example"}}}"#,
+            Some(SurfaceKind::Server),
+            "tool-server",
+            "flagged",
+        ),
+        (
+            ".claude/settings.json",
+            br#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"node x.js"}]}]}}"#,
+            Some(SurfaceKind::Hook),
+            "hook",
+            "flagged",
+        ),
+        (
+            ".claude/settings.json",
+            br#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"rm -rf ~"}]}]}}"#,
+            Some(SurfaceKind::Hook),
+            "command-refused",
+            "blocked",
+        ),
+        (
+            ".claude/settings.json",
+            b"{\"hooks\": ",
+            Some(SurfaceKind::StartsPrograms),
+            "settings-unread",
+            "flagged",
+        ),
+        (
+            "hooks/hooks.json",
+            br#"{"hooks":{"Stop":[{"hooks":[{"command":"./x.sh"}]}]}}"#,
+            Some(SurfaceKind::Hook),
+            "hook",
+            "flagged",
+        ),
+        (
+            ".cursor/hooks.json",
+            br#"{"hooks":{"stop":[{"command":"./x.sh"}]}}"#,
+            Some(SurfaceKind::Hook),
+            "hook",
+            "flagged",
+        ),
+        (
+            "package.json",
+            br#"{"scripts":{"postinstall":"node x.js"}}"#,
+            Some(SurfaceKind::Installer),
+            "install-script",
+            "flagged",
+        ),
+        ("package.json", br#"{"scripts":{"test":"jest"}}"#, None, "", "accepted"),
+        ("setup.py", b"import os\n", Some(SurfaceKind::Installer), "", "accepted"),
+        (
+            "x.pth",
+            b"import os; os.system('id')\n",
+            Some(SurfaceKind::StartsPrograms),
+            "startup-code",
+            "flagged",
+        ),
+        (
+            "lib/site-packages/x.pth",
+            b"import os\n",
+            Some(SurfaceKind::StartsPrograms),
+            "startup-code",
+            "flagged",
+        ),
+        ("m.pyc", b"\xcb\x0d\x0d\x0a\0\0\0\0\0", Some(SurfaceKind::Bytecode), "bytecode", "flagged"),
+        ("x.wasm", b"\0asm\x01\0\0\0", Some(SurfaceKind::Bytecode), "bytecode", "flagged"),
+        ("helper", b"\x7fELF\x02\x01\x01\0", Some(SurfaceKind::MachineCode), "machine-code", "flagged"),
+        ("a.zip", zip, Some(SurfaceKind::Archive), "archive", "flagged"),
+        ("data.md", zip, Some(SurfaceKind::Archive), "archive", "flagged"),
+        ("a.tgz", b"\x1f\x8b\x08\0", Some(SurfaceKind::Archive), "archive", "flagged"),
+        ("AGENTS.md", b"Do it.\n", Some(SurfaceKind::InstructsAgents), "", "accepted"),
+        ("go", b"#!/bin/sh\nmake\n", Some(SurfaceKind::Script), "", "accepted"),
+        ("x.png", b"\x89PNG\r\n\x1a\n\0\0", None, "", "accepted"),
+    ];
+    for (name, bytes, kind, rule, verdict) in rows {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        fs::write(folder.path().join("SKILL.md"), skill("Go.\n")).unwrap();
+        let admission =
+            admit(&SkillSource::Path(folder.path()), Scanner::builtin(), &AdmitOptions::default()).unwrap();
+        let report = admission.report();
+        assert_eq!(admission.name(), *verdict, "{name}: {report:?}");
+        assert_eq!(
+            report.surfaces.iter().any(|one| Some(one.kind) == *kind && one.path == *name),
+            kind.is_some(),
+            "{name}: {report:?}"
+        );
+        assert!(
+            rule.is_empty() || report.problems.iter().any(|problem| problem.rule == *rule),
+            "{name}: {report:?}"
+        );
+    }
+}
+
+/// A list of tools that asks for everything is told of, whatever it means elsewhere.
+#[test]
+fn a_list_that_asks_for_everything_is_told_of() {
+    for (list, verdict) in
+        [("Bash(*)", "flagged"), ("'*'", "flagged"), ("Bash", "accepted"), ("Bash(git:*) Read", "accepted")]
+    {
+        let admission = admit_text(&with_key(&format!("allowed-tools: {list}")), Dialect::Claude);
+        assert_eq!(admission.name(), verdict, "{list}");
     }
 }
 

@@ -11,5 +11,5 @@ fn a_skill_comes_in_or_a_reason_comes_back() {
     let good = admit_skill::say(&skills.join("weather-helper"), "").unwrap();
     assert!(good.starts_with("<skill_content name=\"weather-helper\">"), "{good}");
     let bad = admit_skill::say(&skills.join("prereq-installer"), "").unwrap();
-    assert!(bad.starts_with("blocked: prereq-installer\n") && bad.contains("EXEC_PIPE_BASH"), "{bad}");
+    assert!(bad.starts_with("not let in: prereq-installer\n") && bad.contains("EXEC_PIPE_BASH"), "{bad}");
 }

@@ -87,8 +87,9 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     if !matches!(admission, Admission::Accepted(_)) {
         say(&skill_text::report(&escape_path(&args.skill), &admission, Styles::PLAIN));
     }
+    let why = format!("the skill is {}", admission.name());
     let Some(skill) = admission.loaded() else {
-        return Ok(not_run(args, &document::not_let("the skill was blocked", None, None, REFUSED), REFUSED));
+        return Ok(not_run(args, &document::not_let(&why, None, None, REFUSED), REFUSED));
     };
     session.activate(&skill);
     let stream = if args.format == Format::Json { Stream::Keep } else { Stream::Relay };

@@ -135,7 +135,7 @@ fn scan<'s>(
         &|below, kind| exclusions.holds(below, kind),
         scanner,
         &options,
-        |file| (printer.file(&file), ScanTally::of(&file)),
+        |file| (printer.file(&file), ScanTally::of(&file).with_surfaces(&file, sources)),
         |(printed, tally)| page.add(&printed, tally),
     );
     page

@@ -37,15 +37,18 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  accepted; with admit --allow-flagged, flagged as well
-  1  flagged or blocked, at least one; or the arguments were refused
+  1  flagged, malformed or blocked, at least one; or the arguments were refused
   2  the command line or a rule file is wrong
   3  a skill could not be read
 
 A folder with a SKILL.md is one skill with all its files; a file is a skill by itself, and - is standard input. A folder
 without one is a collection: every skill below it is checked, and nothing that nobody could look at is called accepted.
-What blocks a skill: a critical finding, a head that cannot be read or that its dialect does not permit, a command on
-load that the built-in rules deny. What flags it: a suspicious finding, hooks, hidden messages, downloads that nothing
-verifies, files that could not be looked at. Notes do neither, unless --strict is given. Nothing of a skill is run.";
+What blocks a skill: a critical finding, or a command on load, of a hook, a server or an installer that the built-in rules
+deny. What makes it malformed: a head that cannot be read or that its dialect does not permit, or a name that is none. What
+flags it: a suspicious finding, a missing head, a list of tools that asks for everything, hidden messages, files that could
+not be looked at, and whatever runs unasked: hooks and servers of tools that settings name, scripts of installers, code at
+the start of Python, machine code, bytecode, archives, downloads that nothing verifies. Notes do none of it, unless --strict
+is given. Nothing of a skill is run.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]

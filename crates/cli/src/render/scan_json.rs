@@ -6,7 +6,7 @@ use stockade_guard::scanner::{Finding, Severity};
 
 use super::json::to_json;
 use crate::report::fields::{is_false, path_text};
-use crate::report::scan_tally::{GapRow, Gaps, ScanTally};
+use crate::report::scan_tally::{GapRow, Gaps, ScanTally, SurfaceRow};
 
 /// How the document begins. The findings of each file follow.
 pub(crate) const HEAD: &str = "{\"findings\":[";
@@ -30,6 +30,9 @@ pub(crate) struct Tail<'a> {
     not_scanned: &'a [GapRow],
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<Excluded<'a>>,
+    /// What runs or instructs because it is there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    surfaces: Vec<&'a SurfaceRow>,
     /// How many more rows the lists above would have, had they no limit.
     #[serde(skip_serializing_if = "is_zero")]
     unlisted: usize,
@@ -63,7 +66,11 @@ impl<'a> Tail<'a> {
             excluded: (*count > 0).then_some(Excluded { count: *count, paths }),
             incomplete: &tally.incomplete.rows,
             not_scanned: &tally.listed.rows,
-            unlisted: tally.incomplete.unlisted() + tally.listed.unlisted() + tally.excluded.unlisted(),
+            surfaces: tally.surfaces.rows.iter().chain(&tally.surfaces.scripts).collect(),
+            unlisted: tally.surfaces.unlisted()
+                + tally.incomplete.unlisted()
+                + tally.listed.unlisted()
+                + tally.excluded.unlisted(),
             files: tally.files,
             clean: tally.clean(),
             worst: tally.worst(),

@@ -9,7 +9,7 @@ use stockade_text::{escape, escape_path};
 
 use super::snippet::Snippet;
 use super::style::Styles;
-use crate::report::scan_tally::{Gaps, ScanTally};
+use crate::report::scan_tally::{Gaps, ScanTally, Surfaces};
 
 /// Files that are listed by name at the end. Programs find all of them in the JSON.
 const LISTED: usize = 10;
@@ -72,10 +72,24 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
 /// Returns the last lines: which files were only listed, and the numbers.
 pub(crate) fn summary(tally: &ScanTally, styles: Styles) -> String {
     let mut out = String::new();
+    surfaces(&mut out, &tally.surfaces);
     notes(&mut out, &tally.listed, "files");
     notes(&mut out, &tally.excluded, "paths");
     line(&mut out, format_args!("{}", verdict(tally, styles)));
     out
+}
+
+/// Appends a line for each of the first few things that run without being called, or that instruct. Scripts run when they are
+/// called, and stand where anybody looks.
+fn surfaces(out: &mut String, surfaces: &Surfaces) {
+    for row in surfaces.rows.iter().take(LISTED) {
+        let (kind, text) = (row.kind.name(), escape(&row.text));
+        line(out, format_args!("note: {}:{}: {kind}: {text}", row.shown, row.line_number));
+    }
+    let more = surfaces.total.saturating_sub(LISTED);
+    if more > 0 {
+        line(out, format_args!("note: {more} more things that run or instruct; --format json names them"));
+    }
 }
 
 /// Appends a line for each of the first few paths, and one for all others.

@@ -17,6 +17,7 @@ const SHOWN: usize = 10;
 pub(crate) struct Tally {
     pub(crate) accepted: usize,
     pub(crate) flagged: usize,
+    pub(crate) malformed: usize,
     pub(crate) blocked: usize,
     pub(crate) unread: usize,
 }
@@ -47,10 +48,16 @@ pub(crate) fn unread_line(path: &str, error: &str, styles: Styles) -> String {
 
 /// Returns how many there were.
 pub(crate) fn total(tally: Tally, styles: Styles) -> String {
-    let Tally { accepted, flagged, blocked, unread } = tally;
-    let all = accepted + flagged + blocked;
+    let Tally { accepted, flagged, malformed, blocked, unread } = tally;
+    let all = accepted + flagged + malformed + blocked;
     let s = if all == 1 { "" } else { "s" };
-    let counts = [(accepted, "accepted"), (flagged, "flagged"), (blocked, "blocked"), (unread, "unread")];
+    let counts = [
+        (accepted, "accepted"),
+        (flagged, "flagged"),
+        (malformed, "malformed"),
+        (blocked, "blocked"),
+        (unread, "unread"),
+    ];
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
     let Styles { strong, reset, .. } = styles;

@@ -1,8 +1,10 @@
 //! What a scan adds up to.
 
+use std::path::Path;
+
 use serde::Serialize;
 use stockade_guard::scanner::Severity;
-use stockade_guard::{Coverage, FileScan, Gap};
+use stockade_guard::{Coverage, FileScan, FileSurface, Gap, Source, SurfaceKind, file_surfaces};
 use stockade_text::{escape, escape_path};
 
 use super::fail_on::FailOn;
@@ -11,6 +13,9 @@ use crate::exit::Exit;
 
 /// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
 const MAX_ROWS: usize = 1000;
+
+/// The most characters of what something says that runs.
+const MAX_SURFACE_TEXT: usize = 200;
 
 /// Numbers of a whole scan, or of one file before it is added.
 #[derive(Debug, Default)]
@@ -26,6 +31,32 @@ pub(crate) struct ScanTally {
     /// What was left out because the command line said so.
     pub(crate) excluded: Gaps,
     pub(crate) listed: Gaps,
+    /// What runs or instructs, whatever the scanner says about it.
+    pub(crate) surfaces: Surfaces,
+}
+
+/// A bounded list of what runs or instructs. Scripts have a list of their own: many of them push nothing else out.
+#[derive(Debug, Default)]
+pub(crate) struct Surfaces {
+    pub(crate) rows: Vec<SurfaceRow>,
+    pub(crate) total: usize,
+    pub(crate) scripts: Vec<SurfaceRow>,
+    pub(crate) total_scripts: usize,
+}
+
+/// Something that runs or instructs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SurfaceRow {
+    pub(crate) kind: SurfaceKind,
+    path: String,
+    #[serde(skip_serializing_if = "is_false")]
+    path_is_lossy: bool,
+    pub(crate) line_number: usize,
+    pub(crate) text: String,
+    /// The path for people.
+    #[serde(skip)]
+    pub(crate) shown: String,
 }
 
 /// A bounded list of what was not scanned.
@@ -73,6 +104,31 @@ impl ScanTally {
         tally
     }
 
+    /// Adds what one file starts, or whom it instructs. It was reached through one of the sources.
+    pub(crate) fn with_surfaces(mut self, scan: &FileScan<'_>, sources: &[Source]) -> Self {
+        let of_source = |source: &Source| match source {
+            Source::Path(path) => scan.path.strip_prefix(path).ok(),
+            Source::Stdin { .. } => None,
+        };
+        let below = sources.iter().find_map(of_source).filter(|below| !below.as_os_str().is_empty());
+        let below = below.or_else(|| scan.path.file_name().map(Path::new)).unwrap_or(scan.path);
+        let (path, path_is_lossy) = path_text(scan.path);
+        // A skill is what is scanned: that agents follow it is no news.
+        let is_skill = below.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
+        let news = |surface: &FileSurface| !is_skill || surface.kind != SurfaceKind::InstructsAgents;
+        for surface in file_surfaces(scan, below).into_iter().filter(news) {
+            self.surfaces.push(SurfaceRow {
+                kind: surface.kind,
+                path: path.clone().into_owned(),
+                path_is_lossy,
+                line_number: surface.line,
+                text: surface.text.chars().take(MAX_SURFACE_TEXT).collect(),
+                shown: escape_path(scan.path),
+            });
+        }
+        self
+    }
+
     /// Adds the numbers of one file.
     pub(crate) fn add(&mut self, file: Self) {
         self.files += file.files;
@@ -83,6 +139,7 @@ impl ScanTally {
         self.incomplete.append(file.incomplete);
         self.excluded.append(file.excluded);
         self.listed.append(file.listed);
+        file.surfaces.rows.into_iter().chain(file.surfaces.scripts).for_each(|row| self.surfaces.push(row));
     }
 
     /// Returns the worst severity of all.
@@ -129,6 +186,24 @@ impl Gaps {
 
     fn append(&mut self, other: Self) {
         other.rows.into_iter().for_each(|row| self.push(row));
+    }
+}
+
+impl Surfaces {
+    fn push(&mut self, row: SurfaceRow) {
+        let (rows, total) = match row.kind {
+            SurfaceKind::Script => (&mut self.scripts, &mut self.total_scripts),
+            _ => (&mut self.rows, &mut self.total),
+        };
+        *total += 1;
+        if rows.len() < MAX_ROWS {
+            rows.push(row);
+        }
+    }
+
+    /// Returns how many there are beyond the rows.
+    pub(crate) const fn unlisted(&self) -> usize {
+        self.total - self.rows.len() + self.total_scripts - self.scripts.len()
     }
 }
 

@@ -140,6 +140,18 @@ impl SkillTool {
         &self.name
     }
 
+    /// Whether the entry speaks of every tool, or of every command that a shell can run.
+    #[must_use]
+    pub fn is_broad(&self) -> bool {
+        let is_any = match &self.arguments {
+            ArgumentScope::Any => true,
+            ArgumentScope::Pattern(pattern) => pattern.chars().all(|c| matches!(c, '*' | ' ' | ':')),
+            ArgumentScope::Prefix(_) | ArgumentScope::Exact(_) => false,
+        };
+        let runs_anything = |tool| is_any && self.names(tool);
+        self.name.is_sweeping() || ["exec", "bash", "run_command"].into_iter().any(runs_anything)
+    }
+
     /// Whether the entry speaks of this tool, under its own name or the one that other harnesses give it.
     pub(crate) fn names(&self, tool: &str) -> bool {
         self.name.matches(tool)
@@ -326,6 +338,17 @@ mod tests {
         assert!(!ArgumentScope::Exact("npm test".into()).admits_command("npm test --watch"));
         assert!(!ArgumentScope::Pattern("git*".into()).admits_command("git"));
         assert!(ArgumentScope::Any.admits_command("a; b"));
+    }
+
+    #[test]
+    fn what_grants_every_command_or_tool_is_broad() {
+        let broad = ["*", "Bash", "Bash(*)", "Bash(**)", "Bash(:*)", "exec", "mcp__*", "group:coding"];
+        let narrow = ["Read", "Bash(npm *)", "Bash(git:*)", "Bash(npm test)", "mcp__github__*", "Write(*)"];
+        for (entries, wanted) in [(&broad[..], true), (&narrow[..], false)] {
+            for entry in entries {
+                assert_eq!(SkillTool::parse(entry).unwrap().is_broad(), wanted, "{entry}");
+            }
+        }
     }
 
     #[test]

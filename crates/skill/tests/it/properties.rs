@@ -2,8 +2,8 @@
 //! seeds, and with random texts.
 
 use stockade_skill::{
-    Dialect, MAX_SURFACE_CHARS, SkillFrame, SkillProblems, first_chars, head_surfaces, load_commands,
-    read_head, split_head, substitute, unix_lines,
+    Dialect, MAX_SURFACE_CHARS, MAX_SURFACES, SkillFrame, SkillProblems, first_chars, head_surfaces,
+    load_commands, read_head, settings_surfaces, split_head, substitute, unix_lines,
 };
 
 /// Every text is read in every dialect; problems, commands and surfaces lie in it, and nothing leaves its frame. What follows
@@ -34,9 +34,24 @@ pub(crate) fn skill(data: &[u8]) {
         }
         stays_framed(split.body, arguments, &manifest.arguments);
     }
+    starts_lie_in(&text);
     for command in load_commands(split.body) {
         assert!((1..=lines).contains(&command.line), "{command:?}");
         assert!(split.body.contains(command.text));
+    }
+}
+
+/// The same text as settings of every format and name: what it starts stands in it, and there is no more than a list holds.
+fn starts_lie_in(text: &str) {
+    let lines = text.split('\n').count();
+    for name in [".mcp.json", "hooks.yaml", "config.toml", "package.json", "x.pth"] {
+        match settings_surfaces(name, text, true) {
+            Ok(found) => {
+                assert!(found.len() <= MAX_SURFACES + 1, "{name}");
+                assert!(found.iter().all(|one| (1..=lines + 1).contains(&one.line)), "{name} {found:?}");
+            }
+            Err(unread) => assert!(unread.line <= lines + 1 && !unread.reason.is_empty(), "{unread:?}"),
+        }
     }
 }
 

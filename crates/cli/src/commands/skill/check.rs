@@ -124,6 +124,7 @@ impl Tally {
         match admission {
             Admission::Accepted(_) => self.accepted += 1,
             Admission::Flagged(_) => self.flagged += 1,
+            Admission::Malformed(_) => self.malformed += 1,
             _ => self.blocked += 1,
         }
     }
@@ -131,6 +132,7 @@ impl Tally {
     const fn add(&mut self, other: Self) {
         self.accepted += other.accepted;
         self.flagged += other.flagged;
+        self.malformed += other.malformed;
         self.blocked += other.blocked;
         self.unread += other.unread;
     }
@@ -138,8 +140,8 @@ impl Tally {
     /// The worst of all: what was found counts, however much could not be read.
     const fn exit(&self) -> Exit {
         match self {
-            Self { flagged: 0, blocked: 0, unread: 0, .. } => Exit::Clean,
-            Self { flagged: 0, blocked: 0, .. } => Exit::Incomplete,
+            Self { flagged: 0, malformed: 0, blocked: 0, unread: 0, .. } => Exit::Clean,
+            Self { flagged: 0, malformed: 0, blocked: 0, .. } => Exit::Incomplete,
             _ => Exit::Found,
         }
     }

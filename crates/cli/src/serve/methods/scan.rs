@@ -88,9 +88,12 @@ pub(super) struct BundleReport {
     incomplete: Vec<Gap>,
     /// What there was nothing to scan in.
     not_scanned: Vec<Gap>,
+    /// What runs or instructs because it is there, whatever was found in it.
+    #[schemars(default)]
+    surfaces: Vec<SurfaceInFile>,
     /// Whether there was more to report than a limit allows.
     truncated: bool,
-    /// How many more rows `incomplete` and `notScanned` would have, had they no limit.
+    /// How many more rows `incomplete`, `notScanned` and `surfaces` would have, had they no limit.
     #[schemars(default)]
     unlisted: usize,
 }
@@ -136,6 +139,22 @@ struct Finding {
 enum Severity {
     Warn,
     Critical,
+}
+
+/// Something that runs or instructs because it is there.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
+struct SurfaceInFile {
+    /// `hook`, `server`, `installer`, `startsPrograms`, `instructsAgents`, `script`, `machineCode`, `bytecode`, `archive`, `toolList`.
+    kind: String,
+    path: String,
+    #[schemars(default)]
+    path_is_lossy: bool,
+    /// From 1.
+    line_number: usize,
+    /// What it says, the first characters of it.
+    text: String,
 }
 
 /// Something that was not scanned.
@@ -227,7 +246,7 @@ impl Parameters for ScanBundle {
             &sources,
             Scanner::builtin(),
             &FileOptions::default(),
-            |file| (scan_json::file(&file), ScanTally::of(&file)),
+            |file| (scan_json::file(&file), ScanTally::of(&file).with_surfaces(&file, &sources)),
             |(printed, numbers)| {
                 tally.add(numbers);
                 if findings.len() + printed.len() > MAX_FINDINGS {

@@ -91,12 +91,12 @@ struct Wrong {
 /// What came of a skill at the door.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Admitted<'r> {
-    /// `accepted`, `flagged` or `blocked`.
+    /// `accepted`, `flagged`, `malformed` where it is written in a way that is not permitted, or `blocked` where it attacks.
     admission: &'static str,
     name: &'r str,
     #[schemars(with = "Vec<Value>")]
     findings: &'r [SkillFinding],
-    /// What of it runs.
+    /// What of it runs, or instructs: commands, hooks, servers, scripts, machine code, archives.
     #[schemars(with = "Vec<Value>")]
     surfaces: &'r [Surface],
     /// Its text, cleaned; nothing where it is blocked.

@@ -1,0 +1,189 @@
+//! What one file beside a skill starts, or whom it instructs: by its name, by what stands in it, and by how it begins.
+
+use std::path::Path;
+
+use stockade_files::Gap;
+use stockade_names::{Kind, Name, Root, obeyed};
+use stockade_scanner::{Syntax, syntax_of};
+use stockade_skill::{
+    FilePosition, SkillProblems, SurfaceKind, binary, first_chars, is_program, settings_surfaces,
+};
+use stockade_text::TextPosition;
+
+use crate::scan_files::FileScan;
+
+/// Something that a file starts, or whom it instructs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileSurface {
+    /// What kind of thing it is.
+    pub kind: SurfaceKind,
+    /// The file, below the folder that is looked at.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What it says.
+    pub text: String,
+    /// Whether the text is a command, for somebody to judge.
+    pub is_command: bool,
+    problem: Option<Told>,
+}
+
+/// What is said of something that nobody is asked about before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Told {
+    rule: &'static str,
+    message: &'static str,
+    fix: &'static str,
+}
+
+/// Returns what a file starts, or whom it instructs. `below` is its way below the folder that is looked at.
+#[must_use]
+pub fn file_surfaces(file: &FileScan<'_>, below: &Path) -> Vec<FileSurface> {
+    // What was not opened says nothing.
+    if matches!(file.gap, Some(Gap::Unreadable(_) | Gap::Special | Gap::LinkOutside { .. } | Gap::Excluded)) {
+        return Vec::new();
+    }
+    let path = below.to_string_lossy().into_owned();
+    let surface = |kind, text: String| FileSurface {
+        kind,
+        path: path.clone(),
+        line: 1,
+        text,
+        is_command: false,
+        problem: told(kind),
+    };
+    let row = obeyed(Root::Folder, below.components().map(|part| part.as_os_str().to_string_lossy()));
+    let mut found: Vec<FileSurface> = row.into_iter().map(|row| surface(kind_of(row), said(row))).collect();
+    if let Some(binary) = binary(file.head) {
+        found.push(surface(binary.kind, binary.format.to_owned()));
+        return found;
+    }
+    match settings_surfaces(&path, file.text, row.is_some()) {
+        Ok(started) => found.extend(started.into_iter().map(|one| FileSurface {
+            kind: one.kind,
+            path: path.clone(),
+            line: one.line,
+            text: one.text,
+            is_command: one.is_command,
+            problem: match one.kind {
+                SurfaceKind::StartsPrograms => Some(STARTUP),
+                // A file that installing runs is a script like others, which stands where anybody looks.
+                SurfaceKind::Installer if !one.is_command => None,
+                kind => told(kind),
+            },
+        })),
+        Err(unread) => found.push(FileSurface {
+            line: unread.line,
+            problem: Some(UNREAD),
+            ..surface(SurfaceKind::StartsPrograms, format!("it cannot be read: {}", unread.reason))
+        }),
+    }
+    if is_program(&path, file.text) || syntax_of(file.path, file.text) == Syntax::Shell {
+        let first_line = file.text.lines().next().unwrap_or_default();
+        found.push(surface(SurfaceKind::Script, first_line.chars().take(200).collect()));
+    }
+    found
+}
+
+const fn kind_of(row: &Name) -> SurfaceKind {
+    match row.kind {
+        Kind::InstructsAgents => SurfaceKind::InstructsAgents,
+        _ => SurfaceKind::StartsPrograms,
+    }
+}
+
+fn said(row: &Name) -> String {
+    format!("{}: {}", row.tool, row.why)
+}
+
+const STARTUP: Told = Told {
+    rule: "startup-code",
+    message: "every Python that starts with the folder on its path runs the line",
+    fix: "put the code into a module that somebody imports",
+};
+
+const UNREAD: Told = Told {
+    rule: "settings-unread",
+    message: "another program may read these settings, and nobody knows what they start",
+    fix: "write them in plain JSON, YAML or TOML, without a key that is given twice",
+};
+
+/// What is said of each kind that nobody is asked about before it runs, or that nobody can look into.
+const TOLD: &[(SurfaceKind, Told)] = &[
+    (
+        SurfaceKind::Hook,
+        Told {
+            rule: "hook",
+            message: "the file hooks a command into programs that use the folder",
+            fix: "let the operator register hooks, after reading what they run",
+        },
+    ),
+    (
+        SurfaceKind::Server,
+        Told {
+            rule: "tool-server",
+            message: "the file names a server of tools, which is started or talked to without a question",
+            fix: "let the operator register servers, after reading what they run",
+        },
+    ),
+    (
+        SurfaceKind::Installer,
+        Told {
+            rule: "install-script",
+            message: "installing the package in this folder runs a command",
+            fix: "take the script out, and say in the text what has to be run",
+        },
+    ),
+    (
+        SurfaceKind::MachineCode,
+        Told {
+            rule: "machine-code",
+            message: "nobody can read what the file does",
+            fix: "ship the source, and say how it is built",
+        },
+    ),
+    (
+        SurfaceKind::Bytecode,
+        Told {
+            rule: "bytecode",
+            message: "the file runs and is not its source",
+            fix: "ship the source instead",
+        },
+    ),
+    (
+        SurfaceKind::Archive,
+        Told {
+            rule: "archive",
+            message: "nobody looked at what is in the archive",
+            fix: "ship the files as they are, so that they are scanned",
+        },
+    ),
+];
+
+fn told(kind: SurfaceKind) -> Option<Told> {
+    TOLD.iter().find(|(known, _)| *known == kind).map(|(_, told)| *told)
+}
+
+impl FileSurface {
+    /// Tells of what runs without being asked about.
+    pub(crate) fn tell(&self, problems: &mut SkillProblems) {
+        let Some(Told { rule, message, fix }) = self.problem else { return };
+        let position = FilePosition { path: &self.path, at: TextPosition { line: self.line, column: 1 } };
+        problems.add(rule, position, format_args!("{message}: {}", first_chars(&self.text)), fix);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade_skill::Dialect;
+
+    /// Every problem that is told has its levels.
+    #[test]
+    fn every_rule_has_its_levels() {
+        for told in TOLD.iter().map(|(_, told)| told).chain([&STARTUP, &UNREAD]) {
+            assert!(Dialect::rules().any(|known| known == told.rule), "{}", told.rule);
+        }
+    }
+}
