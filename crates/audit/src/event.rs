@@ -142,7 +142,7 @@ impl Bounds<'_> {
                 // A secret may stand in a word of its own, behind the option that names it.
                 let words: Vec<_> =
                     list.iter().take(MAX_DETAILS).map(|text| self.start(text, MAX_SEARCHED_BYTES)).collect();
-                let safe = redact_words(self.redactor, &words);
+                let safe = self.redactor.redact_words(&words);
                 Detail::List(safe.iter().map(|text| self.cut_to_size(text)).collect())
             }
         }
@@ -166,25 +166,6 @@ impl Bounds<'_> {
         self.cut |= end < text.len();
         text.get(..end).unwrap_or_default().to_owned()
     }
-}
-
-/// Redacts each word by itself, and the one behind an option that names a secret.
-fn redact_words(redactor: &Redactor, words: &[String]) -> Vec<String> {
-    let behind = std::iter::once(None).chain(words.iter().map(Some));
-    words.iter().zip(behind).map(|(word, before)| redact_word(redactor, before, word)).collect()
-}
-
-fn redact_word(redactor: &Redactor, before: Option<&String>, word: &str) -> String {
-    let alone = redactor.redact(word);
-    let Some(option) = before.filter(|before| before.starts_with('-')) else { return alone.into_owned() };
-    let pair = format!("{option} {alone}");
-    // The option stands as it was, so what changed is the word behind it.
-    let redacted = redactor.redact(&pair);
-    redacted
-        .strip_prefix(option.as_str())
-        .and_then(|rest| rest.strip_prefix(' '))
-        .unwrap_or(&alone)
-        .to_owned()
 }
 
 impl From<&str> for Detail {

@@ -94,7 +94,7 @@ pub enum Recorded {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct AuditTrail(Arc<Inner>);
+pub struct AuditTrail(Arc<Inner>, Arc<Redactor>);
 
 struct Inner {
     /// Where it is, without links.
@@ -156,7 +156,8 @@ impl AuditTrail {
         let writer = Some(Writer::enter(&folder).map_err(enter)?);
         let (path, named) = (path.clone(), named.to_owned());
         let store = Mutex::new(store);
-        let trail = Self(Arc::new(Inner { path, named, store, sealing, writer, options, clock }));
+        let redactor = Arc::new(options.redactor.clone());
+        let trail = Self(Arc::new(Inner { path, named, store, sealing, writer, options, clock }), redactor);
         trail.write(Due::Sometimes, &mut |store, now, seal| {
             store.recover(&|name| writers::is_alive(&folder, name), now, seal).map(drop)
         })?;
@@ -189,7 +190,7 @@ impl AuditTrail {
         let options = AuditOptions { register: register.map(Path::to_path_buf), ..AuditOptions::default() };
         let inner =
             Inner { path, named, store, sealing: None, writer: None, options, clock: SystemTime::now };
-        Ok(Self(Arc::new(inner)))
+        Ok(Self(Arc::new(inner), Arc::default()))
     }
 
     /// Opens the trail of this user, see [`AuditTrail::default_path`], or creates it.
@@ -215,6 +216,13 @@ impl AuditTrail {
         let name = if cfg!(feature = "sqlite") { "audit.db" } else { "audit.jsonl" };
         let folder = crate::private::state_folder(|name| std::env::var_os(name).map(PathBuf::from))?;
         Some(folder.join(name))
+    }
+
+    /// Returns the same trail, for what must not have the values of these variables on record: what a command gets for its
+    /// environment, it may name and print.
+    #[must_use]
+    pub fn hiding<'v>(&self, variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
+        Self(Arc::clone(&self.0), Arc::new(Redactor::clone(&self.1).hide_variables(variables)))
     }
 
     /// Puts an event on record that stands for itself. It is on the disk when this returns.
@@ -362,7 +370,7 @@ impl AuditTrail {
             .writer
             .as_ref()
             .ok_or_else(|| misused(event.kind, "cannot be written: the trail was opened to be read"))?;
-        let event = event.made_safe(&self.0.options.redactor);
+        let event = event.made_safe(&self.1);
         let due = if event.kind.phase() == EventPhase::End { Due::Now } else { Due::Sometimes };
         let draft = Draft { event, run, writer: writer.name.clone() };
         let kept = self.write(due, &mut |store, now, seal| store.append(vec![draft.clone()], now, seal));

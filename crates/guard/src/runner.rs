@@ -11,6 +11,7 @@
 mod egress;
 mod record;
 
+use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
@@ -78,17 +79,34 @@ pub enum NotRun {
     },
 }
 
+impl RunRecord {
+    /// The same, without the values of these variables: they may be secret, and the command that gets them may name them.
+    fn hiding(self, given: &[(OsString, OsString)]) -> Self {
+        let given: Vec<_> =
+            given.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy())).collect();
+        let given = given.iter().map(|(name, value)| (&**name, &**value));
+        Self { trail: self.trail.map(|trail| trail.hiding(given)), ..self }
+    }
+}
+
 impl PreparedRun {
     /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else.
     ///
     /// # Errors
     /// When no proxy can be started.
     pub fn new(mut spec: SandboxSpec, egress: Option<Egress>, record: RunRecord) -> io::Result<Self> {
+        let record = record.hiding(&spec.environment.set);
         let proxy = egress.map(|egress| EgressProxy::start(egress, record.clone())).transpose()?;
         if let Some(proxy) = &proxy {
             spec.network = proxy.network();
         }
-        Ok(Self { facts: probe(&spec), spec, proxy, record, pool: None, control: RunControl::default() })
+        let facts = probe(&spec);
+        let environment = &facts.environment;
+        let handed_on = spec.environment.pass.iter().filter_map(|name| environment.get_key_value(name));
+        let record = record.hiding(
+            handed_on.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>().as_slice(),
+        );
+        Ok(Self { facts, spec, proxy, record, pool: None, control: RunControl::default() })
     }
 
     /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod properties;
+mod redacted;
 #[cfg(test)]
 mod seeds;
 #[cfg(test)]

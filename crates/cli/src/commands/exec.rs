@@ -330,8 +330,7 @@ fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
 
 /// What is put on record before the command begins.
 fn started(args: &ExecArgs) -> AuditEvent {
-    let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
-    AuditEvent::new(EventKind::SandboxStarted).with("command", words.join(" "))
+    AuditEvent::new(EventKind::SandboxStarted).with("command", text(&args.command))
 }
 
 /// A command has a terminal of its own if that was asked for. If not, it sees pipes, whatever the streams of this program are:

@@ -1,0 +1,179 @@
+//! Secrets among the words of commands, as a shell reads them.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use stockade_shell::{Actions, Arg, Assignment, DataFlow, ReadOptions, Run, Script, Span};
+
+use super::names::naming;
+use super::options::{POSITIONS, READERS, ROWS};
+use super::settings::value;
+use super::values::is_secret;
+use super::words;
+
+/// What stands in a command that may have a secret among its words: a program of the tables, or a word of which names of
+/// secrets are made.
+static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = [
+        "pass", "pwd", "secret", "token", "cred", "key", "auth", "session", "cookie", "mnemonic", "sas",
+        "jwt", "pin",
+    ];
+    let programs = ROWS.iter().map(|row| row.programs).chain(POSITIONS.iter().map(|place| place.programs));
+    let programs = programs.chain(READERS.iter().map(|reader| reader.0)).flatten().copied();
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words.into_iter().chain(programs)).ok()
+});
+
+/// Finds what is secret in a text if it is a command. Of a text that no shell reads, what could be recognised counts.
+pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+    if HINTS.as_ref().is_some_and(|hints| !hints.is_match(text)) {
+        return;
+    }
+    let options = ReadOptions::default();
+    let actions = match Script::read_despite_appearance(text, &options) {
+        Ok(script) => script.actions(),
+        Err(_) => Script::read_partly(text, &options).actions(),
+    };
+    for run in &actions.runs {
+        let words = words_of(run);
+        add(text, run.span, &words, &words::find(&words), found);
+    }
+    for assignment in &actions.assignments {
+        assigned(text, assignment, found);
+    }
+    handed_over(text, &actions, found);
+}
+
+/// The words of a command, as far as they are certain.
+fn words_of<'r>(run: &'r Run<'_>) -> Vec<&'r str> {
+    run.argv.iter().map(known).collect()
+}
+
+fn known<'a>(word: &'a Arg<'_>) -> &'a str {
+    match word {
+        Arg::Known(text) => text,
+        Arg::Unknown { prefix, .. } => prefix,
+    }
+}
+
+fn assigned(text: &str, assignment: &Assignment<'_>, found: &mut Vec<Range<usize>>) {
+    let value = known(&assignment.value);
+    if is_secret(naming(&assignment.name), value) {
+        let value = [assignment.name.as_ref(), value];
+        add(text, assignment.span, &value, &[(1, 0..value[1].len())], found);
+    }
+}
+
+/// Finds what is handed to a program that reads a secret from its input.
+fn handed_over(text: &str, actions: &Actions<'_>, found: &mut Vec<Range<usize>>) {
+    let reads = |range: &Range<usize>| {
+        let runs = actions.runs.get(range.clone()).unwrap_or_default();
+        runs.iter().any(|run| {
+            let through =
+                run.call_chain.iter().any(|program| program == "sudo") && run.span.of(text).contains("-S");
+            through || words::reads_secret(&words_of(run))
+        })
+    };
+    for flow in actions.flows.iter().filter(|flow| flow.through == DataFlow::Input && reads(&flow.into)) {
+        for run in actions.runs.get(flow.from.clone()).unwrap_or_default() {
+            let words = words_of(run);
+            add(text, run.span, &words, &words::printed(&words), found);
+        }
+    }
+    for run in actions.runs.iter().filter(|run| words::reads_secret(&words_of(run))) {
+        found.extend(written_there(text, run.span));
+    }
+}
+
+/// Finds what a command is given to read in its own line (`<<<`), or in the lines behind it (`<<`).
+fn written_there(text: &str, span: Span) -> Option<Range<usize>> {
+    let line = text.get(span.start..)?.split('\n').next()?;
+    let at = line.find("<<")?;
+    let start = |rest: &str| span.start + line.len() - rest.len();
+    if let Some(word) = line.get(at..)?.strip_prefix("<<<") {
+        return Some(value(text, start(word.trim_start())));
+    }
+    let end = line.get(at + 2..)?.trim_start_matches('-').trim_start().trim_matches(['"', '\'', '\\']);
+    let end = end.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    let from = span.start + line.len() + 1;
+    let body = text.get(from..)?;
+    let lines = body.split_inclusive('\n').take_while(|line| line.trim() != end);
+    Some(from..from + lines.map(str::len).sum::<usize>())
+}
+
+/// Adds where these parts of words stand in the text. A word that is spelled in another way than it is read, and so is not found,
+/// takes everything with it up to the next one.
+fn add(text: &str, span: Span, words: &[&str], secrets: &[words::Found], found: &mut Vec<Range<usize>>) {
+    if secrets.is_empty() {
+        return;
+    }
+    let places = locate(text, span, words);
+    for (place, part) in secrets {
+        let at = |place: usize| places.get(place).cloned().flatten();
+        found.push(match at(*place) {
+            Some(word) if word.len() == words.get(*place).map_or(0, |word| word.len()) => {
+                word.start + part.start..word.start + part.end
+            }
+            Some(word) => word,
+            None => {
+                let before = (0..*place).rev().find_map(at).map_or(span.start, |word| word.end);
+                let next = (place + 1..places.len()).find_map(at).map_or(span.end, |word| word.start);
+                before..next
+            }
+        });
+    }
+}
+
+/// Finds each word behind the one before.
+fn locate(text: &str, span: Span, words: &[&str]) -> Vec<Option<Range<usize>>> {
+    let mut at = span.start;
+    let mut places = Vec::with_capacity(words.len());
+    for word in words {
+        let place = next(text, at..span.end.min(text.len()), word);
+        at = place.as_ref().map_or(at, |place| place.end);
+        places.push(place);
+    }
+    places
+}
+
+/// How far behind the word before a word is looked for: a long search for each of many words would take too long.
+const NEAR: usize = 512;
+
+fn next(text: &str, within: Range<usize>, word: &str) -> Option<Range<usize>> {
+    let end = text.floor_char_boundary(within.end.min(within.start.saturating_add(NEAR + word.len())));
+    let (searched, mut at) = (text.get(within.start..end).filter(|_| !word.is_empty())?, 0);
+    let is_sign = |byte: Option<&u8>| {
+        byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'.' | b'/'))
+    };
+    let bytes = text.as_bytes();
+    while let Some(hit) = searched.get(at..)?.find(word) {
+        let start = within.start + at + hit;
+        let place = start..start + word.len();
+        let before = start.checked_sub(1).filter(|_| start > within.start).and_then(|at| bytes.get(at));
+        if is_sign(before) && is_sign(bytes.get(place.end)) {
+            return Some(place);
+        }
+        at += hit + word.chars().next().map_or(1, char::len_utf8);
+    }
+    let mut starts =
+        (0..searched.len().min(NEAR)).filter_map(|at| Some(searched.get(at..)?.len()).map(|_| at));
+    starts.find_map(|at| Some(within.start + at..within.start + at + spelled(searched.get(at..)?, word)?))
+}
+
+/// The longest word that is looked for in another spelling.
+const MAX_SPELLED: usize = 1024;
+
+/// Returns how long a spelling of the word is with which a text begins: between its characters there are signs that quote.
+fn spelled(text: &str, word: &str) -> Option<usize> {
+    let mut rest = text;
+    if word.len() > MAX_SPELLED {
+        return None;
+    }
+    for c in word.chars() {
+        while !rest.starts_with(c) {
+            rest = rest.strip_prefix(['\\', '\'', '"'])?;
+        }
+        rest = rest.strip_prefix(c)?;
+    }
+    Some(text.len() - rest.len())
+}

@@ -1,0 +1,350 @@
+//! Secrets that have a form of their own, wherever they stand.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use regex_automata::Input;
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+
+use super::values::{is_random, is_reference, looks_secret};
+
+/// A form of secrets.
+struct Form {
+    /// What the form is, for whoever reads the table.
+    #[cfg_attr(not(test), expect(dead_code, reason = "names the row"))]
+    name: &'static str,
+    /// A linear-time regular expression. Its first group is the secret.
+    pattern: &'static str,
+    /// Every match holds one of these, in lower case: the expression is not run on a text without.
+    hints: &'static [&'static str],
+    /// What must be true of the secret besides.
+    must: fn(&str) -> bool,
+    /// Texts with the secret between `‹` and `›`.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests run them"))]
+    hides: &'static [&'static str],
+    /// Texts that must stay as they are.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests run them"))]
+    keeps: &'static [&'static str],
+}
+
+fn any(_: &str) -> bool {
+    true
+}
+
+fn no_reference(value: &str) -> bool {
+    !is_reference(value)
+}
+
+/// What a header says behind its scheme is there, and not only where it is.
+fn credentials(value: &str) -> bool {
+    let schemes = ["bearer", "basic", "token", "digest", "apikey", "bot", "negotiate"];
+    let words =
+        value.split_whitespace().filter(|word| !schemes.contains(&word.to_ascii_lowercase().as_str()));
+    words.into_iter().any(|word| !is_reference(word))
+}
+
+/// Letters and digits by chance, and not the text of something else that was encoded.
+fn random(value: &str) -> bool {
+    is_random(value.as_bytes()) && !is_encoded_text(value)
+}
+
+fn is_encoded_text(value: &str) -> bool {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(value.trim_end_matches('='));
+    bytes.is_ok_and(|bytes| bytes.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')))
+}
+
+/// A name of somebody alone is none; what looks like no name is a token.
+fn token_for_name(value: &str) -> bool {
+    no_reference(value) && value.len() >= 16 && looks_secret(value)
+}
+
+#[rustfmt::skip]
+const FORMS: &[Form] = &[
+    Form {
+        name: "a private key",
+        pattern: r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----([^-]*(?:-{1,4}[^-]+)*)",
+        hints: &["private key"],
+        must: any,
+        hides: &[
+            "-----BEGIN RSA PRIVATE KEY-----‹\nMIIEow\n›-----END RSA PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----‹MIIEow and cut off›",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----‹\n\nlQOYBF\n=x-1\n›-----END PGP PRIVATE KEY BLOCK-----",
+        ],
+        keeps: &["-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"],
+    },
+    Form {
+        name: "a private key of PuTTY",
+        pattern: r"(?s:PuTTY-User-Key-File-[0-9].*?Private-Lines: ?[0-9]+)((?s:.*))",
+        hints: &["putty-user-key-file"],
+        must: any,
+        hides: &["PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\nPrivate-Lines: 8‹\nAAAAgQ\n›"],
+        keeps: &["PuTTY-User-Key-File is its first line"],
+    },
+    Form {
+        name: "the body of a private key",
+        pattern: r"(?-u:\b)((?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9]{5}IBA[A-Z]|MC4CAQAw)[A-Za-z0-9+/=\\\r\n]{40,})",
+        hints: &["b3blbnnzac1rzxktdje", "mii", "mc4caqaw"],
+        must: any,
+        hides: &["echo ‹b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2g›"],
+        keeps: &["MIIEow"],
+    },
+    Form {
+        name: "a JSON Web Token",
+        pattern: r"(?-u:\b)(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*)",
+        hints: &["eyj"],
+        must: any,
+        hides: &["x=‹eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl›"],
+        keeps: &["eyJ is how they begin"],
+    },
+    Form {
+        name: "a header that carries credentials",
+        pattern: r#"(?i-u:\b(?:proxy-)?authorization|\bset-cookie|\bcookie|\bx-amz-security-token|\bx-vault-token|\bx-[a-z-]*(?:api-?key|token|secret|auth)|\bapi-?key|\bprivate-token|\bocp-apim-subscription-key)[\x20\t]*:[\x20\t]*([^\r\n"'\x20\t][^\r\n"']*)"#,
+        hints: &["authorization", "cookie", "x-", "apikey", "api-key", "private-token", "subscription-key"],
+        must: credentials,
+        hides: &[
+            "curl -H 'Authorization: ‹Basic dXNlcjpwdw==›' x", "Cookie: ‹session=1; theme=dark›", "-H 'X-Api-Key: ‹abc›'",
+            "-H \"PRIVATE-TOKEN: ‹abcdef›\"", "X-Vault-Token: ‹s.abc›", "-H 'X-Auth-Token:‹abc›'",
+        ],
+        keeps: &["the authorization failed", "a cookie, please", "-H \"Authorization: $AUTH\"", "x-request-id: 1234"],
+    },
+    Form {
+        name: "a bearer token",
+        pattern: r"(?i-u:\bbearer)(?:[\x20\t]+|%20|\+)([A-Za-z0-9._~+/=-]{6,})",
+        hints: &["bearer"],
+        must: |value| value.bytes().any(|byte| byte.is_ascii_digit()) || value.len() >= 20,
+        hides: &["auth bearer ‹abcdef123456›", "Bearer ‹eyJx.y-z_1›"],
+        keeps: &["the bearer of news", "a bearer instrument"],
+    },
+    Form {
+        name: "a password in a URL",
+        pattern: r#"://[^/?#@:\x00-\x20"']*:([^/?#@\x00-\x20"']+(?:@[^/?#@:\x00-\x20"'.]*)*)@"#,
+        hints: &["://"],
+        must: no_reference,
+        hides: &[
+            "git clone https://me:‹hunter2›@x.example/r", "postgres://app:‹p%40ss›@db:5432/x", "redis://:‹pw›@localhost:6379",
+            "https://me:‹p@ss›@x.example",
+        ],
+        keeps: &["https://x.example:8080/a@b", "ssh://git@x.example:22/r", "https://$USER:$PW@x.example", "https://u:$PW@x.example"],
+    },
+    Form {
+        name: "a token for a name in a URL",
+        pattern: r#"://([^/?#@:\x00-\x20"']+):?@"#,
+        hints: &["://"],
+        must: token_for_name,
+        hides: &["https://‹4f6c1b0d9e8a7b6c5d4e3f2a1b0c9d8e›@o1.ingest.sentry.io/1", "git clone https://‹a1b2c3d4e5f6a7b8c9d0›@x.example/r"],
+        keeps: &["ssh://git@x.example/r", "https://first.last@x.example/", "https://$TOKEN@x.example/", "ssh://deploy-user-2@x.example"],
+    },
+    Form {
+        name: "a password beside a name, as remote tools take them",
+        pattern: r"(?:^|[\x20\t])[A-Za-z0-9_.-]+/[A-Za-z0-9_.$-]+:([^\x20\t@/]{3,})@[A-Za-z0-9_.-]+(?:[\x20\t]|$)",
+        hints: &["@"],
+        must: |value| no_reference(value) && !value.bytes().all(|byte| byte.is_ascii_digit()),
+        hides: &["psexec.py corp/admin:‹Winter2024!›@10.0.0.1"],
+        keeps: &["docker pull registry/team/app:1.2@sha256", "scp a/b:c d@e"],
+    },
+    Form {
+        name: "an address to which whoever knows it may post",
+        pattern: r"(?i-u:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/webhookb2/|hooks\.zapier\.com/hooks/catch/|outlook\.office\.com/webhook/|chat\.googleapis\.com/v1/spaces/)([A-Za-z0-9_@/?=&%.-]{12,})",
+        hints: &["hooks.slack.com", "api/webhooks", "webhook.office.com", "hooks.zapier.com", "office.com/webhook", "chat.googleapis.com"],
+        must: any,
+        hides: &["curl https://hooks.slack.com/services/‹T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX›", "https://discord.com/api/webhooks/‹1234567890/abc-DEF_ghi›"],
+        keeps: &["https://hooks.slack.com/docs"],
+    },
+    Form {
+        name: "a token of Airtable",
+        pattern: r"(?-u:\b)(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})",
+        hints: &["pat"],
+        must: any,
+        hides: &["‹pat0aB1cD2eF3gH4i.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef›"],
+        keeps: &["patch.diff"],
+    },
+    Form {
+        name: "a token of Telegram",
+        pattern: r"(?:^|[^0-9A-Za-z])(?:bot)?([0-9]{8,10}:[A-Za-z0-9_-]{34,36})(?:[^A-Za-z0-9_-]|$)",
+        hints: &[":"],
+        must: any,
+        hides: &["https://api.telegram.org/bot‹1234567890:AAGmZ3x-Kq81LmNo24Pq7Rs9TuVw3XyZab_›/getMe"],
+        keeps: &["2026:11", "12345678:9"],
+    },
+    Form {
+        name: "a token of Discord",
+        pattern: r"(?-u:\b)([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})",
+        hints: &["."],
+        must: |value| is_random(value.as_bytes()),
+        hides: &["‹MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs›"],
+        keeps: &["MyVeryLongNameOfAJavaPackage.sub.more"],
+    },
+    Form {
+        name: "a key of Twilio",
+        pattern: r"(?-u:\b)((?:SK|AC)[0-9a-f]{32})(?-u:\b)",
+        hints: &["sk", "ac"],
+        must: any,
+        hides: &["twilio ‹SK0123456789abcdef0123456789abcdef›"],
+        keeps: &["SK0123"],
+    },
+    Form {
+        name: "a key of Mailchimp",
+        pattern: r"(?-u:\b)([0-9a-f]{32}-us[0-9]{1,2})(?-u:\b)",
+        hints: &["-us"],
+        must: any,
+        hides: &["‹0123456789abcdef0123456789abcdef-us12›"],
+        keeps: &["en-us", "0123456789abcdef0123456789abcdef"],
+    },
+    Form {
+        name: "a secret of an application in Azure",
+        pattern: r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,})",
+        hints: &["q~"],
+        must: any,
+        hides: &["‹abC8Q~dEfGhIjKlMnOpQrStUvWxYz0123456789ab›"],
+        keeps: &["8Q~short"],
+    },
+    Form {
+        name: "a key of an account in Azure, which 64 bytes make",
+        pattern: r"(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{86}==)",
+        hints: &["=="],
+        must: random,
+        hides: &["‹4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi0wXk4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi0wXkAb12Cd==›"],
+        keeps: &["aGVsbG8gd29ybGQ=="],
+    },
+    Form {
+        name: "a key of Cloudflare, which has an odd number of digits",
+        pattern: r"(?:^|[^0-9A-Za-z])([0-9a-f]{37})(?:[^0-9A-Za-z]|$)",
+        hints: &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"],
+        must: any,
+        hides: &["X ‹0123456789abcdef0123456789abcdef01234›"],
+        keeps: &["da39a3ee5e6b4b0d3255bfef95601890afd80709"],
+    },
+    Form {
+        name: "forty letters and digits by chance, as Amazon and Cloudflare make them",
+        pattern: r"(?:^|[^A-Za-z0-9+/_.-])([A-Za-z0-9+/_-]{40})(?:[^A-Za-z0-9+/=_.-]|$)",
+        hints: &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"],
+        must: random,
+        hides: &["aws ‹wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY› x", "x=‹Zx81LmNo24Pq7Rs9TuVw3XyZaB5cDeF6gHiJkLm0›"],
+        keeps: &["da39a3ee5e6b4b0d3255bfef95601890afd80709", "src/main/java/org/example/app/Main2024/Ab", "echo VGhpcyBpcyBhIHRleHQgb2YgdGhpcnR5IGJ5dGU"],
+    },
+    Form {
+        name: "a password in a statement of SQL",
+        pattern: r"(?i-u:\bpassword\(|\bidentified(?:[\x20\t]+with[\x20\t]+[a-z0-9_]+)?[\x20\t]+by(?:[\x20\t]+password)?[\x20\t]+|\b(?:user|role|login)\b[\x20\x21\x23-\x26\x28-\x3a\x3c-\x7e]{1,200}\bpassword[\x20\t]*=?[\x20\t]+|\bset[\x20\t]+password[\x20-\x3a\x3c-\x7e]{0,200}=[\x20\t]*)\\?['\x22]([^'\x22\\]+)",
+        hints: &["password", "identified"],
+        must: no_reference,
+        hides: &["ALTER USER bob PASSWORD '‹hunter2›'", "IDENTIFIED BY '‹hunter2›'", "PASSWORD('‹hunter2›')", "SET PASSWORD FOR bob = '‹pw›'"],
+        keeps: &["the password is 'reset'", "echo \"password\" | md5sum | tr 'a' 'b'", "grep 'Failed password' x 'y'"],
+    },
+];
+
+/// The table, ready to use.
+struct Compiled {
+    /// Finds the hints of all forms in one pass.
+    hints: Option<AhoCorasick>,
+    /// Which form a hint belongs to.
+    of_hint: Vec<usize>,
+    regexes: Vec<Regex>,
+}
+
+static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
+    let hints = FORMS.iter().flat_map(|form| form.hints);
+    let of_hint = FORMS.iter().enumerate().flat_map(|(index, form)| form.hints.iter().map(move |_| index));
+    Compiled {
+        hints: AhoCorasick::builder().ascii_case_insensitive(true).build(hints).ok(),
+        of_hint: of_hint.collect(),
+        regexes: FORMS.iter().filter_map(|form| compile(form.pattern)).collect(),
+    }
+});
+
+/// A test compiles every pattern of the table, so none is missing here.
+fn compile(pattern: &str) -> Option<Regex> {
+    Regex::builder().syntax(syntax::Config::new().unicode(true)).build(pattern).ok()
+}
+
+/// Finds what has a form of the table.
+pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+    let wanted = hinted(text);
+    let forms = FORMS.iter().zip(&COMPILED.regexes).zip(wanted).filter(|(_, wanted)| *wanted);
+    for ((form, regex), _) in forms {
+        matches(form, regex, text, found);
+    }
+}
+
+fn matches(form: &Form, regex: &Regex, text: &str, found: &mut Vec<Range<usize>>) {
+    let mut captures = regex.create_captures();
+    let mut at = 0;
+    while at <= text.len() {
+        regex.search_captures(&Input::new(text).range(at..), &mut captures);
+        let (Some(whole), Some(secret)) = (captures.get_match(), captures.get_group(1)) else { break };
+        let secret = secret.range();
+        if text.get(secret.clone()).is_some_and(form.must) {
+            found.push(secret.clone());
+        }
+        // What stands behind a secret may be what stands before the next.
+        at = if secret.is_empty() { whole.end().max(at + 1) } else { secret.end };
+    }
+}
+
+/// Returns which expressions have a hint in the text.
+fn hinted(text: &str) -> [bool; FORMS.len()] {
+    let mut wanted = [false; FORMS.len()];
+    let Some(hints) = &COMPILED.hints else {
+        // Without the automaton nothing can be ruled out.
+        return [true; FORMS.len()];
+    };
+    for hint in hints.find_overlapping_iter(text) {
+        let form = COMPILED.of_hint.get(hint.pattern().as_usize());
+        if let Some(wanted) = form.and_then(|&form| wanted.get_mut(form)) {
+            *wanted = true;
+        }
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn found(form: &Form, text: &str) -> Vec<Range<usize>> {
+        let regex = compile(form.pattern).unwrap_or_else(|| panic!("{} does not compile", form.name));
+        let mut found = Vec::new();
+        matches(form, &regex, text, &mut found);
+        found
+    }
+
+    #[test]
+    fn every_form_hides_its_secrets_and_keeps_the_rest() {
+        for form in FORMS {
+            for marked in form.hides {
+                let (before, rest) = marked.split_once('‹').unwrap();
+                let (secret, after) = rest.split_once('›').unwrap();
+                let text = format!("{before}{secret}{after}");
+                let range = before.len()..before.len() + secret.len();
+                assert_eq!(found(form, &text), std::slice::from_ref(&range), "{}: {text}", form.name);
+                let mut all = Vec::new();
+                find(&text, &mut all);
+                assert!(all.contains(&range), "{}: no hint in {text}", form.name);
+            }
+            for text in form.keeps {
+                assert!(found(form, text).is_empty(), "{}: {text}", form.name);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_hint_hides_a_secret_from_its_expression(
+            pieces in prop::collection::vec(
+                prop::sample::select(FORMS.iter().flat_map(|form| form.hides.iter().chain(form.keeps).chain(form.hints)).copied().collect::<Vec<_>>()),
+                0..6,
+            ),
+            upper: bool,
+        ) {
+            let text = pieces.concat().replace(['‹', '›'], "");
+            let text = if upper { text.to_uppercase() } else { text };
+            let (mut hinted, mut all) = (Vec::new(), Vec::new());
+            find(&text, &mut hinted);
+            FORMS.iter().zip(&COMPILED.regexes).for_each(|(form, regex)| matches(form, regex, &text, &mut all));
+            prop_assert_eq!(hinted, all);
+        }
+    }
+}

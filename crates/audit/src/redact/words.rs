@@ -1,0 +1,180 @@
+//! Which words of one command are secrets, by the program and by the word before.
+
+use std::ops::Range;
+
+use super::names::{Naming, is_exact, is_switch, naming};
+use super::options::{OTHERWISE, POSITIONS, Part, READERS, ROWS, Row, Shape};
+use super::values::{is_reference, is_secret, looks_secret};
+
+/// A secret among the words of a command: the place of its word, and the bytes of the word that are secret.
+pub(super) type Found = (usize, Range<usize>);
+
+/// Finds the secrets among the words of a command. A word that is not known is what is known of its beginning.
+pub(super) fn find(words: &[&str]) -> Vec<Found> {
+    let Some(program) = words.first().map(|word| program(word)) else { return Vec::new() };
+    let mut found = Vec::new();
+    for row in ROWS.iter().filter(|row| row.programs.contains(&program) && has(words, row.verb)) {
+        by_option(words, row, &mut found);
+    }
+    by_place(program, words, &mut found);
+    by_name(program, words, &mut found);
+    found
+}
+
+/// Whether a command reads a secret from its standard input.
+pub(super) fn reads_secret(words: &[&str]) -> bool {
+    let program = words.first().map_or("", |word| program(word));
+    READERS.iter().any(|(programs, word)| programs.contains(&program) && has(words, word))
+}
+
+/// Finds what a command prints, where what it prints is a secret.
+pub(super) fn printed(words: &[&str]) -> Vec<Found> {
+    let program = words.first().map_or("", |word| program(word));
+    let first = match program {
+        "echo" => 1,
+        // The first says how the others are printed, unless it is alone.
+        "printf" if words.len() > 2 => 2,
+        "printf" => 1,
+        _ => return Vec::new(),
+    };
+    let printed = words
+        .iter()
+        .enumerate()
+        .skip(first)
+        .filter(|(_, word)| !word.starts_with('-') && !is_reference(word));
+    printed.map(|(place, word)| (place, 0..word.len())).filter(|(_, part)| !part.is_empty()).collect()
+}
+
+/// The name of a program without its folder.
+pub(super) fn program(word: &str) -> &str {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    name.strip_suffix(".exe").or_else(|| name.strip_suffix(".py")).unwrap_or(name)
+}
+
+fn has(words: &[&str], wanted: &str) -> bool {
+    wanted.is_empty() || words.iter().skip(1).any(|word| *word == wanted)
+}
+
+fn by_option(words: &[&str], row: &Row, found: &mut Vec<Found>) {
+    for (place, word) in words.iter().enumerate().skip(1) {
+        for option in row.options {
+            let is_long = option.starts_with("--") || option.len() > 3;
+            let joined = word
+                .strip_prefix(option)
+                .filter(|value| !value.is_empty() && (!is_long || value.starts_with('=')));
+            let is_alone = *word == *option || (!is_long && ends_cluster(word, option, row));
+            match joined {
+                Some(value) if row.shape != Shape::Apart => {
+                    let value = value
+                        .strip_prefix(['=', ':'])
+                        .filter(|_| is_long || *option == "/p")
+                        .unwrap_or(value);
+                    push(row.part, place, word, word.len() - value.len(), found);
+                }
+                _ if is_alone && row.shape != Shape::Joined => {
+                    let next = words.get(place + 1).copied().unwrap_or_default();
+                    push(row.part, place + 1, next, 0, found);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `-su` ends in `-u`, for programs whose short options may stand together.
+fn ends_cluster(word: &str, option: &str, row: &Row) -> bool {
+    let letters = word
+        .strip_prefix('-')
+        .filter(|letters| letters.len() < 6 && letters.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let last = option.strip_prefix('-').filter(|last| last.len() == 1);
+    row.shape == Shape::Either && letters.zip(last).is_some_and(|(letters, last)| letters.ends_with(last))
+}
+
+/// Adds what is secret of a word from this byte on.
+fn push(part: Part, place: usize, word: &str, from: usize, found: &mut Vec<Found>) {
+    let value = word.get(from..).unwrap_or_default();
+    let end = word.len();
+    let after = |sign: char| value.find(sign).map(|at| from + at + 1..end);
+    let secret = match part {
+        Part::Whole => Some(from..end),
+        Part::AfterColon => match value.split_once(':') {
+            Some((name, "")) if looks_secret(name) => Some(from..end - 1),
+            Some(_) => after(':'),
+            None => looks_secret(value).then_some(from..end),
+        },
+        Part::AfterPercent => after('%'),
+        Part::AfterComma => after(','),
+        Part::AfterSlash => {
+            after('/').map(|range| range.start..word.rfind('@').filter(|at| *at > range.start).unwrap_or(end))
+        }
+        Part::Pass => value.strip_prefix("pass:").map(|secret| end - secret.len()..end),
+        Part::Cookies => value.contains('=').then_some(from..end),
+        Part::Header => value.split_once(':').and_then(|(name, value)| {
+            let value = value.trim_start();
+            is_secret(naming(name), value).then_some(end - value.len()..end)
+        }),
+    };
+    let is_value = |range: &Range<usize>| {
+        word.get(range.clone()).is_some_and(|value| !value.is_empty() && !is_reference(value))
+    };
+    let is_option = from == 0 && word.starts_with("--");
+    found.extend(secret.filter(|range| is_value(range) && !is_option).map(|range| (place, range)));
+}
+
+fn by_place(program: &str, words: &[&str], found: &mut Vec<Found>) {
+    for row in POSITIONS.iter().filter(|row| row.programs.contains(&program)) {
+        let start = match row.after.first() {
+            None => Some(1),
+            Some(word) => words.iter().position(|found| found == word).map(|at| at + 1),
+        };
+        let Some(start) = start else { continue };
+        let mut places = words.iter().enumerate().skip(start).filter(|(_, word)| !word.starts_with('-'));
+        if let Some((place, word)) = places.nth(row.skip) {
+            push(row.part, place, word, 0, found);
+        }
+    }
+}
+
+/// Finds what stands behind an option, or behind `=`, that is named like a secret.
+fn by_name(program: &str, words: &[&str], found: &mut Vec<Found>) {
+    let is_otherwise = |word: &str| {
+        OTHERWISE.iter().any(|(programs, option)| programs.contains(&program) && *option == word)
+    };
+    let sets = words.iter().position(|word| ["set", "config", "config:set", "set-secret"].contains(word));
+    for (place, word) in words.iter().enumerate().skip(1) {
+        assigned(place, word, found);
+        let option = word.trim_start_matches('-');
+        let is_option = option.len() < word.len() && option.len() > 1 && !is_switch(option);
+        // `aws configure set aws_secret_access_key VALUE`
+        let is_setting = sets.is_some_and(|set| set < place) && option.contains(['_', '.', ':', '-']);
+        // `-ppassword` is `-p` and a password.
+        let is_one =
+            word.starts_with("--") || !is_option || is_exact(option) || option.contains(['-', '_', '.']);
+        let said = if is_one { naming(option) } else { Naming::Ordinary };
+        if word.contains('=') || is_otherwise(word) || !(is_option || is_setting) || said < Naming::Perhaps {
+            continue;
+        }
+        let next = words.get(place + 1).copied().unwrap_or_default();
+        if !next.starts_with("--")
+            && is_secret(said, next)
+            && !(next.starts_with('-') && said < Naming::Password)
+        {
+            found.push((place + 1, 0..next.len()));
+        }
+    }
+}
+
+/// `NAME=value` is one word, whatever signs are in the value.
+fn assigned(place: usize, word: &str, found: &mut Vec<Found>) {
+    for (at, _) in word.match_indices('=').take(4) {
+        let (before, value) = (word.get(..at).unwrap_or_default(), word.get(at + 1..).unwrap_or_default());
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let name = before.trim_start_matches('-').rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
+        // Further settings may follow; what stands before them is found by the signs between.
+        let is_last = !value.contains('=') || value.trim_end_matches('=').find('=').is_none();
+        if is_last && !value.contains(['&', '\n']) && is_secret(naming(name), value.trim_matches(['"', '\'']))
+        {
+            found.push((place, at + 1..word.len()));
+        }
+    }
+}
