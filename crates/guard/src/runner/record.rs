@@ -3,7 +3,7 @@
 use stockade_exec_sandbox::Property;
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, EventSeverity};
-use crate::exec::{End, Enforcement, LeftBy, Network, Outcome, Plan, Provider};
+use crate::exec::{Denial, End, Enforcement, LeftBy, Network, Outcome, Plan, Provider};
 use crate::guard::Decision;
 
 /// Whether the command cannot change its own record. One without a sandbox can do whatever its user can; that is on record.
@@ -16,9 +16,9 @@ pub(super) fn out_of_reach(trail: Option<&AuditTrail>, plan: &Plan) -> Result<()
 
 /// Adds what is planned to the event that begins a run.
 pub(super) fn planned(event: AuditEvent, plan: &Plan) -> AuditEvent {
-    let memory = plan.limits.memory.bound().and_then(|bound| i64::try_from(bound).ok()).unwrap_or(-1);
-    let event = AuditEvent { backend: Some(plan.provider.name().to_owned()), ..event };
-    loud(event.with("memory", memory).with("network", network(plan, &plan.enforcement)), plan)
+    // Whether the bound on memory holds is known when the sandbox is there; without one, nothing but a wish is.
+    let memory = plan.limits.memory.bound().filter(|_| plan.provider != Provider::Nothing);
+    held(event, plan, &plan.enforcement, memory)
 }
 
 /// Makes an event of how a command ended and of what was enforced meanwhile.
@@ -42,11 +42,16 @@ pub(super) fn ended(
         },
         exit_code: Some(code.into()),
         duration: Some(outcome.usage.wall_time),
-        backend: Some(plan.provider.name().to_owned()),
         ..owner
     };
-    let event = event.with("end", outcome.end.name()).with("network", network(plan, enforcement));
-    let event = loud(event.with("enforced", enforced).with("gaps", gaps), plan);
+    let is_bounded = enforcement.holds(Property::Memory) || enforcement.holds(Property::TotalMemory);
+    let memory = plan.limits.memory.bound().filter(|_| is_bounded);
+    let event = held(event, plan, enforcement, memory).with("end", outcome.end.name());
+    let event = match cause(outcome) {
+        Some(cause) => event.with("cause", cause),
+        None => event,
+    };
+    let event = event.with("enforced", enforced).with("gaps", gaps);
     let event = left(event, outcome);
     match hosts_refused {
         [] => event,
@@ -83,6 +88,46 @@ fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
     match outcome.quarantine.is_empty() {
         true => event,
         false => AuditEvent { severity: Some(EventSeverity::Warn), ..event },
+    }
+}
+
+/// Why a command did not end by itself with success: the bound that it ran into, or who ended it.
+fn cause(outcome: &Outcome) -> Option<String> {
+    let refused = |wanted: &Denial| outcome.denials.contains(wanted);
+    let cause = match outcome.end {
+        End::Exited(0) => return None,
+        End::TimedOut => "time",
+        End::OutOfCpuTime => "processor time",
+        End::OutOfMemory => "memory",
+        End::OutOfDisk => "disk",
+        End::Cancelled => "cancelled",
+        End::NotFound => "no such program",
+        End::NotExecutable => "no program",
+        End::Signalled(signal) if !refused(&Denial::Memory) => return Some(format!("signal {signal}")),
+        _ if refused(&Denial::Memory) => "memory",
+        _ if refused(&Denial::Processes) => "processes",
+        _ if refused(&Denial::FileSize) => "file size",
+        _ if refused(&Denial::Scratch) => "temporary files",
+        End::Exited(code) => return Some(format!("exit code {code}")),
+        _ => "not known",
+    };
+    Some(cause.to_owned())
+}
+
+/// Adds what holds a command: a bound or a wall that is only wished for is none.
+fn held(event: AuditEvent, plan: &Plan, enforcement: &Enforcement, memory: Option<u64>) -> AuditEvent {
+    let memory = memory.and_then(|bound| i64::try_from(bound).ok()).unwrap_or(-1);
+    let event = AuditEvent { backend: Some(plan.provider.name().to_owned()), ..event };
+    let event = event.with("memory", memory).with("network", network(plan, enforcement));
+    loud(event.with("files", files(plan, enforcement)), plan)
+}
+
+/// What may be changed of the files of this machine.
+fn files(plan: &Plan, enforcement: &Enforcement) -> &'static str {
+    match plan.may_write(&plan.workspace) {
+        _ if !enforcement.holds(Property::Files) => "open",
+        Some(_) => "workspace",
+        None => "read-only",
     }
 }
 

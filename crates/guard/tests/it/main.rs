@@ -24,6 +24,9 @@ mod paths;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod properties;
+#[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod recorded;
 mod repositories;
 #[cfg(feature = "config")]
 #[cfg(test)]

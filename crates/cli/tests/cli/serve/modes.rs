@@ -62,6 +62,26 @@ impl House {
         self.serving.call("exec", &json!({"argv": COMMAND, "agent": agent, "spec": spec}))
     }
 
+    /// The newest start and the newest end are worth a look, and say what could be reached.
+    fn is_on_record_as_open(&self, door: &str) {
+        let home = self.serving.home.path();
+        let mut command = Command::new(STOCKADE);
+        command.args(["audit", "query", "--event", "sandbox_%", "--limit", "2", "--format", "json"]);
+        let output = command.env_clear().env("HOME", home).output().unwrap();
+        let answer: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{door}: {output:?}"));
+        let events = answer["events"].as_array().unwrap();
+        assert_eq!(events.len(), 2, "{door}");
+        for event in events {
+            let data = &event["data"];
+            assert_eq!(
+                [&event["severity"], &event["backend"], &data["network"], &data["files"]],
+                ["warn", "nothing", "open", "open"],
+                "{door}: {event}"
+            );
+        }
+    }
+
     fn by_session(&self, agent: &str, mode: Option<SandboxMode>) {
         let mut session = home::session(self.serving.home.path(), agent, &self.workspace);
         mode.into_iter().for_each(|mode| session.bound_mode(mode).unwrap());
@@ -102,6 +122,9 @@ fn a_mode_means_the_same_at_every_door() {
             assert_eq!(house.changed(), wanted, "{door}: {mode}: {output:?}");
             assert_eq!(output.status.code(), Some(0), "{door}: {mode}: {said}");
             assert_eq!(said.contains("WITHOUT A SANDBOX"), mode == FULL, "{door}: {mode}: {said}");
+            if mode == FULL {
+                house.is_on_record_as_open(door);
+            }
         }
         let asked = [
             ("exec of serve", None, Some(mode)),
@@ -113,6 +136,9 @@ fn a_mode_means_the_same_at_every_door() {
             assert_eq!(house.changed(), wanted, "{door}: {mode}: {answer}");
             let warning = answer["result"]["warning"].as_str().unwrap_or_default();
             assert_eq!(warning.contains("WITHOUT A SANDBOX"), mode == FULL, "{door}: {mode}: {answer}");
+            if mode == FULL && agent.is_none() {
+                house.is_on_record_as_open(door);
+            }
         }
         house.by_session(mode, None);
         assert_eq!(house.changed(), wanted, "a session, configured: {mode}");
