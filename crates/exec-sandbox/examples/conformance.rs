@@ -20,13 +20,13 @@ use std::process::ExitCode;
 use serde_json::Value;
 use stockade_exec_sandbox::{
     Caches, Entry, Environment, HomeView, HostFacts, Kernel, MountAccess, Network, OnUnavailable, Plan,
-    Provider, Refusal, SandboxSpec, bwrap_arguments, plan,
+    Provider, Refusal, SandboxSpec, bwrap_arguments, plan, seatbelt_plan,
 };
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("detect1", "a bubblewrap that was tried and does not work is not kept: commands would fail one by one"),
-    ("detect7", "there is no sandbox of ours for that system; plans are made, and not run"),
+    ("detect7", "a Mac is planned for by a function of its own, and never by the facts of Linux"),
     ("bw3", "a shared folder that is missing refuses, with the folder's name, before anything starts"),
     ("bw6", "folders with credentials of other programs are never let in"),
     ("bw8", "a command starts in a folder that it sees"),
@@ -41,6 +41,14 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("bw34", "the filter of system calls belongs to the native launcher"),
     ("bw43", "a program is let in like any other path that may be read"),
     ("env3", "only names that are listed or asked for are handed on"),
+    (
+        "sbpl ~/.claude.json literal read AND write (HEAD), gone later",
+        "logins, and servers that other programs start, stand in it; the other system took it out later as well",
+    ),
+    (
+        "sbpl home reads: ~/Library, ~/Projects, ~/.local, ~/.nvm, ~/.claude when present (wide: ~/Library holds keychains and browser profiles)",
+        "~/.claude holds logins, and hooks that other programs run; all else of the row holds",
+    ),
     ("os-217", "a command keeps the place of its home, which is private"),
 ];
 
@@ -75,11 +83,12 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let vectors = Path::new(&folder).join("vectors");
-    let files: [(&str, Run); 4] = [
+    let files: [(&str, Run); 5] = [
         ("comis-bwrap", arguments),
         ("comis-bwrap-env", redirects),
         ("comis-detect", detection),
         ("cb-ossandbox", os_sandbox),
+        ("comis-sbpl", profiles),
     ];
     let mut all_passed = true;
     for (name, run) in files {
@@ -306,6 +315,53 @@ fn detection_row(row: &Value) -> Result<(), String> {
         (None, Err(_)) if lax.provider == Provider::Nothing && !lax.enforcement.gaps.is_empty() => Ok(()),
         (wanted, found) => Err(format!("{wanted:?} is wanted; {:?}", found.map(|plan| plan.provider))),
     }
+}
+
+/// Profiles for macOS, by the lines that must and must not be in them.
+fn profiles(file: &Value, score: &mut Score) {
+    for row in rows(file) {
+        let title = row["title"].as_str().unwrap_or("?");
+        score.check(&format!("sbpl {title}"), profile_row(row));
+    }
+}
+
+fn profile_row(row: &Value) -> Result<(), String> {
+    let options = &row["options"];
+    let text = |name: &str| PathBuf::from(options[name].as_str().unwrap_or_default());
+    let mut facts = HostFacts { home: text("home"), user: 501, ..HostFacts::default() };
+    facts.entries.extend(paths(&row["exists"]).into_iter().map(|path| (path, Entry::Folder)));
+    for (link, to) in row["realpath"].as_object().into_iter().flatten() {
+        let resolved = to.as_str().map(PathBuf::from);
+        facts.entries.insert(link.into(), Entry::Link { to: None, resolved });
+    }
+    let mut spec = SandboxSpec::new(text("workspace"), ["/usr/bin/true"]);
+    spec.shared = paths(&options["shared_paths"]);
+    spec.read_only = paths(&options["read_only_paths"]);
+    spec.home = HomeView::Tools;
+    // The other system shares the temporary folders of the machine anyway.
+    spec.spill = Some(text("temp_dir")).filter(|folder| folder != Path::new("/private/tmp"));
+    let profile = seatbelt_plan(&spec, &facts).map_err(|refusal| refusal.to_string())?.profile;
+    for wanted in rows(&row["must"]).filter_map(Value::as_str) {
+        if !profile.contains(wanted) {
+            return Err(format!("{wanted} is missing"));
+        }
+    }
+    if let Some(unwanted) = rows(&row["must_not"]).filter_map(Value::as_str).find(|it| profile.contains(it)) {
+        return Err(format!("{unwanted} is there"));
+    }
+    for count in rows(&row["count"]) {
+        let words: Vec<&str> = rows(&count[0]).filter_map(Value::as_str).collect();
+        let lines = profile.lines().filter(|line| {
+            words.iter().all(|word| {
+                line.contains(&format!("{word} (subpath \"")) || line.contains(&format!("\"{word}\""))
+            })
+        });
+        let found = lines.count() as u64;
+        if Some(found) != count[1].as_u64() {
+            return Err(format!("{words:?}: {found} lines"));
+        }
+    }
+    Ok(())
 }
 
 fn os_sandbox(file: &Value, score: &mut Score) {

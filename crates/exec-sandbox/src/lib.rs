@@ -75,6 +75,7 @@ mod refusal;
 mod requirement;
 #[cfg(target_os = "linux")]
 mod run;
+mod seatbelt;
 mod seccomp;
 #[cfg(target_os = "linux")]
 mod secret_text;
@@ -128,6 +129,9 @@ pub use run::{
     Cancellation, Input, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize,
     plan_and_run, run, run_controlled, run_prepared,
 };
+pub use seatbelt::{SANDBOX_EXEC, SeatbeltPlan, seatbelt_plan};
+#[cfg(unix)]
+pub use seatbelt::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{
     Caches, Confinement, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn,

@@ -56,8 +56,8 @@ impl Outcome {
         self.end.exit_code()
     }
 
-    /// The outcome where nothing was started.
-    #[cfg(target_os = "linux")]
+    /// The outcome where nothing is known but how it ended.
+    #[cfg(unix)]
     pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
         let (usage, output) = (ResourceUsage::default(), Output::default());
         Self {

@@ -13,8 +13,8 @@ pub use stockade_exec_sandbox::{
     Caches, Changed, Confinement, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Entry,
     Environment, Explain, HomeView, HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess,
     Network, OnUnavailable, Outcome, Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider,
-    Quarantined, Refusal, ResourceLimits, ResourceUsage, SandboxBackend, SandboxMode, SandboxRule,
-    SandboxSpec, Spawn, What, bwrap_arguments, mount_table, plan,
+    Quarantined, Refusal, ResourceLimits, ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode,
+    SandboxRule, SandboxSpec, SeatbeltPlan, Spawn, What, bwrap_arguments, mount_table, plan, seatbelt_plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
@@ -22,6 +22,8 @@ pub use stockade_exec_sandbox::{
     QuarantineError, QuarantineStore, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal,
     TerminalSize, find_program, helper_command, plan_and_run, probe, run, run_controlled, run_prepared,
 };
+#[cfg(unix)]
+pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.
 #[cfg(target_os = "linux")]

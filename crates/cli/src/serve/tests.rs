@@ -103,7 +103,17 @@ const LINES: &[(&str, Option<i64>, &str)] = &[
         "1",
     ),
     (
+        r#"{"jsonrpc":"2.0","id":1,"method":"sandbox.plan","params":{"spec":{"workspace":"/w"},"hostFacts":{"platform":"macos"},"backend":"native"}}"#,
+        Some(-32003),
+        "1",
+    ),
+    (
         r#"{"jsonrpc":"2.0","id":1,"method":"sandbox.plan","params":{"spec":{"workspace":"/w"},"hostFacts":{"platform":"macos"}}}"#,
+        Some(OK),
+        "1",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"sandbox.plan","params":{"spec":{"workspace":"/w"},"backend":"seatbelt"}}"#,
         Some(-32003),
         "1",
     ),

@@ -38,6 +38,7 @@ mod providers;
 mod races;
 #[cfg(target_os = "linux")]
 mod reach;
+mod seatbelt;
 #[cfg(target_os = "linux")]
 mod secrets;
 mod seeds;

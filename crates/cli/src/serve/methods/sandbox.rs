@@ -3,12 +3,15 @@
 mod host;
 pub(super) mod spec;
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::exec::{
-    Enforcement, Plan, Property, Provider, Refusal, SandboxBackend, What, bwrap_arguments, plan,
+    Enforcement, HostFacts, Plan, Property, Provider, Refusal, SANDBOX_EXEC, SandboxBackend, SandboxSpec,
+    What, bwrap_arguments, plan, seatbelt_plan,
 };
 
 use super::{AskedBy, Json, Lane, Parameters};
@@ -26,8 +29,8 @@ pub(super) struct PlanSandbox {
     spec: Spec,
     /// The machine that it is planned for; this one by default.
     host_facts: Option<Host>,
-    /// `native`, with nothing installed, `bwrap` or `landlock`. By default `bwrap` where `hostFacts` names one, else the
-    /// first that enforces what is required.
+    /// `native`, with nothing installed, `bwrap` or `landlock`; for a Mac, `seatbelt`. By default `bwrap` where `hostFacts`
+    /// names one, else the first that enforces what is required.
     backend: Option<String>,
     /// The command; `/bin/bash` by default.
     command: Option<Vec<String>>,
@@ -37,13 +40,13 @@ pub(super) struct PlanSandbox {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Planned {
     backend: &'static str,
-    /// The program that is started: bubblewrap, or the command itself.
+    /// The program that is started: bubblewrap, `sandbox-exec`, or the command itself.
     program: String,
     /// Its arguments.
     argv: Vec<String>,
     /// Its variables, and no others.
-    env: std::collections::BTreeMap<String, String>,
-    /// What it sees, in the order in which it is mounted, and why.
+    env: BTreeMap<String, String>,
+    /// What it sees, in the order in which it is mounted, and why. On a Mac nothing is mounted: the profile, an argument, says it.
     mounts: Vec<Mounted>,
     /// Whether system calls are filtered.
     seccomp: bool,
@@ -86,10 +89,13 @@ impl Parameters for PlanSandbox {
     const LANE: Lane = Lane::Work;
     type Answer = Planned;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let command = self.command.unwrap_or_else(|| vec!["/bin/bash".to_owned()]);
+    fn answer(mut self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let command = self.command.take().unwrap_or_else(|| vec!["/bin/bash".to_owned()]);
         let home = self.spec.home().map(Path::to_path_buf);
         let (mut spec, warnings) = self.spec.read(command, Unsaid::Open)?;
+        if let Some(host) = self.host_facts.take_if(|host| host.is_mac()) {
+            return on_a_mac(self.backend.as_deref(), &spec, &host.facts(&spec, home)?, warnings);
+        }
         let has_bwrap = self.host_facts.as_ref().is_some_and(Host::has_bwrap);
         spec.backend = backend(self.backend.as_deref(), has_bwrap)?;
         let facts = match self.host_facts {
@@ -101,12 +107,11 @@ impl Parameters for PlanSandbox {
             Provider::Bwrap { program } => (program.clone().into_os_string(), bwrap_arguments(&plan)),
             _ => (plan.program.clone(), plan.arguments.clone()),
         };
-        let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
         Ok(Json::of(&Planned {
             backend: plan.provider.name(),
             program: text(&program),
             argv: argv.iter().map(|word| text(word)).collect(),
-            env: plan.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
+            env: variables(&plan.environment),
             mounts: mounts(&plan),
             seccomp: plan.enforcement.holds(Property::SystemCalls),
             enforcement: Enforced::of(&plan.enforcement),
@@ -115,8 +120,44 @@ impl Parameters for PlanSandbox {
     }
 }
 
+/// The one backend of a Mac.
+const SEATBELT: &str = "seatbelt";
+
+fn on_a_mac(
+    wish: Option<&str>,
+    spec: &SandboxSpec,
+    facts: &HostFacts,
+    warnings: Vec<String>,
+) -> Result<Json, Fault> {
+    if let Some(other) = wish.filter(|wish| !["auto", SEATBELT].contains(wish)) {
+        return Err(Fault::new(
+            fault::NO_SANDBOX,
+            format!("no plan is made for `{other}` on macos; there is {SEATBELT}"),
+        ));
+    }
+    let plan = seatbelt_plan(spec, facts).map_err(|refusal| refused(&refusal))?;
+    Ok(Json::of(&Planned {
+        backend: SEATBELT,
+        program: SANDBOX_EXEC.to_owned(),
+        argv: plan.sandbox_exec_arguments().iter().map(|word| text(word)).collect(),
+        env: variables(&plan.environment),
+        mounts: Vec::new(),
+        seccomp: false,
+        enforcement: Enforced::of(&plan.enforcement),
+        warnings,
+    }))
+}
+
+fn text(text: &OsStr) -> String {
+    text.to_string_lossy().into_owned()
+}
+
+fn variables(variables: &[(OsString, OsString)]) -> BTreeMap<String, String> {
+    variables.iter().map(|(name, value)| (text(name), text(value))).collect()
+}
+
 /// Backends of other systems, which clients may name.
-const NOT_HERE: &[&str] = &["seatbelt", "docker", "podman"];
+const NOT_HERE: &[&str] = &[SEATBELT, "docker", "podman"];
 
 fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault> {
     let usual = if has_bwrap { SandboxBackend::Bwrap } else { SandboxBackend::Auto };
@@ -125,7 +166,9 @@ fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault>
         Some(backend) => Ok(backend),
         None if NOT_HERE.contains(&wish) => Err(Fault::new(
             fault::NO_SANDBOX,
-            format!("no plan is made for `{wish}`; there are native, bwrap and landlock"),
+            format!(
+                "no plan is made for `{wish}`; there are native, bwrap and landlock, and seatbelt for `hostFacts` of the platform macos"
+            ),
         )),
         None => Err(Fault::unknown("backend", wish, SandboxBackend::NAMES.iter().copied())),
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::exec::{Entry, HostFacts, Kernel, Network, SandboxSpec, mount_table};
 
-use crate::serve::fault::{self, Fault};
+use crate::serve::fault::Fault;
 
 /// The machine that a plan is made for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,6 +52,10 @@ struct Bwrap {
 }
 
 impl Host {
+    pub(super) fn is_mac(&self) -> bool {
+        self.platform.as_deref() == Some("macos")
+    }
+
     pub(super) fn has_bwrap(&self) -> bool {
         self.bwrap.is_some()
     }
@@ -59,13 +63,7 @@ impl Host {
     /// Returns the facts of this machine, as far as they concern a sandbox.
     pub(super) fn facts(self, spec: &SandboxSpec, home: Option<PathBuf>) -> Result<HostFacts, Fault> {
         match self.platform.as_deref() {
-            None | Some("linux") => {}
-            Some("macos") => {
-                return Err(Fault::new(
-                    fault::NO_SANDBOX,
-                    "no plan is made for macos; there is one for linux",
-                ));
-            }
+            None | Some("linux" | "macos") => {}
             Some(other) => return Err(Fault::unknown("platform", other, ["linux", "macos"].into_iter())),
         }
         let home = home.or(self.home).unwrap_or_else(|| PathBuf::from("/home/user"));
@@ -135,7 +133,7 @@ pub(super) fn this(spec: &SandboxSpec, home: Option<PathBuf>) -> Result<HostFact
 #[cfg(not(target_os = "linux"))]
 pub(super) fn this(_: &SandboxSpec, _: Option<PathBuf>) -> Result<HostFacts, Fault> {
     Err(Fault::new(
-        fault::NO_SANDBOX,
+        crate::serve::fault::NO_SANDBOX,
         "this system has no sandbox to plan for; describe one with `hostFacts`",
     ))
 }

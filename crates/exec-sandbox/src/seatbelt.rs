@@ -1,0 +1,146 @@
+//! Plans for macOS, where `sandbox-exec` holds a program to a profile that the kernel asks about every call.
+//!
+//! There are no mounts: what is not allowed is there and refused. A [`SeatbeltPlan`] is made on any system, from the same
+//! [`SandboxSpec`] as every other plan, and carried out on macOS alone. The language of profiles is not documented by Apple,
+//! and `sandbox-exec` is called deprecated since 2016 while the system itself, browsers and other agents go on to use it.
+//!
+//! What a profile says stands in tables ([`table`]); how paths become text of it, in [`text`]; in which order rules follow, in
+//! [`rules`]: the last one that fits decides, so what is said of a path comes behind what is said of the folders around it.
+
+mod profile;
+mod rules;
+mod table;
+mod text;
+
+#[cfg(unix)]
+mod run;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::enforcement::{Enforcement, Property};
+use crate::env::environment;
+use crate::host::HostFacts;
+use crate::limits::ResourceLimits;
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::requirement::require;
+use crate::spec::{MountAccess, Network, Protection, SandboxSpec, Spawn};
+
+#[cfg(unix)]
+pub use run::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
+
+/// The program that applies a profile. It is part of the system, and of the sealed volume: never one that a search path
+/// leads to.
+pub const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
+
+/// What will be run on macOS, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SeatbeltPlan {
+    /// The rules that the kernel decides by.
+    pub profile: String,
+    /// The program, as it was named.
+    pub program: OsString,
+    /// Its arguments, without the program.
+    pub arguments: Vec<OsString>,
+    /// Its variables, sorted by name.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// What it may use up.
+    pub limits: ResourceLimits,
+    /// What this plan enforces once it runs.
+    pub enforcement: Enforcement,
+}
+
+impl SeatbeltPlan {
+    /// Returns the arguments of [`SANDBOX_EXEC`]. The profile is one of them: it names paths and no values of variables.
+    #[must_use]
+    pub fn sandbox_exec_arguments(&self) -> Vec<OsString> {
+        let head = ["-p".into(), OsString::from(&self.profile), "--".into(), self.program.clone()];
+        head.into_iter().chain(self.arguments.iter().cloned()).collect()
+    }
+}
+
+/// Returns what will be done for `spec` on a Mac like `facts`, or why nothing will.
+pub fn seatbelt_plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<SeatbeltPlan, Refusal> {
+    let (program, arguments) = crate::plan::command(&spec.command)?;
+    let view = rules::View::of(spec, facts)?;
+    let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
+    if !view.shows(rules::real(&cwd, facts).as_path()) {
+        let fix = "start in the workspace or below it";
+        return Err(Refusal::new(What::Cwd(cwd), SandboxRule::VisibleCwd, fix));
+    }
+    let enforcement = promise(spec);
+    let required: BTreeSet<Property> = &required(spec) | &spec.require_by_name;
+    require(&required, &enforcement)?;
+    Ok(SeatbeltPlan {
+        profile: profile::profile(&view, spec, Path::new(&program))?,
+        environment: environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?,
+        program,
+        arguments,
+        cwd,
+        limits: spec.limits.clone(),
+        enforcement,
+    })
+}
+
+/// What is required here. macOS has no filter of system calls, so that nobody who did not name one misses it.
+fn required(spec: &SandboxSpec) -> BTreeSet<Property> {
+    let mut required = spec.require.clone();
+    if required == Property::required_by_default() {
+        required.remove(&Property::SystemCalls);
+    }
+    required
+}
+
+/// What a profile holds a command to.
+fn promise(spec: &SandboxSpec) -> Enforcement {
+    let mut promise = Enforcement::default();
+    promise.enforce(Property::Files, "a profile: what it does not name is neither read nor changed");
+    promise.gap(Property::Files, "that files exist shows; the temporary folders of the machine are shared");
+    promise.enforce(Property::Processes, "a profile: signals and looks at processes stay within");
+    promise.gap(Property::Processes, "what outlives the command and leaves its group is not ended");
+    promise.enforce(
+        Property::Ipc,
+        "a profile: no shared memory, and of the services of the system a short list",
+    );
+    promise.enforce(Property::Privileges, "a profile cannot be left, and no program in it gains privileges");
+    promise.gap(Property::SystemCalls, "macOS filters operations and not system calls");
+    promise.gap(Property::SecondWall, "macOS has no Landlock; the profile stands alone");
+    match spec.network {
+        Network::None => {
+            promise
+                .enforce(Property::Network, "a profile: no socket is connected, not even its own loopback");
+        }
+        Network::Broker { .. } => promise.enforce(Property::Network, "a profile: one socket"),
+        Network::Proxy(_) => promise
+            .gap(Property::Network, "there is no network of the command's own in which a proxy could listen"),
+        Network::Open => promise.enforce(Property::Network, "open, as asked for; no sockets of this machine"),
+    }
+    names(spec, &mut promise);
+    if spec.spawn == Spawn::Threads {
+        let is_named_in_full = spec.command.first().is_some_and(|program| Path::new(program).is_absolute());
+        match is_named_in_full {
+            true => promise.enforce(Property::NoSpawn, "a profile: no fork, and no program but this one"),
+            false => promise.gap(Property::NoSpawn, "the one program that may start has to be named in full"),
+        }
+    }
+    for property in [Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Disk] {
+        promise.gap(property, "macOS bounds nothing of a group of processes");
+    }
+    promise
+}
+
+fn names(spec: &SandboxSpec, promise: &mut Enforcement) {
+    let property = Property::ProtectedNames;
+    match (spec.protection, spec.workspace_access) {
+        (Protection::Off, _) => promise.gap(property, "switched off"),
+        (_, MountAccess::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
+        (Protection::Names, MountAccess::ReadWrite) => {
+            promise.enforce(property, "a profile: such names are neither made nor changed, at any depth");
+            promise.gap(property, "a folder that is filled under another name may become a new repository; nothing is looked at afterwards");
+        }
+    }
+}

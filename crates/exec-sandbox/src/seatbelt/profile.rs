@@ -1,0 +1,97 @@
+//! The text of a profile.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::rules::{Does, View};
+use super::table::{ALWAYS, OPEN_NETWORK};
+use super::text::{anywhere_below, in_repositories_below, quoted};
+use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
+use crate::refusal::Refusal;
+use crate::spec::{Network, Protection, SandboxSpec, Spawn};
+
+/// Writes a profile. Each rule is a line with its reason.
+pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result<String, Refusal> {
+    let mut text = "(version 1)\n".to_owned();
+    let mut say = |rule: &str, reason: &str| writeln!(text, "{rule} ; {reason}").unwrap_or_default();
+    ALWAYS.iter().for_each(|(rule, reason)| say(rule, reason));
+    match spec.spawn {
+        Spawn::Free => say("(allow process-exec process-fork)", "programs, as far as they can be read"),
+        Spawn::Threads if program.is_absolute() => {
+            say(&format!("(allow process-exec (literal {}))", quoted(program)?), "the one program");
+        }
+        Spawn::Threads => say("(allow process-exec)", "the one program; which one is not known"),
+    }
+    match &spec.network {
+        Network::None | Network::Proxy(_) => {}
+        Network::Open => OPEN_NETWORK.iter().for_each(|(rule, reason)| say(rule, reason)),
+        Network::Broker { socket } => {
+            say("(allow system-socket)", "sockets");
+            say(
+                &format!("(allow network-outbound (literal {}))", quoted(socket)?),
+                "the broker, the only way out",
+            );
+        }
+    }
+    for folder in view.ancestors() {
+        say(
+            &format!("(allow file-read-metadata (literal {}))", quoted(folder)?),
+            "on the way to what is seen",
+        );
+    }
+    for rule in &view.rules {
+        let path = quoted(&rule.path)?;
+        for line in lines(rule.does) {
+            say(&line.replace("PATH", &path), rule.reason);
+        }
+    }
+    if spec.protection == Protection::Names {
+        for folder in &view.guarded {
+            names_below(folder).into_iter().for_each(|(rule, reason)| say(&rule, reason));
+        }
+    }
+    Ok(text)
+}
+
+/// What a rule about a path is written as.
+fn lines(does: Does) -> &'static [&'static str] {
+    match does {
+        Does::AllowRead => &["(allow file-read* (subpath PATH))"],
+        Does::AllowWrite => &["(allow file-write* (subpath PATH))"],
+        Does::DenyWrite => &["(deny file-write* (subpath PATH))"],
+        Does::DenyAll => &["(deny file-read* file-write* (subpath PATH))"],
+    }
+}
+
+/// What is said of protected names in a folder that others open.
+fn names_below(folder: &Path) -> Vec<(String, &'static str)> {
+    let mut said = Vec::new();
+    let mut paths: Vec<_> =
+        IN_ANY_FOLDER.paths().filter_map(|(name, path)| Some((path, name, answer(name)?))).collect();
+    paths.sort_unstable_by_key(|(path, ..)| *path);
+    for (path, name, answer) in paths {
+        let (operations, reason) = match answer {
+            Answer::Protect => ("file-write*", "other programs obey it"),
+            Answer::Hide => ("file-read-data file-write*", "it holds secrets"),
+            Answer::HideWithSecret | Answer::Tell | Answer::Report => continue,
+        };
+        let but: Vec<String> = name
+            .but
+            .iter()
+            .map(|end| format!(" (require-not (regex {}))", anywhere_below(folder, end)))
+            .collect();
+        let place = format!("(regex {})", anywhere_below(folder, path));
+        let place = if but.is_empty() { place } else { format!("(require-all {place}{})", but.concat()) };
+        said.push((format!("(deny {operations} {place})"), reason));
+    }
+    for (name, path) in in_a_repository() {
+        if answer(name) == Some(Answer::Protect) {
+            let place = in_repositories_below(folder, path);
+            said.push((format!("(deny file-write* (regex {place}))"), "git obeys it"));
+        }
+    }
+    // A repository cannot be moved away, so that another one takes its place.
+    let repository = anywhere_below(folder, ".git").replace("(/.*)?$", "$");
+    said.push((format!("(deny file-write-unlink (regex {repository}))"), "git obeys it"));
+    said
+}

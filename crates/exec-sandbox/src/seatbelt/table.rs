@@ -1,0 +1,135 @@
+//! What every profile says, as tables.
+
+/// Folders of the system that are read, and why.
+pub(super) const READ: &[(&str, &str)] = &[
+    ("/usr", "programs and libraries of the system"),
+    ("/bin", "programs and libraries of the system"),
+    ("/sbin", "programs and libraries of the system"),
+    ("/Library", "frameworks, and tools for developers"),
+    ("/System", "programs and libraries of the system"),
+    ("/opt/homebrew", "programs of Homebrew"),
+    ("/usr/local", "programs of Homebrew and of the machine"),
+    ("/dev", "devices, by the rights of files"),
+    ("/private/etc", "settings of the system"),
+    ("/private/var/db/timezone", "the time zone"),
+    ("/var/db/timezone", "the time zone"),
+    ("/private/var/db/dyld", "libraries of the system"),
+    ("/private/tmp", "temporary files"),
+    ("/private/var/folders", "temporary files of each user"),
+];
+
+/// Folders for temporary files that are written, and why.
+pub(super) const WRITE: &[(&str, &str)] =
+    &[("/private/tmp", "temporary files"), ("/private/var/folders", "temporary files of each user")];
+
+/// What in these folders is not read: it holds passwords, or says who may become root.
+pub(super) const NEVER_READ: &[&str] = &[
+    "/private/etc/master.passwd",
+    "/private/etc/sudoers",
+    "/private/etc/sudoers.d",
+    "/private/etc/security",
+    "/private/etc/krb5.keytab",
+    "/private/etc/ssh",
+    "/Library/Keychains",
+    "/System/Library/Keychains",
+    "/private/var/db/dslocal",
+];
+
+/// Folders at home that are read where the folders of tools are shown. Credentials in them are not.
+pub(super) const TOOLS_AT_HOME: &[(&str, &str)] = &[
+    ("Library", "programs and frameworks of the user"),
+    ("Projects", "projects of the user"),
+    (".local", "programs that the user installed"),
+    (".nvm", "versions of Node.js"),
+];
+
+/// What in these is never read either, since the table of names lists what Linux has.
+pub(super) const NEVER_READ_AT_HOME: &[&str] = &[
+    "Library/Keychains",
+    "Library/Cookies",
+    "Library/HTTPStorages",
+    "Library/WebKit",
+    "Library/Safari",
+    "Library/Messages",
+    "Library/Mail",
+    "Library/Accounts",
+    "Library/IdentityServices",
+    "Library/Application Support",
+    "Library/Containers",
+    "Library/Group Containers",
+    "Library/Preferences",
+    "Library/Mobile Documents",
+    "Library/Calendars",
+    "Library/Caches",
+    "Library/Logs",
+    "Library/Saved Application State",
+];
+
+/// Folders that are never writable themselves, nor what is above them.
+pub(super) const SHARED_BY_ALL: &[&str] = &[
+    "/private/tmp",
+    "/private/var",
+    "/private/var/tmp",
+    "/private/var/folders",
+    "/Users",
+    "/Volumes",
+    "/opt",
+];
+
+/// Folders that are never writable, nor what is in them: programs of the machine are run from there.
+pub(super) const PROGRAMS: &[&str] = &[
+    "/System",
+    "/Library",
+    "/Applications",
+    "/opt/homebrew",
+    "/private/etc",
+    "/cores",
+    "/private/var/db",
+    "/private/var/root",
+];
+
+/// Links that macOS has at its root, and where they lead: a profile is asked about the latter.
+pub(super) const ROOT_LINKS: &[(&str, &str)] =
+    &[("/etc", "/private/etc"), ("/tmp", "/private/tmp"), ("/var", "/private/var")];
+
+/// Rules of every profile that name no path of a plan. The first denies whatever no other allows.
+pub(super) const ALWAYS: &[(&str, &str)] = &[
+    ("(deny default)", "what nothing below allows"),
+    ("(allow signal (target same-sandbox))", "signals to what runs in it"),
+    ("(allow process-info* (target same-sandbox))", "looks at what runs in it"),
+    ("(allow sysctl-read)", "what the machine is like"),
+    ("(allow ipc-posix-sem)", "semaphores, by which runtimes wait for themselves"),
+    ("(allow file-read-data (literal \"/\"))", "the names at the root"),
+    ("(allow file-write-data (literal \"/dev/null\"))", "where nothing is kept"),
+    ("(allow file-write-data (literal \"/dev/zero\"))", "where nothing is kept"),
+    ("(allow file-write-data (literal \"/dev/dtracehelper\"))", "runtimes announce themselves there"),
+    ("(allow file-write* (literal \"/dev/ptmx\"))", "terminals of its own"),
+    ("(allow file-write* (regex #\"^/dev/ttys[0-9]+$\"))", "terminals of its own"),
+    ("(allow file-ioctl (literal \"/dev/ptmx\"))", "terminals of its own"),
+    ("(allow file-ioctl (regex #\"^/dev/ttys[0-9]+$\"))", "terminals of its own"),
+    ("(allow pseudo-tty)", "terminals of its own"),
+    ("(allow mach-lookup (global-name \"com.apple.system.opendirectoryd.libinfo\"))", "names of users"),
+    ("(allow mach-lookup (global-name \"com.apple.system.opendirectoryd.membership\"))", "names of users"),
+    ("(allow mach-lookup (global-name \"com.apple.system.logger\"))", "messages to the system"),
+    (
+        "(allow mach-lookup (global-name \"com.apple.system.notification_center\"))",
+        "changes of the time zone",
+    ),
+];
+
+/// Rules where the network is open. Sockets of this machine, by which its other programs are reached, are not in it.
+pub(super) const OPEN_NETWORK: &[(&str, &str)] = &[
+    ("(allow system-socket)", "sockets"),
+    ("(allow network-outbound (remote ip \"*:*\"))", "other machines"),
+    ("(allow network-bind (local ip \"*:*\"))", "servers of its own"),
+    ("(allow network-inbound (local ip \"*:*\"))", "servers of its own"),
+    ("(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))", "addresses of machines"),
+    (
+        "(allow mach-lookup (global-name \"com.apple.SystemConfiguration.configd\"))",
+        "how the network is set up",
+    ),
+    ("(allow mach-lookup (global-name \"com.apple.dnssd.service\"))", "addresses of machines"),
+    ("(allow mach-lookup (global-name \"com.apple.trustd\"))", "certificates"),
+    ("(allow mach-lookup (global-name \"com.apple.trustd.agent\"))", "certificates"),
+    ("(allow mach-lookup (global-name \"com.apple.networkd\"))", "how the network is set up"),
+];
