@@ -1,9 +1,14 @@
 //! Records as lines of JSON, for machines without a database and for whatever collects logs.
 #![expect(clippy::disallowed_methods, reason = "opens, locks and reads the file of records")]
 
+mod kept;
+mod seek;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -18,6 +23,7 @@ use crate::recovery::cut_off;
 use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
+use kept::OpenRuns;
 
 /// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
 const MAX_LINE_BYTES: usize = 256 << 10;
@@ -88,10 +94,12 @@ impl JsonLines {
     fn write(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
         let end = self.mend()?;
         let mut head = self.last()?;
+        let mut open = self.open_runs()?;
         let mut lines = String::new();
         for draft in drafts {
             let mut record = head.follow(draft, now);
             seal(&mut record);
+            open.see(&record);
             lines.push_str(&line(&record));
             head = record.head().unwrap_or_default();
         }
@@ -102,7 +110,8 @@ impl JsonLines {
             return Err(self.unusable("writing a record", error));
         }
         self.check_kept(&lines, end, &head)?;
-        self.keep_head(&head);
+        // It is only remembered to save reading.
+        kept::write(&self.head, &head, &open).ok();
         Ok(head)
     }
 
@@ -168,33 +177,78 @@ impl JsonLines {
         record.head().ok_or_else(|| damaged("its time cannot be read".to_owned()))
     }
 
-    /// Remembers the end of the trail beside it. After a crash it may be some records behind, never ahead.
-    fn keep_head(&self, head: &Head) {
-        let text = format!("{:020} {}\n", head.id, head.hash);
-        self.head.write_all_at(text.as_bytes(), 0).ok();
+    /// Starts without an end. What is remembered of them counts where the record that it is of is still there.
+    fn open_runs(&self) -> Result<OpenRuns, AuditError> {
+        let Some((id, hash, mut open)) = kept::read(&self.head) else { return self.all_open_runs() };
+        let mut is_it = id == 0;
+        let mut damaged = false;
+        self.scan_behind(id.saturating_sub(1), &mut |entry| {
+            match entry {
+                Entry::Record(record) if record.id == id => is_it = record.hash == hash,
+                Entry::Record(record) if record.id > id => open.see(&record),
+                Entry::Record(_) => {}
+                Entry::Damaged { .. } => damaged = true,
+            }
+            if is_it && !damaged { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        if is_it && !damaged { Ok(open) } else { self.all_open_runs() }
     }
 
-    /// Starts without an end, in their order.
-    fn open_runs(&self) -> Result<Vec<OpenRun>, AuditError> {
-        let mut open: BTreeMap<u64, OpenRun> = BTreeMap::new();
-        let mut by_run: BTreeMap<String, u64> = BTreeMap::new();
+    fn all_open_runs(&self) -> Result<OpenRuns, AuditError> {
+        let mut open = OpenRuns::default();
         self.each(&mut |entry| {
             if let Entry::Record(record) = entry {
-                match (record.phase(), record.begins()) {
-                    (_, Some(begun)) => {
-                        by_run.insert(begun.run.clone(), record.id);
-                        open.insert(record.id, begun);
-                    }
-                    (EventPhase::End, None) => {
-                        let start = record.run.as_ref().and_then(|run| by_run.remove(run));
-                        start.and_then(|start| open.remove(&start));
-                    }
-                    _ => {}
-                }
+                open.see(&record);
             }
             ControlFlow::Continue(())
         })?;
-        Ok(open.into_values().collect())
+        Ok(open)
+    }
+
+    /// Shows the lines behind the record of this number.
+    fn scan_behind(&self, id: u64, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("looking for a record", error);
+        let length = self.file.metadata().map_err(failed)?.len();
+        let start = seek::behind(&self.file, id, length).map_err(failed)?;
+        let mut is_next = None;
+        self.scan(start.unwrap_or(0), &mut |entry| {
+            let number = match &entry {
+                Entry::Record(record) => record.id,
+                Entry::Damaged { id, .. } => *id,
+            };
+            // Where the numbers do not ascend, a search among them finds anything.
+            if *is_next.get_or_insert(start.is_none() || number == id + 1) {
+                see(entry)
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        match is_next {
+            Some(false) => self.scan(0, see),
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows the lines from this byte on.
+    fn scan(&self, start: u64, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("reading its records", error);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        let mut lines = BufReader::new(file);
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let most = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX);
+            let read = lines.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
+            // A line without its end is being written just now.
+            if read == 0 || (!line.ends_with(b"\n") && read < MAX_LINE_BYTES) {
+                break;
+            }
+            if see(entry(number, &line)).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn unusable(&self, doing: &'static str, error: io::Error) -> AuditError {
@@ -238,8 +292,12 @@ impl Store for JsonLines {
         seal: Seal<'_>,
     ) -> Result<usize, AuditError> {
         self.locked(|trail| {
-            let lost: Vec<Draft> =
-                trail.open_runs()?.iter().filter(|open| !is_alive(&open.writer)).map(cut_off).collect();
+            let lost: Vec<Draft> = trail
+                .open_runs()?
+                .into_runs()
+                .filter(|open| !is_alive(&open.writer))
+                .map(|open| cut_off(&open))
+                .collect();
             let count = lost.len();
             if count > 0 {
                 trail.write(lost, now, seal)?;
@@ -268,23 +326,7 @@ impl Store for JsonLines {
     }
 
     fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
-        let failed = |error| self.unusable("reading its records", error);
-        let file = File::open(&self.path).map_err(failed)?;
-        let mut lines = BufReader::new(file);
-        let mut line = Vec::new();
-        for number in 1.. {
-            line.clear();
-            let most = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX);
-            let read = lines.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
-            // A line without its end is being written just now.
-            if read == 0 || (!line.ends_with(b"\n") && read < MAX_LINE_BYTES) {
-                break;
-            }
-            if see(entry(number, &line)).is_break() {
-                break;
-            }
-        }
-        Ok(())
+        self.scan(0, see)
     }
 
     fn each_behind(
@@ -293,7 +335,7 @@ impl Store for JsonLines {
         see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
     ) -> Result<(), AuditError> {
         let mut damaged = None;
-        self.each(&mut |entry| match entry {
+        self.scan_behind(id, &mut |entry| match entry {
             Entry::Record(record) if record.id <= id => ControlFlow::Continue(()),
             Entry::Record(record) => see(*record),
             Entry::Damaged { id, reason } => {

@@ -46,6 +46,7 @@ mod error;
 mod event;
 mod json_lines;
 mod kind;
+mod look_back;
 mod marks;
 mod merkle;
 mod name;

@@ -90,7 +90,7 @@ pub(crate) struct Draft {
 }
 
 /// A start that has no end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OpenRun {
     pub(crate) run: String,
     pub(crate) writer: String,

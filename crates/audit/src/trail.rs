@@ -13,6 +13,7 @@ use crate::anchor::Anchor;
 use crate::error::{AuditError, Disagreement};
 use crate::event::AuditEvent;
 use crate::kind::{EventKind, EventPhase};
+use crate::look_back::look_back;
 use crate::marks::Reference;
 use crate::name::new_name;
 use crate::opening::{BESIDE, WRITERS, beside, open_store, open_store_to_read, resolved};
@@ -151,6 +152,7 @@ impl AuditTrail {
             (Some(sealing), Some(folder)) => sealing.enter(folder, &*store, clock().into())?,
             _ => check_unsealed(path, &*store)?,
         }
+        look_back(path, &*store)?;
         let folder = beside(path, WRITERS);
         let enter = |error| unusable("taking a place among its writers", error);
         let writer = Some(Writer::enter(&folder).map_err(enter)?);

@@ -1,0 +1,61 @@
+//! What is kept beside the lines: where they end, and which runs are open there, so that nobody has to read all of them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::bytes::to_hex;
+use crate::kind::EventPhase;
+use crate::record::{AuditRecord, Head, OpenRun};
+
+/// The most bytes that are read of it.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Starts without an end, by the number of the record that began them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct OpenRuns(BTreeMap<u64, OpenRun>);
+
+impl OpenRuns {
+    /// Takes in the next record.
+    pub(super) fn see(&mut self, record: &AuditRecord) {
+        match (record.phase(), record.begins()) {
+            (_, Some(begun)) => drop(self.0.insert(record.id, begun)),
+            (EventPhase::End, None) => self.0.retain(|_, open| Some(&open.run) != record.run.as_ref()),
+            _ => {}
+        }
+    }
+
+    pub(super) fn into_runs(self) -> impl Iterator<Item = OpenRun> {
+        self.0.into_values()
+    }
+}
+
+/// Remembers where the lines end. A crash may leave it some records behind or cut off, never ahead.
+pub(super) fn write(file: &File, head: &Head, open: &OpenRuns) -> io::Result<()> {
+    let open = serde_json::to_string(open)?;
+    let said = format!("{:020} {}\n{open}\n", head.id, head.hash);
+    let text = format!("{said}{}\n", to_hex(&Sha256::digest(said.as_bytes())));
+    file.write_all_at(text.as_bytes(), 0)?;
+    file.set_len(text.len() as u64)
+}
+
+/// Reads what was remembered: the number and the digest of the last line, and what was open then.
+pub(super) fn read(file: &File) -> Option<(u64, String, OpenRuns)> {
+    let length = file.metadata().ok()?.len().min(MAX_BYTES);
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let (said, sum) = text.trim_end_matches('\n').rsplit_once('\n')?;
+    let said = format!("{said}\n");
+    if to_hex(&Sha256::digest(said.as_bytes())) != sum {
+        return None;
+    }
+    let (head, open) = said.split_once('\n')?;
+    let (id, hash) = head.split_once(' ')?;
+    Some((id.parse().ok()?, hash.to_owned(), serde_json::from_str(open.trim_end()).ok()?))
+}

@@ -1,0 +1,49 @@
+//! A look at some of the records whenever a trail is opened to write to it: the newest, and others that chance chooses. An edit is
+//! noticed then although nobody asks; only `verify` looks at all of them.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::error::AuditError;
+use crate::record::BEGINNING;
+use crate::store::Store;
+
+/// How many of the newest records are looked at, and how many others.
+const LOOKED_AT: u64 = 64;
+
+/// Whether some records are as they were written, and follow each other.
+///
+/// # Errors
+/// When one is not, or the random number cannot be had.
+pub(crate) fn look_back(path: &Path, store: &dyn Store) -> Result<(), AuditError> {
+    let newest = store.head()?.id.saturating_sub(LOOKED_AT);
+    look(path, store, newest)?;
+    if newest == 0 {
+        return Ok(());
+    }
+    let chosen = getrandom::u64().map_err(|error| AuditError::Unusable {
+        path: path.to_owned(),
+        doing: "choosing records to look at",
+        source: std::io::Error::from(error).into(),
+    })?;
+    look(path, store, chosen.checked_rem(newest).unwrap_or_default())
+}
+
+/// Looks at the records behind this number.
+fn look(path: &Path, store: &dyn Store, behind: u64) -> Result<(), AuditError> {
+    let mut before = (behind == 0).then(|| BEGINNING.to_owned());
+    let mut id = behind + 1;
+    let mut is_wrong = false;
+    store.each_behind(behind, &mut |record| {
+        let follows = before.as_ref().is_none_or(|before| *before == record.prev);
+        is_wrong = record.id != id || !follows || record.digest() != record.hash;
+        if is_wrong || id == behind + LOOKED_AT {
+            return ControlFlow::Break(());
+        }
+        before = Some(record.hash);
+        id += 1;
+        ControlFlow::Continue(())
+    })?;
+    let reason = "it is not as it was written, or one before it is missing".to_owned();
+    if is_wrong { Err(AuditError::Damaged { path: path.to_owned(), id, reason }) } else { Ok(()) }
+}
