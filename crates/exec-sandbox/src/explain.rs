@@ -6,8 +6,7 @@
 pub(crate) mod asked;
 mod judge;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::outcome::End;
 use asked::Asked;
@@ -26,6 +25,8 @@ pub enum Denial {
     Name(PathBuf, String),
     /// To reach a socket of this machine.
     Socket(PathBuf),
+    /// To lock a file that it can only read, so that other programs would wait for it.
+    Lock(PathBuf),
     /// To reach a machine; its name, if that was said.
     Reach(Option<String>),
     /// More processes and threads.
@@ -39,6 +40,16 @@ pub enum Denial {
 }
 
 impl Denial {
+    /// The path that it is about, if it is about one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Read(path) | Self::Write(path) | Self::Socket(path) => Some(path),
+            Self::Never(path, _) | Self::Name(path, _) | Self::Lock(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// Its stable name, for machines.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -48,6 +59,7 @@ impl Denial {
             Self::Never(..) => "never",
             Self::Name(..) => "name",
             Self::Socket(_) => "socket",
+            Self::Lock(_) => "lock",
             Self::Reach(_) => "reach",
             Self::Processes => "processes",
             Self::Memory => "memory",
@@ -69,11 +81,12 @@ pub(crate) fn explain(end: End) -> Vec<Denial> {
     }
 }
 
-/// Adds to what is known which names a command was refused, and what of all that it asked for.
+/// Adds to what is known what a command was refused by whoever decides on names, locks and sockets, and what of all that it asked
+/// for.
 ///
-/// A name that was refused is told of even where the command took no offence.
-pub(crate) fn add(found: &mut Vec<Denial>, end: End, names: BTreeMap<PathBuf, String>, asked: Asked) {
-    found.extend(names.into_iter().map(|(path, why)| Denial::Name(path, why)));
+/// What was refused so is told of even where the command took no offence.
+pub(crate) fn add(found: &mut Vec<Denial>, end: End, refused: Vec<Denial>, asked: Asked) {
+    found.extend(refused);
     if matches!(end, End::Exited(0) | End::NotFound | End::NotExecutable) {
         return;
     }
@@ -118,7 +131,7 @@ mod tests {
             );
         }
         let mut found = explain(End::Signalled(25));
-        add(&mut found, End::Signalled(25), BTreeMap::new(), asked);
+        add(&mut found, End::Signalled(25), Vec::new(), asked);
         assert_eq!((found.len(), &found[0]), (MAX_DENIALS, &Denial::FileSize));
         assert_eq!(explain(End::Exited(1)), []);
     }

@@ -93,7 +93,13 @@ fn with_memory_files(plan: &Plan, grouped: bool) -> Vec<Instruction> {
 
 /// The filter of a sandbox with processes of its own, the first of which cannot be traced.
 fn filter_of(plan: &Plan, opened: &[Opened]) -> Vec<Instruction> {
-    Architecture::current().map(|it| filter_but(it, &closed(plan), opened)).unwrap_or_default()
+    let opened = [opened, by_others(plan)].concat();
+    Architecture::current().map(|it| filter_but(it, &closed(plan), &opened)).unwrap_or_default()
+}
+
+/// What is open because somebody else carries it out.
+pub(crate) fn by_others(plan: &Plan) -> &'static [Opened] {
+    if plan.decides_shared() { &[Opened::GroupFolders] } else { &[] }
 }
 
 /// Three words that nobody guesses.
@@ -161,6 +167,9 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
     let mut closed = Vec::new();
     if plan.limits.processors.bound().is_some() {
         closed.push(Closed::Processors);
+    }
+    if plan.decides_shared() {
+        closed.push(Closed::Datagrams);
     }
     if plan.provider == Provider::Landlock {
         closed.push(Closed::Queues);

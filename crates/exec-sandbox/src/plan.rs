@@ -72,11 +72,15 @@ impl Plan {
     /// Returns whether names are decided when the command makes them. Otherwise they are looked at when it is over.
     pub fn decides_names(&self) -> bool {
         let (workspace, others) = self.guarded();
-        let has_a_view = matches!(self.provider, Provider::Native | Provider::Bwrap { .. });
-        self.mediation
-            && has_a_view
+        self.decides_shared()
             && self.protection == Protection::Names
             && (workspace.is_some() || !others.is_empty())
+    }
+
+    /// Returns whether calls that reach what is shared with other programs, as locks and sockets, are decided when the command
+    /// makes them.
+    pub fn decides_shared(&self) -> bool {
+        self.mediation && matches!(self.provider, Provider::Native | Provider::Bwrap { .. })
     }
 
     /// Returns the folders that the command may change and that others open: there, names are protected.

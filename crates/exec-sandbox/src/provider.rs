@@ -180,14 +180,18 @@ fn namespaces(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts, promis
         }
         _ => promise.gap(Property::SecondWall, "bubblewrap has none; the first wall stands alone"),
     }
-    if spec.network == Network::Open && !(is_walled && facts.kernel.landlock >= SCOPED) {
+    // Whoever decides on sockets when the command connects them closes both.
+    let is_decided = facts.kernel.mediation;
+    if spec.network == Network::Open && !is_decided && !(is_walled && facts.kernel.landlock >= SCOPED) {
         promise
             .gap(Property::Network, "abstract sockets of this machine are reached: no Landlock closes them");
     }
-    promise.gap(
-        Property::Network,
-        "a socket of this machine that is made in the workspace while the command runs is reached",
-    );
+    if !is_decided {
+        promise.gap(
+            Property::Network,
+            "a socket of this machine that is made in the workspace while the command runs is reached",
+        );
+    }
     names(spec, facts, promise);
 }
 

@@ -193,7 +193,7 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
     let is_wanted = match plan.provider {
         // Landlock does not judge what changes modes and times of files, so this does.
         Provider::Landlock => true,
-        Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_names(),
+        Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_shared(),
         Provider::Nothing => false,
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();

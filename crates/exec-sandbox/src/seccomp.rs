@@ -12,9 +12,10 @@ use std::collections::BTreeMap;
 
 pub(crate) use asking::{Asks, PathArguments, Way};
 pub(crate) use modes::{ChangedFile, ModeChange, NewValue, mode_change};
-pub(crate) use names::{NameCall, name_call};
+pub(crate) use names::{NameCall, SocketAddress, name_call};
 use table::{
-    ATTACHING, BOUND_TO_PROCESSORS, MEMORY_FILES, QUEUES, ROWS, Row, SOCKETS, SPAWN, Test, UNIX_SOCKETS,
+    ATTACHING, BOUND_TO_PROCESSORS, DATAGRAMS, MEMORY_FILES, MODES_OF_GROUPS, QUEUES, ROWS, Row, SOCKETS,
+    SPAWN, Test, UNIX_SOCKETS,
 };
 
 /// One instruction, as the kernel wants it.
@@ -111,6 +112,8 @@ pub enum Closed {
     Sockets,
     /// Sockets that belong to this machine.
     UnixSockets,
+    /// Sockets that say of each message where it goes, and belong to this machine.
+    Datagrams,
     /// Queues and shared memory of others.
     Queues,
     /// Owners and attributes of files.
@@ -123,6 +126,7 @@ impl Closed {
             Self::Processors => BOUND_TO_PROCESSORS,
             Self::Sockets => SOCKETS,
             Self::UnixSockets => UNIX_SOCKETS,
+            Self::Datagrams => DATAGRAMS,
             Self::Queues => QUEUES,
             Self::Attributes => modes::MODES,
         }
@@ -136,15 +140,18 @@ pub(crate) enum Opened {
     Attaching,
     /// Files in memory, which are counted then and never run.
     MemoryFiles,
+    /// To let what comes to lie in a folder belong to its group, which somebody else carries out, for folders alone.
+    GroupFolders,
 }
 
 impl Opened {
-    const ALL: [Self; 2] = [Self::Attaching, Self::MemoryFiles];
+    const ALL: [Self; 3] = [Self::Attaching, Self::MemoryFiles, Self::GroupFolders];
 
     const fn rows(self) -> &'static [Row] {
         match self {
             Self::Attaching => ATTACHING,
             Self::MemoryFiles => MEMORY_FILES,
+            Self::GroupFolders => MODES_OF_GROUPS,
         }
     }
 }
@@ -242,8 +249,19 @@ pub(crate) struct Shown {
     pub(crate) asks: bool,
     /// Those that change modes or times of files.
     pub(crate) modes: bool,
-    /// Those that make, move or open for writing what has a name.
-    pub(crate) names: bool,
+    /// Those that somebody else carries out.
+    pub(crate) carried: CarriedOut,
+}
+
+/// Which calls somebody else carries out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CarriedOut {
+    /// None, but for modes and times.
+    Nothing,
+    /// Those that reach what is shared with other programs: locks, and sockets with a name.
+    Shared,
+    /// Those, and those that make, move or open for writing what has a name.
+    Names,
 }
 
 /// Returns the program that shows each call which asks for a path or an address to whoever looks on.
@@ -264,11 +282,11 @@ pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instructi
     if shown.modes {
         blocks.extend(modes::numbers(architecture).map(|number| (number, vec![give(SHOW)])));
     }
-    if shown.names {
-        // What is shown whatever its arguments stays so.
-        for (number, code) in names::blocks(architecture) {
-            blocks.entry(number).or_insert(code);
-        }
+    let of_names = (shown.carried == CarriedOut::Names).then(|| names::blocks(architecture));
+    let shared = (shown.carried != CarriedOut::Nothing).then(|| names::shared_blocks(architecture));
+    // What is shown whatever its arguments stays so.
+    for (number, code) in of_names.into_iter().chain(shared).flatten() {
+        blocks.entry(number).or_insert(code);
     }
     let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
     let mut program = vec![load(ARCHITECTURE), known, give(ALLOW), load(NUMBER)];

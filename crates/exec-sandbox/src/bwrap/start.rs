@@ -23,10 +23,10 @@ use super::mounted::Meant;
 use super::options;
 use crate::limits::Priority;
 use crate::mounts::MountKind;
-use crate::native::{Handed, OwnTerminal, closed, limits, steps};
+use crate::native::{Handed, OwnTerminal, by_others, closed, limits, steps};
 use crate::plan::Plan;
 use crate::refusal::{Refusal, SandboxRule, What};
-use crate::seccomp::{Architecture, Instruction, filter};
+use crate::seccomp::{Architecture, Instruction, filter_but};
 use crate::spec::MountAccess;
 use crate::sys::launch::Observed;
 use crate::sys::{raw, spawn};
@@ -74,7 +74,8 @@ pub(crate) fn start(
     let meant = Meant::of(plan)?;
     let (information_read, information) = pipe()?;
     let (go_read, go) = pipe()?;
-    let code = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
+    let code =
+        Architecture::current().map(|it| filter_but(it, &closed(plan), by_others(plan))).unwrap_or_default();
     let code: Vec<u8> = code.into_iter().flat_map(Instruction::bytes).collect();
     let code = in_memory(c"filter", &code)?;
     let mut words = options(plan);

@@ -28,15 +28,17 @@ use rustix::thread::{set_keep_capabilities, set_thread_gid, set_thread_groups, s
 
 use super::poll::wait;
 use crate::capabilities::{KEPT_BY_DECIDER, KEPT_BY_OBSERVER, TO_BECOME_ANOTHER, keep_only};
+use crate::explain::Denial;
 use crate::explain::asked::{Ask, Asked};
 use crate::native::Ids;
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::seccomp::{Architecture, Shown, mode_change, observe};
+use crate::seccomp::{Architecture, CarriedOut, Shown, mode_change, observe};
 use crate::spec::Explain;
 use crate::sys::launch::Observed;
 use crate::sys::raw::{self, ALL_SIGNALS, Notice};
-use names::{Names, RefusedNames, Reply, Waits};
+use caller::Caller;
+use names::{Names, Reply, Waits};
 
 /// So many threads look on at most, and a second one when so many calls were shown: most commands make fewer.
 const MAX_THREADS: usize = 4;
@@ -60,7 +62,7 @@ pub(super) struct Observer {
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) asked: Asked,
-    pub(super) refused: RefusedNames,
+    pub(super) refused: Vec<Denial>,
 }
 
 impl Observer {
@@ -142,7 +144,12 @@ impl Sight {
     fn new(plan: Plan, ids: Ids, ends: OwnedFd) -> Self {
         let is_walled = plan.provider == Provider::Landlock;
         let names = Names::of(&plan);
-        let shown = Shown { asks: plan.explain == Explain::Asked, modes: is_walled, names: names.is_some() };
+        let carried = match (plan.decides_names(), plan.decides_shared()) {
+            (true, _) => CarriedOut::Names,
+            (false, true) => CarriedOut::Shared,
+            (false, false) => CarriedOut::Nothing,
+        };
+        let shown = Shown { asks: plan.explain == Explain::Asked, modes: is_walled, carried };
         Self {
             becomes: ids.outside().filter(|_| is_walled || names.is_some()),
             plan,
@@ -241,6 +248,11 @@ impl Sight {
             while let Some(shown) = shown.filter(|shown| raw::still_waits(*shown, &notice)) {
                 if let Some(reply) = waits.try_again() {
                     send(shown, &notice, reply);
+                    break;
+                }
+                // The kernel would wake it for a signal that it handles, and not from here.
+                if let Some(error) = Caller::of(shown, &notice).interrupted() {
+                    raw::answer(shown, &notice, Err(error)).ok();
                     break;
                 }
                 let mut ends = [PollFd::new(&seen.ends, PollFlags::IN)];

@@ -73,6 +73,12 @@ pub(crate) fn mode_change(architecture: Architecture, call: u32) -> Option<ModeC
     CARRIED.iter().find(|row| number(architecture, row) == Some(call)).map(|row| row.change)
 }
 
+/// Those that change modes, with their numbers.
+pub(super) fn mode_changes(architecture: Architecture) -> impl Iterator<Item = (u32, ModeChange)> {
+    let rows = CARRIED.iter().filter(|row| matches!(row.change.to, Mode(_)));
+    rows.filter_map(move |row| Some((number(architecture, row)?, row.change)))
+}
+
 const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
     match architecture {
         Architecture::X86_64 => row.x86_64,

@@ -1,10 +1,11 @@
-//! System calls that make, move or open for writing what has a name. Where names are protected, somebody else judges each of
-//! them and carries it out: see `run::observe::names`.
+//! System calls that somebody else judges and carries out, see `run::observe::names`: those that make, move or open for writing
+//! what has a name, where names are protected, and everywhere those that reach what is shared with other programs.
 //!
 //! What removes a name is not among them: it gives nobody a name to obey, and what is protected cannot be removed.
 
 use super::asking::PathArguments;
-use super::{ARGUMENTS, Architecture, Blocks, Instruction, JUMP_ANY_BIT, SHOW, give, jump, load};
+use super::modes::{ModeChange, NewValue, mode_changes};
+use super::{ARGUMENTS, Architecture, Blocks, Instruction, JUMP_ANY_BIT, JUMP_EQUAL, SHOW, give, jump, load};
 
 /// A call that is carried out by whoever looks on.
 struct Carried {
@@ -14,7 +15,7 @@ struct Carried {
 }
 
 /// What a call does, by the numbers of its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum NameCall {
     /// Opens a file, and makes it where the flags say so. Without an argument for flags, it is `creat`.
     Open { path: PathArguments, flags: Option<u8>, mode: u8 },
@@ -32,9 +33,35 @@ pub(crate) enum NameCall {
     Cut { path: PathArguments, length: u8 },
     /// Says which rights new files are made without. It goes on, and is shown because that counts for what is made.
     Umask { mask: u8 },
+    /// Takes a lock on a whole file: `flock`.
+    Lock { file: u8, how: u8 },
+    /// Takes or gives back a lock on a part of a file, which a record in memory tells: `fcntl`.
+    LockPart { file: u8, request: u8, record: u8 },
+    /// Connects what is open to an address: `connect`.
+    Connect(SocketAddress),
+    /// Says by which address a socket is reached: `bind`.
+    Bind(SocketAddress),
+    /// Asks which address a socket has; the length is in memory as well.
+    OwnAddress(SocketAddress),
+    /// Sets the bit by which what comes to lie in a folder belongs to the group of the folder.
+    GroupOfFolder(ModeChange),
 }
 
-use NameCall::{Cut, Folder, HardLink, Link, Move, Node, Open, Umask};
+/// A socket, and where its address lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SocketAddress {
+    pub(crate) socket: u8,
+    pub(crate) address: u8,
+    pub(crate) length: u8,
+}
+
+use NameCall::{
+    Bind, Connect, Cut, Folder, GroupOfFolder, HardLink, Link, Lock, LockPart, Move, Node, Open, OwnAddress,
+    Umask,
+};
+
+/// The arguments of all three calls that name an address.
+const ADDRESS: SocketAddress = SocketAddress { socket: 0, address: 1, length: 2 };
 
 const fn here(text: u8) -> PathArguments {
     PathArguments { folder: None, text }
@@ -69,8 +96,28 @@ const CARRIED: &[Carried] = &[
     carried(Some(95), Some(166), Umask { mask: 0 }),
 ];
 
+/// Those that are carried out wherever somebody can look on. Datagrams between sockets of this machine are closed there: they
+/// name where they go in memory, and are too many to be shown.
+#[rustfmt::skip]
+const SHARED: &[Carried] = &[
+    carried(Some(73), Some(32), Lock { file: 0, how: 1 }),
+    carried(Some(72), Some(25), LockPart { file: 0, request: 1, record: 2 }),
+    carried(Some(42), Some(203), Connect(ADDRESS)),
+    carried(Some(49), Some(200), Bind(ADDRESS)),
+    carried(Some(51), Some(204), OwnAddress(ADDRESS)),
+];
+
 /// What an opening must ask for to be shown: to write, to make, or to cut.
 const WRITES: u32 = 0o3 | 0o100 | 0o1000;
+
+/// What `flock` must ask for to be shown: a lock, shared or not. To give one back harms nobody.
+const LOCKS: u32 = 0o3;
+
+/// Requests of `fcntl` that take locks: of a process, and of whoever has the file open; each waiting or not.
+const LOCK_REQUESTS: [u32; 4] = [6, 7, 37, 38];
+
+/// The bit of a folder by which what comes to lie in it belongs to its group.
+const OF_GROUP: u32 = 0o2000;
 
 const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
     match architecture {
@@ -81,13 +128,23 @@ const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
 
 /// What a call does to names, if it is one of them.
 pub(crate) fn name_call(architecture: Architecture, call: u32) -> Option<NameCall> {
-    CARRIED.iter().find(|row| number(architecture, row) == Some(call)).map(|row| row.call)
+    let rows = CARRIED.iter().chain(SHARED).filter_map(|row| Some((number(architecture, row)?, row.call)));
+    let modes = mode_changes(architecture).map(|(number, change)| (number, GroupOfFolder(change)));
+    rows.chain(modes).find(|(number, _)| *number == call).map(|(_, call)| call)
 }
 
-/// Which of them are shown. What opens a file to read it alone is not: that is by far the most, and makes nothing.
+/// Which of those that make names are shown. What opens a file to read it alone is not: that is by far the most, and makes
+/// nothing.
 pub(super) fn blocks(architecture: Architecture) -> Blocks {
     let rows = CARRIED.iter().filter_map(|row| Some((number(architecture, row)?, code(row.call))));
     rows.collect()
+}
+
+/// Which of those are shown that reach what is shared with other programs.
+pub(super) fn shared_blocks(architecture: Architecture) -> Blocks {
+    let rows = SHARED.iter().filter_map(|row| Some((number(architecture, row)?, code(row.call))));
+    let modes = mode_changes(architecture).map(|(number, change)| (number, code(GroupOfFolder(change))));
+    rows.chain(modes).collect()
 }
 
 fn code(call: NameCall) -> Vec<Instruction> {
@@ -95,6 +152,22 @@ fn code(call: NameCall) -> Vec<Instruction> {
         Open { flags: Some(flags), .. } => {
             let flags = ARGUMENTS + 8 * u32::from(flags);
             vec![load(flags), jump(JUMP_ANY_BIT, WRITES, 0, 1), give(SHOW)]
+        }
+        Lock { how, .. } => {
+            vec![load(ARGUMENTS + 8 * u32::from(how)), jump(JUMP_ANY_BIT, LOCKS, 0, 1), give(SHOW)]
+        }
+        LockPart { request, .. } => {
+            let mut code = vec![load(ARGUMENTS + 8 * u32::from(request))];
+            let requests = (0..).zip(LOCK_REQUESTS);
+            let last = LOCK_REQUESTS.len() as u8 - 1;
+            code.extend(
+                requests.map(|(at, request)| jump(JUMP_EQUAL, request, last - at, u8::from(at == last))),
+            );
+            code.push(give(SHOW));
+            code
+        }
+        GroupOfFolder(ModeChange { to: NewValue::Mode(mode), .. }) => {
+            vec![load(ARGUMENTS + 8 * u32::from(mode)), jump(JUMP_ANY_BIT, OF_GROUP, 0, 1), give(SHOW)]
         }
         _ => vec![give(SHOW)],
     }

@@ -4,6 +4,7 @@
 //! what this list misses is behind the other walls.
 
 const EPERM: u32 = 1;
+const EINVAL: u32 = 22;
 const ENOSYS: u32 = 38;
 const EOPNOTSUPP: u32 = 95;
 const EAFNOSUPPORT: u32 = 97;
@@ -62,6 +63,11 @@ impl Row {
         Self { errno: 0, ..self }
     }
 
+    /// With the error of a file system that does not know the request.
+    const fn seem_invalid(self) -> Self {
+        Self { errno: EINVAL, ..self }
+    }
+
     const fn seem_unsupported(self) -> Self {
         Self { errno: EAFNOSUPPORT, ..self }
     }
@@ -72,6 +78,10 @@ const NAMESPACES: u32 = 0x7e02_0000;
 const TIME_NAMESPACE: u32 = 0x80;
 /// The bits by which a program runs as its owner.
 const SETUID: u32 = 0o6000;
+/// The bit by which it does so as its user, and the one by which it does so as its group. In a folder, the second one says whose
+/// what comes to lie there is.
+const OF_OWNER: u32 = 0o4000;
+const OF_GROUP: u32 = 0o2000;
 /// Flags of `open` with which it takes a mode; without them, what stands in its place is anything.
 const CREATES: u32 = 0o100;
 /// Only the bit that `O_TMPFILE` does not share with `O_DIRECTORY`.
@@ -85,9 +95,14 @@ const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d, 0x5423];
 /// Unix, IPv4, IPv6, and netlink, which programs ask about addresses.
 const FAMILIES: &[u32] = &[1, 2, 10, 16];
 const NETLINK: &[u32] = &[16];
+const UNIX: &[u32] = &[1];
+/// The kernel takes a raw socket of this machine for one of datagrams.
+const DATAGRAM: &[u32] = &[2, 3];
 /// The request for a larger pipe, and as much as every pipe has: all pipes of a user have a budget together, also those outside.
 const PIPE_SIZE: &[u32] = &[1031];
 const ORDINARY_PIPE: u32 = 64 << 10;
+/// The request for a lease on a file.
+const LEASE: &[u32] = &[1024];
 /// Options of every socket, and those that make its buffers larger, which count for nobody's memory.
 const EVERY_SOCKET: &[u32] = &[1];
 const BUFFERS: &[u32] = &[7, 8, 32, 33];
@@ -108,6 +123,24 @@ pub(super) const SOCKETS: &[Row] = &[deny("socket", Some(41), Some(198)).seem_un
 /// Sockets of this machine, where no view of the disk of one's own hides them.
 pub(super) const UNIX_SOCKETS: &[Row] =
     &[deny("socket", Some(41), Some(198)).when(&[(0, OneOf(&[1]))]).seem_unsupported()];
+
+/// Datagrams between sockets of this machine, in pairs as well: each may go to another socket.
+pub(super) const DATAGRAMS: &[Row] = &[
+    deny("socket", Some(41), Some(198))
+        .when(&[(0, OneOf(UNIX)), (1, MaskedOneOf(0xf, DATAGRAM))])
+        .seem_unsupported(),
+    deny("socketpair", Some(53), Some(199))
+        .when(&[(0, OneOf(UNIX)), (1, MaskedOneOf(0xf, DATAGRAM))])
+        .seem_unsupported(),
+];
+
+/// The bit of a mode by which a program runs as its group, or by which a folder hands its group on.
+pub(super) const MODES_OF_GROUPS: &[Row] = &[
+    deny("chmod", Some(90), None).when(&[(1, AnyBit(OF_GROUP))]),
+    deny("fchmod", Some(91), Some(52)).when(&[(1, AnyBit(OF_GROUP))]),
+    deny("fchmodat", Some(268), Some(53)).when(&[(2, AnyBit(OF_GROUP))]),
+    deny("fchmodat2", Some(452), Some(452)).when(&[(2, AnyBit(OF_GROUP))]),
+];
 
 /// Queues and shared memory that have a number or a name, where these are not one's own.
 #[rustfmt::skip]
@@ -157,10 +190,10 @@ pub(super) const ROWS: &[Row] = &[
     deny("open", Some(2), None).when(&[(1, AnyBit(CREATES)), (2, AnyBit(SETUID))]),
     deny("open", Some(2), None).when(&[(1, AnyBit(UNNAMED)), (2, AnyBit(SETUID))]),
     deny("creat", Some(85), None).when(&[(1, AnyBit(SETUID))]),
-    deny("chmod", Some(90), None).when(&[(1, AnyBit(SETUID))]),
-    deny("fchmod", Some(91), Some(52)).when(&[(1, AnyBit(SETUID))]),
-    deny("fchmodat", Some(268), Some(53)).when(&[(2, AnyBit(SETUID))]),
-    deny("fchmodat2", Some(452), Some(452)).when(&[(2, AnyBit(SETUID))]),
+    deny("chmod", Some(90), None).when(&[(1, AnyBit(OF_OWNER))]),
+    deny("fchmod", Some(91), Some(52)).when(&[(1, AnyBit(OF_OWNER))]),
+    deny("fchmodat", Some(268), Some(53)).when(&[(2, AnyBit(OF_OWNER))]),
+    deny("fchmodat2", Some(452), Some(452)).when(&[(2, AnyBit(OF_OWNER))]),
     deny("mknod", Some(133), None).when(&[(1, AnyBit(SETUID))]),
     deny("mknodat", Some(259), Some(33)).when(&[(2, AnyBit(SETUID))]),
     // Nor be a device.
@@ -187,6 +220,8 @@ pub(super) const ROWS: &[Row] = &[
     deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
     deny("setsockopt", Some(54), Some(208)).when(&[(1, OneOf(EVERY_SOCKET)), (2, OneOf(BUFFERS))]).seem_done(),
     deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(PIPE_SIZE)), (2, Above(ORDINARY_PIPE))]),
+    // Whoever opens a file for which somebody has a lease waits until that one is asked to give it back, for most of a minute.
+    deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(LEASE))]).seem_invalid(),
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
     // Shared memory that nobody has attached counts for nobody's memory; there are at most 4096 pieces.
     deny("shmget", Some(29), Some(194)).when(&[(1, Above(LARGE_PIECE))]),

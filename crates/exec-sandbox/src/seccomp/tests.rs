@@ -119,6 +119,61 @@ fn what_is_opened_is_the_one_difference() {
 }
 
 #[test]
+fn folders_of_groups_are_open_where_somebody_looks_and_programs_of_owners_never() {
+    for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+        let open = filter_but(architecture, &[], &[Opened::GroupFolders]);
+        let shown = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Shared });
+        for (row, place) in MODES_OF_GROUPS.iter().zip([1, 1, 2, 2]) {
+            let Some(number) = architecture.number(row) else { continue };
+            let verdict = |program: &[Instruction], mode: u64| {
+                let mut arguments = [0; 4];
+                arguments[place] = mode;
+                run(program, architecture.audit_number(), number, &arguments)
+            };
+            for (mode, of_owner, is_shown) in
+                [(0o755, false, false), (0o2755, false, true), (0o4755, true, false), (0o6755, true, true)]
+            {
+                let name = row.name;
+                assert_eq!(verdict(&open, mode), if of_owner { EPERM } else { ALLOW }, "{name} {mode:o}");
+                assert_eq!(verdict(&shown, mode), if is_shown { SHOW } else { ALLOW }, "{name} {mode:o}");
+                let closed = if mode & 0o6000 == 0 { ALLOW } else { EPERM };
+                assert_eq!(verdict(&filter(architecture, &[]), mode), closed, "{name} {mode:o}");
+            }
+        }
+    }
+}
+
+/// Locks are shown when they are taken, and nothing else of those calls.
+#[test]
+fn locks_are_shown_and_what_gives_them_back_is_not() {
+    for (architecture, flock, fcntl) in [(Architecture::X86_64, 73, 72), (Architecture::Aarch64, 32, 25)] {
+        let shown = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Shared });
+        let rows = [
+            (flock, 1, true),
+            (flock, 2, true),
+            (flock, 6, true),
+            (flock, 8, false),
+            (flock, 12, false),
+            (fcntl, 6, true),
+            (fcntl, 7, true),
+            (fcntl, 37, true),
+            (fcntl, 38, true),
+            (fcntl, 1, false),
+            (fcntl, 3, false),
+            (fcntl, 5, false),
+            (fcntl, 8, false),
+            (fcntl, 36, false),
+            (fcntl, 39, false),
+            (fcntl, 1031, false),
+        ];
+        for (number, how, is_shown) in rows {
+            let verdict = run(&shown, architecture.audit_number(), number, &[3, how]);
+            assert_eq!(verdict, if is_shown { SHOW } else { ALLOW }, "{number} {how}");
+        }
+    }
+}
+
+#[test]
 fn other_tables_of_calls_are_closed() {
     for architecture in [Architecture::X86_64, Architecture::Aarch64] {
         let program = filter(architecture, &[Closed::Processors, Closed::Queues, Closed::UnixSockets]);
@@ -148,7 +203,7 @@ fn expected(architecture: Architecture, number: u32, arguments: &[u64]) -> u32 {
             Test::MaskedOneOf(mask, values) => values.contains(&(low & mask)),
         }
     };
-    let rows = ROWS.iter().chain(ATTACHING).chain(MEMORY_FILES);
+    let rows = ROWS.iter().chain(ATTACHING).chain(MEMORY_FILES).chain(MODES_OF_GROUPS);
     let mut rows = rows.filter(|row| architecture.number(row) == Some(number));
     rows.find(|row| row.when.iter().all(holds)).map_or(ALLOW, |row| ERRNO | row.errno)
 }
@@ -204,7 +259,7 @@ fn threads_start_and_one_program() {
 fn what_asks_is_shown_and_nothing_is_refused() {
     for (architecture, openat, sendto) in [(Architecture::X86_64, 257, 44), (Architecture::Aarch64, 56, 206)]
     {
-        let program = observe(architecture, Shown { asks: true, modes: false, names: false });
+        let program = observe(architecture, Shown { asks: true, modes: false, carried: CarriedOut::Nothing });
         let verdict =
             |number, arguments: &[u64]| run(&program, architecture.audit_number(), number, arguments);
         for number in (0..600).chain([X32 | openat, u32::MAX]) {
@@ -227,7 +282,7 @@ fn what_makes_names_is_shown_and_what_only_reads_is_not() {
         [(Architecture::X86_64, 257, 258, 263, UMASK.0), (Architecture::Aarch64, 56, 34, 35, UMASK.1)]
     {
         let verdict = |asks, number, flags: u64| {
-            let program = observe(architecture, Shown { asks, modes: false, names: true });
+            let program = observe(architecture, Shown { asks, modes: false, carried: CarriedOut::Names });
             run(&program, architecture.audit_number(), number, &[0, 0, flags])
         };
         for flags in [0o1, 0o2, 0o100, 0o1000, 0o102, 1 << 32 | 0o1] {

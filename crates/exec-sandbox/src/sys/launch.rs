@@ -9,7 +9,7 @@ use super::argv_mailbox::ArgvAddress;
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
-use crate::seccomp::{Architecture, Instruction, Shown, observe};
+use crate::seccomp::{Architecture, CarriedOut, Instruction, Shown, observe};
 
 /// What the first process does before it starts the command, and with what.
 pub(crate) struct Launch {
@@ -289,7 +289,7 @@ pub(crate) fn with_user_namespace<T>(
 /// Whether a process of this program can have its calls shown to another: nobody sees them so already.
 pub(crate) fn can_be_observed() -> bool {
     let Some(architecture) = Architecture::current() else { return false };
-    let filter = observe(architecture, Shown { asks: false, modes: false, names: false });
+    let filter = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Nothing });
     let Ok(mask) = raw::set_signal_mask(ALL_SIGNALS) else { return false };
     // SAFETY: the child makes a few calls, all safe there.
     let side = unsafe { raw::clone_process(0) };

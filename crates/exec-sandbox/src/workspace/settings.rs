@@ -93,6 +93,8 @@ const REPOSITORY: &[Row] = &[
     ("merge", false, "ff", Any),
     ("rebase", false, "autostash", Any),
     ("rebase", false, "autosquash", Any),
+    ("receive", false, "denynonfastforwards", Any),
+    ("receive", false, "denydeletes", Any),
     ("rerere", false, "enabled", Any),
     ("diff", false, "algorithm", Any),
     ("diff", false, "renames", Any),

@@ -43,6 +43,8 @@ mod seatbelt;
 mod secrets;
 mod seeds;
 #[cfg(target_os = "linux")]
+mod shared;
+#[cfg(target_os = "linux")]
 mod streams;
 #[cfg(target_os = "linux")]
 mod terminals;

@@ -33,7 +33,8 @@ What holds nowhere:
 - What a secret is, is known by its name and what stands in it. Files under other names are seen: see the
   [names](../names/NAMES.md). What programs need although a secret stands in it is listed in the result as `exposed`.
 - What is obeyed by programs outside under a name that nobody knows yet stays where the command left it.
-- Locks on files that may be read, and the rates of disks and processors, are shared with everybody on the machine.
+- The rates of disks and processors are shared with everybody on the machine; behind Landlock, and before Linux 5.19, so are locks on
+  files that may be read.
 - A hole in the kernel is a hole in all three; where it is one in namespaces, the native sandbox has a wall more.
 
 Each attack that was tried and what answers it stands in the [ledger](../../LEDGER.md).

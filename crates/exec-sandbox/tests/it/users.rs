@@ -27,6 +27,7 @@ const TESTS: &[&str] = &[
     "names_decided::",
     "pool::",
     "providers::",
+    "shared::",
     "streams::",
     "terminals::",
     "walls::",

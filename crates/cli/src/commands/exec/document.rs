@@ -108,6 +108,7 @@ impl<'a> Denied<'a> {
             | Denial::Write(path)
             | Denial::Never(path, _)
             | Denial::Name(path, _)
+            | Denial::Lock(path)
             | Denial::Socket(path) => (Some(path.to_string_lossy()), None),
             Denial::Reach(host) => (None, host.as_deref()),
             _ => (None, None),

@@ -155,6 +155,12 @@ pub(super) fn denied(denial: &Denial) -> String {
                 shown(path)
             )
         }
+        Denial::Lock(path) => {
+            format!(
+                "the command may not lock {}, which it can only read: other programs would wait for it",
+                shown(path)
+            )
+        }
         Denial::Reach(host) => {
             let (host, named) = (host.as_deref().unwrap_or("other machines"), "--allow-host HOST");
             let one = if option.starts_with("--allow-host") { &option } else { named };

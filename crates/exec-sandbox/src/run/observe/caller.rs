@@ -4,10 +4,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks into the process that makes a call")]
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::seccomp::PathArguments;
 use crate::sys::raw::{self, Notice};
@@ -20,6 +21,9 @@ const PAGE: u64 = 4096;
 
 /// Where a call begins to look that names no folder, as the kernel numbers it.
 const HERE: i32 = libc::AT_FDCWD;
+
+/// A descriptor of a thread, and not of its process.
+const THREAD: PidfdFlags = PidfdFlags::from_bits_retain(libc::O_EXCL.cast_unsigned());
 
 /// An argument of a call.
 pub(super) fn argument(notice: &Notice, number: u8) -> u64 {
@@ -109,6 +113,42 @@ impl<'c> Caller<'c> {
             true => Ok(opened),
             false => Err(Errno::SRCH),
         }
+    }
+
+    /// What it has open under a number, itself: what is done with it here is done with what the process has.
+    pub(super) fn taken(self, number: i32) -> Result<OwnedFd, Errno> {
+        let taken =
+            raw::take_descriptor(self.process()?.as_fd(), number).map_err(Errno::from_raw_os_error)?;
+        match raw::still_waits(self.shown, self.notice) {
+            true => Ok(taken),
+            false => Err(Errno::SRCH),
+        }
+    }
+
+    /// The thread, or its process on kernels before 6.9: their descriptors are the same, unless the thread went out of its way.
+    fn process(self) -> Result<OwnedFd, Errno> {
+        let number = |number: u32| Pid::from_raw(number.cast_signed()).ok_or(Errno::SRCH);
+        match pidfd_open(number(self.thread())?, THREAD) {
+            Err(Errno::INVAL) => {
+                let process = self.status("Tgid").and_then(|text| text.parse().ok()).ok_or(Errno::SRCH)?;
+                pidfd_open(number(process)?, PidfdFlags::empty())
+            }
+            opened => opened,
+        }
+    }
+
+    /// How its call ends if a signal waits for it; nothing if none does.
+    pub(super) fn interrupted(self) -> Option<i32> {
+        /// Let it begin again once the signal is handled, if the program says so. The kernel looks at it in the thread that gets the
+        /// signal, so there is no other.
+        const RESTART: i32 = 512;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread())).ok()?;
+        let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+        let set =
+            |name: &str| line(name).and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+        let waiting = (set("SigPnd") | set("ShdPnd")) & !set("SigBlk") & !set("SigIgn");
+        let is_alone = line("Threads").is_some_and(|count| count.trim() == "1");
+        (waiting != 0).then_some(if is_alone { RESTART } else { libc::EINTR })
     }
 
     /// A line of what the kernel says about it, without the name of the line.

@@ -6,17 +6,17 @@
 //! is obeyed by other programs, is refused. In folders that the command made, it appears, and is looked at when the command is
 //! over; what git obeys is guarded there as well.
 
+mod locks;
 mod make;
 mod open;
-
 mod publish;
 mod rule;
+mod sockets;
 mod target;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -24,13 +24,16 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::caller::{Caller, argument, folder, short};
+use crate::explain::Denial;
 use crate::plan::Plan;
-use crate::seccomp::{Architecture, NameCall, PathArguments, name_call};
+use crate::seccomp::{Architecture, ChangedFile, ModeChange, NameCall, NewValue, PathArguments, name_call};
 use crate::sys::raw::{Errno as Number, Notice};
-use make::Named;
-use open::{How, is_read_only};
+use make::{Changed, Named};
+use open::How;
+use open::is_read_only;
 use publish::{Stopped, complete};
 use rule::Rules;
+use sockets::Sockets;
 use target::NameInFolder;
 
 /// How a call ends.
@@ -46,25 +49,28 @@ pub(super) enum Reply {
     Waits(Waits),
 }
 
-/// A file that cannot be opened yet.
-#[derive(Debug)]
-pub(super) struct Waits {
-    place: NameInFolder,
-    flags: OFlags,
-    how: How,
-}
+/// What cannot be done yet.
+pub(super) struct Waits(Box<dyn Fn() -> Option<Done> + Send>);
 
 impl Waits {
+    /// Something that says nothing as long as it has to wait.
+    fn until(again: impl Fn() -> Option<Done> + Send + 'static) -> Self {
+        Self(Box::new(again))
+    }
+
     /// Tries once more; nothing as long as it has to wait.
     pub(super) fn try_again(&self) -> Option<Result<Reply, Number>> {
-        Some(self.again()?.map_err(Errno::raw_os_error))
+        Some((self.0)()?.map_err(Errno::raw_os_error))
+    }
+}
+
+impl std::fmt::Debug for Waits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Waits")
     }
 }
 
 type Done = Result<Reply, Errno>;
-
-/// What was refused, and why.
-pub(super) type RefusedNames = BTreeMap<PathBuf, String>;
 
 /// The most that is remembered of what was refused.
 const MAX_REFUSED: usize = 8;
@@ -76,6 +82,7 @@ const MAX_MASKS: usize = 256;
 #[derive(Debug)]
 pub(super) struct Names {
     rules: Rules,
+    sockets: Sockets,
     /// The largest file that the command may make.
     largest: u64,
     /// Whether there are settings of git's that could be opened for writing.
@@ -83,14 +90,15 @@ pub(super) struct Names {
     /// What moves something, or makes a repository, is judged and carried out alone.
     turns: RwLock<()>,
     masks: Mutex<HashMap<u32, u32>>,
-    refused: Mutex<RefusedNames>,
+    refused: Mutex<Vec<Denial>>,
 }
 
 impl Names {
-    /// What decides for a plan; nothing where names are not decided at the call.
+    /// What decides for a plan; nothing where nothing is decided at the call.
     pub(super) fn of(plan: &Plan) -> Option<Self> {
-        plan.decides_names().then(|| Self {
+        plan.decides_shared().then(|| Self {
             rules: Rules::of(plan),
+            sockets: Sockets::of(plan),
             largest: plan.limits.file_size.bound().unwrap_or(u64::MAX),
             has_published: AtomicBool::new(false),
             turns: RwLock::default(),
@@ -151,12 +159,41 @@ impl Names {
             NameCall::Cut { path, length } => {
                 make::cut(self, caller, &named(path)?, argument(notice, length))
             }
+            NameCall::Lock { file, how } => {
+                locks::lock(self, caller, short(notice, file).cast_signed(), short(notice, how))
+            }
+            NameCall::LockPart { file, record, .. } => {
+                locks::lock_part(caller, notice, short(notice, file).cast_signed(), record)
+            }
+            NameCall::Connect(at) => sockets::connect(self, caller, notice, at),
+            NameCall::Bind(at) => sockets::bind(self, caller, notice, at),
+            NameCall::OwnAddress(at) => sockets::own_address(self, caller, notice, at),
+            NameCall::GroupOfFolder(ModeChange { file, to, flags }) => {
+                let NewValue::Mode(rights) = to else { return Err(Errno::INVAL) };
+                let flags = AtFlags::from_bits_retain(flags.map_or(0, |flags| short(notice, flags)));
+                let follows = !flags.contains(AtFlags::SYMLINK_NOFOLLOW);
+                let open = |number| Changed::Open(short(notice, number).cast_signed());
+                let changed = match file {
+                    ChangedFile::Open(number) => open(number),
+                    ChangedFile::Here(text) => {
+                        Changed::Named(named(PathArguments { folder: None, text })?, follows)
+                    }
+                    ChangedFile::Below(number, text) => {
+                        let named = named(PathArguments { folder: Some(number), text })?;
+                        let is_open = named.text.is_empty() && flags.contains(AtFlags::EMPTY_PATH);
+                        if is_open { open(number) } else { Changed::Named(named, follows) }
+                    }
+                };
+                make::hand_group_on(caller, changed, mode(rights))
+            }
         }
     }
 
     /// What was refused.
-    pub(super) fn refused(&self) -> RefusedNames {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn refused(&self) -> Vec<Denial> {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        refused.sort_by(|one, other| one.path().cmp(&other.path()));
+        refused
     }
 
     /// Refuses, and remembers it. What nobody could change anyway is the kernel's to refuse.
@@ -169,9 +206,14 @@ impl Names {
     }
 
     fn note(&self, place: &NameInFolder, why: impl Into<String>) {
+        self.tell(Denial::Name(place.whole(), why.into()));
+    }
+
+    /// Remembers what was refused, once for each path.
+    fn tell(&self, denial: Denial) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if refused.len() < MAX_REFUSED {
-            refused.entry(place.whole()).or_insert_with(|| why.into());
+        if refused.len() < MAX_REFUSED && refused.iter().all(|other| other.path() != denial.path()) {
+            refused.push(denial);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The network of a sandbox: its loopback, and the socket that listens there.
 
 use std::ffi::{c_char, c_int};
-use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use super::{Result, descriptor, done};
 
@@ -21,6 +21,18 @@ pub(crate) fn loopback_up() -> Result {
     done(unsafe {
         libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
     })
+}
+
+/// Connects a socket to an address as the kernel has it.
+pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result {
+    // SAFETY: the address has the length that is given.
+    done(unsafe { libc::syscall(libc::SYS_connect, socket.as_raw_fd(), address.as_ptr(), address.len()) })
+}
+
+/// Gives a socket an address as the kernel has it.
+pub(crate) fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> Result {
+    // SAFETY: the address has the length that is given.
+    done(unsafe { libc::syscall(libc::SYS_bind, socket.as_raw_fd(), address.as_ptr(), address.len()) })
 }
 
 /// Makes a socket that can listen.

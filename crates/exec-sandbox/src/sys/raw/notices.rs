@@ -13,6 +13,9 @@ const IS_WAITING: libc::c_ulong = 0x4008_2102;
 const HAND_OVER: libc::c_ulong = 0x4018_2103;
 const SET_FLAGS: libc::c_ulong = 0x4008_2104;
 
+/// The kernel takes all bits of it, and the sixth argument of a call lies on the stack, where a short number leaves some unset.
+const NO_FLAGS: u64 = 0;
+
 /// A call that is about to be made, as the kernel shows it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,7 +130,40 @@ pub(crate) fn read_memory(thread: u32, from: u64, room: &mut [u8]) -> Result<usi
     let from = [from, room.len() as u64];
     // SAFETY: the room has the length that is given. Where the other process has nothing, the kernel says so.
     check(unsafe {
-        libc::syscall(libc::SYS_process_vm_readv, thread, &raw const to, 1, &raw const from, 1, 0)
+        libc::syscall(
+            libc::SYS_process_vm_readv,
+            thread,
+            &raw const to,
+            1u64,
+            &raw const from,
+            1u64,
+            NO_FLAGS,
+        )
     })
     .map(|count| count as usize)
+}
+
+/// Writes into memory of a process, and says how much that was.
+pub(crate) fn write_memory(thread: u32, to: u64, bytes: &[u8]) -> Result<usize> {
+    let from = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let to = [to, bytes.len() as u64];
+    // SAFETY: the bytes have the length that is given, and are only read. Where the other process has nothing, the kernel says so.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_process_vm_writev,
+            thread,
+            &raw const from,
+            1u64,
+            &raw const to,
+            1u64,
+            NO_FLAGS,
+        )
+    })
+    .map(|count| count as usize)
+}
+
+/// Takes a copy of a descriptor of another process.
+pub(crate) fn take_descriptor(process: BorrowedFd<'_>, number: i32) -> Result<OwnedFd> {
+    // SAFETY: only numbers are handed over.
+    descriptor(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0) })
 }

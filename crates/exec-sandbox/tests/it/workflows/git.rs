@@ -206,6 +206,13 @@ pub(super) const ROWS: &[Workflow] = &[
         after: "test \"$(git show HEAD:.env.test)\" = B=2; test -z \"$(git status --porcelain)\"",
         ..Workflow::NEW
     },
+    Workflow {
+        name: "a repository of a group",
+        needs: &["git"],
+        inside: "git init -q -b main --shared .; echo x > f; git add f; git commit -qm first; mkdir g; chmod g+s g; mkdir g/in; git init -q --bare --shared bare",
+        after: "git fsck --strict; test \"$(git config core.sharedrepository)\" = 1; test -g .git/objects; test -g g/in; test -g bare/refs; git status --porcelain | grep -q bare",
+        ..Workflow::NEW
+    },
 ];
 
 #[test]

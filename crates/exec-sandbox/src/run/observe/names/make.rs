@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, ftruncate, linkat, mkdirat, mknodat,
-    readlinkat, renameat_with, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, chmod, fstat, ftruncate, linkat, mkdirat, mknodat,
+    openat, readlinkat, renameat_with, symlinkat,
 };
 use rustix::io::Errno;
 
@@ -15,8 +15,11 @@ use super::super::caller::Caller;
 use super::open::{is_of_processes, is_read_only};
 use super::publish::{Stopped, publish};
 use super::rule::{Arrival, Verdict};
-use super::target::{NameInFolder, Target, own_path, target};
+use super::target::{NameInFolder, Target, end_of, own_path, target};
 use super::{Done, Names, Reply};
+
+/// Nothing but a name for what is there.
+const NAME_ALONE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// How many links are followed.
 const LINKS: usize = 40;
@@ -29,7 +32,7 @@ pub(super) struct Named {
 
 impl Named {
     /// Where it begins. What is absolute begins in the root, whatever folder is named beside.
-    fn begin(&self, caller: Caller<'_>) -> Result<OwnedFd, Errno> {
+    pub(super) fn begin(&self, caller: Caller<'_>) -> Result<OwnedFd, Errno> {
         match self.text.first() {
             Some(b'/') => caller.root(),
             _ => caller.begin(self.begin),
@@ -37,7 +40,7 @@ impl Named {
     }
 
     /// The name that it leads to, if it ends in one.
-    fn place(&self, caller: Caller<'_>, otherwise: Errno) -> Result<NameInFolder, Errno> {
+    pub(super) fn place(&self, caller: Caller<'_>, otherwise: Errno) -> Result<NameInFolder, Errno> {
         match target(caller, &self.begin(caller)?, &self.text)? {
             Target::Name(place) if is_of_processes(place.folder.as_fd()) => Err(Errno::PERM),
             Target::Name(place) => Ok(place),
@@ -53,6 +56,33 @@ pub(super) fn folder(names: &Names, caller: Caller<'_>, path: &Named, mode: Mode
     let folder = || mkdirat(&place.folder, place.as_named(), mode).map(|()| names.rules.made(&place));
     make(names, caller, &place, Arrival::Folder, folder)?;
     Ok(Reply::Done)
+}
+
+/// Lets what comes to lie in a folder belong to the group of the folder. A program that runs as its group is made nowhere.
+pub(super) fn hand_group_on(caller: Caller<'_>, folder: Changed, mode: Mode) -> Done {
+    const BITS: Mode = Mode::from_bits_retain(0o3777);
+    let folder = match folder {
+        Changed::Open(number) => caller.descriptor(number)?,
+        Changed::Named(named, follows) => match end_of(caller, named.begin(caller)?, &named.text, follows)? {
+            Target::Name(place) => openat(&place.folder, &place.name, NAME_ALONE, Mode::empty())?,
+            Target::Open(open) => open,
+            Target::Folder => super::target::folder(caller, &named.begin(caller)?, &named.text)?,
+            Target::Own(_) => return Err(Errno::PERM),
+        },
+    };
+    if FileType::from_raw_mode(fstat(&folder)?.st_mode) != FileType::Directory {
+        return Err(Errno::PERM);
+    }
+    chmod(own_path(folder.as_fd()), mode & BITS)?;
+    Ok(Reply::Done)
+}
+
+/// What gets another mode.
+pub(super) enum Changed {
+    /// What is open under a number.
+    Open(i32),
+    /// What a path leads to, and whether its last part is followed if it is a link.
+    Named(Named, bool),
 }
 
 /// Makes a file, a pipe, a socket or a device.
@@ -82,7 +112,7 @@ pub(super) fn link(names: &Names, caller: Caller<'_>, to: Vec<u8>, path: &Named)
 }
 
 /// Does it if it may be done.
-fn make(
+pub(super) fn make(
     names: &Names,
     caller: Caller<'_>,
     place: &NameInFolder,

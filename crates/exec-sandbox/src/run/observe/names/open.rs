@@ -132,10 +132,10 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
     names.umask(caller);
     match openat(&place.folder, place.as_named(), flags, how.mode) {
         Err(Errno::NXIO) if there == Some(FileType::Fifo) && !how.flags.contains(OFlags::NONBLOCK) => {
-            Ok(Reply::Waits(Waits { place, flags, how }))
+            Ok(Reply::Waits(again_and_again(place, flags, how)))
         }
         Err(Errno::AGAIN) if !how.flags.contains(OFlags::NONBLOCK) => {
-            Ok(Reply::Waits(Waits { place, flags, how }))
+            Ok(Reply::Waits(again_and_again(place, flags, how)))
         }
         Err(error) => Err(error),
         Ok(file) if there.is_none() => Ok(how.file(file)),
@@ -143,14 +143,12 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
     }
 }
 
-impl Waits {
-    /// Tries once more; nothing as long as it would have to wait.
-    pub(super) fn again(&self) -> Option<Done> {
-        match openat(&self.place.folder, &self.place.name, self.flags, self.how.mode) {
-            Err(Errno::NXIO | Errno::AGAIN) => None,
-            opened => Some(opened.and_then(|file| finish(file, self.how))),
-        }
-    }
+/// Opens it as soon as nobody has to wait for that.
+fn again_and_again(place: NameInFolder, flags: OFlags, how: How) -> Waits {
+    Waits::until(move || match openat(&place.folder, &place.name, flags, how.mode) {
+        Err(Errno::NXIO | Errno::AGAIN) => None,
+        opened => Some(opened.and_then(|file| finish(file, how))),
+    })
 }
 
 /// Lets the command wait where it did not say that it would not.

@@ -16,6 +16,9 @@ use rustix::io::Errno;
 
 use super::super::caller::Caller;
 
+/// How many links are followed.
+const LINKS: usize = 40;
+
 /// How often the kernel is asked where a path leads, while others move what lies on the way.
 const MAX_ASKED: usize = 1_000;
 
@@ -97,6 +100,34 @@ pub(super) fn target(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result
     let folder = folder(caller, begin, around)?;
     let path = place_of(folder.as_fd())?;
     Ok(Target::Name(NameInFolder { folder, path, name: OsStr::from_bytes(name).to_os_string(), is_folder }))
+}
+
+/// Finds out where a path leads in the end, which begins in `begin`: its last part is followed as well, unless it may not be. There
+/// is something in the place that is returned.
+pub(super) fn end_of(
+    caller: Caller<'_>,
+    mut begin: OwnedFd,
+    text: &[u8],
+    follows: bool,
+) -> Result<Target, Errno> {
+    let mut text = text.to_vec();
+    for _ in 0..LINKS {
+        let place = match target(caller, &begin, &text)? {
+            Target::Name(place) => place,
+            other => return Ok(other),
+        };
+        match place.kind() {
+            None => return Err(Errno::NOENT),
+            Some(FileType::Symlink) if follows || place.is_folder => {
+                text = readlinkat(&place.folder, &place.name, Vec::new())?.into_bytes();
+                text.extend(place.is_folder.then_some(b'/'));
+                begin = place.folder;
+            }
+            Some(kind) if place.is_folder && kind != FileType::Directory => return Err(Errno::NOTDIR),
+            Some(_) => return Ok(Target::Name(place)),
+        }
+    }
+    Err(Errno::LOOP)
 }
 
 /// A path without what says at its end that it is a folder.
