@@ -13,6 +13,7 @@
     expect(dead_code, reason = "only the method `exec` needs it, which other systems lack")
 )]
 
+mod bounds;
 mod connection;
 mod ending;
 mod fault;
@@ -40,6 +41,7 @@ use std::time::Duration;
 
 use crate::kept_rules::KeptRules;
 
+pub(crate) use bounds::MAX_REQUEST;
 pub(crate) use connection::converse;
 pub(crate) use ending::end_by_signal;
 pub(crate) use schema::document as schema;
@@ -56,9 +58,6 @@ use stockade_guard::config::{AuditConfig, Config, ConfigSources};
 use stockade_guard::exec::SandboxPool;
 use stockade_guard::limits::store::LimitStore;
 use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers, GuardCache};
-
-/// The longest line that is read unless somebody says otherwise, in bytes.
-pub(crate) const MAX_REQUEST: usize = 16 << 20;
 
 /// How many sandboxes are made beforehand: an agent runs one command after the other, and each that waits takes memory.
 #[cfg(target_os = "linux")]

@@ -15,7 +15,7 @@ pub struct LoadCommand<'t> {
 
 /// Returns the commands of a text, in their order.
 pub fn load_commands(text: &str) -> impl Iterator<Item = LoadCommand<'_>> {
-    Search { text, at: 0, line: 1 }
+    Search { text, at: 0, line: 1, inline: Next::default(), block: Next::default(), is_last_line: false }
 }
 
 struct Search<'t> {
@@ -23,6 +23,37 @@ struct Search<'t> {
     /// Where the search goes on, at the start of a line.
     at: usize,
     line: usize,
+    inline: Next,
+    block: Next,
+    /// Whether no line ends any more, so that no block begins.
+    is_last_line: bool,
+}
+
+/// Where something is found next. It is looked for again once the search is past it, so that all looks together pass over the text
+/// once.
+#[derive(Debug, Clone, Copy, Default)]
+enum Next {
+    #[default]
+    Unknown,
+    At(usize),
+    Nowhere,
+}
+
+impl Next {
+    /// Returns how far away it is from `at`.
+    fn from(&mut self, text: &str, at: usize, needle: &[u8]) -> Option<usize> {
+        if matches!(self, Self::Unknown) || matches!(self, Self::At(found) if *found < at) {
+            let rest = text.as_bytes().get(at..).unwrap_or_default();
+            let found = memchr::memmem::find(rest, needle);
+            #[cfg(test)]
+            work::count(found.unwrap_or(rest.len()));
+            *self = found.map_or(Self::Nowhere, |found| Self::At(at + found));
+        }
+        match self {
+            Self::At(found) => Some(*found - at),
+            Self::Unknown | Self::Nowhere => None,
+        }
+    }
 }
 
 impl<'t> Search<'t> {
@@ -36,10 +67,13 @@ impl<'t> Search<'t> {
     fn block(&mut self, start: usize) -> Option<LoadCommand<'t>> {
         let rest = self.text.get(self.at + start..)?;
         let fence = rest.bytes().take_while(|byte| *byte == b'`').count();
-        let (opener, inside) = rest.split_once('\n')?;
-        if !opener.get(fence..)?.trim_start().starts_with('!') {
+        if self.is_last_line || !rest.get(fence..)?.trim_start_matches([' ', '\t']).starts_with('!') {
             return None;
         }
+        let Some((opener, inside)) = rest.split_once('\n') else {
+            self.is_last_line = true;
+            return None;
+        };
         let closer = "`".repeat(fence);
         let mut end = 0;
         for line in inside.split_inclusive('\n') {
@@ -71,9 +105,8 @@ impl<'t> Iterator for Search<'t> {
 
     fn next(&mut self) -> Option<LoadCommand<'t>> {
         loop {
-            let rest = self.text.get(self.at..)?;
-            let inline = memchr::memmem::find(rest.as_bytes(), b"!`");
-            let block = memchr::memmem::find(rest.as_bytes(), b"```");
+            let inline = self.inline.from(self.text, self.at, b"!`");
+            let block = self.block.from(self.text, self.at, b"```");
             let (start, found) = match (inline, block) {
                 (None, None) => return None,
                 (Some(inline), block) if block.is_none_or(|block| inline < block) => {
@@ -95,9 +128,36 @@ impl<'t> Iterator for Search<'t> {
     }
 }
 
+/// Counts the bytes that were looked at.
+#[cfg(test)]
+mod work {
+    use std::cell::Cell;
+
+    thread_local!(static BYTES: Cell<usize> = const { Cell::new(0) });
+
+    pub(super) fn count(bytes: usize) {
+        BYTES.with(|all| all.set(all.get() + bytes));
+    }
+
+    pub(super) fn take() -> usize {
+        BYTES.with(Cell::take)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::load_commands;
+    use super::{load_commands, work};
+
+    #[test]
+    fn a_text_is_passed_over_once_for_each_of_the_two() {
+        for unit in ["!`a`\n", "!`a` ", "```a ", "```!a ", "!`", "``` !`\n", "```!\na\n```\n"] {
+            let text = unit.repeat(20_000);
+            work::take();
+            let _ = load_commands(&text).count();
+            let bytes = work::take();
+            assert!(bytes <= 3 * text.len(), "{unit:?}: {bytes} of {}", text.len());
+        }
+    }
 
     #[test]
     fn commands_are_found_wherever_they_stand() {
@@ -115,6 +175,8 @@ mod tests {
             ("!``", &[]),
             ("!` `", &[]),
             ("é!`é`", &[("é", 1)]),
+            ("``` ! x\nid\n```\n", &[("id\n", 2)]),
+            ("``` \n! x\n```\n", &[]),
         ];
         for (text, wanted) in rows {
             let found: Vec<_> = load_commands(text).map(|command| (command.text, command.line)).collect();

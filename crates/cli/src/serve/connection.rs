@@ -29,7 +29,7 @@ pub(crate) fn converse(
     to: impl Write + Send,
     is_heard: &dyn Fn() -> bool,
 ) -> io::Result<()> {
-    let traffic = Arc::new(Traffic::new(server.options.max_request.saturating_mul(2)));
+    let traffic = Arc::new(Traffic::new(server.options.max_request));
     server.ending.welcome(&traffic);
     thread::scope(|scope| {
         let writer = thread::Builder::new()

@@ -14,11 +14,9 @@ use stockade_guard::{
 };
 
 use super::Server;
+use super::bounds::{MAX_SAID, at_most};
 use super::fault::{self, Fault};
 use super::locks::lock;
-
-/// The most bytes of names and globs that a client says when it opens a session.
-const MAX_SAID: usize = 64 << 10;
 
 /// The session of an agent over all of its requests.
 #[derive(Debug)]
@@ -114,30 +112,32 @@ impl Guarded {
 impl Wish {
     /// Whether it is short enough to be remembered.
     fn is_bounded(&self) -> Result<(), Fault> {
-        let globs = |config: &SandboxConfig| {
-            let lists = [
-                &config.forbidden_globs,
-                &config.read.allow,
-                &config.read.deny,
-                &config.write.allow,
-                &config.write.deny,
-            ];
-            lists.into_iter().flatten().map(|glob| glob.len() + 32).sum::<usize>()
-        };
         let names = self.catalog.tools.iter().chain(&self.catalog.mcp_servers);
         let said: usize =
             names.map(|name| name.len() + 32).sum::<usize>()
-                + self.narrowing.paths.as_ref().map_or(0, globs)
+                + self.narrowing.paths.as_ref().map_or(0, said_of_paths)
                 + self.narrowing.tools.as_ref().map_or(0, |tools| {
                     tools.allow.iter().chain(&tools.deny).map(|entry| entry.len() + 32).sum()
                 });
-        match said <= MAX_SAID {
-            true => Ok(()),
-            false => Err(Fault::parameters(format!(
-                "`config`, `tools` and `mcpServers` have more than {MAX_SAID} bytes"
-            ))),
-        }
+        at_most(
+            "bytes of `config`, `tools` and `mcpServers`",
+            said,
+            MAX_SAID,
+            "say less, or in the configuration",
+        )
     }
+}
+
+/// How much a session remembers of what is said of paths.
+pub(super) fn said_of_paths(config: &SandboxConfig) -> usize {
+    let lists = [
+        &config.forbidden_globs,
+        &config.read.allow,
+        &config.read.deny,
+        &config.write.allow,
+        &config.write.deny,
+    ];
+    lists.into_iter().flatten().map(|glob| glob.len() + 32).sum()
 }
 
 impl Server {

@@ -16,6 +16,9 @@ pub(super) const MAX_BATCH: usize = 1000;
 /// The longest id, as it is repeated in the answer.
 pub(super) const MAX_ID: usize = 1024;
 
+/// The most values of one line. Each becomes many times as long as it is written, so a line of nothing but commas would fill the memory.
+pub(super) const MAX_VALUES: usize = 100_000;
+
 /// What a line holds.
 #[derive(Debug)]
 pub(super) enum Message<'l> {
@@ -72,12 +75,35 @@ pub(super) fn read(line: &[u8]) -> Option<Message<'_>> {
     if text.is_empty() {
         return None;
     }
+    if values(text.as_bytes()) > MAX_VALUES {
+        let message = format!("a line holds at most {MAX_VALUES} values; send them in several");
+        return refused(Fault::new(fault::REQUEST, message));
+    }
     // All of it first: what is no JSON at all is not asked what kind of request it would be.
     match serde_json::from_str::<&RawValue>(text) {
         Err(error) => refused(Fault::new(fault::PARSE, format!("the line is no JSON: {error}"))),
         Ok(_) if text.starts_with('[') => Some(batch(text)),
         Ok(_) => Some(Message::One(request(text))),
     }
+}
+
+/// Counts what stands outside of strings and begins a value: what follows a comma, a colon or a bracket.
+fn values(text: &[u8]) -> usize {
+    // No line of so few bytes has more.
+    if text.len() <= MAX_VALUES {
+        return 0;
+    }
+    let (mut count, mut is_text, mut is_escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b',' | b':' | b'[' | b'{' if !is_text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 fn batch(text: &str) -> Message<'_> {

@@ -49,13 +49,37 @@ struct State {
     waiting: Vec<u8>,
     under_way: usize,
     bytes: usize,
+    /// What commands may print that is held until they are answered.
+    kept: u64,
     /// Nothing more will be answered.
     ended: bool,
     /// Nobody reads the answers.
     closed: bool,
 }
 
+/// Room for what a command prints, which is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct KeptOutput<'t> {
+    traffic: &'t Traffic,
+    bytes: u64,
+}
+
+impl Drop for KeptOutput<'_> {
+    fn drop(&mut self) {
+        self.traffic.lock().kept -= self.bytes;
+    }
+}
+
 impl Traffic {
+    /// Takes room for what a command may print, if all of the client's together print no more than `most`.
+    pub(super) fn keep(&self, bytes: u64, most: u64) -> Option<KeptOutput<'_>> {
+        let mut state = self.lock();
+        let kept = state.kept.checked_add(bytes).filter(|kept| *kept <= most)?;
+        state.kept = kept;
+        drop(state);
+        Some(KeptOutput { traffic: self, bytes })
+    }
+
     pub(super) fn new(max_bytes: usize) -> Self {
         Self {
             state: Mutex::default(),
@@ -234,6 +258,16 @@ mod tests {
                 reader.join().unwrap();
             });
         }
+    }
+
+    #[test]
+    fn room_for_output_is_given_once() {
+        let traffic = Traffic::new(100);
+        let first = traffic.keep(60, 100).unwrap();
+        assert!(traffic.keep(60, 100).is_none() && traffic.keep(u64::MAX, 100).is_none());
+        assert!(traffic.keep(40, 100).is_some());
+        drop(first);
+        assert!(traffic.keep(100, 100).is_some());
     }
 
     #[test]

@@ -138,6 +138,7 @@ impl Parameters for Parse {
     type Answer = Parsed;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        question::bounded(&self.command)?;
         let options = self.shell.options();
         let parsed = match Script::read(&self.command, &options) {
             Ok(script) => Parsed::of(&script.actions()),
@@ -193,6 +194,7 @@ impl Parameters for Validate {
     type Answer = Validated;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        question::bounded(&self.command)?;
         let options = ValidatorOptions { read: self.shell.options(), checks: ValidatorChecks::All };
         let validation = validate(&self.command, &options);
         let rejection = validation.rejection();

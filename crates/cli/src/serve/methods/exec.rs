@@ -29,6 +29,7 @@ use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
 use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
+use crate::serve::traffic::KeptOutput;
 
 /// How long a command may take that says nothing about it.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -37,7 +38,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const OUTPUT: u64 = 1 << 20;
 
 /// The most that a command may print, since the answer holds all of it.
-const MAX_OUTPUT: u64 = 32 << 20;
+const MAX_OUTPUT: u64 = 8 << 20;
 
 /// The same where it is sent while the command runs, and nothing holds all of it.
 const STREAMED: u64 = 32 << 20;
@@ -71,7 +72,7 @@ pub(super) struct Exec {
     evaluate: bool,
     /// How long it may take; two minutes by default.
     timeout_ms: Option<u64>,
-    /// How much it may print; 1 MiB by default, and at most 32 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
+    /// How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
     max_output_bytes: Option<u64>,
     /// Whether what it prints is sent while it runs, in notifications `exec.output` before the answer, which then holds none of it;
     /// false by default. A client that does not read makes the command wait.
@@ -213,6 +214,7 @@ impl Parameters for Exec {
             return Err(Fault::new(fault::CANCELLED, "it was cancelled before it began, and nothing ran"));
         }
         if !self.stream {
+            let _kept = kept(server, caller, self.output())?;
             return self.ran(server, control).map(|ended| Json::of(&ended));
         }
         let streamed = Streamed::begin(caller, &mut control)?;
@@ -227,6 +229,19 @@ impl Parameters for Exec {
             ..ended
         }))
     }
+}
+
+/// Takes note of output that will be held for a client until it is answered.
+fn kept<'c>(server: &Server, caller: &AskedBy<'c>, bytes: u64) -> Result<KeptOutput<'c>, Fault> {
+    // As many as may run at a time, each with what is usual.
+    let most = OUTPUT.saturating_mul(server.options.max_commands as u64).max(MAX_OUTPUT);
+    caller.traffic.keep(bytes, most).ok_or_else(|| {
+        let message = format!(
+            "the commands of this client that are under way may print {most} bytes together; wait for one, ask for a smaller \
+             `maxOutputBytes`, or use `stream`"
+        );
+        Fault::new(fault::BUSY, message)
+    })
 }
 
 impl Exec {

@@ -19,6 +19,7 @@ use stockade_guard::{
 use super::trail::evaluated;
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
+use crate::serve::bounds::{MAX_COMMAND, MAX_GUARDED_TOOLS, MAX_PATHS, at_most};
 use crate::serve::fault::Fault;
 use crate::serve::sessions::is_short;
 
@@ -142,9 +143,13 @@ impl Parameters for Authorize {
             (None, Some(wishes)) => (wishes, false),
             _ => return Err(Fault::parameters("give either `request` or `requests`")),
         };
+        at_most("`requests`", wishes.len(), MAX_PATHS, "ask about the rest in another request")?;
         let answers = self.answers.as_deref().unwrap_or_default();
         let mut asker = Asker(answers.iter());
-        wishes.iter().try_for_each(|wish| is_short("tool", wish.tool()))?;
+        wishes.iter().try_for_each(|wish| {
+            is_short("tool", wish.tool())?;
+            at_most("bytes of `resource`", wish.resource.len(), MAX_COMMAND, "shorten it")
+        })?;
         let session = server.session_of(self.session.as_deref())?;
         if let Some(guarded) = session.as_ref().and_then(|session| session.of_agent()) {
             if self.config.is_some() {
@@ -217,12 +222,28 @@ fn add_policies(guard: &mut PathGuard, policies: &Policies, wishes: &[Wish]) -> 
         added.push(Policy::approve_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
     }
     for wish in wishes {
+        bound_tools(guard, wish.tool())?;
         let guard = guard.sandbox().guard_for(wish.tool());
         for policy in &added {
             guard.add(policy.clone(), Position::Last).map(drop).map_err(|error| Fault::of(&error))?;
         }
     }
     Ok(())
+}
+
+/// Each tool has policies and answers of its own, which stay with the session.
+fn bound_tools(guard: &mut PathGuard, tool: &str) -> Result<(), Fault> {
+    let sandbox = guard.sandbox();
+    if sandbox.guards().any(|guard| guard.tool() == tool) {
+        return Ok(());
+    }
+    let count = sandbox.guards().count() + 1;
+    at_most(
+        "tools of the session",
+        count,
+        MAX_GUARDED_TOOLS,
+        "name the tools by what they do, not by their calls",
+    )
 }
 
 fn decided(guard: &mut PathGuard, wish: &Wish, asker: &mut Asker<'_>) -> Result<Decided, Fault> {

@@ -8,6 +8,7 @@ use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, sanitize};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
+use crate::serve::bounds::MAX_BODY;
 use crate::serve::fault::Fault;
 
 /// Take out of a text what a person does not see and a model does.
@@ -16,7 +17,7 @@ use crate::serve::fault::Fault;
 pub(super) struct Sanitize {
     /// The text.
     text: String,
-    /// The most characters to keep; 20000 by default.
+    /// The most characters to keep; 20000 by default, and at most 1000000.
     max_body_length: Option<usize>,
 }
 
@@ -57,7 +58,7 @@ impl Parameters for Sanitize {
     type Answer = Cleaned;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let max_chars = self.max_body_length.unwrap_or(DEFAULT_MAX_CHARS);
+        let max_chars = self.max_body_length.unwrap_or(DEFAULT_MAX_CHARS).min(MAX_BODY);
         Ok(Json::of(&sanitize(&self.text, &SanitizeOptions { max_chars, ..SanitizeOptions::default() })))
     }
 }

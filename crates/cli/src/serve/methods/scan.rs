@@ -12,6 +12,7 @@ use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::render::scan_json;
 use crate::report::scan_tally::ScanTally;
 use crate::serve::Server;
+use crate::serve::bounds::{MAX_SCANNED, at_most};
 use crate::serve::fault::Fault;
 
 /// The most bytes of a bundle's answer that are findings. What goes beyond makes it truncated.
@@ -200,6 +201,10 @@ impl Parameters for Scan {
             Json::of(&report)
         };
         let path = self.path.as_deref().unwrap_or(Path::new(NAME));
+        let length = |text: &String| text.len();
+        let bytes =
+            self.text.as_ref().map_or(0, length).max(self.text_base64.as_ref().map_or(0, length) / 4 * 3);
+        at_most("bytes of the text", bytes, MAX_SCANNED, "scan.bundle reads files")?;
         match (self.text, self.text_base64) {
             // Positions count in the text as it was given, whatever is in it.
             (Some(text), None) => {

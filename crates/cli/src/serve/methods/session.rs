@@ -15,8 +15,9 @@ use stockade_guard::{AnswerTerms, CommandAnswers, Narrowing};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
+use crate::serve::bounds::{MAX_SAID, at_most};
 use crate::serve::fault::{self, Fault};
-use crate::serve::guarded::{Guarded, Wish};
+use crate::serve::guarded::{Guarded, Wish, said_of_paths};
 use crate::serve::sessions::Session;
 
 /// Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills,
@@ -136,6 +137,7 @@ impl Open {
         };
         let mut paths = paths.unwrap_or_else(SandboxConfig::standard);
         paths.cwd = self.workspace.or(paths.cwd);
+        at_most("bytes of `config.paths`", said_of_paths(&paths), MAX_SAID, "say less")?;
         let answers = CommandAnswers::new(answers.read(), server.options.answers.clone());
         Ok(Session::free(paths, limits, answers))
     }

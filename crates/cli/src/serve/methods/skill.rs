@@ -14,7 +14,11 @@ use stockade_guard::{
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
+use crate::serve::bounds::{MAX_BODY, MAX_SCANNED, at_most};
 use crate::serve::fault::Fault;
+
+/// What to do about a text that is too long.
+const SHORTER: &str = "give the `path` of a file, or split it";
 
 /// What a text is called that has no name.
 const NAME: &str = "SKILL.md";
@@ -56,7 +60,7 @@ struct Config {
     /// Whether what is merely noted is an error; false by default.
     #[serde(default)]
     strict: bool,
-    /// The most characters of the text that reach a model; 20000 by default.
+    /// The most characters of the text that reach a model; 20000 by default, and at most 1000000.
     max_body_length: Option<usize>,
     /// Whether a critical finding blocks; true by default, else it flags.
     block_on_critical: Option<bool>,
@@ -114,6 +118,7 @@ impl Parameters for Manifest {
     type Answer = Read;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        at_most("bytes of `text`", self.text.len(), MAX_SCANNED, SHORTER)?;
         // What the scanner finds is for the admission.
         let options = AdmitOptions {
             dialect: dialect(self.dialect.as_deref())?,
@@ -142,7 +147,10 @@ impl Parameters for Admit {
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let source = match (&self.text, &self.path) {
-            (Some(text), None) => SkillSource::Text { name: NAME, text },
+            (Some(text), None) => {
+                at_most("bytes of `text`", text.len(), MAX_SCANNED, SHORTER)?;
+                SkillSource::Text { name: NAME, text }
+            }
             (None, Some(path)) => SkillSource::Path(path),
             _ => return Err(Fault::parameters("give either `text` or `path`")),
         };
@@ -150,7 +158,7 @@ impl Parameters for Admit {
         let options = AdmitOptions {
             dialect: dialect(self.config.dialect.as_deref())?,
             strict: self.config.strict,
-            max_chars: self.config.max_body_length.unwrap_or(usual.max_chars),
+            max_chars: self.config.max_body_length.unwrap_or(usual.max_chars).min(MAX_BODY),
             on_critical: match self.config.block_on_critical {
                 Some(false) => OnCritical::Flag,
                 Some(true) | None => OnCritical::Block,

@@ -8,6 +8,7 @@ use stockade_guard::policy::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConf
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
+use crate::serve::bounds::{MAX_LISTED, MAX_TOOLS, at_most};
 use crate::serve::fault::Fault;
 use crate::serve::guarded::undecided;
 
@@ -91,6 +92,9 @@ impl Parameters for Resolve {
     type Answer = Resolved;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let listed = self.policy.as_ref().map_or(0, |policy| policy.allow.len().max(policy.deny.len()));
+        at_most("entries of a list of `policy`", listed, MAX_LISTED, "use groups and patterns")?;
+        at_most("`tools`", self.tools.len(), MAX_TOOLS, "ask about the rest in another request")?;
         let of_agent = server.session_of(self.session.as_deref())?;
         let guard = match of_agent.as_ref().and_then(|session| session.of_agent()) {
             Some(guarded) => Some(guarded.now(server)?),

@@ -23,8 +23,10 @@ so every request that wants one has an `id`. Batches are answered as a whole, an
 wrong gets an error, and the server goes on.
 
 Long requests and those that read the disk go to workers, commands to others, so that small requests never wait for them.
-Everything is bounded: the length of a line (`--max-request`), of a batch (1000), what is under way for one client (64
-requests), sessions (1024, of one client 64), connections (64) and commands that run (`--max-commands`). A client that does not read its
+Everything is bounded: the length of a line (`--max-request`) and its values (100000), of a batch (1000), of texts to scan (1 MiB), of
+commands (256 KiB), what is under way for one client (64
+requests), sessions (1024, of one client 64), connections (64) and commands that run (`--max-commands`). One client holds no more than some 64 MB,
+whatever it sends. A client that does not read its
 answers is not read from.
 
 Commands that are run are put on record in the audit trail, and are not run without.

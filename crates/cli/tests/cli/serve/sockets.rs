@@ -49,6 +49,7 @@ impl Drop for Listening {
 fn serve(socket: &Path) -> Command {
     let mut command = Command::new(STOCKADE);
     command.args(["serve", "--socket"]).arg(socket).env_clear().stdin(Stdio::null());
+    command.env("HOME", socket.parent().unwrap()).env("PATH", "/usr/bin:/bin");
     command
 }
 
@@ -132,6 +133,75 @@ fn a_program_of_another_user_gets_no_answer() {
         println!("skipped: python3 cannot be run as another user here: {said}");
     }
     assert_eq!(ask(&listening.socket())["result"]["body"], "a");
+}
+
+/// The process ids of the commands with this word among their arguments.
+fn running(word: &str) -> usize {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| line.split(|byte| *byte == 0).any(|one| one == word.as_bytes())).count()
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("{what} did not come about");
+}
+
+/// A client that has begun a command which does not end by itself.
+fn begin(listening: &Listening, word: &str) -> UnixStream {
+    let workspace = listening.folder.path().canonicalize().unwrap().join("work");
+    fs::create_dir_all(&workspace).unwrap();
+    let mut client = UnixStream::connect(listening.socket()).unwrap();
+    let params =
+        serde_json::json!({"argv": ["sleep", word], "spec": {"workspace": workspace}, "timeoutMs": 600_000});
+    let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "exec", "params": params});
+    writeln!(client, "{request}").unwrap();
+    wait_until("the command", || running(word) > 0);
+    client
+}
+
+/// The server goes on for others, and what ran for one that left is really gone.
+#[test]
+fn the_commands_of_a_client_end_with_it() {
+    let listening = Listening::start(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    let word = format!("86401.{}", std::process::id());
+    drop(begin(&listening, &word));
+    wait_until("its end", || running(&word) == 0);
+    // Who has only said all there is to say still listens.
+    let client = begin(&listening, &word);
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    assert!(running(&word) > 0);
+    drop(client);
+    wait_until("its end", || running(&word) == 0);
+    assert_eq!(ask(&listening.socket())["result"]["body"], "a");
+}
+
+/// Told to end, it takes its socket away when its commands are over.
+#[test]
+fn a_server_that_is_told_to_end_leaves_neither_commands_nor_a_socket() {
+    let mut listening = Listening::start(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    let word = format!("86402.{}", std::process::id());
+    let client = begin(&listening, &word);
+    let tell = || {
+        rustix::process::kill_process(
+            rustix::process::Pid::from_child(&listening.child),
+            rustix::process::Signal::TERM,
+        )
+    };
+    tell().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    tell().unwrap();
+    let mut line = String::new();
+    BufReader::new(client).read_line(&mut line).unwrap();
+    assert!(line.contains("cancelled"), "{line}");
+    assert_eq!(listening.child.wait().unwrap().code(), Some(0));
+    assert_eq!((running(&word), listening.socket().exists()), (0, false));
 }
 
 #[test]

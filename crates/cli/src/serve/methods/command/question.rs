@@ -11,6 +11,7 @@ use stockade_guard::{Session, decide_on_disk};
 use super::ShellName;
 use super::rules::OwnRules;
 use crate::serve::Server;
+use crate::serve::bounds::{MAX_COMMAND, at_most};
 use crate::serve::fault::Fault;
 
 /// What every method that decides is asked.
@@ -129,10 +130,17 @@ pub(in crate::serve::methods) fn text(
     command: Option<String>,
     argv: Option<&[String]>,
 ) -> Result<String, Fault> {
-    match (command, argv) {
-        (Some(command), None) => Ok(command),
-        (None, Some(argv)) if !argv.is_empty() => Ok(quote_argv(argv.iter().map(String::as_str))),
-        (None, Some(_)) => Err(Fault::parameters("`argv` is empty; its first word is the program")),
-        _ => Err(Fault::parameters("give either `command` or `argv`")),
-    }
+    let text = match (command, argv) {
+        (Some(command), None) => command,
+        (None, Some(argv)) if !argv.is_empty() => quote_argv(argv.iter().map(String::as_str)),
+        (None, Some(_)) => return Err(Fault::parameters("`argv` is empty; its first word is the program")),
+        _ => return Err(Fault::parameters("give either `command` or `argv`")),
+    };
+    bounded(&text)?;
+    Ok(text)
+}
+
+/// Refuses a command that no system would start.
+pub(in crate::serve::methods) fn bounded(command: &str) -> Result<(), Fault> {
+    at_most("bytes of the command", command.len(), MAX_COMMAND, "write it to a script and run that")
 }
