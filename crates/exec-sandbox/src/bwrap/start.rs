@@ -28,7 +28,7 @@ use crate::plan::Plan;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::seccomp::{Architecture, Instruction, filter_but};
 use crate::spec::MountAccess;
-use crate::sys::launch::Observed;
+use crate::sys::launch::{Observed, bound_watchers_of};
 use crate::sys::{raw, spawn};
 
 /// Where bubblewrap is installed. A search path could lead into a workspace.
@@ -201,6 +201,10 @@ fn bound(plan: &Plan, first: i32) -> io::Result<()> {
     }
     if plan.limits.priority == Priority::Background {
         raw::lower_priority(first, 10).map_err(error)?;
+    }
+    // A bubblewrap that belongs to root has made a namespace that is not this user's to bound.
+    if let Some(most) = limits::watchers() {
+        bound_watchers_of(first, &most).ok();
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ fn at_most_inherited(resource: c_uint, limit: u64) -> KernelLimit {
 }
 
 /// How many lists of watched files a command may make: half of what this user may.
-pub(super) fn watchers() -> Option<CString> {
+pub(crate) fn watchers() -> Option<CString> {
     let text = std::fs::read_to_string("/proc/sys/user/max_inotify_instances").ok()?;
     let most: u64 = text.trim().parse().ok()?;
     CString::new((most / 2).to_string()).ok()

@@ -74,7 +74,7 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     // Only root may, and only the `/proc` of the machine lets it: so before there is another identity and another view.
     let has_memory_files = !launch.filter_with_memory_files.is_empty() && raw::memory_files_never_run();
     if let Some(watchers) = &launch.watchers {
-        raw::bound_watchers(watchers);
+        raw::bound_watchers(watchers).ok();
     }
     if let Some((user, group)) = launch.identity {
         raw::set_ids(user, group).map_err(at(Stage::Identity))?;

@@ -1,6 +1,6 @@
 //! Everything that the first processes of a sandbox need, ready before they are made.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
@@ -284,6 +284,31 @@ pub(crate) fn with_user_namespace<T>(
     raw::send_signal(pid, libc::SIGKILL).map_err(error)?;
     let ended = Ended(pid);
     Ok((result?, ended))
+}
+
+/// Bounds how many lists of watched files there are in the user namespace of another process, which this user has made.
+pub(crate) fn bound_watchers_of(process: i32, most: &CStr) -> std::io::Result<()> {
+    let error = |errno: Errno| std::io::Error::from_raw_os_error(errno);
+    let path = CString::new(format!("/proc/{process}/ns/user"))?;
+    let namespace = raw::open_for_reading(&path).map_err(error)?;
+    let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
+    // SAFETY: the child makes a few calls, all safe there.
+    let side = unsafe { raw::clone_process(0) };
+    if let Ok(Side::Child) = side {
+        // What it holds it gains by joining, and that namespace alone obeys it.
+        let bounded = raw::drop_held_capabilities(CapabilityMask::NONE)
+            .and_then(|()| raw::join_user_namespace(namespace.as_raw_fd()))
+            .and_then(|()| raw::bound_watchers(most));
+        raw::exit(i32::from(bounded.is_err()));
+    }
+    raw::set_signal_mask(mask).ok();
+    let Side::Parent { pid, .. } = side.map_err(error)? else {
+        return Err(error(libc::EINVAL));
+    };
+    match raw::wait_for(pid).map_err(error)?.status {
+        0 => Ok(()),
+        _ => Err(error(libc::EPERM)),
+    }
 }
 
 /// Whether a process of this program can have its calls shown to another: nobody sees them so already.

@@ -22,9 +22,10 @@ struct Row {
 const HELPERS: &[Row] = &[
     Row {
         file: "sys/launch.rs",
-        starts: 3,
-        helpers: "the first process of a sandbox; what holds a user namespace open for a moment; what tries whether calls can be shown",
-        keeps: "nothing",
+        starts: 4,
+        helpers: "the first process of a sandbox; what holds a user namespace open for a moment; what tries whether calls can be shown; \
+                  what bounds the lists of watched files in a namespace of bubblewrap's",
+        keeps: "nothing; the last one all in that namespace, which it joins, and ends at once",
         test: "what_holds_a_user_namespace_open_holds_nothing_else",
     },
     Row {
@@ -54,6 +55,13 @@ const HELPERS: &[Row] = &[
         helpers: "bubblewrap, once to try it and once for each command; root starts none",
         keeps: "nothing",
         test: "no_process_of_a_sandbox_holds_anything",
+    },
+    Row {
+        file: "seatbelt/run.rs",
+        starts: 2,
+        helpers: "on macOS, `sandbox-exec` with the command; the threads that read what it prints",
+        keeps: "all of whoever starts it: macOS has no capabilities",
+        test: "it_ends_in_time_with_all_that_it_started",
     },
     Row {
         file: "helper.rs",

@@ -340,7 +340,6 @@ fn folders_in_memory_count_with_the_processes() {
 
 #[test]
 fn what_all_programs_of_a_user_share_is_left_to_the_others() {
-    let Some(live) = Live::new() else { return };
     let script = "\
 import ctypes, fcntl, os, resource, socket
 libc = ctypes.CDLL(None)
@@ -355,11 +354,15 @@ before = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
 one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
 print(one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == before)
 print(resource.getrlimit(resource.RLIMIT_SIGPENDING)[1], resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1])";
-    let outcome = live.run(&["python3", "-c", script], |_| ()).unwrap();
     let most: u64 = read(Path::new("/proc/sys/user/max_inotify_instances")).trim().parse().unwrap();
     let half = |resource| rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX) / 2;
-    let (signals, said) = (half(rustix::process::Resource::Sigpending), &outcome.output);
-    let queues = half(rustix::process::Resource::Msgqueue);
+    let [signals, queues] =
+        [rustix::process::Resource::Sigpending, rustix::process::Resource::Msgqueue].map(half);
     let expected = format!("{}\nrefused 65536\nTrue\n{signals} {queues}\n", most / 2);
-    assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{outcome:?}");
+    // Landlock has no namespace in which lists of watched files could be counted.
+    for backend in each().filter(|backend| *backend != SandboxBackend::Landlock) {
+        let Some(live) = Live::new() else { return };
+        let outcome = live.run(&["python3", "-c", script], |spec| spec.backend = backend).unwrap();
+        assert_eq!(String::from_utf8_lossy(&outcome.output.stdout), expected, "{backend:?} {outcome:?}");
+    }
 }

@@ -14,3 +14,9 @@ pub(crate) fn take_terminal(terminal: RawFd) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_ioctl, terminal, libc::TIOCSCTTY, 0) })
 }
+
+/// Becomes part of a user namespace. Whoever made it holds everything in it.
+pub(crate) fn join_user_namespace(namespace: RawFd) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_setns, namespace, libc::CLONE_NEWUSER) })
+}

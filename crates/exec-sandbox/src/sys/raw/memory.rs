@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::AsRawFd as _;
 
-use super::{done, open_for_reading, open_for_writing, read, write};
+use super::{Result, done, open_for_reading, open_for_writing, read, write};
 
 /// Where the C library keeps the last error of this thread.
 pub(in crate::sys) fn place_of_the_last_error() -> usize {
@@ -51,9 +51,9 @@ pub(crate) unsafe fn wipe(start: usize, length: usize) {
 }
 
 /// Bounds how many lists of watched files there are in the user namespace of this process; those outside share what is left.
-pub(crate) fn bound_watchers(most: &CStr) {
+pub(crate) fn bound_watchers(most: &CStr) -> Result {
     let setting = c"/proc/sys/user/max_inotify_instances";
-    open_for_writing(setting).and_then(|file| write(file.as_raw_fd(), most.to_bytes())).ok();
+    open_for_writing(setting).and_then(|file| write(file.as_raw_fd(), most.to_bytes()))
 }
 
 /// Has the kernel refuse every file in memory that could be run, in the namespace of processes that this process is in and in
