@@ -164,6 +164,15 @@ impl fmt::Display for EventKind {
 }
 
 impl EventSeverity {
+    /// Every severity, the lowest first.
+    pub const ALL: [Self; 3] = [Self::Info, Self::Warn, Self::High];
+
+    /// Returns the severity of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.name() == name)
+    }
+
     /// Returns the name, as it is written down.
     #[must_use]
     pub const fn name(self) -> &'static str {

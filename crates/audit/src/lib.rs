@@ -52,6 +52,7 @@ mod merkle;
 mod name;
 mod ocsf;
 mod opening;
+mod otlp;
 #[cfg(feature = "sqlite")]
 mod pages;
 
@@ -84,6 +85,7 @@ pub use kind::{EventKind, EventPhase, EventSeverity};
 pub use marks::Reference;
 pub use name::new_name;
 pub use ocsf::to_ocsf;
+pub use otlp::to_otlp;
 pub use query::{AuditQuery, MAX_QUERY};
 pub use receipt::{NoReceipt, Receipt, Unproven};
 pub use record::{AuditRecord, Head};

@@ -1,41 +1,50 @@
-//! Records for collectors that speak OCSF, the Open Cybersecurity Schema Framework, version 1.8.0.
+//! Records for collectors that speak OCSF, the Open Cybersecurity Schema Framework, version 1.9.0.
 
 use serde_json::{Map, Value, json};
 
+use crate::event::Detail;
 use crate::kind::{EventKind, EventSeverity};
 use crate::record::AuditRecord;
 use crate::timestamp::Timestamp;
 
 /// The version of the framework.
-const VERSION: &str = "1.8.0";
+const VERSION: &str = "1.9.0";
+
+/// What an activity is called that the framework has no number for.
+const OTHER: u32 = 99;
 
 /// A class of the framework, with its category and the activities used here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Class {
     category: u32,
     uid: u32,
     activity: u32,
 }
 
-const DETECTION: Class = Class { category: 2, uid: 2004, activity: 1 };
-const PROCESS_LAUNCH: Class = Class { category: 1, uid: 1007, activity: 1 };
-const PROCESS_END: Class = Class { category: 1, uid: 1007, activity: 2 };
-const FILE: Class = Class { category: 1, uid: 1001, activity: 99 };
-const NETWORK: Class = Class { category: 4, uid: 4001, activity: 1 };
-const NETWORK_REFUSED: Class = Class { category: 4, uid: 4001, activity: 5 };
-const API: Class = Class { category: 6, uid: 6003, activity: 99 };
-const CONFIG: Class = Class { category: 5, uid: 5019, activity: 1 };
+const fn class_of(uid: u32, activity: u32) -> Class {
+    Class { category: uid / 1000, uid, activity }
+}
+
+const FINDING: Class = class_of(2004, 1);
+const PROCESS_LAUNCH: Class = class_of(1007, 1);
+const PROCESS_END: Class = class_of(1007, 2);
+const FILE: Class = class_of(1001, OTHER);
+const NETWORK: Class = class_of(4001, 1);
+const NETWORK_REFUSED: Class = class_of(4001, 5);
+const API: Class = class_of(6003, OTHER);
+const CONFIG: Class = class_of(5019, 1);
 
 /// Which class an event belongs to.
-const fn class(kind: EventKind) -> &'static Class {
+const fn class(kind: EventKind) -> Class {
     use EventKind as K;
     match kind {
-        K::ScanFound | K::SkillBlocked | K::SkillFlagged | K::SandboxDenied => &DETECTION,
-        K::SandboxStarted | K::CommandAllowed | K::CommandDenied => &PROCESS_LAUNCH,
-        K::SandboxCompleted | K::SandboxError => &PROCESS_END,
-        K::PathAllowed | K::PathDenied => &FILE,
-        K::NetworkAllowed => &NETWORK,
-        K::NetworkDenied => &NETWORK_REFUSED,
-        K::PolicyChanged | K::LimitsReset | K::TrailBegun => &CONFIG,
+        K::ScanFound | K::SkillBlocked | K::SkillFlagged | K::SandboxDenied => FINDING,
+        K::SandboxStarted | K::CommandAllowed | K::CommandDenied => PROCESS_LAUNCH,
+        K::SandboxCompleted | K::SandboxError => PROCESS_END,
+        K::PathAllowed | K::PathDenied => FILE,
+        K::NetworkAllowed => NETWORK,
+        K::NetworkDenied => NETWORK_REFUSED,
+        K::PolicyChanged | K::LimitsReset | K::TrailBegun => CONFIG,
         K::ScanClean
         | K::Sanitized
         | K::SkillAccepted
@@ -43,7 +52,7 @@ const fn class(kind: EventKind) -> &'static Class {
         | K::ToolDenied
         | K::ApprovalAsked
         | K::ApprovalAnswered
-        | K::LimitReached => &API,
+        | K::LimitReached => API,
     }
 }
 
@@ -69,15 +78,16 @@ const fn status(kind: EventKind) -> u32 {
     }
 }
 
-/// Returns the record as an event of OCSF. What the framework has no place for is in `unmapped`, the whole record among it.
+/// Returns the record as an event of OCSF, of the machine of this name. What the framework has no place for is in `unmapped`, the
+/// whole record among it.
 #[must_use]
-pub fn to_ocsf(record: &AuditRecord) -> Value {
+pub fn to_ocsf(record: &AuditRecord, host: &str) -> Value {
     let kind = record.kind();
-    let class = kind.map_or(&API, class);
-    let severity = match kind.map(EventKind::severity) {
-        Some(EventSeverity::Info) => 1,
-        Some(EventSeverity::Warn) => 3,
-        Some(EventSeverity::High) | None => 4,
+    let class = kind.map_or(API, class);
+    let severity = match severity(record) {
+        EventSeverity::Info => 1,
+        EventSeverity::Warn => 3,
+        EventSeverity::High => 4,
     };
     let mut event = Map::new();
     let mut put = |name: &str, value: Value| drop(event.insert(name.to_owned(), value));
@@ -90,49 +100,112 @@ pub fn to_ocsf(record: &AuditRecord) -> Value {
     put("time", Timestamp::parse(&record.timestamp).map_or(0, |at| at.micros() / 1000).into());
     put("message", record.event.as_str().into());
     put("metadata", metadata(record));
+    if class.activity == OTHER {
+        put("activity_name", record.event.as_str().into());
+    }
+    if let Some(detail) = first(record, &["cause", "reason", "error"]) {
+        put("status_detail", detail.into());
+    }
     if let Some(took) = record.duration_ms {
         put("duration", took.into());
     }
-    if let Some(code) = record.exit_code {
-        put("exit_code", code.into());
-    }
     put("unmapped", json!({ "stockade": record }));
+    about(record, class, host).into_iter().for_each(|(name, value)| put(name, value));
     Value::Object(event)
 }
 
-fn metadata(record: &AuditRecord) -> Value {
-    json!({
-        "version": VERSION,
-        "uid": record.hash,
-        "sequence": record.id,
-        "correlation_uid": record.run,
-        "product": { "name": "stockade", "vendor_name": "Stockade", "version": env!("CARGO_PKG_VERSION") },
+/// How much a record matters, by what it says and by what its kind says.
+pub(crate) fn severity(record: &AuditRecord) -> EventSeverity {
+    let said = EventSeverity::from_name(&record.severity);
+    let of_kind = record.kind().map_or(EventSeverity::High, EventKind::severity);
+    said.map_or(of_kind, |said| said.max(of_kind))
+}
+
+/// What the class of an event is about, which it must have.
+fn about(record: &AuditRecord, class: Class, host: &str) -> Vec<(&'static str, Value)> {
+    let device = || ("device", json!({ "hostname": host, "type_id": 0 }));
+    let actor = || ("actor", json!({ "app_name": record.agent.as_deref().unwrap_or("stockade") }));
+    let run = record.run.as_deref().unwrap_or(&record.hash);
+    match class.uid {
+        1007 => {
+            let mut all = vec![device(), actor(), ("process", process(record, run))];
+            all.extend(record.exit_code.map(|code| ("exit_code", code.into())));
+            all
+        }
+        1001 => vec![device(), actor(), ("file", file(record))],
+        4001 => vec![
+            ("src_endpoint", json!({ "uid": run, "hostname": host })),
+            ("dst_endpoint", endpoint(record)),
+        ],
+        6003 => {
+            let api = json!({ "operation": record.event });
+            vec![actor(), ("api", api), ("src_endpoint", json!({ "hostname": host, "uid": run }))]
+        }
+        2004 => vec![("finding_info", finding(record))],
+        _ => vec![device()],
+    }
+}
+
+fn process(record: &AuditRecord, run: &str) -> Value {
+    let mut process = Map::new();
+    process.insert("uid".to_owned(), run.into());
+    if let Some(command) = first(record, &["command", "subject"]) {
+        process.insert("cmd_line".to_owned(), command.into());
+    }
+    if let Some(backend) = &record.backend {
+        process.insert("sandbox".to_owned(), backend.as_str().into());
+    }
+    Value::Object(process)
+}
+
+fn file(record: &AuditRecord) -> Value {
+    let path = first(record, &["path", "subject", "resource"]).unwrap_or("?");
+    let name = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path);
+    json!({ "name": name, "path": path, "type_id": 0 })
+}
+
+fn endpoint(record: &AuditRecord) -> Value {
+    let subject = first(record, &["host", "subject"]).unwrap_or("?");
+    match subject.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?))) {
+        Some((host, port)) => json!({ "hostname": host, "port": port }),
+        None => json!({ "hostname": subject }),
+    }
+}
+
+fn finding(record: &AuditRecord) -> Value {
+    let mut finding = Map::new();
+    finding.insert("uid".to_owned(), record.hash.as_str().into());
+    finding.insert("title".to_owned(), record.event.as_str().into());
+    if let Some(rule) = &record.rule {
+        finding.insert("types".to_owned(), json!([rule]));
+    }
+    if let Some(reason) = first(record, &["reason", "error"]) {
+        finding.insert("desc".to_owned(), reason.into());
+    }
+    Value::Object(finding)
+}
+
+/// Returns the first of these details that is a text.
+fn first<'r>(record: &'r AuditRecord, names: &[&str]) -> Option<&'r str> {
+    names.iter().find_map(|name| match record.data.get(*name) {
+        Some(Detail::Text(text)) if !text.is_empty() => Some(text.as_str()),
+        _ => None,
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::AuditEvent;
-    use crate::record::{Draft, Head};
-
-    #[test]
-    fn every_kind_has_what_the_framework_requires() {
-        for kind in EventKind::all() {
-            let draft = Draft { event: AuditEvent::new(kind), run: Some("r".into()), writer: "w".into() };
-            let event =
-                to_ocsf(&Head::default().follow(draft, Timestamp::from_micros(1_795_252_229_123_456)));
-            for name in ["category_uid", "class_uid", "activity_id", "type_uid", "severity_id", "time"] {
-                assert!(event[name].is_u64(), "{kind}: {name}");
-            }
-            assert_eq!(
-                event["type_uid"],
-                event["class_uid"].as_u64().unwrap() * 100 + event["activity_id"].as_u64().unwrap()
-            );
-            assert_eq!(event["class_uid"].as_u64().unwrap() / 1000, event["category_uid"].as_u64().unwrap());
-            assert_eq!(event["time"], 1_795_252_229_123_u64);
-            assert_eq!(event["metadata"]["correlation_uid"], "r");
-            assert_eq!(event["unmapped"]["stockade"]["event"], kind.name());
-        }
+fn metadata(record: &AuditRecord) -> Value {
+    let mut metadata = Map::new();
+    let mut put = |name: &str, value: Value| drop(metadata.insert(name.to_owned(), value));
+    put("version", VERSION.into());
+    put("uid", record.hash.as_str().into());
+    put("sequence", record.id.into());
+    put("original_time", record.timestamp.as_str().into());
+    if let Some(run) = &record.run {
+        put("correlation_uid", run.as_str().into());
     }
+    put(
+        "product",
+        json!({ "name": "stockade", "vendor_name": "Stockade", "version": env!("CARGO_PKG_VERSION") }),
+    );
+    Value::Object(metadata)
 }

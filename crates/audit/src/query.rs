@@ -1,5 +1,6 @@
 //! Questions to the trail.
 
+use crate::kind::EventSeverity;
 use crate::record::AuditRecord;
 use crate::timestamp::Timestamp;
 
@@ -21,6 +22,8 @@ pub struct AuditQuery {
     pub agent: Option<String>,
     /// The skill.
     pub skill: Option<String>,
+    /// Of this severity, or a higher one.
+    pub severity: Option<EventSeverity>,
     /// Written behind the record of this number.
     pub behind: Option<u64>,
     /// At most so many, and never more than [`MAX_QUERY`].
@@ -36,6 +39,7 @@ impl Default for AuditQuery {
             run: None,
             agent: None,
             skill: None,
+            severity: None,
             behind: None,
             limit: 20,
         }
@@ -48,6 +52,18 @@ impl AuditQuery {
         self.limit.clamp(1, MAX_QUERY)
     }
 
+    /// The words of the severities that are asked for.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn severities(&self) -> Option<String> {
+        let least = self.severity?;
+        let all = EventSeverity::ALL.into_iter();
+        Some(
+            all.filter(|severity| *severity >= least)
+                .map(|severity| format!(" {} ", severity.name()))
+                .collect(),
+        )
+    }
+
     /// Whether a record is asked for.
     pub(crate) fn asks_for(&self, record: &AuditRecord) -> bool {
         let is = |asked: &Option<String>, found: &Option<String>| asked.is_none() || asked == found;
@@ -56,6 +72,7 @@ impl AuditQuery {
             && self.since.is_none_or(|since| at >= since.to_string().as_str())
             && self.until.is_none_or(|until| at < until.to_string().as_str())
             && self.behind.is_none_or(|behind| record.id > behind)
+            && self.severity.is_none_or(|least| EventSeverity::from_name(&record.severity) >= Some(least))
             && is(&self.run, &record.run)
             && is(&self.agent, &record.agent)
             && is(&self.skill, &record.skill)

@@ -15,7 +15,7 @@ pub(crate) fn record(data: &[u8]) {
     let again: AuditRecord = serde_json::from_str(&written).unwrap();
     assert_eq!(again, record);
     assert!(record.kind().is_none_or(|kind| kind.name() == record.event));
-    let event = to_ocsf(&record);
+    let event = to_ocsf(&record, "m");
     assert!(event["class_uid"].is_u64() && event["time"].is_u64(), "{event}");
     let redacted = Redactor::default().hide([record.event.as_str()]).redact(&written).into_owned();
     assert!(record.event.len() < 6 || !redacted.contains(&format!("\"event\":\"{}\"", record.event)));

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use stockade_audit::{
-    AuditError, AuditEvent, AuditOptions, AuditQuery, AuditTrail, Detail, EventKind, Recorded, Redactor,
-    to_ocsf,
+    AuditError, AuditEvent, AuditOptions, AuditQuery, AuditTrail, Detail, EventKind, EventSeverity, Recorded,
+    Redactor, to_ocsf,
 };
 use tempfile::TempDir;
 
@@ -121,6 +121,10 @@ fn questions_are_answered_alike_by_both_kinds() {
         assert_eq!(numbers(&AuditQuery { agent: Some("odd".into()), limit: 2, ..ask() }), [29, 27]);
         assert_eq!(numbers(&AuditQuery { event: Some("scan_%".into()), ..ask() }), [0; 0]);
         assert_eq!(numbers(&AuditQuery { limit: 0, ..ask() }), [29]);
+        for (severity, expected) in [(EventSeverity::Info, [29, 28]), (EventSeverity::Warn, [27, 24])] {
+            assert_eq!(numbers(&AuditQuery { severity: Some(severity), limit: 2, ..ask() }), expected);
+        }
+        assert_eq!(numbers(&AuditQuery { severity: Some(EventSeverity::High), ..ask() }), [0; 0]);
     }
 }
 
@@ -179,7 +183,7 @@ fn every_record_can_be_exported() {
         let mut classes = Vec::new();
         trail
             .each(|record| {
-                classes.push(to_ocsf(&record)["class_uid"].as_u64().unwrap());
+                classes.push(to_ocsf(&record, "m")["class_uid"].as_u64().unwrap());
                 std::ops::ControlFlow::Continue(())
             })
             .unwrap();

@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use stockade_guard::audit::{
-    AuditError, AuditQuery, AuditRecord, AuditTrail, Head, MAX_QUERY, Reference, Registered, Timestamp,
-    Verified, private::default_register_folder, to_ocsf,
+    AuditError, AuditQuery, AuditRecord, AuditTrail, EventSeverity, Head, MAX_QUERY, Reference, Registered,
+    Timestamp, Verified, private::default_register_folder, to_ocsf, to_otlp,
 };
 
 use crate::args::{Format, HELP};
@@ -30,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   stockade audit query                              the last twenty records, the newest first
   stockade audit query --event 'sandbox_%' --since 2h
+  stockade audit query --skill builder --severity warn
   stockade audit tail --follow                      see records as they are written
   stockade audit verify                             find whatever was edited, removed or moved
   stockade audit verify --against /mnt/other/audit.checkpoints
@@ -52,6 +53,9 @@ reads it, also while it is written to:
 A register beside it, in stockade/trails, knows where each trail ends and seals each record with a key that moves on: verify asks
 it by itself. At the end of each run, and every 64 records, a checkpoint is signed and put into FILE.checkpoints; copy that
 to another place now and then, or let `audit.anchors` of the configuration do so.";
+
+/// How many records a request to a collector has at most.
+const AT_ONCE: usize = 512;
 
 /// How often new records are looked for.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -129,7 +133,7 @@ enum AuditCommand {
 #[derive(Debug, clap::Args)]
 struct Filter {
     /// Of this event; % stands for any characters
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, visible_alias = "kind", value_name = "PATTERN")]
     event: Option<String>,
 
     /// Not before: 2026-11-21, 2026-11-21T09:30, or how long ago, such as 90s, 30m, 2h or 7d
@@ -152,6 +156,10 @@ struct Filter {
     #[arg(long, value_name = "SKILL")]
     skill: Option<String>,
 
+    /// Of this severity or a higher one: info, warn, high
+    #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
+    severity: Option<EventSeverity>,
+
     /// At most so many, up to 1000
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -164,6 +172,8 @@ enum Form {
     Jsonl,
     /// Events of the Open Cybersecurity Schema Framework
     Ocsf,
+    /// Logs of OpenTelemetry: each line is a request that a collector takes at /v1/logs
+    Otlp,
 }
 
 /// Runs the command.
@@ -232,6 +242,7 @@ impl Filter {
             run: self.run.clone(),
             agent: self.agent.clone(),
             skill: self.skill.clone(),
+            severity: self.severity,
             limit: self.limit,
             ..AuditQuery::default()
         }
@@ -325,16 +336,33 @@ impl Answer {
 }
 
 fn export(trail: &AuditTrail, form: Form) -> Result<Exit, Failure> {
-    let mut output = Output::new();
+    let (mut output, host) = (Output::new(), host());
+    let mut waiting = Vec::new();
     let exported = trail.each(|record| {
         output.write(&match form {
             Form::Jsonl => format!("{}\n", to_json(&record)),
-            Form::Ocsf => format!("{}\n", to_json(&to_ocsf(&record))),
+            Form::Ocsf => format!("{}\n", to_json(&to_ocsf(&record, &host))),
+            Form::Otlp => {
+                waiting.push(record);
+                let request =
+                    (waiting.len() == AT_ONCE).then(|| to_otlp(&std::mem::take(&mut waiting), &host));
+                request.map(|request| format!("{}\n", to_json(&request))).unwrap_or_default()
+            }
         })
     });
+    if !waiting.is_empty() {
+        let _: ControlFlow<()> = output.write(&format!("{}\n", to_json(&to_otlp(&waiting, &host))));
+    }
     // What was exported before the damage is worth having.
     let exit = output.finish(Exit::Clean)?;
     exported.map(|()| exit).map_err(|error| unreadable(&error))
+}
+
+/// The name of this machine.
+fn host() -> String {
+    let named = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(std::fs::read_to_string);
+    let named = named.into_iter().flatten().map(|name| name.trim().to_owned()).find(|name| !name.is_empty());
+    named.unwrap_or_else(|| "localhost".to_owned())
 }
 
 fn lines(records: &[AuditRecord], color: ColorChoice) -> String {
@@ -350,6 +378,10 @@ fn finish(printed: &str, exit: Exit) -> Result<Exit, Failure> {
 
 fn parse_when_now(text: &str) -> Result<Timestamp, String> {
     parse_when(text, SystemTime::now().into())
+}
+
+fn parse_severity(name: &str) -> Result<EventSeverity, String> {
+    EventSeverity::from_name(name).ok_or_else(|| "expected info, warn or high".to_owned())
 }
 
 /// Reads what verify has printed.

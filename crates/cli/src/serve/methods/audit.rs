@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, Timestamp};
+use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, EventSeverity, Timestamp};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::commands::audit::when::parse_when;
@@ -27,6 +27,8 @@ pub(super) struct Query {
     agent: Option<String>,
     /// The skill.
     skill: Option<String>,
+    /// Of this severity or a higher one: `info`, `warn` or `high`.
+    severity: Option<String>,
     /// At most so many; 20 by default, and never more than 1000.
     limit: Option<usize>,
 }
@@ -53,6 +55,7 @@ impl Parameters for Query {
             run: self.run,
             agent: self.agent,
             skill: self.skill,
+            severity: self.severity.as_deref().map(severity).transpose()?,
             limit: self.limit.unwrap_or(usual.limit),
             ..usual
         };
@@ -74,6 +77,11 @@ impl Parameters for Query {
         let events = trail.query(&query).map_err(|error| Fault::internal(&error))?;
         Ok(Json::of(&Events { events }))
     }
+}
+
+fn severity(name: &str) -> Result<EventSeverity, Fault> {
+    let found = EventSeverity::from_name(name);
+    found.ok_or_else(|| Fault::parameters(format!("`severity`: expected info, warn or high, not `{name}`")))
 }
 
 #[expect(clippy::disallowed_methods, reason = "asks whether there is a trail")]
