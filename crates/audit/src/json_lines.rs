@@ -12,6 +12,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -23,10 +24,14 @@ use crate::recovery::cut_off;
 use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
+use crate::turn::{self, Turn};
 use kept::OpenRuns;
 
 /// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
 const MAX_LINE_BYTES: usize = 256 << 10;
+
+/// How long a process waits for another one that writes.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A trail in a file of lines, the last of which is also kept in a second file: whoever cuts lines off at the end of the
 /// first has to know about the other.
@@ -82,8 +87,8 @@ impl JsonLines {
 
     /// Does something while no other process writes.
     fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
-        flock(&self.file, FlockOperation::LockExclusive)
-            .map_err(|error| self.unusable("waiting for its turn", error.into()))?;
+        turn::wait(&self.file, Turn::Alone, LOCK_TIMEOUT)
+            .map_err(|error| self.unusable("waiting for its turn to write", error))?;
         let done = act(self);
         flock(&self.file, FlockOperation::Unlock)
             .map_err(|error| self.unusable("letting others write", error.into()))?;
@@ -357,7 +362,7 @@ impl Store for JsonLines {
     fn unsound(&self) -> Vec<String> {
         let end = || {
             // While another process writes, its line is not finished.
-            flock(&self.file, FlockOperation::LockShared).map_err(io::Error::from)?;
+            turn::wait(&self.file, Turn::Reading, LOCK_TIMEOUT)?;
             let length = self.file.metadata()?.len();
             let end = tail(&self.file, length).map(|tail| (tail, length));
             flock(&self.file, FlockOperation::Unlock).map_err(io::Error::from)?;

@@ -74,6 +74,7 @@ mod store;
 mod timestamp;
 mod trail;
 mod trail_file;
+mod turn;
 mod verify;
 mod writers;
 

@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ use crate::merkle::Frontier;
 use crate::private::create_private_folder;
 use crate::record::{AuditRecord, Head};
 use crate::seal::{SealKey, SigningSeed};
+use crate::turn::{self, Turn};
 
 /// How many bytes there are for what is known. It is a few thousand at most.
 const PLACE_BYTES: u64 = 32 << 10;
 
 /// How long a process waits for another one that writes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// What is known of a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,16 +195,8 @@ impl Register {
 
     /// Waits until no other process writes.
     pub(crate) fn lock(&self) -> io::Result<Locked<'_>> {
-        let began = Instant::now();
-        loop {
-            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Locked(&self.file)),
-                Err(rustix::io::Errno::WOULDBLOCK) if began.elapsed() < LOCK_TIMEOUT => {
-                    std::thread::sleep(RETRY_INTERVAL);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        turn::wait(&self.file, Turn::Alone, LOCK_TIMEOUT)?;
+        Ok(Locked(&self.file))
     }
 
     /// Returns what is known; nothing in a file that is new.

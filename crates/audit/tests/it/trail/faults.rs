@@ -125,6 +125,56 @@ fn eight_processes_write_one_trail() {
     }
 }
 
+/// Somebody who keeps a trail locked stops what would be on record, and is named; nothing waits for ever.
+#[test]
+fn a_trail_that_is_kept_locked_is_an_error_and_goes_on_afterwards() {
+    let trails = new_trails();
+    std::thread::scope(|scope| {
+        for (_folder, path) in &trails {
+            scope.spawn(|| {
+                let trail = open(path);
+                let lock = Lock::of(path);
+                let error = trail.record(denied("one")).map(drop).unwrap_err().to_string();
+                assert!(error.contains("waiting for its turn to write failed"), "{error}");
+                drop(lock);
+                keep(&trail, denied("two"));
+                let verified = trail.verify(None).unwrap();
+                assert!(verified.intact() && verified.records == 1, "{verified:?}");
+            });
+        }
+    });
+}
+
+/// Somebody who keeps a trail locked.
+enum Lock {
+    Lines(#[expect(dead_code, reason = "locked while it is open")] fs::File),
+    #[cfg(feature = "sqlite")]
+    Database(rusqlite::Connection),
+}
+
+impl Lock {
+    fn of(path: &Path) -> Self {
+        #[cfg(feature = "sqlite")]
+        if path.extension().is_some_and(|ending| ending == "db") {
+            let database = rusqlite::Connection::open(path).unwrap();
+            database.execute_batch("BEGIN IMMEDIATE").unwrap();
+            return Self::Database(database);
+        }
+        let file = fs::File::open(path).unwrap();
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        Self::Lines(file)
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Self::Database(database) = self {
+            database.execute_batch("ROLLBACK").unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_line_that_was_never_finished_is_taken_back() {
     let folder = tempfile::tempdir().unwrap();

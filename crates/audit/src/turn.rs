@@ -1,0 +1,44 @@
+//! Waiting for a turn at a file that several processes lock, and no longer than anybody should.
+#![expect(clippy::disallowed_methods, reason = "measures how long it waits")]
+
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
+
+/// How a file is locked, for tries that do not wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Turn {
+    /// Nobody else has it.
+    Alone,
+    /// Others may read, too.
+    Reading,
+}
+
+/// Locks a file.
+///
+/// # Errors
+/// When somebody else keeps it locked for so long.
+pub(crate) fn wait(file: &File, turn: Turn, patience: Duration) -> io::Result<()> {
+    let operation = match turn {
+        Turn::Alone => FlockOperation::NonBlockingLockExclusive,
+        Turn::Reading => FlockOperation::NonBlockingLockShared,
+    };
+    let began = Instant::now();
+    loop {
+        match flock(file, operation) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) if began.elapsed() < patience => {
+                std::thread::sleep(RETRY_INTERVAL);
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let seconds = patience.as_secs();
+                return Err(io::Error::other(format!("somebody has kept it locked for {seconds} seconds")));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
