@@ -14,6 +14,9 @@ mod exec_terminal;
 mod hostile;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod killed;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod lazy;
 #[cfg(test)]
 #[path = "../it/properties.rs"]
