@@ -28,7 +28,15 @@ enum Source {
     Rustup(&'static str),
     /// The standard library for another system.
     Target(&'static str),
+    /// A package of Python, into a folder of the repository that git passes over.
+    Python(&'static str),
+    /// A package of Node.js, likewise.
+    Node(&'static str),
 }
+
+/// Where packages of Python and Node.js go. Tests look there.
+const PYTHON_TOOLS: &str = "target/tools/python";
+const NODE_TOOLS: &str = "target/tools/node";
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -84,6 +92,36 @@ const TOOLS: &[Tool] = &[
         probe: &["zsh", "--version"],
         source: Source::Apt("zsh"),
         needed_by: "oracle (it is one of the shells that are asked)",
+    },
+    Tool {
+        name: "venv of Python",
+        probe: &["/usr/bin/python3", "-c", "import ensurepip"],
+        source: Source::Apt("python3-venv"),
+        needed_by: "test (the client of E2B)",
+    },
+    Tool {
+        name: "Node.js",
+        probe: &["node", "--version"],
+        source: Source::Apt("nodejs"),
+        needed_by: "test (the client of E2B)",
+    },
+    Tool {
+        name: "npm",
+        probe: &["npm", "--version"],
+        source: Source::Apt("npm"),
+        needed_by: "test (the client of E2B)",
+    },
+    Tool {
+        name: "E2B's SDK for Python",
+        probe: &["target/tools/python/bin/python", "-c", "import e2b"],
+        source: Source::Python("e2b==2.63.0"),
+        needed_by: "test (the client of E2B)",
+    },
+    Tool {
+        name: "E2B's SDK for JavaScript",
+        probe: &["test", "-d", "target/tools/node/node_modules/e2b"],
+        source: Source::Node("e2b@2.51.0"),
+        needed_by: "test (the client of E2B)",
     },
     rust_for("Rust for Linux on ARM", "aarch64-unknown-linux-gnu"),
     rust_for("Rust for macOS", "aarch64-apple-darwin"),
@@ -172,8 +210,14 @@ impl Tool {
         }
         let Some((program, arguments)) = self.probe.split_first() else { return false };
         let program = if *program == "cargo" { Program::cargo() } else { Program::new(program) };
-        program.args(arguments).succeeds()
+        program.args(arguments).folder(root()).succeeds()
     }
+}
+
+/// The folder of the repository.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
 }
 
 fn missing() -> Vec<&'static Tool> {
@@ -187,6 +231,8 @@ fn table() -> Table {
             Source::Apt(package) => format!("Debian package {package}"),
             Source::Rustup(component) => format!("rustup component {component}"),
             Source::Target(target) => format!("rustup target {target}"),
+            Source::Python(package) => format!("PyPI package {package}"),
+            Source::Node(package) => format!("npm package {package}"),
         };
         let here = if tool.is_there() { "yes" } else { "MISSING" };
         table.row([tool.name.to_owned(), source, tool.needed_by.to_owned(), here.to_owned()]);
@@ -222,6 +268,13 @@ fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
     if !targets.is_empty() {
         lines.push(format!("rustup target add {}", targets.join(" ")));
     }
+    for package in of_source(|source| if let Source::Python(name) = source { Some(name) } else { None }) {
+        lines.push(format!("/usr/bin/python3 -m venv {PYTHON_TOOLS}"));
+        lines.push(format!("{PYTHON_TOOLS}/bin/pip install --quiet --disable-pip-version-check {package}"));
+    }
+    for package in of_source(|source| if let Source::Node(name) = source { Some(name) } else { None }) {
+        lines.push(format!("npm install --silent --no-fund --no-audit --prefix {NODE_TOOLS} {package}"));
+    }
     lines.into_iter().map(|line| (line.split_whitespace().map(str::to_owned).collect(), line)).collect()
 }
 
@@ -238,7 +291,8 @@ fn install(missing: &[&Tool]) -> Result<(), Stop> {
             continue;
         };
         println!("$ {shown}");
-        let program = Program::new(program).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        let program =
+            Program::new(program).args(arguments).env("DEBIAN_FRONTEND", "noninteractive").folder(root());
         match program.run(Echo::Live) {
             Ok(output) if output.success => {}
             Ok(_) => println!("`{shown}` failed"),

@@ -44,6 +44,8 @@ mod cgroup;
 mod choices;
 #[cfg(feature = "container")]
 pub mod container;
+#[cfg(feature = "e2b")]
+pub mod e2b;
 #[cfg(feature = "egress")]
 pub mod egress;
 mod enforcement;

@@ -44,6 +44,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/probe.rs", "fills HostFacts from the real machine"),
     ("crates/exec-sandbox/src/quarantine.rs", "keeps what was taken away from workspaces"),
     ("crates/exec-sandbox/src/quarantine/", "takes, lists, gives back and drops what is kept"),
+    ("crates/exec-sandbox/src/e2b/http.rs", "asks a server, and waits before it asks again"),
     ("crates/exec-sandbox/src/run.rs", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/run/", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/seatbelt/run.rs", "starts what holds a command on macOS, and ends it"),
