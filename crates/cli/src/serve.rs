@@ -17,6 +17,8 @@ mod bounds;
 mod connection;
 mod ending;
 mod fault;
+#[cfg(target_os = "linux")]
+mod graphs;
 mod guarded;
 mod lines;
 mod locks;
@@ -84,6 +86,8 @@ pub(crate) struct ServeOptions {
     pub(crate) may_widen: bool,
     /// Whether requests may ask for commands without a sandbox.
     pub(crate) may_leave_sandbox: bool,
+    /// Below which folder runs of graphs have theirs.
+    pub(crate) graphs: Option<PathBuf>,
 }
 
 /// Whether decisions that are only asked for are put on record.
@@ -144,12 +148,28 @@ pub(crate) struct Server {
     limit_stores: Mutex<LimitStores>,
     /// The session of requests without one, where the server is for one agent.
     own_session: Mutex<Option<Arc<sessions::Session>>>,
+    /// The folders that nodes of graphs share.
+    #[cfg(target_os = "linux")]
+    graphs: graphs::Graphs,
     /// Sandboxes that wait for the next command of the last kind.
     #[cfg(target_os = "linux")]
     sandboxes: Arc<SandboxPool>,
 }
 
 impl Server {
+    /// A client has left.
+    fn left(&self, client: u64) {
+        self.sessions.left(client);
+        #[cfg(target_os = "linux")]
+        self.graphs.left(client);
+    }
+
+    /// Takes away what does not outlast the server.
+    pub(crate) fn end(&self) {
+        #[cfg(target_os = "linux")]
+        self.graphs.end_all();
+    }
+
     /// Says whether the server can decide, by the rules that it was started with.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.rules.now().map(drop).map_err(|fault| fault.message)
@@ -172,6 +192,8 @@ impl Server {
             guards: GuardCache::default(),
             limit_stores: Mutex::default(),
             own_session: Mutex::default(),
+            #[cfg(target_os = "linux")]
+            graphs: graphs::Graphs::default(),
             #[cfg(target_os = "linux")]
             sandboxes: Arc::new(SandboxPool::new(READY_SANDBOXES)),
             options,

@@ -113,6 +113,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         rules: args.rules.as_deref().map(KeptRules::of_file).transpose()?,
         may_widen: args.requests_may_widen,
         may_leave_sandbox: args.allow_danger_full_access,
+        graphs: graph_runs(),
     };
     let server = Arc::new(Server::new(options));
     // Rules that cannot be used are told before anybody asks.
@@ -122,6 +123,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     match &args.socket {
         None => {
             let ended = converse(&server, io::stdin().lock(), io::stdout(), &is_heard);
+            server.end();
             ended
                 .map(|()| Exit::Clean)
                 .map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))
@@ -134,6 +136,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
             listen(&server, path, ready).map(|()| Exit::Clean).map_err(|error| no_socket(&error))
         }
     }
+}
+
+/// Where the folders of graph runs are: `stockade/graph-runs` in `$XDG_CACHE_HOME`, or in `~/.cache`. The folder of the trail is never
+/// shared with a command.
+fn graph_runs() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(cache.join("stockade/graph-runs"))
 }
 
 fn no_socket(error: &SocketError) -> Failure {

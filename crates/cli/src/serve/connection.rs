@@ -37,7 +37,7 @@ pub(crate) fn converse(
             .spawn_scoped(scope, || write(&traffic, to))?;
         let read = read(server, &traffic, Lines::new(from, server.options.max_request));
         traffic.drain(is_heard);
-        server.sessions.left(traffic.client());
+        server.left(traffic.client());
         let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer ended early")));
         read.and(written)
     })

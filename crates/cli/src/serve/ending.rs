@@ -108,6 +108,7 @@ pub(crate) fn end_by_signal(server: &Arc<Server>) -> io::Result<()> {
             hurry.store(true, Ordering::Release);
         });
         server.ending.run_out(&|| again.load(Ordering::Acquire));
+        server.end();
         std::process::exit(0);
     };
     thread::Builder::new().name("stockade-signal".to_owned()).spawn(listen).map(drop)

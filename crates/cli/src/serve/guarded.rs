@@ -96,6 +96,12 @@ impl Guarded {
         Ok(moved)
     }
 
+    /// Makes the agent a node of the run of a graph.
+    #[cfg(target_os = "linux")]
+    pub(super) fn join(&self, server: &Server, graph: &str) -> Result<(), Fault> {
+        server.graphs.join(graph, &mut lock(&self.session))
+    }
+
     /// Changes what holds for all requests that follow.
     pub(super) fn change(&self, change: impl FnOnce(&mut Session)) {
         change(&mut lock(&self.session));
@@ -151,7 +157,14 @@ impl Server {
         }
         let store = open_limit_store(config).map_err(|error| {
             let fault = Fault::internal(&error);
-            Fault { code: fault::EXHAUSTED, ..fault }.with(json!({"limit": "store"}))
+            let fix = match config.server {
+                Some(_) => "start the server, or change `limits.server` of the configuration",
+                None => {
+                    "let this user write to `$XDG_STATE_HOME/stockade`, or name a server in `limits.server`"
+                }
+            };
+            let message = format!("{}; nothing is allowed until then: {fix}", fault.message);
+            Fault { code: fault::EXHAUSTED, message, ..fault }.with(json!({"limit": "store", "fix": fix}))
         })?;
         stores.insert(key, Arc::clone(&store));
         Ok(store)

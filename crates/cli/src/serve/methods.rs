@@ -11,6 +11,8 @@ mod container;
 mod eval;
 #[cfg(target_os = "linux")]
 mod exec;
+#[cfg(target_os = "linux")]
+mod graph;
 mod limits;
 mod net;
 mod path;
@@ -81,6 +83,10 @@ pub(super) const METHODS: &[Method] = &[
     #[cfg(target_os = "linux")]
     Method::of::<cancel::Cancel>(),
     Method::of::<audit::Query>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<graph::Begin>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<graph::End>(),
     Method::of::<session::Open>(),
     Method::of::<session::Close>(),
     Method::of::<service::Ping>(),

@@ -9,6 +9,7 @@ mod clients;
 mod doors;
 mod ending;
 mod every_key;
+mod graphs;
 mod left;
 mod modes;
 mod pooled;

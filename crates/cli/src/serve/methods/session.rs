@@ -36,6 +36,9 @@ pub(super) struct Open {
     /// MCP servers whose tools are not listed.
     #[serde(default)]
     mcp_servers: Vec<String>,
+    /// The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.
+    #[cfg(target_os = "linux")]
+    graph: Option<String>,
     #[serde(default)]
     config: Config,
 }
@@ -129,6 +132,10 @@ impl Open {
         if self.config.tools.is_some() || !self.tools.is_empty() || !self.mcp_servers.is_empty() {
             return Err(Fault::parameters("`tools` and `mcpServers` belong to the session of an `agent`"));
         }
+        #[cfg(target_os = "linux")]
+        if self.graph.is_some() {
+            return Err(Fault::parameters("`graph` belongs to the session of an `agent`"));
+        }
         let Config { paths, budget, breaker, max_steps, answers, .. } = self.config;
         let limits = AgentLimits {
             budget: budget.unwrap_or_default(),
@@ -175,7 +182,16 @@ impl Parameters for Open {
 
     fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
         let session = match of_agent(self.agent.as_deref(), server.options.agent.as_deref())? {
-            Some(agent) => Session::guarded(Guarded::open(server, &agent, self.wish())?),
+            Some(agent) => {
+                #[cfg(target_os = "linux")]
+                let graph = self.graph.clone();
+                let guarded = Guarded::open(server, &agent, self.wish())?;
+                #[cfg(target_os = "linux")]
+                if let Some(graph) = graph {
+                    guarded.join(server, &graph)?;
+                }
+                Session::guarded(guarded)
+            }
             None => self.free(server)?,
         };
         Ok(Json::of(&Opened { session: server.sessions.open(session, caller.traffic.client())? }))

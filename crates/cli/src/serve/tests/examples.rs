@@ -82,6 +82,8 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ),
     ("cancel", r#"{"id": 7}"#),
     ("audit.query", r#"{"event": "sandbox_%", "since": "1h", "limit": 5}"#),
+    ("graph.begin", "{}"),
+    ("graph.end", r#"{"graph": "GRAPH"}"#),
     (
         "session.open",
         r#"{"agent": "builder", "config": {"paths": {"preset": "default", "cwd": "/srv/work"}, "budget": {"perExecution": 10000}, "maxSteps": 50}}"#,
@@ -92,8 +94,16 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Answers that differ from run to run are not shown.
-const NOT_SHOWN: &[&str] =
-    &["net.check", "audit.query", "exec", "session.open", "session.close", "scan.bundle", "version"];
+const NOT_SHOWN: &[&str] = &[
+    "net.check",
+    "audit.query",
+    "exec",
+    "graph.begin",
+    "session.open",
+    "session.close",
+    "scan.bundle",
+    "version",
+];
 
 /// Returns the answer to each example, in the same order.
 #[expect(clippy::disallowed_methods, reason = "makes a workspace for the examples")]
@@ -113,6 +123,7 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         rules: None,
         may_widen: true,
         may_leave_sandbox: false,
+        graphs: Some(records.path().join("graph-runs")),
     }));
     let call = |method: &str, params: Value| {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
@@ -121,11 +132,16 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
     let session = call("session.open", json!({}))["result"]["session"].as_str().unwrap().to_owned();
     let guarded = call("session.open", json!({"agent": "builder", "workspace": workspace}));
     let guarded = guarded["result"]["session"].as_str().unwrap_or_else(|| panic!("{guarded}")).to_owned();
+    let graph = call("graph.begin", json!({}))["result"]["graph"].as_str().unwrap().to_owned();
     let one = |(method, params): &(&'static str, &'static str)| {
-        let told =
-            params.replace(WORKSPACE, &workspace).replace("SESSION", &session).replace("AGENT", &guarded);
+        let told = params
+            .replace(WORKSPACE, &workspace)
+            .replace("SESSION", &session)
+            .replace("AGENT", &guarded)
+            .replace("GRAPH", &graph);
         let answer = call(method, serde_json::from_str(&told).unwrap()).to_string();
-        let answer = answer.replace(&workspace, WORKSPACE).replace(&session, "SESSION");
+        let answer =
+            answer.replace(&workspace, WORKSPACE).replace(&session, "SESSION").replace(&graph, "GRAPH");
         (*method, serde_json::from_str(params).unwrap(), serde_json::from_str(&answer).unwrap())
     };
     EXAMPLES.iter().map(one).collect()

@@ -1,0 +1,109 @@
+//! The folders that the nodes of graph runs share, by name.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "makes the folder of all, and keeps how long ago a client has left"
+)]
+
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use stockade_guard::{GraphRun, Session};
+
+use super::fault::{self, Fault};
+use super::locks::lock;
+
+/// The most graph runs of one client.
+const MAX_OF_CLIENT: usize = 64;
+
+/// How long a graph run may be gone on with after its client has left.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// The graph runs that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Graphs(Mutex<BTreeMap<String, Entry>>);
+
+#[derive(Debug)]
+struct Entry {
+    run: GraphRun,
+    client: u64,
+    left: Option<Instant>,
+}
+
+impl Graphs {
+    /// Begins a graph run below a folder, which is made where it is missing. Returns its name, which cannot be guessed, and its folder.
+    pub(super) fn begin(&self, base: Option<&PathBuf>, client: u64) -> Result<(String, PathBuf), Fault> {
+        let base = base.ok_or_else(|| {
+            let message = "neither XDG_CACHE_HOME nor HOME is an absolute path, so that there is no place for the folder";
+            Fault::new(fault::INTERNAL, message)
+        })?;
+        let mut graphs = self.lock();
+        graphs.retain(|_, entry| !entry.is_over());
+        if graphs.values().filter(|entry| entry.client == client).count() >= MAX_OF_CLIENT {
+            let message =
+                format!("{MAX_OF_CLIENT} graph runs of this client are under way; end one with graph.end");
+            return Err(Fault::new(fault::BUSY, message));
+        }
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(base)
+            .map_err(|error| Fault::internal(&error))?;
+        let run = GraphRun::begin(base).map_err(|error| Fault::internal(&error))?;
+        let path = run.path().to_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        graphs.insert(name.clone(), Entry { run, client, left: None });
+        Ok((name, path))
+    }
+
+    /// Makes the agent of a session a node of a graph run.
+    pub(super) fn join(&self, name: &str, session: &mut Session) -> Result<(), Fault> {
+        let mut graphs = self.lock();
+        graphs.retain(|_, entry| !entry.is_over());
+        session.join(&graphs.get(name).ok_or_else(no_graph)?.run);
+        Ok(())
+    }
+
+    /// Ends a graph run, with all that is in its folder.
+    pub(super) fn end(&self, name: &str) -> Result<(), Fault> {
+        let entry = self.lock().remove(name).ok_or_else(no_graph)?;
+        entry.run.end().map_err(|error| Fault::internal(&error))
+    }
+
+    /// A client has left. Its graph runs end with it, unless somebody goes on with them at once.
+    pub(super) fn left(&self, client: u64) {
+        for entry in self.lock().values_mut().filter(|entry| entry.client == client) {
+            entry.left = Some(Instant::now());
+        }
+    }
+
+    /// The server ends.
+    pub(super) fn end_all(&self) {
+        for (_, entry) in std::mem::take(&mut *self.lock()) {
+            entry.run.end().ok();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+        lock(&self.0)
+    }
+}
+
+impl Entry {
+    /// Whether nobody goes on with it. Its folder is taken away then.
+    fn is_over(&self) -> bool {
+        let is_over = self.left.is_some_and(|left| left.elapsed() >= GRACE);
+        if is_over {
+            // What cannot be taken away now is no reason to keep the name.
+            std::fs::remove_dir_all(self.run.path()).ok();
+        }
+        is_over
+    }
+}
+
+fn no_graph() -> Fault {
+    Fault::parameters("there is no such graph run, or not any more; graph.begin begins one")
+}
