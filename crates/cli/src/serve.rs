@@ -21,6 +21,7 @@ mod fault;
 mod graphs;
 mod guarded;
 mod lines;
+mod listeners;
 mod locks;
 mod methods;
 mod operator_rules;

@@ -4,6 +4,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::fault::CODES;
+use super::listeners::PolicyChange;
 use super::methods::METHODS;
 #[cfg(target_os = "linux")]
 use super::methods::OutputPiece;
@@ -19,11 +20,14 @@ pub(crate) fn document() -> Value {
             (method.name.to_owned(), json!({"params": parameters, "result": result}))
         })
         .collect();
+    let changed = <PolicyChange<'_> as schemars::JsonSchema>::json_schema(&mut generator);
     #[cfg(target_os = "linux")]
-    let notifications =
-        json!({"exec.output": <OutputPiece<'_> as schemars::JsonSchema>::json_schema(&mut generator)});
+    let notifications = json!({
+        "exec.output": <OutputPiece<'_> as schemars::JsonSchema>::json_schema(&mut generator),
+        "policy.changed": changed,
+    });
     #[cfg(not(target_os = "linux"))]
-    let notifications = json!({});
+    let notifications = json!({ "policy.changed": changed });
     let errors: Map<String, Value> =
         CODES.iter().map(|(code, means)| (code.to_string(), Value::from(*means))).collect();
     json!({

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use stockade_guard::limits::Usage;
@@ -19,6 +19,7 @@ use super::fault::{self, Fault};
 use super::guarded::{Guarded, Wish};
 use super::locks::lock;
 use super::methods::open_paths;
+use super::traffic::Traffic;
 
 /// The most sessions at a time.
 const MAX_SESSIONS: usize = 1024;
@@ -49,6 +50,8 @@ pub(super) struct Sessions(Mutex<BTreeMap<String, Entry>>);
 struct Entry {
     session: Arc<Session>,
     client: u64,
+    /// Who is told of changes.
+    listener: Option<Weak<Traffic>>,
     has_left: bool,
     used: Instant,
 }
@@ -106,7 +109,12 @@ const NOBODY: &str = "";
 
 impl Sessions {
     /// Opens a session and returns its name, which cannot be guessed: who knows it may answer for it.
-    pub(super) fn open(&self, session: Session, client: u64) -> Result<String, Fault> {
+    pub(super) fn open(
+        &self,
+        session: Session,
+        client: u64,
+        listener: Option<Weak<Traffic>>,
+    ) -> Result<String, Fault> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -127,7 +135,8 @@ impl Sessions {
             };
             sessions.remove(&oldest);
         }
-        let entry = Entry { session: Arc::new(session), client, has_left: false, used: Instant::now() };
+        let entry =
+            Entry { session: Arc::new(session), client, listener, has_left: false, used: Instant::now() };
         sessions.insert(name.clone(), entry);
         Ok(name)
     }
@@ -146,6 +155,21 @@ impl Sessions {
     /// Whether any session is that of an agent.
     pub(super) fn has_agents(&self) -> bool {
         self.lock().values().any(|entry| entry.session.of_agent().is_some())
+    }
+
+    /// Sends a notification to who listens in a session, or in any. Who does not read misses it.
+    pub(super) fn tell(&self, session: Option<&str>, line: &str) {
+        let sessions = self.lock();
+        let meant = sessions.iter().filter(|(name, _)| session.is_none_or(|session| session == *name));
+        let listeners: Vec<_> = meant.filter_map(|(_, entry)| entry.listener.as_ref()?.upgrade()).collect();
+        drop(sessions);
+        let mut told: Vec<u64> = Vec::new();
+        for listener in listeners {
+            if !told.contains(&listener.client()) {
+                told.push(listener.client());
+                listener.notify(line, || false);
+            }
+        }
     }
 
     /// A client has left. Its sessions end with it, unless somebody goes on with them at once.

@@ -11,6 +11,7 @@ mod ending;
 mod every_key;
 mod graphs;
 mod left;
+mod listeners;
 mod modes;
 mod pooled;
 mod repositories;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stockade_guard::policy::access::{Operation, Policy, Position, RunState};
+use stockade_guard::policy::access::{ChainChange, Operation, Policy, Position, RunState};
 use stockade_guard::policy::{
     Access, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
 };
@@ -158,14 +158,18 @@ impl Parameters for Authorize {
                 return Err(Fault::parameters(message));
             }
             let session = guarded.now(server)?;
-            let results = of_agent::decided(server, &session, &self.policies, &wishes, &mut asker)?;
+            let named = self.session.as_deref();
+            let results = of_agent::decided(server, &session, named, &self.policies, &wishes, &mut asker)?;
             return Ok(several(results, one));
         }
         let commands = Arc::clone(&server.rules.now()?.policy);
         let mut decide = |guard: &mut PathGuard| {
             // Those of this moment: they may have changed since the session began.
             guard.set_commands(&commands);
-            add_policies(guard, &self.policies, &wishes)?;
+            let changes = add_policies(guard, &self.policies, &wishes)?;
+            if let Some(session) = &self.session {
+                server.tell_of_tools(session, &changes);
+            }
             wishes.iter().map(|wish| decided(guard, wish, &mut asker)).collect::<Result<Vec<_>, Fault>>()
         };
         let results = match &session {
@@ -205,7 +209,12 @@ pub(in crate::serve) fn open(mut config: SandboxConfig) -> Result<PathGuard, Fau
 }
 
 /// A policy that is added again replaces the one before it.
-fn add_policies(guard: &mut PathGuard, policies: &Policies, wishes: &[Wish]) -> Result<(), Fault> {
+/// Adds the policies of a request to its tools, and returns what changed of which tool.
+fn add_policies(
+    guard: &mut PathGuard,
+    policies: &Policies,
+    wishes: &[Wish],
+) -> Result<Vec<ChainChange>, Fault> {
     let patterns = |patterns: &Patterns| match patterns {
         Patterns::List(list) => Ok(list.clone()),
         Patterns::Named(name) => Err(Fault::parameters(format!("`{name}` is no list of patterns"))),
@@ -221,14 +230,19 @@ fn add_policies(guard: &mut PathGuard, policies: &Policies, wishes: &[Wish]) -> 
     if let Some(list) = &policies.approve_commands {
         added.push(Policy::approve_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
     }
+    let mut changes: Vec<ChainChange> = Vec::new();
     for wish in wishes {
         bound_tools(guard, wish.tool())?;
         let guard = guard.sandbox().guard_for(wish.tool());
+        let mut change = None;
         for policy in &added {
-            guard.add(policy.clone(), Position::Last).map(drop).map_err(|error| Fault::of(&error))?;
+            change = Some(guard.add(policy.clone(), Position::Last).map_err(|error| Fault::of(&error))?);
+        }
+        if let Some(change) = change.filter(|change| !changes.iter().any(|one| one.tool == change.tool)) {
+            changes.push(change);
         }
     }
-    Ok(())
+    Ok(changes)
 }
 
 /// Each tool has policies and answers of its own, which stay with the session.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use stockade_guard::limits::Cap;
 use stockade_guard::limits::breaker::BreakerSettings;
@@ -39,6 +40,10 @@ pub(super) struct Open {
     /// The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.
     #[cfg(target_os = "linux")]
     graph: Option<String>,
+    /// Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`; false by
+    /// default.
+    #[serde(default)]
+    listen: bool,
     #[serde(default)]
     config: Config,
 }
@@ -181,6 +186,7 @@ impl Parameters for Open {
     type Answer = Opened;
 
     fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
+        let listener = self.listen.then(|| Arc::downgrade(caller.traffic));
         let session = match of_agent(self.agent.as_deref(), server.options.agent.as_deref())? {
             Some(agent) => {
                 #[cfg(target_os = "linux")]
@@ -194,7 +200,7 @@ impl Parameters for Open {
             }
             None => self.free(server)?,
         };
-        Ok(Json::of(&Opened { session: server.sessions.open(session, caller.traffic.client())? }))
+        Ok(Json::of(&Opened { session: server.sessions.open(session, caller.traffic.client(), listener)? }))
     }
 
     fn reads_disk(server: &Server, parameters: &str) -> bool {

@@ -46,6 +46,9 @@ nothing, with its `reasons`, `cwd` and `files`, and send the request again with 
 `allow-session`, `deny-session` or `allow-always`. An answer to anything else than what is asked by then counts for nothing: not to
 another text, folder, variable or other bytes of a file. `answers.list` shows what holds, and `answers.revoke` takes it back.
 
+A client that opens a session with `listen` is told when policies change, by notifications `policy.changed`: those of a tool in that
+session, and the rules of the server. Each change is on record (`policy_changed`). Who does not read misses them.
+
 With `stream`, what a command of `exec` prints is sent while it runs: notifications `exec.output`, each with the `id` of the request, a
 `seq` that counts them from 0 without a gap, and a piece of `stdout` or `stderr`; the answer comes after the last of them. Pieces of one
 stream are in order; between both it is the order in which they were read. No more is held for a client than a megabyte and two pipes, so a

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::policy::access::Operation;
 use stockade_guard::policy::shell::ReadOptions;
 use stockade_guard::policy::{Access, Caller, Effect};
@@ -18,6 +19,7 @@ use crate::serve::methods::Parameters as _;
 pub(super) fn decided(
     server: &Server,
     session: &Session,
+    named: Option<&str>,
     policies: &Policies,
     wishes: &[Wish],
     asker: &mut Asker<'_>,
@@ -28,7 +30,15 @@ pub(super) fn decided(
         return Err(Fault::new(fault::REFUSED, message));
     }
     let added = session.with_paths(|paths| add_policies(paths, policies, wishes));
-    added.map_err(|error| undecided(&error))??;
+    let changes = added.map_err(|error| undecided(&error))??;
+    for change in &changes {
+        let event = AuditEvent { agent: Some(own.to_owned()), ..AuditEvent::new(EventKind::PolicyChanged) };
+        let event = event.with("tool", change.tool.as_str()).with("policies", change.policies.clone());
+        session.trail().record(event).map(drop).map_err(|error| Fault::internal(&error))?;
+    }
+    if let Some(named) = named {
+        server.tell_of_tools(named, &changes);
+    }
     wishes.iter().map(|wish| one(server, session, wish, asker)).collect()
 }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, ImportedRules};
 use stockade_guard::policy::{CommandRule, Layer};
 
@@ -132,7 +133,7 @@ impl Parameters for AddRules {
         if let Some((_, problem)) = tried.refused.first() {
             return Err(Fault::of(problem));
         }
-        let done = if self.dry_run { tried } else { server.rules.change(&change, true)? };
+        let done = if self.dry_run { tried } else { changed(server, "add", &change, &tried)? };
         let (added, was_there) = rows(&done);
         Ok(Json::of(&Added { added, was_there, place: server.rules.place() }))
     }
@@ -150,7 +151,7 @@ impl Parameters for RemoveRules {
             let now = server.rules.now()?;
             return Err(Fault::unknown("rule", id, now.rules.iter().map(|rule| rule.id.as_str())));
         }
-        let done = if self.dry_run { tried } else { server.rules.change(&change, true)? };
+        let done = if self.dry_run { tried } else { changed(server, "remove", &change, &tried)? };
         Ok(Json::of(&Removed { removed: rows(&done).0, place: server.rules.place() }))
     }
 }
@@ -171,7 +172,9 @@ impl Parameters for ImportRules {
         };
         let (may, may_not): (Vec<_>, Vec<_>) =
             from.rules.drain(..).partition(|rule| server.rules.may_add(rule.effect));
-        let done = server.rules.change(&RuleChange::Add(may), !self.dry_run)?;
+        let change = RuleChange::Add(may);
+        let tried = server.rules.change(&change, false)?;
+        let done = if self.dry_run { tried } else { changed(server, "import", &change, &tried)? };
         let named = |rule: &CommandRule| format!("{} {}", rule.effect, rule.pattern);
         let widens = may_not.iter().map(|rule| Noted {
             entry: named(rule),
@@ -190,6 +193,27 @@ impl Parameters for ImportRules {
         let place = server.rules.place();
         Ok(Json::of(&Imported { added, was_there, changed: notes(false).collect(), left_out, place }))
     }
+}
+
+/// Changes the rules as it was tried: on record first, and told to who listens then.
+fn changed(
+    server: &Server,
+    how: &str,
+    change: &RuleChange,
+    tried: &RulesChanged,
+) -> Result<RulesChanged, Fault> {
+    let ids: Vec<String> = tried.changed.iter().map(|rule| rule.id.clone()).collect();
+    if ids.is_empty() {
+        return server.rules.change(change, true);
+    }
+    if let Some(trail) = server.trail.get(None)? {
+        let event = AuditEvent::new(EventKind::PolicyChanged).with("change", how);
+        let event = event.with("rules", ids.clone()).with("place", server.rules.place());
+        trail.record(event).map(drop).map_err(|error| Fault::internal(&error))?;
+    }
+    let done = server.rules.change(change, true)?;
+    server.tell_of_rules(&ids);
+    Ok(done)
 }
 
 fn rows(done: &RulesChanged) -> (Vec<RuleRow>, Vec<String>) {
