@@ -178,6 +178,7 @@ impl Sight {
         self.work(listener.as_fd());
         let others = std::mem::take(&mut *locked(&self.threads));
         others.into_iter().for_each(|thread| drop(thread.join()));
+        self.names.iter().for_each(Names::settle_all);
     }
 
     /// Answers calls until the end.
@@ -274,10 +275,12 @@ impl Sight {
     fn is_ready(&self, from: BorrowedFd<'_>) -> bool {
         let mut fds = [PollFd::from_borrowed_fd(from, PollFlags::IN), PollFd::new(&self.ends, PollFlags::IN)];
         loop {
-            if wait(&mut fds, None).is_err() {
+            let pending = self.names.as_ref().filter(|names| names.is_pending());
+            if wait(&mut fds, pending.map(|_| PAUSE)).is_err() {
                 return false;
             }
             let [from, ends] = fds.each_ref().map(PollFd::revents);
+            pending.into_iter().for_each(Names::settle);
             if !ends.is_empty() || !from.is_empty() {
                 return ends.is_empty() && from.contains(PollFlags::IN);
             }

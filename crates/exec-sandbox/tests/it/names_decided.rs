@@ -121,11 +121,73 @@ fn git_changes_its_settings_and_runs_nothing_by_them() {
     }
 }
 
+/// What is written where a repository is complete is in place when it is written to its end, and never before it was judged.
+#[test]
+fn settings_that_come_last_are_judged_before_anybody_obeys_them() {
+    let script = "
+import mmap, os, time
+def settled(name, want):
+    for _ in range(2000):
+        if open(name).read() == want:
+            return True
+        time.sleep(0.002)
+def repository(name):
+    os.makedirs(name + '/objects')
+    os.mkdir(name + '/refs')
+    open(name + '/HEAD', 'w').write('ref: refs/heads/main')
+    return os.open(name + '/config', os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o640)
+fine, evil = '[user]\\n\\tname = me\\n', '[core]\\n\\tfsmonitor = /x\\n'
+one = repository('one')
+os.write(one, fine.encode())
+kept = os.dup(one)
+os.close(one)
+time.sleep(0.05)
+print(repr(open('one/config').read()))
+os.close(kept)
+print(settled('one/config', fine), oct(os.stat('one/config').st_mode))
+two = repository('two')
+os.write(two, fine.encode())
+shared = mmap.mmap(two, len(fine))
+os.close(two)
+time.sleep(0.05)
+print(repr(open('two/config').read()))
+shared[:] = evil.ljust(len(fine))[:len(fine)].encode()
+shared.close()
+three = repository('three')
+os.write(three, evil.encode())
+os.close(three)
+four = repository('four')
+os.write(four, fine.encode())
+os.unlink('four/config')
+os.close(four)
+five = repository('five')
+try:
+    os.open('five/config', os.O_RDWR | os.O_CREAT | os.O_EXCL)
+except FileExistsError:
+    print('exists')
+os.write(five, fine.encode())
+";
+    for backend in views() {
+        let Some(live) = Live::new() else { return };
+        let want = "''\nTrue 0o100640\n''\nexists\n";
+        assert_eq!(python(&live, script, backend), want, "{backend:?}");
+        let config = |name: &str| read(&live.workspace().join(name).join("config"));
+        for name in ["one", "five"] {
+            assert!(config(name).contains("name = me"), "{name}: {}", config(name));
+        }
+        for name in ["two", "three", "four"] {
+            assert_eq!(config(name), "", "{name}");
+        }
+        assert!(!live.workspace().join("four/config").exists());
+    }
+}
+
 /// Another thread changes the path under the hands of whoever reads it.
 #[test]
 fn a_path_that_changes_meanwhile_makes_no_name() {
     let script = "
-import ctypes, os, threading
+import ctypes, os, sys, threading
+sys.setswitchinterval(1e-5)
 libc = ctypes.CDLL(None)
 path = ctypes.create_string_buffer(b'free/x')
 ends = False
@@ -226,6 +288,9 @@ fn no_repository_is_armed_while_a_command_runs() {
         "mv .git g; mkdir .git; mv g/* .git/; cat ../evil/config > .git/config",
         "mv .git g; cat ../evil/config > g/config; cp ../evil/pre-commit g/hooks/; mv g .git",
         "mkdir n; cp -r .git/objects .git/refs .git/HEAD n; cat ../evil/config > n/config; mv .git g; mv n .git",
+        "mkdir n; cp -r .git/objects .git/refs .git/HEAD n; exec 3> n/config; mv .git g; mv n .git; cat ../evil/config >&3; exec 3>&-; sleep 0.05",
+        "mkdir n; cp -r .git/objects .git/refs .git/HEAD n; cat g > n/config; (exec 3<> n/config; sleep 0.05; cat ../evil/config >&3); mv .git g; mv n .git",
+        "mkdir n; cp -r .git/objects .git/refs .git/HEAD n; exec 3> n/config; ln -L /proc/self/fd/3 l; mv .git g; mv n .git; cat ../evil/config | tee l >&3",
         "exec 3> /proc/self/cwd/.git/hooks/pre-commit; cat ../evil/pre-commit > /proc/$$/root$PWD/.git/hooks/pre-commit",
         "ln -s .git/hooks/pre-commit way; cat ../evil/pre-commit > way; ln -s .git via; cat ../evil/pre-commit > via/hooks/post-checkout",
         "mkdir .git/worktrees .git/worktrees/w; echo ../../../e > .git/worktrees/w/commondir",

@@ -6,9 +6,11 @@
 //! is obeyed by other programs, is refused. In folders that the command made, it appears, and is looked at when the command is
 //! over; what git obeys is guarded there as well.
 
+mod how;
 mod locks;
 mod make;
 mod open;
+mod pending;
 mod publish;
 mod rule;
 mod sockets;
@@ -28,9 +30,10 @@ use crate::explain::Denial;
 use crate::plan::Plan;
 use crate::seccomp::{Architecture, ChangedFile, ModeChange, NameCall, NewValue, PathArguments, name_call};
 use crate::sys::raw::{Errno as Number, Notice};
+use how::How;
 use make::{Changed, Named};
-use open::How;
 use open::is_read_only;
+use pending::Pending;
 use publish::{Stopped, complete};
 use rule::Rules;
 use sockets::Sockets;
@@ -83,6 +86,7 @@ const MAX_MASKS: usize = 256;
 pub(super) struct Names {
     rules: Rules,
     sockets: Sockets,
+    pending: Pending,
     /// The largest file that the command may make.
     largest: u64,
     /// Whether there are settings of git's that could be opened for writing.
@@ -99,6 +103,7 @@ impl Names {
         plan.decides_shared().then(|| Self {
             rules: Rules::of(plan),
             sockets: Sockets::of(plan),
+            pending: Pending::default(),
             largest: plan.limits.file_size.bound().unwrap_or(u64::MAX),
             has_published: AtomicBool::new(false),
             turns: RwLock::default(),
@@ -110,6 +115,7 @@ impl Names {
     /// Judges and carries out a call, if it is one that makes names.
     pub(super) fn carry_out(&self, shown: BorrowedFd<'_>, notice: &Notice) -> Option<Result<Reply, Number>> {
         let call = name_call(Architecture::current()?, notice.number)?;
+        self.settle();
         Some(self.call(notice, Caller::of(shown, notice), call).map_err(Errno::raw_os_error))
     }
 
@@ -187,6 +193,23 @@ impl Names {
                 make::hand_group_on(caller, changed, mode(rights))
             }
         }
+    }
+
+    /// Whether something is being written that has to be put in place.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending.is_any()
+    }
+
+    /// Puts in place what was written to its end.
+    pub(super) fn settle(&self) {
+        if self.is_pending() {
+            pending::settle(self, false);
+        }
+    }
+
+    /// Puts all in place that was written. The command is over.
+    pub(super) fn settle_all(&self) {
+        pending::settle(self, true);
     }
 
     /// What was refused.

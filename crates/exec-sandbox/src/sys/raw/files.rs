@@ -1,7 +1,7 @@
 //! Files, folders and descriptors.
 
-use std::ffi::{CStr, c_int, c_uint};
-use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::ffi::{CStr, c_int, c_long, c_uint};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use super::{Result, check, descriptor, done};
 use crate::sys::launch::Report;
@@ -203,4 +203,21 @@ pub(crate) fn is_readable_within(from: RawFd, milliseconds: i64) -> bool {
     // SAFETY: there is one entry, and the time is the kernel's struct of two words; no mask is given.
     let ready = check(unsafe { libc::syscall(libc::SYS_ppoll, &raw mut poll, 1, &raw mut time, 0usize, 0) });
     ready.is_ok_and(|ready| ready > 0)
+}
+
+/// Whether somebody has a file open for writing. The kernel gives a lease on it only if nobody has.
+pub(crate) fn is_written(file: BorrowedFd<'_>) -> Result<bool> {
+    /// Which signal tells of a lease, from fcntl.h.
+    const SET_SIGNAL: c_int = 10;
+    // Should somebody open it in between, this program is told so by a signal that nobody minds, and not by one that ends it.
+    let ask = |request: c_int, value: c_int| {
+        // SAFETY: only numbers are handed over.
+        done(unsafe { libc::syscall(libc::SYS_fcntl, file.as_raw_fd(), request, c_long::from(value)) })
+    };
+    ask(SET_SIGNAL, libc::SIGURG)?;
+    match ask(libc::F_SETLEASE, libc::F_RDLCK) {
+        Ok(()) => ask(libc::F_SETLEASE, libc::F_UNLCK).map(|()| false),
+        Err(libc::EAGAIN) => Ok(true),
+        Err(error) => Err(error),
+    }
 }

@@ -213,6 +213,15 @@ pub(super) const ROWS: &[Workflow] = &[
         after: "git fsck --strict; test \"$(git config core.sharedrepository)\" = 1; test -g .git/objects; test -g g/in; test -g bare/refs; git status --porcelain | grep -q bare",
         ..Workflow::NEW
     },
+    Workflow {
+        name: "a repository that is copied and unpacked",
+        needs: &["git", "tar"],
+        before: "git init -q -b main lib; cd lib; git config user.email me@x; git remote add up https://example.org/x; echo x > f; git add f; git commit -qm first",
+        inside: "cp -r lib copied; cp -a lib same; python3 -c 'import shutil; shutil.copytree(\"lib\", \"walked\")'; tar cf t lib; mkdir unpacked; tar xf t -C unpacked; \
+                 mkdir last; cp -r lib/.git/objects lib/.git/refs lib/.git/HEAD last; cp lib/.git/config last; git -C copied commit -q --allow-empty -m second",
+        after: "for d in copied/.git same/.git walked/.git unpacked/lib/.git last; do cmp lib/.git/config $d/config; git -C $d fsck --strict; done; git -C copied status",
+        ..Workflow::NEW
+    },
 ];
 
 #[test]

@@ -125,8 +125,8 @@ pub(super) fn make(
         Verdict::Completes => names.complete(place)?,
         Verdict::Published(_) => return names.refuse(place, "it is put there by moving it").map(|_| ()),
         // The kernel says first that there is something, or that nothing can be made there at all.
-        Verdict::Refused(_) if place.kind().is_some() => return Err(Errno::EXIST),
-        Verdict::Refused(why) => return names.refuse(place, why).map(|_| ()),
+        Verdict::Refused(_) | Verdict::Written(_) if place.kind().is_some() => return Err(Errno::EXIST),
+        Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(place, why).map(|_| ()),
     }
     names.umask(caller);
     make()
@@ -235,7 +235,7 @@ pub(super) fn rename(
         Verdict::Published(_) => return stays(names, &to, Errno::PERM),
         Verdict::Completes => names.complete(&to)?,
         Verdict::Fine => {}
-        Verdict::Refused(why) => return names.refuse(&to, why),
+        Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(&to, why),
     }
     if to.is_mounted() {
         return stays(names, &to, Errno::BUSY);
@@ -247,7 +247,7 @@ pub(super) fn rename(
         }
         match names.rules.arrives(&from, Arrival::Moved(&to, there)) {
             Verdict::Fine => {}
-            Verdict::Refused(why) => return names.refuse(&from, why),
+            Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(&from, why),
             Verdict::Completes | Verdict::Published(_) => return stays(names, &from, Errno::PERM),
         }
     }
@@ -268,7 +268,7 @@ pub(super) fn cut(names: &Names, caller: Caller<'_>, path: &Named, length: u64) 
     if length > names.largest {
         return Err(Errno::FBIG);
     }
-    let how = super::open::How { flags: OFlags::WRONLY | OFlags::NONBLOCK, mode: Mode::empty() };
+    let how = super::how::How { flags: OFlags::WRONLY | OFlags::NONBLOCK, mode: Mode::empty() };
     match super::open::open(names, caller, path.begin, &path.text, how)? {
         Reply::File(file, _) => ftruncate(&file, length).map(|()| Reply::Done),
         _ => Err(Errno::INVAL),

@@ -6,15 +6,15 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    CWD, FileType, Mode, OFlags, StatVfsMountFlags, fcntl_getfl, fcntl_setfl, fstat, fstatfs, fstatvfs,
-    openat, readlinkat,
+    CWD, FileType, Mode, OFlags, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat, readlinkat,
 };
 use rustix::io::Errno;
 
 use super::super::caller::Caller;
+use super::how::{How, finish};
 use super::rule::{Arrival, Verdict};
 use super::target::{NameInFolder, Target, own_path, place_of, target};
-use super::{Done, Names, Reply, Waits};
+use super::{Done, Names, Reply, Waits, pending};
 
 /// How many links are followed.
 const LINKS: usize = 40;
@@ -26,32 +26,6 @@ const OWN_TERMINAL: (u32, u32) = (5, 0);
 /// The kernel's files about a process that the process itself may write.
 const ITS_OWN: &[&str] =
     &["comm", "oom_score_adj", "oom_adj", "coredump_filter", "timerslack_ns", "autogroup"];
-
-/// How a file is to be opened.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct How {
-    pub(super) flags: OFlags,
-    pub(super) mode: Mode,
-}
-
-impl How {
-    /// The same, so that nobody waits, no link is followed, and no terminal becomes that of this program.
-    fn here(self) -> OFlags {
-        self.flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC
-    }
-
-    fn makes(self) -> bool {
-        self.flags.contains(OFlags::CREATE)
-    }
-
-    fn makes_anew(self) -> bool {
-        self.flags.contains(OFlags::CREATE | OFlags::EXCL)
-    }
-
-    fn file(self, file: OwnedFd) -> Reply {
-        Reply::File(file, self.flags.contains(OFlags::CLOEXEC))
-    }
-}
 
 /// Opens what a path leads to.
 pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: &[u8], how: How) -> Done {
@@ -127,6 +101,7 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
         Verdict::Fine => {}
         Verdict::Completes => names.complete(&place)?,
         Verdict::Published(_) => return names.refuse(&place, "it is put there by moving it"),
+        Verdict::Written(why) => return written(names, caller, &place, how, why),
         Verdict::Refused(why) => return names.refuse(&place, why),
     }
     names.umask(caller);
@@ -143,20 +118,21 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
     }
 }
 
+/// Opens settings of a repository that are judged when they are written to their end.
+fn written(names: &Names, caller: Caller<'_>, place: &NameInFolder, how: How, why: &'static str) -> Done {
+    if !how.flags.intersects(OFlags::WRONLY | OFlags::RDWR) || is_read_only(place.folder.as_fd()) {
+        return names.refuse(place, why);
+    }
+    names.umask(caller);
+    pending::begin(names, place.again()?, how).unwrap_or_else(|| names.refuse(place, why))
+}
+
 /// Opens it as soon as nobody has to wait for that.
 fn again_and_again(place: NameInFolder, flags: OFlags, how: How) -> Waits {
     Waits::until(move || match openat(&place.folder, &place.name, flags, how.mode) {
         Err(Errno::NXIO | Errno::AGAIN) => None,
         opened => Some(opened.and_then(|file| finish(file, how))),
     })
-}
-
-/// Lets the command wait where it did not say that it would not.
-fn finish(file: OwnedFd, how: How) -> Done {
-    if !how.flags.contains(OFlags::NONBLOCK) {
-        fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
-    }
-    Ok(how.file(file))
 }
 
 /// Opens once more what a process has open.

@@ -47,6 +47,14 @@ pub(super) fn publish(
     Ok(())
 }
 
+/// Puts a copy of a file without a name in place, if it may be.
+pub(super) fn publish_copy(rules: &Rules, file: OwnedFd, to: &NameInFolder) -> Result<(), Stopped> {
+    let (text, mode) = read_open(file)?;
+    judge(rules, &to.path, SettingsOf::Repository, &text, &[])?;
+    put(&text, mode, to)?;
+    Ok(())
+}
+
 /// Judges a folder that becomes a repository, and puts copies of its settings in the place of them.
 pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopped> {
     let fd = folder.folder.as_fd();
@@ -103,7 +111,10 @@ fn settings_at(place: &NameInFolder) -> Vec<GitSetting> {
 /// Reads a file, of which no more is needed than what is too much.
 fn read(place: &NameInFolder) -> Result<(Vec<u8>, Mode), Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = openat(&place.folder, &place.name, flags, Mode::empty())?;
+    read_open(openat(&place.folder, &place.name, flags, Mode::empty())?)
+}
+
+fn read_open(file: OwnedFd) -> Result<(Vec<u8>, Mode), Errno> {
     let found = fstat(&file)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(Errno::PERM);
@@ -114,7 +125,7 @@ fn read(place: &NameInFolder) -> Result<(Vec<u8>, Mode), Errno> {
 }
 
 /// Puts a text in a place, all of it at once.
-fn put(text: &[u8], mode: Mode, to: &NameInFolder) -> Result<(), Errno> {
+pub(super) fn put(text: &[u8], mode: Mode, to: &NameInFolder) -> Result<(), Errno> {
     let copy = copy_name();
     let made = write(to.folder.as_fd(), &copy, text, mode);
     let put = made.and_then(|()| renameat(&to.folder, &copy, &to.folder, &to.name));

@@ -55,6 +55,9 @@ pub(super) enum Verdict {
     Completes,
     /// A copy of it is judged and put in place: of what the command has open, it could be changed later.
     Published(SettingsOf),
+    /// It is written where nobody obeys it, and a copy of it is put in place when that is over. Where that cannot be, it may not lie
+    /// there, for this reason.
+    Written(&'static str),
     /// It may not lie there, for this reason.
     Refused(&'static str),
 }
@@ -187,6 +190,9 @@ impl Rules {
             // Until the folder is a repository, nobody obeys them; then they are judged.
             (Part::Settings(_), Opened | Arrival::File) if !is_repository(folder) && self.is_made(folder) => {
                 Verdict::Fine
+            }
+            (Part::Settings(SettingsOf::Repository), Arrival::File) if self.is_made(folder) => {
+                Verdict::Written(SETTINGS)
             }
             (Part::Settings(_), _) => Verdict::Refused(SETTINGS),
             (Part::HooksFolder, Folder) => Verdict::Fine,

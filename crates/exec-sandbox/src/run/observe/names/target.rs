@@ -43,6 +43,12 @@ impl NameInFolder {
         name
     }
 
+    /// The same, with the folder open once more.
+    pub(super) fn again(&self) -> Result<Self, Errno> {
+        let folder = rustix::io::fcntl_dupfd_cloexec(&self.folder, 0)?;
+        Ok(Self { folder, path: self.path.clone(), name: self.name.clone(), is_folder: self.is_folder })
+    }
+
     /// The whole path.
     pub(super) fn whole(&self) -> PathBuf {
         self.path.join(&self.name)
