@@ -88,6 +88,18 @@ const TOOLS: &[Tool] = &[
         needed_by: "test (packages in real containers)",
     },
     Tool {
+        name: "Podman",
+        probe: &["podman", "--version"],
+        source: Source::Apt("podman"),
+        needed_by: "test (commands in containers)",
+    },
+    Tool {
+        name: "gVisor",
+        probe: &["runsc", "--version"],
+        source: Source::Apt("runsc"),
+        needed_by: "test (containers with a kernel of their own)",
+    },
+    Tool {
         name: "zsh",
         probe: &["zsh", "--version"],
         source: Source::Apt("zsh"),

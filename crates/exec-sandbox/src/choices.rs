@@ -43,6 +43,10 @@ pub enum SandboxBackend {
     Bwrap,
     /// Landlock and a filter of system calls, where namespaces are forbidden. It enforces less, and says what.
     Landlock,
+    /// A container of Docker's, from an image that is named. It is never chosen by itself.
+    Docker,
+    /// A container of Podman's, from an image that is named. It is never chosen by itself.
+    Podman,
 }
 
 words! { SandboxBackend {
@@ -50,6 +54,8 @@ words! { SandboxBackend {
     Native "native" "This program: namespaces, a filter of system calls, Landlock",
     Bwrap "bwrap" "Bubblewrap, with our filter and limits; not for root",
     Landlock "landlock" "Landlock and a filter of system calls, where namespaces are forbidden",
+    Docker "docker" "A container of Docker's, from --image; never taken by itself",
+    Podman "podman" "A container of Podman's, from --image; never taken by itself",
 } }
 
 /// What becomes of a command where no sandbox can be made.

@@ -17,7 +17,16 @@ const VARIABLES: &[&str] = &[
     "DOCKER_CONTEXT",
     "DOCKER_CONFIG",
     "CONTAINER_HOST",
+    "CONTAINERS_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "XDG_DATA_HOME",
+    "TMPDIR",
 ];
+
+/// Returns those that are set.
+pub(crate) fn known_variables() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+    VARIABLES.iter().filter_map(|name| Some((*name, env::var_os(name)?)))
+}
 
 /// Returns where on the search path a program lies. Folders that are named from where somebody stands are left out: that may be
 /// a workspace, and what lies there is a stranger's.
@@ -34,8 +43,7 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 /// A helper is asked and not trusted: a program on the search path may be another than it is called.
 pub fn helper_command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    let known = VARIABLES.iter().filter_map(|name| Some((name, env::var_os(name)?)));
-    command.env_clear().envs(known);
+    command.env_clear().envs(known_variables());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     spawn::without_privileges(&mut command);
     command

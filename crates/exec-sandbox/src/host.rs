@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::backends::request::{EngineFacts, EngineLack};
 use crate::git_settings::GitSettings;
 
 /// What a plan needs to know about a machine.
@@ -34,6 +35,8 @@ pub struct HostFacts {
     pub kernel: Kernel,
     /// Where a bubblewrap is that works, if it was looked for.
     pub bubblewrap: Option<PathBuf>,
+    /// What the engine of containers has that was asked for, or why it makes none; nothing where none was.
+    pub engine: Option<Result<EngineFacts, EngineLack>>,
     /// What lies in the workspace under a protected name.
     pub protected: Vec<ProtectedEntry>,
     /// What lies in the workspace under a name the change of which is reported.

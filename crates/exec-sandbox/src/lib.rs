@@ -35,6 +35,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod backends;
 mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
@@ -99,6 +100,7 @@ mod workspace;
 #[cfg(target_os = "linux")]
 mod worktree;
 
+pub use backends::request::{ContainerPlan, ContainerRequest, Engine, EngineFacts, EngineLack};
 pub use bwrap::bwrap_arguments;
 pub use choices::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 pub use enforcement::{Enforcement, EnforcementGap, Property};

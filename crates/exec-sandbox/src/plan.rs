@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::backends::contain;
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{Exposed, HostFacts, ProtectedEntry, Watched};
@@ -126,11 +127,15 @@ pub enum Identity {
 /// Returns what will be done for `spec` on a machine like `facts`, or why nothing will.
 pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     let (program, arguments) = command(&spec.command)?;
-    let mounts = mounts(spec, facts)?;
+    let mut mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
-    let environment = environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?;
+    let mut environment = environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?;
     let (provider, enforcement) = choose(spec, facts)?;
+    if let Some(container) = provider.container() {
+        mounts = contain::within(mounts);
+        contain::check(container, spec, &mounts, &mut environment, &cwd)?;
+    }
     if let Some(path) = kept_back_in_vain(&mounts).filter(|_| provider == Provider::Landlock) {
         let rule = SandboxRule::CannotEnforce(
             "it lies in what the command may change, where it cannot be hidden or kept by Landlock",
@@ -172,15 +177,17 @@ pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
 fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Result<Identity, Refusal> {
     match (provider, spec.workspace_access) {
         _ if facts.user != 0 => Ok(Identity::Same),
-        (Provider::Landlock, MountAccess::ReadWrite) => match facts.workspace_owner {
-            Some((user, group)) if user != 0 => Ok(Identity::Owner { user, group }),
-            _ => {
-                let why = "Landlock does not keep root from the files of root, so the command runs as the owner of the workspace, which is root";
-                let fix = "give the workspace to an ordinary user, let the command read it only, or start this as an ordinary user";
-                let rule = SandboxRule::CannotEnforce(why);
-                Err(Refusal::new(What::Write(spec.workspace.clone()), rule, fix))
+        (Provider::Landlock | Provider::Container(_), MountAccess::ReadWrite) => {
+            match facts.workspace_owner {
+                Some((user, group)) if user != 0 => Ok(Identity::Owner { user, group }),
+                _ => {
+                    let why = "neither Landlock nor a container keeps root from the files of root, so the command runs as the owner of the workspace, which is root";
+                    let fix = "give the workspace to an ordinary user, let the command read it only, or start this as an ordinary user";
+                    let rule = SandboxRule::CannotEnforce(why);
+                    Err(Refusal::new(What::Write(spec.workspace.clone()), rule, fix))
+                }
             }
-        },
+        }
         _ => Ok(Identity::Nobody),
     }
 }

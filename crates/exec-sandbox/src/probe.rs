@@ -14,6 +14,8 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 use stockade_names::{fits, fold};
 
+use crate::backends::engine::probe::look as look_at;
+use crate::backends::request::Engine;
 use crate::binds::homes;
 use crate::choices::{HomeView, SandboxBackend};
 use crate::home_secrets::masked;
@@ -53,6 +55,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     {
         facts.bubblewrap = crate::bwrap::start::find();
     }
+    facts.engine = Engine::of(spec.backend).map(|engine| look_at(engine, &spec.container));
     let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
     add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &hooks);
     facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use crate::backends::contain;
+use crate::backends::request::{ContainerPlan, Engine};
 use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
@@ -23,6 +25,8 @@ pub enum Provider {
     },
     /// Landlock and a filter of system calls, without namespaces.
     Landlock,
+    /// A container, made by an engine.
+    Container(Box<ContainerPlan>),
     /// Nothing: the command runs like any other program. Somebody chose this by name.
     Nothing,
 }
@@ -34,7 +38,19 @@ impl Provider {
             Self::Native => "native",
             Self::Bwrap { .. } => "bwrap",
             Self::Landlock => "landlock",
+            Self::Container(plan) => plan.engine.name(),
             Self::Nothing => "nothing",
+        }
+    }
+}
+
+impl Provider {
+    /// Returns the container, where one makes the sandbox.
+    #[must_use]
+    pub fn container(&self) -> Option<&ContainerPlan> {
+        match self {
+            Self::Container(plan) => Some(plan),
+            Self::Native | Self::Bwrap { .. } | Self::Landlock | Self::Nothing => None,
         }
     }
 }
@@ -51,7 +67,13 @@ pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider,
         return unconfined(spec, facts);
     }
     let mut refusal = None;
-    for provider in candidates(spec, facts) {
+    let engine = Engine::of(spec.backend).map(|engine| contain::planned(engine, spec, facts)).transpose();
+    let container = engine.unwrap_or_else(|lack| {
+        refusal = Some(lack);
+        None
+    });
+    let container = container.map(|plan| Provider::Container(Box::new(plan)));
+    for provider in candidates(spec, facts).into_iter().chain(container) {
         let promise = promise(&provider, spec, facts);
         match require(&(&spec.require | &spec.require_by_name), &promise) {
             Ok(()) => return Ok((provider, promise)),
@@ -129,6 +151,9 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
             "this kernel has no Landlock that is new enough",
             "use Linux 5.19 or later, or choose another backend",
         ),
+        SandboxBackend::Docker | SandboxBackend::Podman => {
+            ("the engine makes no container here", "choose another backend")
+        }
     };
     Refusal::new(What::Property(Property::Files), SandboxRule::CannotEnforce(why), fix)
 }
@@ -136,12 +161,19 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
 /// What a provider enforces on such a machine.
 fn promise(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
     let mut promise = Enforcement::default();
-    if spec.spawn == Spawn::Threads && facts.kernel.seccomp {
+    let is_container = matches!(provider, Provider::Container(_));
+    if spec.spawn == Spawn::Threads && facts.kernel.seccomp && !is_container {
         promise.enforce(Property::NoSpawn, "a last filter of system calls, which lets threads pass");
     }
     match provider {
         Provider::Native | Provider::Bwrap { .. } => namespaces(provider, spec, facts, &mut promise),
         Provider::Landlock => landlock(spec, facts, &mut promise),
+        Provider::Container(plan) => {
+            contain::promise(plan, spec, &mut promise);
+            // Nobody outside decides calls that are made in a container.
+            let kernel = crate::host::Kernel { mediation: false, ..facts.kernel.clone() };
+            names(spec, &HostFacts { kernel, ..facts.clone() }, &mut promise);
+        }
         Provider::Nothing => {
             Property::required_by_default().into_iter().for_each(|property| {
                 promise.gap(property, "the command runs without a sandbox, as was chosen");

@@ -39,6 +39,8 @@ pub enum What {
     Variable(String),
     /// To enforce a property that is required.
     Property(Property),
+    /// To let this backend make the sandbox.
+    Backend(&'static str),
 }
 
 /// A rule that refuses.
@@ -110,6 +112,7 @@ impl fmt::Display for What {
             Self::Command => f.write_str("cannot run this command"),
             Self::Variable(name) => write!(f, "cannot hand on the variable {name:?}"),
             Self::Property(property) => write!(f, "cannot enforce {property}"),
+            Self::Backend(name) => write!(f, "cannot use {name}"),
         }
     }
 }

@@ -6,6 +6,7 @@
 )]
 
 mod begin;
+mod contained;
 mod control;
 mod disk;
 mod feed;
@@ -158,7 +159,12 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
 fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
     let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
-    let groups = if is_grouped(plan) { Groups::make(&plan.limits, number) } else { Groups::default() };
+    // An engine has groups of its own.
+    let groups = if is_grouped(plan) && plan.provider.container().is_none() {
+        Groups::make(&plan.limits, number)
+    } else {
+        Groups::default()
+    };
     let private = match plan.provider {
         Provider::Landlock => Some(
             Private::new(plan, Ids::new(plan.identity, number))
@@ -194,7 +200,7 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
         // Landlock does not judge what changes modes and times of files, so this does.
         Provider::Landlock => true,
         Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_shared(),
-        Provider::Nothing => false,
+        Provider::Container(_) | Provider::Nothing => false,
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();
     observer.map_err(RunError::setup("looking on at what the command asks for"))
@@ -267,7 +273,8 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
 
 /// Limits that no control group holds are held for each process, or looked after by this program; what is required and not held refuses.
 fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
-    if plan.limits.memory.bound().is_some() && !groups.bound_memory() {
+    let is_contained = plan.provider.container().is_some();
+    if plan.limits.memory.bound().is_some() && !groups.bound_memory() && !is_contained {
         enforcement.enforce(Property::Memory, "a limit of each process");
         enforcement.enforce(
             Property::TotalMemory,
@@ -275,14 +282,19 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
         );
         enforcement.gap(Property::TotalMemory, UNCOUNTED);
     }
-    if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) {
+    if plan.limits.processes.bound().is_some() && !enforcement.holds(Property::ProcessCount) && !is_contained
+    {
         process_count(plan, enforcement);
     }
-    if plan.limits.priority == crate::Priority::Background && !enforcement.holds(Property::Priority) {
+    if plan.limits.priority == crate::Priority::Background
+        && !enforcement.holds(Property::Priority)
+        && !is_contained
+    {
         enforcement.enforce(Property::Priority, "a lower priority");
     }
     match (plan.limits.processors.bound(), &plan.provider) {
-        (None, _) => {}
+        // What an engine bounds is known from the plan.
+        (None, _) | (Some(_), Provider::Container(_)) => {}
         (Some(_), Provider::Nothing) => {
             enforcement.gap(Property::Processors, "without a sandbox, it can leave its set of processors");
         }
@@ -294,7 +306,8 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     }
     // What is only looked at is not what somebody requires.
     let is_in_part = |property: &Property| {
-        *property == Property::Disk || (*property == Property::TotalMemory && !groups.bound_memory())
+        let is_watched = *property == Property::TotalMemory && !groups.bound_memory() && !is_contained;
+        *property == Property::Disk || is_watched
     };
     let missing = plan.require.iter().find(|property| !enforcement.holds(**property) || is_in_part(property));
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))
@@ -308,6 +321,7 @@ fn process_count(plan: &Plan, enforcement: &mut Enforcement) {
             enforcement.enforce(property, "a limit of the sandbox's own user namespace");
         }
         Provider::Landlock => enforcement.enforce(property, "a limit of all processes of its user"),
+        Provider::Container(_) => {}
         Provider::Nothing if is_bound_by_no_number() => {
             enforcement
                 .gap(property, "the kernel counts the processes of root, and bounds them by no number");

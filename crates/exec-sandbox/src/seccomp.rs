@@ -242,6 +242,14 @@ pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Inst
     program
 }
 
+/// Returns the same for who has no other filter of ours: the variant of x86-64 that has other numbers is closed as well.
+pub(crate) fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+    let mut program = no_spawn(architecture, secret);
+    let behind_head = head(architecture).len();
+    program.splice(behind_head..behind_head, [jump(JUMP_AT_LEAST, X32, 0, 1), give(ERRNO | ENOSYS)]);
+    program
+}
+
 /// Which calls are shown to whoever looks on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shown {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::backends::request::ContainerRequest;
 use crate::choices::{HomeView, OnUnavailable, SandboxBackend};
 use crate::enforcement::Property;
 use crate::limits::ResourceLimits;
@@ -56,6 +57,8 @@ pub struct SandboxSpec {
     pub require_by_name: BTreeSet<Property>,
     /// What makes the sandbox.
     pub backend: SandboxBackend,
+    /// The container, where that is one.
+    pub container: ContainerRequest,
     /// What to do where no sandbox can be made.
     pub on_unavailable: OnUnavailable,
 }
@@ -87,6 +90,7 @@ impl SandboxSpec {
             require: Property::required_by_default(),
             require_by_name: BTreeSet::new(),
             backend: SandboxBackend::Auto,
+            container: ContainerRequest::default(),
             on_unavailable: OnUnavailable::Refuse,
         }
     }

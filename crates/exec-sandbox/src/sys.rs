@@ -13,6 +13,7 @@ pub(crate) mod footprint;
 mod init;
 mod landlock_init;
 pub(crate) mod launch;
+pub(crate) mod launcher;
 mod proxy_listener;
 pub(crate) mod raw;
 pub(crate) mod remove;

@@ -10,11 +10,12 @@
 //! ```
 
 pub use stockade_exec_sandbox::{
-    Caches, Changed, Confinement, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Entry,
-    Environment, Explain, HomeView, HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess,
-    Network, OnUnavailable, Outcome, Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider,
-    Quarantined, Refusal, ResourceLimits, ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode,
-    SandboxRule, SandboxSpec, SeatbeltPlan, Spawn, What, bwrap_arguments, mount_table, plan, seatbelt_plan,
+    Caches, Changed, Confinement, ContainerPlan, ContainerRequest, Denial, DroppedGroup, EXIT_CODES, End,
+    Enforcement, EnforcementGap, Engine, EngineFacts, EngineLack, Entry, Environment, Explain, HomeView,
+    HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess, Network, OnUnavailable, Outcome,
+    Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal,
+    ResourceLimits, ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec,
+    SeatbeltPlan, Spawn, What, bwrap_arguments, mount_table, plan, seatbelt_plan,
 };
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{

@@ -29,6 +29,11 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
+    ("crates/exec-sandbox/src/backends/engine.rs", "has an engine make, begin and end containers"),
+    (
+        "crates/exec-sandbox/src/backends/engine/",
+        "asks engines of containers, and finds what killed programs left",
+    ),
     ("crates/exec-sandbox/src/bwrap/", "tries bubblewrap, and starts it"),
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),

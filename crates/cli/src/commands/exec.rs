@@ -44,6 +44,8 @@ Examples:
   stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
   stockade exec --agent ci -- make test           it runs as a command of the agent `ci`, by its configuration
   stockade exec --sandbox read-only -- ./check.sh it changes nothing that outlasts it
+  stockade exec --backend docker --image node@sha256:… -- npm test
+                                                  it runs in a container of this image
   stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
 const MORE: &str = "\
@@ -56,9 +58,9 @@ const REFUSED: u8 = 126;
 
 /// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
 #[rustfmt::skip]
-const SHAPING: [&str; 23] = [
+const SHAPING: [&str; 25] = [
     "no_rules", "ro", "rw", "network", "broker", "allow_host", "home", "env", "cpu_time", "cpus", "memory", "processes",
-    "file_size", "disk", "files", "require", "backend", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
+    "file_size", "disk", "files", "require", "backend", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -157,6 +159,14 @@ pub(crate) struct ExecArgs {
     /// What makes the sandbox; auto takes the first that works and enforces what is required
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = backends())]
     backend: SandboxBackend,
+
+    /// The image of the container, for --backend docker or podman; it is never fetched, and best named by its digest
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+
+    /// What runs the container in the place of what the engine takes by itself, such as runsc
+    #[arg(long, value_name = "NAME")]
+    runtime: Option<String>,
 
     /// What to do where no sandbox can be made; warn runs the command without one
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = without_sandbox())]

@@ -4,6 +4,9 @@
 
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod containers;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod evaluations;

@@ -7,15 +7,18 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use super::RunError;
+use super::contained::Container;
 use super::observe::Observer;
 use super::private::Private;
 use super::pump::Ends;
+use crate::backends::engine;
+use crate::backends::request::ContainerPlan;
 use crate::bwrap::start::{self as bubblewrap, handle, sees};
 use crate::cgroup::Groups;
 use crate::native::{Ids, in_place, prepare};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, SandboxRule, What};
 use crate::sys::launch::{self, Launch, PARENT_GONE, SpawnedInit};
 use crate::sys::raw;
 
@@ -40,6 +43,8 @@ pub(super) enum Speaks {
     Reports,
     /// By reports of its first process, which ends all others when it is asked to.
     WhenAsked,
+    /// By what the engine of a container says when its client has ended.
+    Engine(Box<Container>),
     /// By the way in which the program ends that made it.
     Ends {
         /// The first process in the sandbox.
@@ -75,6 +80,7 @@ pub(super) fn begin(
             launch.observed = observer.map(Observer::observed_at_once);
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
+        Provider::Container(container) => contained(plan, container, ends).map(Some),
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
         Provider::Bwrap { program } => bwrap(plan, program, ends, groups, observer).map(Some),
     }
@@ -136,6 +142,27 @@ fn bwrap(
     })
 }
 
+/// Begins it in a container.
+fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Running, RunError> {
+    if ends.terminal().is_some() {
+        let why = "a command in a container gets no terminal of its own";
+        let fix = "leave the terminal out, or choose the native backend";
+        return Err(Refusal::new(What::Command, SandboxRule::CannotEnforce(why), fix).into());
+    }
+    let failed = |error: io::Error| match error.downcast::<Refusal>() {
+        Ok(refusal) => RunError::Refused(refusal),
+        Err(error) => RunError::setup("making a container")(error),
+    };
+    let begun = engine::begin(plan, container, ends.handed()).map_err(failed)?;
+    drop(ends);
+    let watched = || -> io::Result<(OwnedFd, OwnedFd)> { Ok((handle(begun.pid)?, handle(begun.pid)?)) };
+    let (pidfd, news) = watched().map_err(failed)?;
+    let init = SpawnedInit { pid: begun.pid, pidfd };
+    let speaks =
+        Speaks::Engine(Box::new(Container::new(begun.contained, plan.limits.cpu_time.bound().is_some())));
+    Ok(Running { init, news, speaks, _lock: None, buried_by: None })
+}
+
 /// Ends a sandbox that got no further, and what it has started in its own group.
 fn end(pid: i32) {
     raw::send_signal(-pid, libc::SIGKILL).ok();
@@ -147,6 +174,9 @@ impl Running {
     /// Ends whatever is left, and returns when it is gone. Where it is known what all others used up, they are gone already;
     /// then what takes longest is that the kernel takes the namespaces of the first process down.
     pub(super) fn end(&self, known: Option<raw::Used>) -> Result<raw::Used, RunError> {
+        if let Speaks::Engine(container) = &self.speaks {
+            return container.end(self.init.pid);
+        }
         if let (Some(used), Some(bury)) = (&known, &self.buried_by) {
             bury(self.init.pid);
             return Ok(*used);
@@ -169,7 +199,7 @@ impl Running {
     /// the first process itself. The kernel takes a new weight only ten times a second, from all together.
     pub(super) fn weighs_less(&self) -> bool {
         let first = match &self.speaks {
-            Speaks::Reports => return true,
+            Speaks::Reports | Speaks::Engine(_) => return true,
             Speaks::WhenAsked => self.init.pid,
             Speaks::Ends { first, .. } => *first,
         };
@@ -181,6 +211,7 @@ impl Running {
     /// Hands a signal on to the command.
     pub(super) fn signal(&self, signal: i32) {
         match &self.speaks {
+            Speaks::Engine(container) => container.signal(signal),
             Speaks::Ends { first, .. } => {
                 // Each is the leader of a session of its own.
                 let commands = super::memory::children(*first).into_iter();

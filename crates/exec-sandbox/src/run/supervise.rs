@@ -90,6 +90,8 @@ struct Bounds<'b> {
 pub(super) struct Watched {
     ending: Ending,
     used: raw::Used,
+    /// How it ended, where an engine says so.
+    told: Option<End>,
     /// Whether that is all that was used, and not what made the sandbox used alone.
     is_all: bool,
     /// By how much the file systems have grown that it may write to.
@@ -113,13 +115,22 @@ pub(super) fn supervise(
     let disks = Disks::of(plan);
     let bounds = Bounds {
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
-        memory: plan.limits.memory.bound().filter(|_| !groups.bound_memory()),
+        memory: plan
+            .limits
+            .memory
+            .bound()
+            .filter(|_| !groups.bound_memory() && plan.provider.container().is_none()),
         folders: folders_in_memory(plan),
         disks: is_bounded(&plan.limits).then_some((&disks, &plan.limits)),
         background: plan.limits.priority == Priority::Background,
         cancellation: control.cancellation.as_ref(),
     };
     let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
+    // An engine forgets how it ended together with the container.
+    let told = match (&watched, &running.speaks) {
+        (Ok(Ending::Itself), Speaks::Engine(container)) => Some(container.told()),
+        _ => None,
+    };
     // Whatever happened, nothing is left.
     let used = running.end(watched.as_ref().ok().and_then(Ending::used));
     let ending = watched.map_err(RunError::Watch)?;
@@ -128,8 +139,9 @@ pub(super) fn supervise(
         (_, end) => end.map(|end| end.max(Instant::now() + GRACE)),
     };
     drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
-    let is_all = !matches!(running.speaks, Speaks::Ends { .. });
-    Ok(Watched { ending, used: used?, is_all, grown: disks.grown(), pump })
+    let is_all = !matches!(running.speaks, Speaks::Ends { .. } | Speaks::Engine(_));
+    let (used, told) = (used?, told.transpose()?);
+    Ok(Watched { ending, used, told, is_all, grown: disks.grown(), pump })
 }
 
 /// Where the command sees folders that lie in memory. Where it has no view of its own, there are none.
@@ -198,7 +210,7 @@ fn watch(
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
         if is_ready(0) {
             return match running.speaks {
-                Speaks::Ends { .. } => Ok(Ending::Itself),
+                Speaks::Ends { .. } | Speaks::Engine(_) => Ok(Ending::Itself),
                 Speaks::Reports | Speaks::WhenAsked => Ok(Ending::Report(read_report(&running.news)?)),
             };
         }
@@ -308,7 +320,7 @@ impl Watched {
         let report = match self.ending {
             Ending::Report(report) => report,
             Ending::Itself => {
-                let end = ended_by_code(self.used.status, plan);
+                let end = self.told.unwrap_or_else(|| ended_by_code(self.used.status, plan));
                 return Ok(self.end_with(end, groups, enforcement, started).said_by(groups));
             }
             Ending::TimedOut => return Ok(self.end_with(End::TimedOut, groups, enforcement, started)),

@@ -114,6 +114,10 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
         Provider::Native => SandboxBackend::Native,
         Provider::Bwrap { .. } => SandboxBackend::Bwrap,
         Provider::Landlock => SandboxBackend::Landlock,
+        Provider::Container(container) => {
+            spec.container = container.request.clone();
+            container.engine.backend()
+        }
         Provider::Nothing => return Ok(false),
     };
     spec.require.clear();

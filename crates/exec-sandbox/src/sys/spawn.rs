@@ -25,6 +25,22 @@ impl Spawned {
     }
 }
 
+impl Spawned {
+    /// Its number, while it is looked after here.
+    pub(crate) const fn number(&self) -> i32 {
+        self.pid
+    }
+}
+
+/// Which rights of this program one keeps that it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rights {
+    /// It keeps none of them.
+    None,
+    /// It keeps all of them: it makes containers by itself, as this program makes sandboxes.
+    Same,
+}
+
 impl Drop for Spawned {
     fn drop(&mut self) {
         // It is not waited for yet, so both numbers are still its own.
@@ -47,10 +63,21 @@ pub(crate) fn succeeds_and_leaves_nothing(command: &mut Command) -> bool {
 /// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Where somebody looks
 /// on, that must be another thread: the program cannot start before it was seen.
 pub(crate) fn spawn(
+    command: Command,
+    streams: [RawFd; 3],
+    keep: Vec<RawFd>,
+    observed: Option<Observed>,
+) -> io::Result<Spawned> {
+    spawn_with(command, streams, keep, observed, Rights::None)
+}
+
+/// As [`spawn`], with these rights.
+pub(crate) fn spawn_with(
     mut command: Command,
     streams: [RawFd; 3],
     keep: Vec<RawFd>,
     observed: Option<Observed>,
+    rights: Rights,
 ) -> io::Result<Spawned> {
     let parent = raw::own_number();
     let prepare = move || {
@@ -69,7 +96,9 @@ pub(crate) fn spawn(
         raw::reset_signals();
         raw::set_signal_mask(0).map_err(error)?;
         // A user may have capabilities without being root, and a program inherits what is ambient.
-        raw::drop_held_capabilities(CapabilityMask::NONE).map_err(error)?;
+        if rights == Rights::None {
+            raw::drop_held_capabilities(CapabilityMask::NONE).map_err(error)?;
+        }
         if let Some(observed) = &observed {
             raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(error)?;
             observed.begin().map_err(error)?;

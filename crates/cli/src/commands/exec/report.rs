@@ -99,7 +99,8 @@ pub(super) fn ended(plan: &Plan, outcome: &Outcome) {
 /// What to do about a command that failed and did not say why.
 fn unexplained(plan: &Plan, outcome: &Outcome) -> Option<&'static str> {
     let is_a_question = matches!(outcome.end, End::Exited(1..)) && outcome.denials.is_empty();
-    if !is_a_question || plan.provider == Provider::Nothing {
+    // Nobody looks on at what a command in a container asks for.
+    if !is_a_question || plan.provider == Provider::Nothing || plan.provider.container().is_some() {
         return None;
     }
     Some(match plan.explain {

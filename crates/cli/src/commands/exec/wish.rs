@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn};
+use stockade_guard::exec::{ContainerRequest, Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn};
 
 use super::{ExecArgs, Reach};
 
@@ -21,6 +21,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
     (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
+    spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.require_by_name.extend(args.require.iter().copied());

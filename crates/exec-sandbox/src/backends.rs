@@ -1,0 +1,9 @@
+//! What makes sandboxes beside this crate: engines of containers, and whatever somebody registers.
+
+mod args;
+pub(crate) mod contain;
+#[cfg(target_os = "linux")]
+pub(crate) mod engine;
+#[cfg(target_os = "linux")]
+mod launcher;
+pub(crate) mod request;

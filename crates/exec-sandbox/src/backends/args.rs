@@ -1,0 +1,239 @@
+//! The arguments of an engine for a plan. Each is a word of its own: nothing in them is for a shell, and no value of a variable is
+//! among them, since every user of a machine can read the arguments of programs.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::request::{ContainerPlan, Engine};
+use crate::mounts::{Mount, MountKind, MountPoint};
+use crate::plan::{Identity, Plan};
+use crate::spec::{MountAccess, Network, Spawn};
+
+/// Where the launcher is found in a container.
+const LAUNCHER: &str = "/.stockade-launcher";
+
+/// By this label containers are found again whose starter is gone.
+pub(crate) const OWNER: &str = "stockade.owner";
+
+/// The user that is nobody.
+const NOBODY: u32 = 65534;
+
+/// What every container is made with. The table of seeds is in the tests: what is not here is decided by the plan.
+const ALWAYS: &[&str] = &[
+    // Nothing is fetched that nobody has looked at.
+    "--pull=never",
+    "--interactive",
+    "--read-only",
+    "--cap-drop=ALL",
+    // No profile is named: another one would take the place of the engine's own, which closes more.
+    "--security-opt=no-new-privileges",
+    // What it prints goes to the caller alone, and fills no disk.
+    "--log-driver=none",
+    // An image may have programs started beside the command.
+    "--no-healthcheck",
+    "--restart=no",
+    "--hostname=stockade",
+    "--ulimit=core=0",
+];
+
+/// What is handed over beside the plan.
+pub(crate) struct Handed<'h> {
+    /// What the container is called.
+    pub(crate) name: &'h str,
+    /// Who starts it, to find it again when they are gone.
+    pub(crate) owner: &'h str,
+    /// Where the variables are read.
+    pub(crate) variables: &'h Path,
+    /// The launcher, where the command may start nothing.
+    pub(crate) launcher: Option<&'h Path>,
+}
+
+/// Returns the arguments that make a container, which does not begin yet.
+pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::new();
+    let mut push = |option: &str, value: &dyn AsRef<std::ffi::OsStr>| {
+        let mut word = OsString::from(option);
+        word.push("=");
+        word.push(value);
+        words.push(word);
+    };
+    if let (Engine::Podman, Some(runtime)) = (container.engine, &container.request.runtime) {
+        push("--runtime", runtime);
+    }
+    words.push("create".into());
+    let mut push = |option: &str, value: &dyn AsRef<std::ffi::OsStr>| {
+        let mut word = OsString::from(option);
+        word.push("=");
+        word.push(value);
+        words.push(word);
+    };
+    push("--name", &handed.name);
+    push("--label", &format!("{OWNER}={}", handed.owner));
+    push("--env-file", &handed.variables);
+    if let (Engine::Docker, Some(runtime)) = (container.engine, &container.request.runtime) {
+        push("--runtime", runtime);
+    }
+    push("--network", &network(&plan.network));
+    push("--workdir", &plan.cwd);
+    push("--user", &user(plan, container));
+    if container.engine == Engine::Podman && container.facts.is_rootless {
+        push("--userns", &"keep-id");
+    }
+    if container.engine == Engine::Podman {
+        // It would set a bound that only who has a right over bounds may set.
+        push("--ulimit", &format!("nproc={0}:{0}", container.facts.most_processes));
+    }
+    for (option, value) in limits(plan, container) {
+        push(option, &value);
+    }
+    let owner = owner(plan, container);
+    for volume in &container.facts.volumes {
+        push("--tmpfs", &scratch(Path::new(volume), plan.limits.beside_temporary(), &owner));
+    }
+    for mount in &plan.mounts {
+        if let Some((option, value)) = mounted(mount, &owner) {
+            push(option, &value);
+        }
+    }
+    // Whoever is the first process may be traced by the others: where nothing may be started, the command is alone.
+    match handed.launcher {
+        Some(launcher) => {
+            push("--mount", &bind(launcher, Path::new(LAUNCHER), MountAccess::ReadOnly));
+            push("--entrypoint", &LAUNCHER);
+        }
+        None => push("--entrypoint", &plan.program),
+    }
+    if plan.spawn == Spawn::Free && container.facts.has_init {
+        words.push("--init".into());
+    }
+    words.extend(ALWAYS.iter().map(OsString::from));
+    words.push(container.facts.image_id.clone().into());
+    if handed.launcher.is_some() {
+        words.extend(candidates(plan));
+        words.push(plan.program.clone());
+    }
+    words.extend(plan.arguments.iter().cloned());
+    words
+}
+
+/// What the launcher tries to start, after a word that says how many they are: see `launcher`.
+fn candidates(plan: &Plan) -> Vec<OsString> {
+    let programs = if plan.program.as_encoded_bytes().contains(&b'/') {
+        vec![plan.program.clone()]
+    } else {
+        let path =
+            plan.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        let folders = std::env::split_paths(path.unwrap_or_default()).take(MAX_CANDIDATES);
+        folders.map(|folder| folder.join(&plan.program).into_os_string()).collect()
+    };
+    let count = u8::try_from(programs.len()).unwrap_or_default() + b'0';
+    std::iter::once(char::from(count).to_string().into()).chain(programs).collect()
+}
+
+/// One letter counts them.
+const MAX_CANDIDATES: usize = 60;
+
+fn network(network: &Network) -> &'static str {
+    match network {
+        Network::Open => "host",
+        Network::None | Network::Broker { .. } | Network::Proxy(_) => "none",
+    }
+}
+
+fn user(plan: &Plan, container: &ContainerPlan) -> String {
+    match plan.identity {
+        Identity::Same => format!("{}:{}", container.user.0, container.user.1),
+        Identity::Owner { user, group } => format!("{user}:{group}"),
+        Identity::Nobody => format!("{NOBODY}:{NOBODY}"),
+    }
+}
+
+fn limits(plan: &Plan, container: &ContainerPlan) -> Vec<(&'static str, String)> {
+    let (limits, facts) = (&plan.limits, &container.facts);
+    let mut rows = Vec::new();
+    if let Some(bytes) = limits.memory.bound().filter(|_| facts.bounds_memory) {
+        // Without the second, as much again may be swapped.
+        rows.extend([("--memory", format!("{bytes}b")), ("--memory-swap", format!("{bytes}b"))]);
+    }
+    if let Some(most) = limits.processes.bound().filter(|_| facts.bounds_processes) {
+        rows.push(("--pids-limit", most.to_string()));
+    }
+    if let Some(most) = limits.processors.bound().filter(|_| facts.bounds_processors) {
+        rows.push(("--cpus", most.to_string()));
+    }
+    if let Some(most) = limits.open_files.bound() {
+        rows.push(("--ulimit", format!("nofile={most}:{most}")));
+    }
+    if let Some(most) = limits.file_size.bound() {
+        rows.push(("--ulimit", format!("fsize={most}:{most}")));
+    }
+    if let Some(most) = limits.cpu_time.bound() {
+        let seconds = most.as_secs().max(1);
+        rows.push(("--ulimit", format!("cpu={seconds}:{seconds}")));
+    }
+    rows.push(("--shm-size", format!("{}b", limits.beside_temporary())));
+    rows
+}
+
+fn mounted(mount: &Mount, owner: &str) -> Option<(&'static str, OsString)> {
+    let target = &mount.target;
+    Some(match &mount.kind {
+        MountKind::Bind { source, access, .. } => ("--mount", bind(source, target, *access)),
+        MountKind::Scratch { size } => ("--tmpfs", scratch(target, *size, owner)),
+        MountKind::Hidden { point: MountPoint::File } => {
+            ("--mount", bind(Path::new("/dev/null"), target, MountAccess::ReadOnly))
+        }
+        MountKind::Hidden { point: MountPoint::Folder } => {
+            let mut word = target.clone().into_os_string();
+            word.push(":ro,noexec,nosuid,nodev,size=4096,mode=0555");
+            ("--tmpfs", word)
+        }
+        MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Generated { .. } => {
+            return None;
+        }
+    })
+}
+
+fn bind(source: &Path, target: &Path, access: MountAccess) -> OsString {
+    let mut word = OsString::from("type=bind,source=");
+    word.push(source);
+    word.push(",target=");
+    word.push(target);
+    if access == MountAccess::ReadOnly {
+        word.push(",readonly");
+    }
+    word
+}
+
+fn scratch(target: &Path, size: u64, owner: &str) -> OsString {
+    let mut word = target.to_path_buf().into_os_string();
+    word.push(format!(":rw,noexec,nosuid,nodev,size={size},mode=1777{owner}"));
+    word
+}
+
+/// Docker gives a folder in memory the mode of the image's own, which only its owner may be let write to.
+fn owner(plan: &Plan, container: &ContainerPlan) -> String {
+    let user = user(plan, container);
+    let (user, group) = user.split_once(':').unwrap_or_default();
+    match container.engine {
+        Engine::Docker => format!(",uid={user},gid={group}"),
+        Engine::Podman => String::new(),
+    }
+}
+
+/// Engines put the proxies of their own configuration into every container, passwords and all, unless they are set.
+const PROXIES: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"];
+
+/// Returns the file that an engine reads the variables from, a line for each. That a value is one line was checked.
+pub(crate) fn variables(plan: &Plan) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut add = |name: &[u8], value: &[u8]| text.extend([name, b"=", value, b"\n"].concat());
+    let proxies = PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]);
+    for proxy in proxies.filter(|proxy| plan.environment.iter().all(|(name, _)| name != proxy.as_str())) {
+        add(proxy.as_bytes(), b"");
+    }
+    for (name, value) in &plan.environment {
+        add(name.as_encoded_bytes(), value.as_encoded_bytes());
+    }
+    text
+}

@@ -1,0 +1,212 @@
+//! What becomes of a plan where an engine makes a container: what of the mounts goes into it, and what holds there.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::request::{ContainerPlan, Engine, EngineFacts, EngineLack};
+use crate::enforcement::{Enforcement, Property};
+use crate::host::HostFacts;
+use crate::mounts::{AT_HOME, Mount, MountKind, Owner};
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::{Network, SandboxSpec, Spawn};
+
+/// What an engine has for a request, or why it makes no container.
+pub(crate) fn planned(
+    engine: Engine,
+    spec: &SandboxSpec,
+    facts: &HostFacts,
+) -> Result<ContainerPlan, Refusal> {
+    match &facts.engine {
+        Some(Ok(found)) => {
+            let (request, user) = (spec.container.clone(), (facts.user, facts.group));
+            Ok(ContainerPlan { engine, facts: found.clone(), request, user })
+        }
+        Some(Err(lack)) => Err(lack.refusal(engine, &spec.container)),
+        None => Err(EngineLack::Program.refusal(engine, &spec.container)),
+    }
+}
+
+/// What of the mounts goes into a container: what belongs to the command. The system is that of the image.
+pub(crate) fn within(mounts: Vec<Mount>) -> Vec<Mount> {
+    let is_at_home = |mount: &Mount| AT_HOME.iter().any(|row| row.3 == mount.reason);
+    let kept: Vec<Mount> = mounts
+        .into_iter()
+        .filter(|mount| match &mount.kind {
+            MountKind::Bind { owner, .. } => *owner == Owner::User && !is_at_home(mount),
+            MountKind::Scratch { .. } | MountKind::Hidden { .. } => true,
+            MountKind::Link { .. }
+            | MountKind::Processes
+            | MountKind::Devices
+            | MountKind::Generated { .. } => false,
+        })
+        .collect();
+    let shown: Vec<PathBuf> = kept
+        .iter()
+        .filter(|mount| matches!(mount.kind, MountKind::Bind { .. }))
+        .map(|mount| mount.target.clone())
+        .collect();
+    let is_seen = |mount: &Mount| {
+        !matches!(mount.kind, MountKind::Hidden { .. })
+            || shown.iter().any(|path| mount.target.starts_with(path))
+    };
+    kept.into_iter().filter(is_seen).collect()
+}
+
+/// An engine takes no less: its own first process would not begin.
+const LEAST_MEMORY: u64 = 6 << 20;
+
+/// Checks what can be known before an engine is asked, and makes the variables those of the image.
+pub(crate) fn check(
+    container: &ContainerPlan,
+    spec: &SandboxSpec,
+    mounts: &[Mount],
+    environment: &mut Vec<(OsString, OsString)>,
+    cwd: &Path,
+) -> Result<(), Refusal> {
+    check_names(mounts, cwd)?;
+    if spec.limits.memory.bound().is_some_and(|bytes| bytes < LEAST_MEMORY) {
+        let rule = SandboxRule::CannotEnforce("an engine starts no container with less than 6 MiB");
+        return Err(Refusal::new(What::Property(Property::Memory), rule, "let it have 6 MiB or more"));
+    }
+    variables(container, spec, environment)
+}
+
+/// Where programs are is for the image to say. An engine reads variables from lines, so none may have two.
+fn variables(
+    container: &ContainerPlan,
+    spec: &SandboxSpec,
+    environment: &mut Vec<(OsString, OsString)>,
+) -> Result<(), Refusal> {
+    let is_set = |wanted: &str| spec.environment.set.iter().any(|(name, _)| name == wanted);
+    let path = container.facts.path.as_deref().unwrap_or(PATH);
+    for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH" && !is_set("PATH")) {
+        *value = path.into();
+    }
+    // That of this machine is hardly in an image.
+    environment.retain(|(name, _)| name != "SHELL" || is_set("SHELL"));
+    let is_line = |text: &OsString| text.to_str().is_some_and(|text| !text.contains(['\n', '\r']));
+    let is_name = |name: &OsString| name.to_str().is_some_and(|name| !name.contains(char::is_whitespace));
+    let odd = environment.iter().find(|(name, value)| !is_line(value) || !is_line(name) || !is_name(name));
+    let Some((name, _)) = odd else { return Ok(()) };
+    let why =
+        "a container engine reads variables from a file of lines, and this one is more than a line of text";
+    let fix = "leave the variable out, hand it over in a file of the workspace, or choose the native backend";
+    let name = name.to_string_lossy().into_owned();
+    Err(Refusal::new(What::Variable(name), SandboxRule::CannotEnforce(why), fix))
+}
+
+/// What an image has that names no search path.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Engines read the name of a path within an option: what stands there must not be taken for more than a name.
+pub(crate) fn check_names(mounts: &[Mount], cwd: &Path) -> Result<(), Refusal> {
+    let sources = mounts.iter().filter_map(|mount| match &mount.kind {
+        MountKind::Bind { source, .. } => Some(source.as_path()),
+        _ => None,
+    });
+    let odd = sources.chain(mounts.iter().map(|mount| mount.target.as_path())).chain([cwd]);
+    let Some(path) = odd.into_iter().find(|path| !is_plain_name(path)) else { return Ok(()) };
+    let why = "a container engine would read a colon, a comma, a quote or a control character in it as more than a name";
+    let fix = "give the folder another name, or choose the native backend";
+    Err(Refusal::new(What::Read(path.to_path_buf()), SandboxRule::CannotEnforce(why), fix))
+}
+
+fn is_plain_name(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| {
+        !path.contains([':', ',', '"', '\'', '\\', '$']) && !path.chars().any(char::is_control)
+    })
+}
+
+/// What holds in a container.
+pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut Enforcement) {
+    let facts = &plan.facts;
+    promise
+        .enforce(Property::Files, "an image of its own that cannot be written, and what is mounted into it");
+    if !plan.is_pinned() {
+        let why = "the image is named by a tag, which may be another image next time: name it by its digest";
+        promise.gap(Property::Files, why);
+    }
+    promise.enforce(Property::Processes, "own processes, and the container is gone with the command");
+    promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
+    match spec.network {
+        Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
+        Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
+        Network::Proxy(_) => {
+            promise.gap(
+                Property::Network,
+                "a container has no door to a proxy; it has one to the socket of a broker",
+            );
+        }
+        Network::Open => {
+            promise.enforce(Property::Network, "open, as asked for");
+            promise.gap(
+                Property::Network,
+                "abstract sockets of this machine are reached: no Landlock closes them",
+            );
+        }
+    }
+    if facts.filters {
+        promise.enforce(Property::SystemCalls, "the engine's own filter of system calls");
+        promise.enforce(Property::Ipc, "own queues and shared memory; keys are closed by the filter");
+    } else {
+        promise.gap(Property::SystemCalls, "the engine says that it filters no system calls");
+        promise.gap(
+            Property::Ipc,
+            "own queues and shared memory; keys of this user are reached without a filter",
+        );
+    }
+    promise.gap(Property::SecondWall, "a container has none; the first wall stands alone");
+    limits(facts, spec, promise);
+    let starts = spec.spawn == Spawn::Threads;
+    match (starts, has_launcher()) {
+        (false, _) => {}
+        (true, true) => promise.enforce(
+            Property::NoSpawn,
+            "a launcher in the container, whose filter of system calls lets one start pass; threads may be made",
+        ),
+        (true, false) => promise.gap(Property::NoSpawn, "there is no launcher for this architecture"),
+    }
+}
+
+/// What the engine bounds by control groups of its own.
+fn limits(facts: &EngineFacts, spec: &SandboxSpec, promise: &mut Enforcement) {
+    const CANNOT: &str = "the engine says that it can bound none here";
+    let rows = [
+        (Property::Memory, spec.limits.memory.bound().is_some(), facts.bounds_memory),
+        (Property::TotalMemory, spec.limits.memory.bound().is_some(), facts.bounds_memory),
+        (Property::ProcessCount, spec.limits.processes.bound().is_some(), facts.bounds_processes),
+        (Property::Processors, spec.limits.processors.bound().is_some(), facts.bounds_processors),
+    ];
+    for (property, is_wanted, is_held) in rows {
+        match (is_wanted, is_held) {
+            (false, _) => {}
+            (true, true) => promise.enforce(property, "a control group of the engine's"),
+            (true, false) => promise.gap(property, CANNOT),
+        }
+    }
+    promise.gap(Property::Priority, "the engine starts the command, with a priority of its own");
+}
+
+/// Whether a launcher exists that lets a command in a container start nothing.
+pub(crate) const fn has_launcher() -> bool {
+    cfg!(all(target_os = "linux", target_arch = "x86_64"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_an_engine_reads_as_more_are_refused() {
+        for (path, plain) in [
+            ("/work/a b", true),
+            ("/work/ä", true),
+            ("/a:b", false),
+            ("/a,readonly=false", false),
+            ("/a\"b", false),
+            ("/a\nb", false),
+        ] {
+            assert_eq!(is_plain_name(Path::new(path)), plain, "{path}");
+        }
+    }
+}

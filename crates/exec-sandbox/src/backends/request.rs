@@ -1,0 +1,236 @@
+//! Containers as values: what is asked for, what an engine says that it has, and what is planned of both.
+
+use std::path::PathBuf;
+
+use crate::choices::SandboxBackend;
+use crate::refusal::{Refusal, SandboxRule, What};
+
+/// A program that makes containers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Docker: a client, and a daemon that starts the containers.
+    Docker,
+    /// Podman, which starts them itself.
+    Podman,
+}
+
+impl Engine {
+    /// Its name, which is that of its program.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Podman => "podman",
+        }
+    }
+
+    /// Returns the engine that is chosen by this word.
+    #[must_use]
+    pub const fn of(backend: SandboxBackend) -> Option<Self> {
+        match backend {
+            SandboxBackend::Docker => Some(Self::Docker),
+            SandboxBackend::Podman => Some(Self::Podman),
+            SandboxBackend::Auto
+            | SandboxBackend::Native
+            | SandboxBackend::Bwrap
+            | SandboxBackend::Landlock => None,
+        }
+    }
+
+    /// Returns the word by which it is chosen.
+    #[must_use]
+    pub const fn backend(self) -> SandboxBackend {
+        match self {
+            Self::Docker => SandboxBackend::Docker,
+            Self::Podman => SandboxBackend::Podman,
+        }
+    }
+}
+
+/// What somebody wants of a container, where one makes the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ContainerRequest {
+    /// The image. It is never fetched: somebody is to have looked at it. By its digest, it is always the same.
+    pub image: Option<String>,
+    /// What runs the container in the place of what the engine takes by itself, such as `runsc`.
+    pub runtime: Option<String>,
+}
+
+/// What an engine has and holds, as it says itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineFacts {
+    /// The program that is asked.
+    pub client: PathBuf,
+    /// Which image the named one is now, by its digest.
+    pub image_id: String,
+    /// The search path of the image.
+    pub path: Option<String>,
+    /// Where the image wants writable folders that outlast a container.
+    pub volumes: Vec<String>,
+    /// Whether it filters system calls.
+    pub filters: bool,
+    /// Whether it can bound memory.
+    pub bounds_memory: bool,
+    /// Whether it can bound the number of processes.
+    pub bounds_processes: bool,
+    /// Whether it can bound processors.
+    pub bounds_processors: bool,
+    /// How many processes one user may have at most, where the engine has to be told.
+    pub most_processes: u64,
+    /// Whether it has a first process of its own for containers, which buries others.
+    pub has_init: bool,
+    /// Whether it runs as an ordinary user, who has to stay the same within.
+    pub is_rootless: bool,
+}
+
+/// Why an engine makes no container here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EngineLack {
+    /// There is no such program.
+    Program,
+    /// It does not answer.
+    Daemon,
+    /// It is on another machine.
+    Remote,
+    /// It gives users other numbers.
+    MapsUsers,
+    /// No image was named.
+    Unnamed,
+    /// The image has a name that is none.
+    OddImage,
+    /// It has no such image.
+    Image,
+    /// It has no such runtime.
+    Runtime,
+}
+
+/// A lack, what it says, and what mends it. `{engine}`, `{image}` and `{runtime}` stand for theirs.
+type Row = (EngineLack, &'static str, &'static str);
+
+#[rustfmt::skip]
+const LACKS: &[Row] = &[
+    (EngineLack::Program, "there is no such program on this machine",
+        "install it (`apt-get install docker.io` or `podman`), or choose another backend"),
+    (EngineLack::Daemon, "it does not answer",
+        "start its daemon (`systemctl start docker`), or let this user talk to it; `{engine} info` says what is wrong"),
+    (EngineLack::Remote, "it is on another machine, which has not got this workspace",
+        "let DOCKER_HOST and the context name a socket of this machine (`unix://…`)"),
+    (EngineLack::MapsUsers, "it gives the users of containers other numbers, so that the workspace would belong to a stranger",
+        "use podman, which keeps them, or a daemon without `userns-remap` that runs as root"),
+    (EngineLack::Unnamed, "no image was named",
+        "name one that is there, best by its digest: `--image NAME@sha256:…`; `{engine} images --digests` lists them"),
+    (EngineLack::OddImage, "that is no name of an image",
+        "an image is named by lower-case letters, digits and `.-_/:@`"),
+    (EngineLack::Image, "it has no image of that name, and none is fetched by itself",
+        "look at the image and fetch it: `{engine} pull {image}`"),
+    (EngineLack::Runtime, "it has no runtime of that name",
+        "install it and tell the engine of it, as for gVisor: `apt-get install runsc`, and for Docker `runsc install`"),
+];
+
+impl EngineLack {
+    /// Returns what is missing, for a person.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        LACKS.iter().find(|row| row.0 == self).map_or("it cannot be used", |row| row.1)
+    }
+
+    /// Returns what mends it.
+    #[must_use]
+    pub fn fix(self, engine: Engine, request: &ContainerRequest) -> String {
+        let fix = LACKS.iter().find(|row| row.0 == self).map_or("choose another backend", |row| row.2);
+        let image = request.image.as_deref().filter(|image| is_image(image)).unwrap_or("IMAGE");
+        fix.replace("{engine}", engine.name()).replace("{image}", image)
+    }
+
+    pub(crate) fn refusal(self, engine: Engine, request: &ContainerRequest) -> Refusal {
+        let fix = self.fix(engine, request);
+        Refusal::new(What::Backend(engine.name()), SandboxRule::CannotEnforce(self.why()), fix)
+    }
+}
+
+/// A container that is planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContainerPlan {
+    /// What makes it.
+    pub engine: Engine,
+    /// What the engine has and holds.
+    pub facts: EngineFacts,
+    /// What was asked for.
+    pub request: ContainerRequest,
+    /// Who starts the command, and which group that is.
+    pub user: (u32, u32),
+}
+
+impl ContainerPlan {
+    /// Whether the image is named by its digest, and so always the same.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        let image = self.request.image.as_deref().unwrap_or_default();
+        let digest = image.rsplit_once('@').map_or(image, |(_, digest)| digest);
+        digest.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
+    }
+}
+
+const fn is_hex(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+/// Whether this is the name of an image, and cannot be taken for an option.
+pub(crate) fn is_image(name: &str) -> bool {
+    let begins = name.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
+    // A tag may have capital letters.
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:@".contains(&byte);
+    begins && name.len() <= 512 && name.bytes().all(letter)
+}
+
+/// Whether this is the name of a runtime.
+pub(crate) fn is_runtime(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    (1..=64).contains(&name.len())
+        && name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+        && name.bytes().all(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_images_are_no_options_and_no_paths() {
+        let digest = format!("sha256:{}", "c".repeat(64));
+        for (name, taken) in [
+            ("alpine".to_owned(), true),
+            ("registry.example:5000/a/b:V1".to_owned(), true),
+            (format!("a@{digest}"), true),
+            (digest, true),
+            (String::new(), false),
+            ("--privileged".to_owned(), false),
+            ("/etc".to_owned(), false),
+            ("a b".to_owned(), false),
+            ("a;touch x".to_owned(), false),
+            ("a".repeat(513), false),
+        ] {
+            assert_eq!(is_image(&name), taken, "{name}");
+        }
+        assert!(is_runtime("runsc") && !is_runtime("-x") && !is_runtime("a b") && !is_runtime(""));
+    }
+
+    #[test]
+    fn every_lack_has_words_and_a_fix_of_its_own() {
+        let request = ContainerRequest { image: Some("a:1".to_owned()), runtime: None };
+        for (lack, why, _) in LACKS {
+            assert_eq!(lack.why(), *why);
+            for engine in [Engine::Docker, Engine::Podman] {
+                let fix = lack.fix(engine, &request);
+                assert!(!fix.contains('{') && !fix.is_empty(), "{fix}");
+            }
+        }
+        assert!(EngineLack::Image.fix(Engine::Podman, &request).contains("podman pull a:1"));
+        assert_eq!(
+            LACKS.iter().map(|row| row.0).collect::<std::collections::BTreeSet<_>>().len(),
+            LACKS.len()
+        );
+    }
+}

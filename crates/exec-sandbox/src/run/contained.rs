@@ -1,0 +1,44 @@
+//! A command in a container, as whoever looks after commands sees it.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::RunError;
+use crate::backends::engine::{Contained, Told, end_client};
+use crate::outcome::End;
+use crate::sys::raw;
+
+/// A container that has begun.
+pub(super) struct Container {
+    held: Mutex<Contained>,
+    has_cpu_bound: bool,
+}
+
+impl Container {
+    pub(super) fn new(held: Contained, has_cpu_bound: bool) -> Self {
+        Self { held: Mutex::new(held), has_cpu_bound }
+    }
+
+    /// How the command ended by itself.
+    pub(super) fn told(&self) -> Result<End, RunError> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.told(self.has_cpu_bound).map_err(RunError::Watch)? {
+            Told::Ended(end) => Ok(end),
+            Told::NeverBegan(why) => {
+                Err(RunError::setup("beginning a command in a container")(std::io::Error::other(why)))
+            }
+        }
+    }
+
+    /// Hands a signal on.
+    pub(super) fn signal(&self, signal: i32) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).signal(signal);
+    }
+
+    /// Removes the container and sees that it is gone; then ends the client, which has nothing more to hand on.
+    pub(super) fn end(&self, client: i32) -> Result<raw::Used, RunError> {
+        let removed = self.held.lock().unwrap_or_else(PoisonError::into_inner).remove();
+        let used = end_client(client);
+        removed.map_err(RunError::Watch)?;
+        used.map_err(|errno| RunError::Watch(std::io::Error::from_raw_os_error(errno)))
+    }
+}
