@@ -1,6 +1,8 @@
 //! One file for each command: its arguments, what it does, and its exit code.
 
 pub(crate) mod audit;
+#[cfg(target_os = "linux")]
+pub(crate) mod backends;
 pub(crate) mod check;
 pub(crate) mod check_command;
 pub(crate) mod completions;

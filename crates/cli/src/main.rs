@@ -66,6 +66,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]
         Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
+        #[cfg(target_os = "linux")]
+        Command::Backends(backends) => commands::backends::run(backends, args.color),
         Command::Completions(completions) => commands::completions::complete(completions),
         Command::Init(init) => commands::init::run(init),
         Command::Man(man) => commands::completions::man(man),

@@ -6,4 +6,6 @@ pub(crate) mod contain;
 pub(crate) mod engine;
 #[cfg(target_os = "linux")]
 mod launcher;
+#[cfg(target_os = "linux")]
+pub(crate) mod registry;
 pub(crate) mod request;

@@ -100,6 +100,10 @@ mod workspace;
 #[cfg(target_os = "linux")]
 mod worktree;
 
+#[cfg(target_os = "linux")]
+pub use backends::registry::{
+    Backend, BackendRegistry, ListedBackend, NoBackend, Probed, Selection, engine_runtimes,
+};
 pub use backends::request::{ContainerPlan, ContainerRequest, Engine, EngineFacts, EngineLack};
 pub use bwrap::bwrap_arguments;
 pub use choices::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};

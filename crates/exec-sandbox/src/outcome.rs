@@ -56,9 +56,10 @@ impl Outcome {
         self.end.exit_code()
     }
 
-    /// The outcome where nothing is known but how it ended.
-    #[cfg(unix)]
-    pub(crate) fn of_nothing(end: End, enforcement: Enforcement) -> Self {
+    /// Returns the outcome of a command of which nothing more is known, such as where nothing was started, or by a backend of
+    /// somebody's own.
+    #[must_use]
+    pub fn of_nothing(end: End, enforcement: Enforcement) -> Self {
         let (usage, output) = (ResourceUsage::default(), Output::default());
         Self {
             end,

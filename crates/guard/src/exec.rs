@@ -9,6 +9,13 @@
 //! # Ok::<(), stockade_guard::exec::RunError>(())
 //! ```
 
+#[cfg(target_os = "linux")]
+pub use stockade_exec_sandbox::{
+    Backend, BackendRegistry, Cancellation, HandedListeners, HeldKind, Input, ListedBackend, MAX_AGE,
+    MAX_BYTES, MAX_GROUPS, NoBackend, Probed, QuarantineEntry, QuarantineError, QuarantineStore, RunControl,
+    RunError, SandboxPool, Selection, Signals, Stream, Streams, Terminal, TerminalSize, engine_runtimes,
+    find_program, helper_command, plan_and_run, probe, run, run_controlled, run_prepared,
+};
 pub use stockade_exec_sandbox::{
     Caches, Changed, Confinement, ContainerPlan, ContainerRequest, Denial, DroppedGroup, EXIT_CODES, End,
     Enforcement, EnforcementGap, Engine, EngineFacts, EngineLack, Entry, Environment, Explain, HomeView,
@@ -16,12 +23,6 @@ pub use stockade_exec_sandbox::{
     Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal,
     ResourceLimits, ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec,
     SeatbeltPlan, Spawn, What, bwrap_arguments, mount_table, plan, seatbelt_plan,
-};
-#[cfg(target_os = "linux")]
-pub use stockade_exec_sandbox::{
-    Cancellation, HandedListeners, HeldKind, Input, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry,
-    QuarantineError, QuarantineStore, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal,
-    TerminalSize, find_program, helper_command, plan_and_run, probe, run, run_controlled, run_prepared,
 };
 #[cfg(unix)]
 pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};

@@ -7,7 +7,7 @@ use crate::commands::{
     skill,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{doctor, exec, quarantine, run};
+use crate::commands::{backends, doctor, exec, quarantine, run};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -103,6 +103,9 @@ commands! {
     /// Say what works on this machine, and what mends the rest
     #[cfg(target_os = "linux")]
     "doctor" => Doctor(doctor::DoctorArgs),
+    /// List what makes sandboxes on this machine, what each holds, and how to get it
+    #[cfg(target_os = "linux")]
+    "backends" => Backends(backends::BackendsArgs),
     /// Begin a configuration, with every key and what it does
     "init" => Init(init::InitArgs),
     /// Print what a shell needs to complete commands and options

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::request::{ContainerPlan, Engine, EngineFacts, EngineLack};
+use super::request::{ContainerPlan, Engine, EngineFacts, EngineLack, is_image};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::HostFacts;
 use crate::mounts::{AT_HOME, Mount, MountKind, Owner};
@@ -16,7 +16,9 @@ pub(crate) fn planned(
     spec: &SandboxSpec,
     facts: &HostFacts,
 ) -> Result<ContainerPlan, Refusal> {
+    let odd = spec.container.image.as_deref().is_some_and(|image| !is_image(image));
     match &facts.engine {
+        _ if odd => Err(EngineLack::OddImage.refusal(engine, &spec.container)),
         Some(Ok(found)) => {
             let (request, user) = (spec.container.clone(), (facts.user, facts.group));
             Ok(ContainerPlan { engine, facts: found.clone(), request, user })

@@ -71,6 +71,13 @@ const HELPERS: &[Row] = &[
         test: "a_helper_holds_nothing_and_is_told_little",
     },
     Row {
+        file: "backends/engine/ask.rs",
+        starts: 1,
+        helpers: "the client of an engine of containers, and the shell that removes a container when this program is gone",
+        keeps: "nothing with Docker; all with Podman, which makes the container itself",
+        test: "what_asks_a_daemon_holds_nothing_and_is_told_little",
+    },
+    Row {
         file: "run/observe.rs",
         starts: 3,
         helpers: "the threads that look at what a command asks for, make names in its place, and change modes where Landlock is all there is; those that wait for the other side of a pipe",

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
-use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
+use stockade_exec_sandbox::{ContainerRequest, HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::source::ProfileOverride;
@@ -59,6 +59,8 @@ pub struct ExecConfig {
     pub excluded: Vec<String>,
     /// What makes the sandbox.
     pub backend: SandboxBackend,
+    /// The container, where that is one.
+    pub container: ContainerRequest,
     /// What they see of the home.
     pub home: HomeView,
     /// What they may read besides their workspace.
@@ -208,6 +210,8 @@ struct ExecSandbox {
     excluded_commands: Vec<String>,
     on_unavailable: String,
     backend: String,
+    image: Option<String>,
+    runtime: Option<String>,
     home: String,
     read_only_allow_paths: Vec<PathBuf>,
     network: String,
@@ -398,6 +402,7 @@ impl ExecSandbox {
             excluded: if must { Vec::new() } else { self.excluded_commands },
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
+            container: ContainerRequest { image: self.image, runtime: self.runtime },
             home: HomeView::from_name(&self.home).unwrap_or_default(),
             read_only,
             network: self.network == "open" && !must,
@@ -433,6 +438,7 @@ impl Default for AgentConfig {
                 mode: SandboxMode::ReadOnly,
                 excluded: Vec::new(),
                 backend: SandboxBackend::default(),
+                container: ContainerRequest::default(),
                 home: HomeView::default(),
                 read_only: Vec::new(),
                 network: false,

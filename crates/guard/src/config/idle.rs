@@ -30,6 +30,7 @@ const ROWS: &[Row] = &[
     Row { idle: &[
             "agents.<id>.skills.execSandbox.mode", "agents.<id>.skills.execSandbox.excludedCommands",
             "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
+            "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
             "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
             "agents.<id>.skills.execSandbox.network", "agents.<id>.skills.execSandbox.timeoutMs",
             "agents.<id>.skills.execSandbox.memoryMb", "agents.<id>.skills.execSandbox.processes",
@@ -39,6 +40,7 @@ const ROWS: &[Row] = &[
         fix: "set `execSandbox.enabled` to `always`" },
     Row { idle: &[
             "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
+            "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
             "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
             "agents.<id>.skills.execSandbox.network",
         ],
@@ -47,6 +49,10 @@ const ROWS: &[Row] = &[
     Row { idle: &["agents.<id>.skills.execSandbox.excludedCommands"],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\"", "\"read-only\""],
         fix: "set `execSandbox.mode` to `workspace-write`" },
+    Row { idle: &["agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime"],
+        by: "agents.<id>.skills.execSandbox.backend",
+        while_it_is: &["\"auto\"", "\"native\"", "\"bwrap\"", "\"landlock\""],
+        fix: "set `execSandbox.backend` to `docker` or `podman`" },
     Row { idle: &["limits.mayForget"], by: "limits.server", while_it_is: &["null"], fix: "set `limits.server`" },
 ];
 

@@ -43,7 +43,7 @@ const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
 #[rustfmt::skip]
 pub(crate) const KEYS: &[ConfigKey] = {
     use Kind::{
-        Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
+        Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalName, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
     };
     use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
     &[
@@ -93,7 +93,11 @@ pub(crate) const KEYS: &[ConfigKey] = {
              and its decision and outcome say so."),
         key("agents.<id>.skills.execSandbox.backend", Word(SandboxBackend::NAMES), "\"auto\"", Never,
             "What makes the sandbox: `native` needs nothing installed, `bwrap` is bubblewrap, `landlock` works where namespaces \
-             are forbidden, and `auto` takes the first that works."),
+             are forbidden, and `auto` takes the first of these that works. `docker` and `podman` make a container of `image`."),
+        key("agents.<id>.skills.execSandbox.image", OptionalName, "null", Never,
+            "The image of a container, best by its digest: `NAME@sha256:…`. It is never fetched."),
+        key("agents.<id>.skills.execSandbox.runtime", OptionalName, "null", Never,
+            "What runs a container in the place of what the engine takes by itself, such as `runsc`."),
         key("agents.<id>.skills.execSandbox.home", Word(HomeView::NAMES), "\"private\"", Stricter,
             "What commands see of the home: with `private`, settings of git; with `tools`, caches and programs that are installed \
              there as well. Credentials are never among it."),

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     OptionalFlag,
     /// The address of a Redis server, or null.
     OptionalAddress,
+    /// The name of an image or a runtime of containers, or null.
+    OptionalName,
     /// A list of texts.
     Texts,
     /// A list of absolute paths.
@@ -47,7 +49,8 @@ impl Kind {
                 | Self::OptionalPath
                 | Self::OptionalWord(_)
                 | Self::OptionalFlag
-                | Self::OptionalAddress,
+                | Self::OptionalAddress
+                | Self::OptionalName,
                 Json::Null,
             ) => true,
             (Self::Count { least, most } | Self::OptionalCount { least, most }, Json::Number(number)) => {
@@ -62,6 +65,7 @@ impl Kind {
             (Self::OptionalAddress, Json::String(url)) => {
                 ADDRESSES.iter().any(|start| url.starts_with(start))
             }
+            (Self::OptionalName, Json::String(name)) => is_name(name),
             (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
             (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
@@ -98,6 +102,7 @@ impl Kind {
             Self::OptionalAddress => {
                 "an address such as `redis://host:6379/0` or `unix:///run/redis.sock`, or null".to_owned()
             }
+            Self::OptionalName => "a name of letters, digits and `.-_/:@`, or null".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
@@ -120,6 +125,9 @@ impl Kind {
             }
             Self::OptionalFlag => json!({ "type": ["boolean", "null"] }),
             Self::OptionalAddress => json!({ "type": ["string", "null"], "pattern": "^(redis|unix)://" }),
+            Self::OptionalName => {
+                json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$" })
+            }
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
@@ -134,10 +142,14 @@ impl Kind {
         let plain = || Json::String(text.to_owned());
         match self {
             Self::Word(_) => plain(),
-            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress if text == "null" => {
+            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress | Self::OptionalName
+                if text == "null" =>
+            {
                 Json::Null
             }
-            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress => plain(),
+            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress | Self::OptionalName => {
+                plain()
+            }
             Self::Texts | Self::Paths if !text.trim_start().starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| Json::String(item.to_owned())).collect()
@@ -145,6 +157,12 @@ impl Kind {
             _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),
         }
     }
+}
+
+/// Whether this is a name that no program takes for an option.
+fn is_name(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._/:@-".contains(&byte);
+    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.bytes().all(letter)
 }
 
 /// Whether a value is an absolute path that does not climb: what it allows must not depend on where anybody stands.

@@ -29,8 +29,8 @@ pub(super) struct PlanSandbox {
     spec: Spec,
     /// The machine that it is planned for; this one by default.
     host_facts: Option<Host>,
-    /// `native`, with nothing installed, `bwrap` or `landlock`; for a Mac, `seatbelt`. By default `bwrap` where `hostFacts`
-    /// names one, else the first that enforces what is required.
+    /// `native`, with nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` where
+    /// `hostFacts` names one, else the first that enforces what is required.
     backend: Option<String>,
     /// The command; `/bin/bash` by default.
     command: Option<Vec<String>>,
@@ -97,7 +97,9 @@ impl Parameters for PlanSandbox {
             return on_a_mac(self.backend.as_deref(), &spec, &host.facts(&spec, home)?, warnings);
         }
         let has_bwrap = self.host_facts.as_ref().is_some_and(Host::has_bwrap);
-        spec.backend = backend(self.backend.as_deref(), has_bwrap)?;
+        if self.backend.is_some() || spec.backend == SandboxBackend::Auto {
+            spec.backend = backend(self.backend.as_deref(), has_bwrap)?;
+        }
         let facts = match self.host_facts {
             Some(host) => host.facts(&spec, home)?,
             None => host::this(&spec, home)?,
@@ -157,7 +159,7 @@ fn variables(variables: &[(OsString, OsString)]) -> BTreeMap<String, String> {
 }
 
 /// Backends of other systems, which clients may name.
-const NOT_HERE: &[&str] = &[SEATBELT, "docker", "podman"];
+const NOT_HERE: &[&str] = &[SEATBELT];
 
 fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault> {
     let usual = if has_bwrap { SandboxBackend::Bwrap } else { SandboxBackend::Auto };
@@ -167,7 +169,7 @@ fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault>
         None if NOT_HERE.contains(&wish) => Err(Fault::new(
             fault::NO_SANDBOX,
             format!(
-                "no plan is made for `{wish}`; there are native, bwrap and landlock, and seatbelt for `hostFacts` of the platform macos"
+                "no plan is made for `{wish}`; there are native, bwrap, landlock, docker and podman, and seatbelt for `hostFacts` of the platform macos"
             ),
         )),
         None => Err(Fault::unknown("backend", wish, SandboxBackend::NAMES.iter().copied())),

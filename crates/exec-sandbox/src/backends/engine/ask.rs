@@ -16,7 +16,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use crate::backends::request::Engine;
 use crate::helper::known_variables;
 use crate::sys::raw;
-use crate::sys::spawn::{Rights, spawn_with};
+use crate::sys::spawn::{Rights, spawn_with, without_capabilities};
 
 /// How much of what a client says is read.
 const MAX_SAID: u64 = 1 << 20;
@@ -62,6 +62,9 @@ impl Client {
         command.env_clear().envs(known_variables());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        if self.rights() == Rights::None {
+            without_capabilities(&mut command);
+        }
         command
     }
 
@@ -114,4 +117,35 @@ fn text(mut file: File) -> io::Result<String> {
     file.rewind()?;
     file.take(MAX_SAID).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = "grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status; env";
+
+    #[test]
+    fn what_asks_a_daemon_holds_nothing_and_is_told_little() {
+        let client = Client::new(Engine::Docker, Path::new("/bin/sh"));
+        let words = ["-c", ASKED].map(OsString::from);
+        let asked = client.ask(&words, &[], Duration::from_secs(20)).unwrap().well().unwrap();
+        let mut reaper = client.command_of(Path::new("/bin/sh"));
+        let reaper = reaper.args(["-c", ASKED]).stdout(Stdio::piped()).output().unwrap();
+        for said in [asked, String::from_utf8(reaper.stdout).unwrap()] {
+            assert_eq!(said.matches(":\t0000000000000000").count(), 4, "{said}");
+            // Cargo sets many variables of its own, so there is something to keep back.
+            assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !said.contains("CARGO"), "{said}");
+        }
+    }
+
+    #[test]
+    fn one_that_does_not_answer_is_not_waited_for() {
+        let client = Client::new(Engine::Docker, Path::new("/bin/sh"));
+        let words = |script: &str| ["-c", script].map(OsString::from);
+        let error = client.ask(&words("sleep 600"), &[], Duration::from_millis(50)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let bad = client.ask(&words("echo why >&2; exit 1"), &[], Duration::from_secs(20)).unwrap();
+        assert_eq!(bad.well().unwrap_err().to_string(), "why");
+    }
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::exec::{HomeView, Limit, Network, ResourceLimits, SandboxMode, SandboxSpec};
+use stockade_guard::exec::{
+    ContainerRequest, HomeView, Limit, Network, ResourceLimits, SandboxBackend, SandboxMode, SandboxSpec,
+};
 
 use crate::serve::fault::Fault;
 
@@ -32,6 +34,12 @@ pub(in crate::serve::methods) struct Spec {
     cwd: Option<PathBuf>,
     /// A folder for output that is too long to hand over.
     temp_dir: Option<PathBuf>,
+    /// What makes the sandbox: `auto` by default. `docker` and `podman` make a container of `image`.
+    backend: Option<String>,
+    /// The image of a container, best by its digest; it is never fetched.
+    image: Option<String>,
+    /// What runs a container in the place of what the engine takes by itself, such as `runsc`.
+    runtime: Option<String>,
     /// The home, where it is not that of the machine.
     home: Option<PathBuf>,
     /// What it may reach.
@@ -145,6 +153,11 @@ impl Spec {
         }
         (spec.shared, spec.read_only) = (self.shared_paths, self.read_only_paths);
         (spec.cwd, spec.spill) = (self.cwd, self.temp_dir);
+        if let Some(name) = &self.backend {
+            let unknown = || Fault::unknown("backend", name, SandboxBackend::NAMES.iter().copied());
+            spec.backend = SandboxBackend::from_name(name).ok_or_else(unknown)?;
+        }
+        spec.container = ContainerRequest { image: self.image, runtime: self.runtime };
         spec.network = match (self.network, unsaid) {
             (Some(reach), _) => reach.network()?,
             (None, Unsaid::Closed) => Network::None,

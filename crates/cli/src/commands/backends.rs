@@ -1,0 +1,192 @@
+//! `stockade backends`: what makes sandboxes on this machine, found out by running something in each.
+#![expect(clippy::disallowed_methods, reason = "asks which folder this is")]
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use stockade_guard::exec::{
+    BackendRegistry, ContainerRequest, Enforcement, Engine, ListedBackend, Probed, Property, SandboxBackend,
+    SandboxSpec, Selection, engine_runtimes,
+};
+use stockade_text::escape;
+
+use crate::args::{Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::json::to_json;
+use crate::render::style::{ColorChoice, Styles};
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade backends                          what makes sandboxes here, and what each holds
+  stockade backends --image NAME@sha256:…    containers of this image as well
+  stockade backends --clean                  remove what programs left that were killed";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  a sandbox can be made that nobody has to name
+  1  none can";
+
+/// Runtimes of containers that are kernels or machines of their own, and are looked for.
+const RUNTIMES: [&str; 2] = ["runsc", "kata-runtime"];
+
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct BackendsArgs {
+    /// The image that containers are tried with; without one, only the engine is asked
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+
+    /// What runs the containers in the place of what the engine takes by itself, such as runsc
+    #[arg(long, value_name = "NAME", requires = "image")]
+    runtime: Option<String>,
+
+    /// Remove what programs left that were killed, such as containers, and say how much that was
+    #[arg(long)]
+    clean: bool,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// A backend, as it is printed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    name: String,
+    what: &'static str,
+    works: bool,
+    by_name_only: bool,
+    priority: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+    holds: Vec<Held>,
+    gaps: Vec<Held>,
+    /// Runtimes beside that of the engine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runtimes: Vec<&'static str>,
+}
+
+/// A property, and by what means it holds or why it does not.
+#[derive(Debug, Serialize)]
+struct Held {
+    property: &'static str,
+    by: &'static str,
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    backends: &'r [Row],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<usize>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let registry = BackendRegistry::builtin();
+    let removed = args.clean.then(|| registry.cleanup());
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::incomplete(format_args!("cannot find this folder: {error}")))?;
+    let mut spec = SandboxSpec::new(here, ["true"]);
+    spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
+    let listed = registry.list(&spec).into_iter();
+    let rows: Vec<Row> = listed.map(|one| row(&one, one.probed.clone())).collect();
+    let is_served = rows.iter().any(|row| row.works && !row.by_name_only);
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&match args.format {
+        Format::Json => format!("{}\n", to_json(&Report { backends: &rows, removed })),
+        Format::Text => text(&rows, removed, styles(color)),
+    });
+    output.finish(if is_served { Exit::Clean } else { Exit::Found })
+}
+
+fn row(listed: &ListedBackend, probed: Probed) -> Row {
+    let backend = SandboxBackend::from_name(&listed.name).unwrap_or_default();
+    let runtimes = Engine::of(backend).map(|engine| engine_runtimes(engine, &RUNTIMES));
+    let mut row = Row {
+        what: backend.meaning(),
+        works: false,
+        by_name_only: listed.selection == Selection::ByNameOnly,
+        priority: listed.priority,
+        why: None,
+        fix: None,
+        holds: Vec::new(),
+        gaps: Vec::new(),
+        runtimes: runtimes.and_then(Result::ok).unwrap_or_default(),
+        name: listed.name.clone(),
+    };
+    match probed {
+        Probed::Works(Enforcement { enforced, gaps, .. }) => {
+            row.works = true;
+            row.holds = enforced.iter().map(|(property, by)| held(*property, by)).collect();
+            row.gaps = gaps.iter().map(|gap| held(gap.property, gap.why)).collect();
+        }
+        Probed::Not { why, fix } => (row.why, row.fix) = (Some(why), Some(fix)),
+    }
+    row
+}
+
+fn held(property: Property, by: &'static str) -> Held {
+    Held { property: property.name(), by }
+}
+
+fn text(rows: &[Row], removed: Option<usize>, styles: Styles) -> String {
+    let Styles { good, warn, reset, .. } = styles;
+    let mut out = String::new();
+    for row in rows {
+        let (color, word) = if row.works { (good, "works") } else { (warn, "no   ") };
+        writeln!(out, "{color}{word}{reset}  {:9} {}", row.name, row.what).ok();
+        if let (Some(why), Some(fix)) = (&row.why, &row.fix) {
+            writeln!(out, "                 {}", escape(why)).ok();
+            writeln!(out, "                 get it: {}", escape(fix)).ok();
+        }
+        if row.works {
+            let names: Vec<&str> = row.holds.iter().map(|held| held.property).collect();
+            writeln!(out, "                 holds: {}", names.join(", ")).ok();
+        }
+        for gap in &row.gaps {
+            writeln!(out, "                 not, or in part: {} ({})", gap.property, gap.by).ok();
+        }
+        if !row.runtimes.is_empty() {
+            writeln!(out, "                 runtimes: {} (--runtime)", row.runtimes.join(", ")).ok();
+        }
+    }
+    if let Some(removed) = removed {
+        writeln!(out, "{removed} leftovers of killed programs were removed").ok();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_what_holds_or_how_to_get_it() {
+        let mut works = Enforcement::default();
+        works.enforced.push((Property::Files, "a view"));
+        let listed = |name: &str, probed| {
+            let registry = BackendRegistry::builtin();
+            let mut spec = SandboxSpec::new("/no/such", ["true"]);
+            spec.container.image = Some("--odd".to_owned());
+            let found = registry.list(&spec).into_iter().find(|one| one.name == name).unwrap();
+            row(&found, probed)
+        };
+        let why = Probed::Not { why: "odd\u{1b}[2J".to_owned(), fix: "mend it".to_owned() };
+        let rows = [listed("native", Probed::Works(works)), listed("landlock", why)];
+        assert_eq!(
+            text(&rows, Some(2), Styles::PLAIN),
+            "works  native    This program: namespaces, a filter of system calls, Landlock\n\
+             \u{20}                holds: files\n\
+             no     landlock  Landlock and a filter of system calls, where namespaces are forbidden\n\
+             \u{20}                odd\\u{1b}[2J\n\
+             \u{20}                get it: mend it\n\
+             2 leftovers of killed programs were removed\n",
+        );
+    }
+}
