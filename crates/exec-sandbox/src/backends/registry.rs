@@ -120,7 +120,7 @@ pub enum NoBackend {
     /// The one that was named, or each that works, lacks something that is required.
     #[error("no backend that may be taken holds {0}")]
     Lacks(Property),
-    /// None works.
+    /// Of those that may be taken without a name, none can make a sandbox.
     #[error("no backend works here")]
     None,
     /// The one that was taken could not run the command. No other one stands in for it.

@@ -27,14 +27,16 @@ pub(crate) struct Host {
 
 /// Returns what an engine has for a request.
 pub(crate) fn look(engine: Engine, request: &ContainerRequest) -> Result<EngineFacts, EngineLack> {
-    let host = ask(engine)?;
     let image = request.image.as_deref().ok_or(EngineLack::Unnamed)?;
     if !is_image(image) {
         return Err(EngineLack::OddImage);
     }
-    if let Some(runtime) = &request.runtime
-        && !host.has_runtime(runtime)
-    {
+    // No engine is asked for what is no name.
+    if request.runtime.as_deref().is_some_and(|runtime| !is_runtime(runtime)) {
+        return Err(EngineLack::Runtime);
+    }
+    let host = ask(engine)?;
+    if request.runtime.as_deref().is_some_and(|runtime| !host.has_runtime(runtime)) {
         return Err(EngineLack::Runtime);
     }
     host.with(image)

@@ -225,8 +225,11 @@ fn ended(code: i64, sandbox: &str, printed: &[u8]) -> String {
     format!("exit {code} in {sandbox}: {} bytes, {}", printed.len(), start.trim())
 }
 
-fn refused(rule: &str) -> String {
-    format!("refused by {rule}")
+/// Of the reason, what does not depend on the engines of this machine.
+fn refused(rule: &str, reason: &str) -> String {
+    let of_containers = ["no image was named", "no runtime of that name"];
+    let said = of_containers.into_iter().find(|said| reason.contains(said)).unwrap_or_default();
+    format!("refused by {rule} {said}")
 }
 
 fn skill(verdict: &str, text: Option<&str>) -> String {

@@ -51,6 +51,8 @@ const NODE: &[(&str, &str)] = &[("security.permission.enableNodePermissions", "t
 const PERMISSIVE: &[(&str, &str)] = &[("agents.bot.files.preset", "permissive")];
 const UNMATCHED: &[(&str, &str)] = &[("agents.bot.commands.unmatched", "ask")];
 const BWRAP: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "bwrap")];
+const DOCKER: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "docker")];
+const CONTAINER: &[(&str, &str)] = &[DOCKER[0], ("agents.bot.skills.execSandbox.image", "no-such-image:1")];
 const FULL: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.mode", "danger-full-access")];
 
 const PLAIN: &str = "---\nname: plain\ndescription: Sorts photos.\n---\nSort the photos by date, then say how many there are.\n";
@@ -85,6 +87,9 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.skills.execSandbox.excludedCommands", ["[]", "[\"uname\"]"], Probe::Run(&["uname"])),
     row("agents.bot.skills.execSandbox.onUnavailable", ["refuse", "warn"], Probe::Run(&["true"])).with(BWRAP).for_root(),
     row("agents.bot.skills.execSandbox.backend", ["native", "bwrap"], Probe::Run(&["true"])),
+    row("agents.bot.skills.execSandbox.image", ["null", "no-such-image:1"], Probe::Run(&["true"])).with(DOCKER),
+    row("agents.bot.skills.execSandbox.runtime", ["no/such", "runsc"], Probe::Run(&["true"]))
+        .with(CONTAINER),
     row("agents.bot.skills.execSandbox.home", ["private", "tools"], Probe::Run(&["test", "-e", "HOME/.cargo/bin/tool"])).at(NO_CRATE),
     row("agents.bot.skills.execSandbox.readOnlyAllowPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])),
     row("agents.bot.skills.execSandbox.network", ["none", "open"], Probe::Run(&["readlink", "/proc/self/ns/net"])),

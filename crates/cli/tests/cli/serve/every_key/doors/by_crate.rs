@@ -26,7 +26,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
         Probe::Command(text) => session.command(text).unwrap().effect.to_string(),
         Probe::Run(argv) => match run(house, &session, argv) {
             Ok((code, sandbox, printed)) => ended(code, sandbox, &printed),
-            Err(rule) => refused(&rule),
+            Err((rule, reason)) => refused(&rule, &reason),
         },
         Probe::Output(argv) => {
             let (_, _, printed) = run(house, &session, argv).unwrap();
@@ -71,7 +71,11 @@ fn asked(house: &House, session: &Session, access: Access, path: &str) -> String
 }
 
 /// How a command ended, in which sandbox, and what it printed; or the rule that refuses it.
-fn run(house: &House, session: &Session, argv: &[&str]) -> Result<(i64, &'static str, Vec<u8>), String> {
+/// The code of a command, what it ran in, and what it printed.
+type Ran = (i64, &'static str, Vec<u8>);
+
+/// Runs a command, or says which rule refused it, and why.
+fn run(house: &House, session: &Session, argv: &[&str]) -> Result<Ran, (String, String)> {
     let argv: Vec<String> = argv.iter().map(|word| house.path(word)).collect();
     let text = quote_argv(argv.iter().map(String::as_str));
     let streams =
@@ -82,12 +86,14 @@ fn run(house: &House, session: &Session, argv: &[&str]) -> Result<(i64, &'static
             let printed = [outcome.output.stdout.as_slice(), outcome.output.stderr.as_slice()].concat();
             Ok((outcome.exit_code().into(), ran.report.plan.provider.name(), printed))
         }
-        RunAnswer::Pending(pending) => Err(pending.decision().rule.name().to_owned()),
-        RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => {
-            Err(decision.rule.name().to_owned())
-        }
+        RunAnswer::Pending(pending) => Err(refusal(pending.decision())),
+        RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => Err(refusal(&decision)),
         other => panic!("{other:?}"),
     }
+}
+
+fn refusal(decision: &stockade_guard::Decision) -> (String, String) {
+    (decision.rule.name().to_owned(), decision.reason.clone())
 }
 
 /// What a person says to a command, and whether it holds then.

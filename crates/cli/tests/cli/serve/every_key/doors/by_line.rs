@@ -21,7 +21,11 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
                     let printed = [text(&ran["stdout"]), text(&ran["stderr"])].concat();
                     ended(code, ran["sandbox"].as_str().unwrap(), printed.as_bytes())
                 }
-                _ => refused(ran["decision"]["rule"].as_str().unwrap_or_else(|| panic!("{ran}"))),
+                _ => {
+                    let decision = &ran["decision"];
+                    let rule = decision["rule"].as_str().unwrap_or_else(|| panic!("{ran}"));
+                    refused(rule, decision["reason"].as_str().unwrap_or_default())
+                }
             }
         }
         Probe::Output(argv) => {

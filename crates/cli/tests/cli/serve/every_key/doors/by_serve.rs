@@ -43,7 +43,10 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
                     let printed = [text(&ran["stdoutBase64"]), text(&ran["stderrBase64"])].concat();
                     ended(code, ran["backend"].as_str().unwrap(), printed.as_bytes())
                 }
-                None => refused(&word(&answer["error"]["data"]["decision"]["rule"])),
+                None => {
+                    let decision = &answer["error"]["data"]["decision"];
+                    refused(&word(&decision["rule"]), decision["reason"].as_str().unwrap_or_default())
+                }
             }
         }
         Probe::Output(argv) => {
