@@ -25,6 +25,9 @@ use crate::turn::{self, Turn};
 /// How many bytes there are for what is known. It is a few thousand at most.
 const PLACE_BYTES: u64 = 32 << 10;
 
+/// How much of the digests since the last checkpoint is known at least, where there are that many.
+const MAX_RECENT_BYTES: usize = 512 * PREFIX_BYTES;
+
 /// How long a process waits for another one that writes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -93,6 +96,10 @@ impl Known {
         let digest = from_hex(&record.hash).unwrap_or_default();
         self.frontier.push(&digest);
         self.recent.extend(digest.iter().take(PREFIX_BYTES));
+        // A trail that was written before there was a register is taken in as a whole, and its first checkpoint names the newest.
+        if self.recent.len() >= 2 * MAX_RECENT_BYTES {
+            self.recent.drain(..self.recent.len() - MAX_RECENT_BYTES);
+        }
         self.first.get_or_insert_with(|| record.hash.clone());
         self.head = record.head().unwrap_or_default();
     }
@@ -295,6 +302,23 @@ mod tests {
         let found = Register::find(folder.path(), Path::new("/srv/audit.db")).unwrap().unwrap();
         assert_eq!(found.read().unwrap(), Some(known));
         assert!(Register::find(folder.path(), Path::new("/srv/other.db")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_long_trail_of_a_time_without_a_register_becomes_known() {
+        use crate::{AuditEvent, EventKind, record::Draft};
+        let (_folder, register, mut known) = site();
+        for micros in 0..3_000 {
+            let draft =
+                Draft { event: AuditEvent::new(EventKind::ToolAllowed), run: None, writer: "w".to_owned() };
+            let record = known.head.follow(draft, crate::Timestamp::from_micros(micros));
+            known.adopt(&record);
+        }
+        register.write(&mut known, true).unwrap();
+        assert_eq!(register.read().unwrap().as_ref(), Some(&known));
+        assert_eq!(known.head.id, 3_000);
+        let newest = from_hex(&known.head.hash).unwrap();
+        assert!(known.recent.ends_with(&newest[..PREFIX_BYTES]) && known.recent.len() >= MAX_RECENT_BYTES);
     }
 
     /// Whatever half a write leaves, what was known before is known still.

@@ -26,6 +26,13 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// Finds what is secret in a text if it is a command. Of a text that no shell reads, what could be recognised counts.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+    within(text, 0, found);
+}
+
+/// How many times a word of a command is taken for a command again, as other machines and schedulers do.
+const MAX_DEPTH: usize = 3;
+
+fn within(text: &str, depth: usize, found: &mut Vec<Range<usize>>) {
     if HINTS.as_ref().is_some_and(|hints| !hints.is_match(text)) {
         return;
     }
@@ -37,11 +44,29 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     for run in &actions.runs {
         let words = words_of(run);
         add(text, run.span, &words, &words::find(&words), found);
+        if depth < MAX_DEPTH {
+            commands_of(text, run.span, &words, depth, found);
+        }
     }
     for assignment in &actions.assignments {
         assigned(text, assignment, found);
     }
     handed_over(text, &actions, found);
+}
+
+/// Finds what is secret in words that may be commands: those of which the shell makes one, and that hold several.
+fn commands_of(text: &str, span: Span, words: &[&str], depth: usize, found: &mut Vec<Range<usize>>) {
+    let may_be = |word: &&str| word.contains(' ') && word.len() < span.end.saturating_sub(span.start);
+    if !words.iter().skip(1).any(|word| may_be(word)) {
+        return;
+    }
+    let places = locate(text, span, words);
+    for (word, place) in words.iter().zip(places).skip(1).filter(|(word, _)| may_be(word)) {
+        let Some(place) = place.filter(|place| place.len() == word.len()) else { continue };
+        let mut inner = Vec::new();
+        within(word, depth + 1, &mut inner);
+        found.extend(inner.into_iter().map(|range| place.start + range.start..place.start + range.end));
+    }
 }
 
 /// The words of a command, as far as they are certain.

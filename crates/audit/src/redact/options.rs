@@ -160,7 +160,7 @@ pub(super) const ROWS: &[Row] = {
         row(SNMP, "", &["-A", "-X", "-c"], Apart, Whole),
         row(&["twine", "poetry"], "", &["-p"], Apart, Whole),
         row(&["nuget", "dotnet"], "push", &["-k", "-ApiKey"], Apart, Whole),
-        row(&["doctl", "vercel", "netlify"], "", &["-t"], Apart, Whole),
+        row(&["doctl", "vercel", "netlify", "influx"], "", &["-t"], Apart, Whole),
         row(&["gh"], "secret", &["-b", "--body"], Either, Whole),
         row(&["ssh-keygen"], "", &["-N", "-P"], Apart, Whole),
         row(&["useradd", "usermod"], "", &["-p"], Apart, Whole),

@@ -65,26 +65,33 @@ enum Joint {
 /// Finds the values of all settings that are secret.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(names) = &*NAMES else { return };
-    let mut behind = 0;
+    let (mut behind, mut quotes) = (0, Quotes::default());
     for root in names.find_iter(text) {
         if root.start() < behind {
             continue;
         }
         let name = name_around(text, root.range());
         behind = name.end;
+        quotes.read_to(text, name.start);
         let said = said(text, &name);
-        let Some((joint, start)) = (said > Naming::Ordinary).then(|| joint(text, &name)).flatten() else {
+        let Some((joint, start)) = (said > Naming::Ordinary).then(|| joint(text, &name, quotes)).flatten()
+        else {
             continue;
         };
         let range = value(text, start);
         let value = text.get(range.clone()).unwrap_or_default();
-        if is_secret(if joint == Joint::Doubtful { Naming::Perhaps } else { said }, value)
-            && !is_code(value, start == range.start, joint, said)
-        {
+        let said = if joint == Joint::Doubtful { Naming::Perhaps } else { said };
+        // Nobody writes such a long word; what it is need not be known, and it is not looked at again.
+        let is_long = value.len() > LONG;
+        if is_long || (is_secret(said, value) && !is_code(value, start == range.start, joint, said)) {
+            behind = range.end;
             found.push(range);
         }
     }
 }
+
+/// From how many bytes on a value is not looked at in detail.
+const LONG: usize = 512;
 
 /// Returns what a name says where it stands: in addresses and lists of settings, shorter names are those of secrets.
 fn said(text: &str, name: &Range<usize>) -> Naming {
@@ -123,7 +130,7 @@ fn in_name(byte: u8) -> bool {
 }
 
 /// Returns how a name is joined to a value, and where that begins.
-fn joint(text: &str, name: &Range<usize>) -> Option<(Joint, usize)> {
+fn joint(text: &str, name: &Range<usize>, quotes: Quotes) -> Option<(Joint, usize)> {
     let (before, rest) = (text.get(..name.start)?, text.get(name.end..)?);
     let named = after_any(rest, &["\\\"", "\\'", "%22", "%5D", "%5d", "\"]", "']", "\"", "'", "]"]);
     let is_quoted = named.len() < rest.len();
@@ -141,7 +148,7 @@ fn joint(text: &str, name: &Range<usize>) -> Option<(Joint, usize)> {
     let behind = equals.or_else(|| sign.strip_prefix(':').filter(|_| is_quoted || !is_apart))?;
     let value = behind.trim_start_matches([' ', '\t']);
     let is_apart = is_apart || value.len() < behind.len();
-    let opens = opens_quote(before, value, is_quoted)?;
+    let opens = opens_quote(quotes, value, is_quoted)?;
     let joint = match (equals.is_some(), is_first(before)) {
         (true, _) if !is_apart || is_quoted || opens => Joint::Certain,
         (true, true) => Joint::Spaced,
@@ -153,11 +160,36 @@ fn joint(text: &str, name: &Range<usize>) -> Option<(Joint, usize)> {
 }
 
 /// Whether a value is in quotes; nothing where what stands in place of the value closes quotes that were opened before the name.
-fn opens_quote(before: &str, value: &str, is_quoted: bool) -> Option<bool> {
-    let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return Some(false) };
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let is_within = line.matches(quote).count() % 2 == 1;
+fn opens_quote(quotes: Quotes, value: &str, is_quoted: bool) -> Option<bool> {
+    let is_within = match value.bytes().next() {
+        Some(b'"') => quotes.double,
+        Some(b'\'') => quotes.single,
+        _ => return Some(false),
+    };
     (is_quoted || !is_within).then_some(true)
+}
+
+/// Which quotes are open in a line, as far as it was read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quotes {
+    read: usize,
+    single: bool,
+    double: bool,
+}
+
+impl Quotes {
+    /// Reads on up to a byte.
+    fn read_to(&mut self, text: &str, end: usize) {
+        for byte in text.as_bytes().get(self.read..end).unwrap_or_default() {
+            match byte {
+                b'\n' => (self.single, self.double) = (false, false),
+                b'"' => self.double = !self.double,
+                b'\'' => self.single = !self.single,
+                _ => {}
+            }
+        }
+        self.read = self.read.max(end);
+    }
 }
 
 fn after_any<'t>(text: &'t str, starts: &[&str]) -> &'t str {

@@ -167,25 +167,27 @@ static STARTS: LazyLock<(Option<AhoCorasick>, Vec<&'static Row>)> = LazyLock::ne
     (AhoCorasick::new(starts().map(|(start, _)| start)).ok(), starts().map(|(_, row)| row).collect())
 });
 
+/// How much of what stands behind a start is looked at, to tell it from words.
+const LOOKED_AT: usize = 256;
+
 /// Finds what begins as a secret does and looks like one.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let (Some(starts), rows) = &*STARTS else { return };
     let bytes = text.as_bytes();
-    let mut behind = 0;
+    // Where what was looked at last ends, for each alphabet: a long run is not measured anew from every start within.
+    let mut ends = [0; 4];
     for start in starts.find_overlapping_iter(text) {
         let is_within =
             start.start().checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
-        let Some(row) = rows.get(start.pattern().as_usize()).filter(|_| !is_within && start.end() >= behind)
-        else {
-            continue;
-        };
-        let body = bytes.get(start.end()..).unwrap_or_default();
-        let length = body.iter().take_while(|byte| row.of.has(**byte)).count();
-        if length >= row.least && is_no_word(body.get(..length).unwrap_or_default()) {
-            let end = start.end() + length;
-            found.push(start.start()..end);
-            // What lies within is a part of it: each byte is looked at once for every start at most.
-            behind = end;
+        let Some(row) = rows.get(start.pattern().as_usize()).filter(|_| !is_within) else { continue };
+        let Some(end) = ends.get_mut(row.of as usize) else { continue };
+        if *end < start.end() {
+            let body = bytes.get(start.end()..).unwrap_or_default();
+            *end = start.end() + body.iter().take_while(|byte| row.of.has(**byte)).count();
+        }
+        let body = bytes.get(start.end()..*end).unwrap_or_default();
+        if body.len() >= row.least && is_no_word(body.get(..LOOKED_AT).unwrap_or(body)) {
+            found.push(start.start()..*end);
         }
     }
 }

@@ -49,6 +49,8 @@ const REFERENCES: &[&str] = &[
     "stdin",
     "vault:",
     "arn:",
+    ".*",
+    "\\S",
     "projects/",
     "op://",
 ];

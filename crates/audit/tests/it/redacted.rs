@@ -94,6 +94,10 @@ const PLACES: &[&str] = &[
     "sudo mysql -u root -pPW app",
     "docker exec db mysql -uroot -pPW app",
     "bash -c 'mysql -u root -pPW app'",
+    "ssh bob@x.example 'mysql -u root -pPW app'",
+    "watch -n 1 \"redis-cli -a PW info\"",
+    "echo 'machine x.example login bob password PW' > ~/.netrc",
+    "python3 -c 'requests.get(u, auth=(\"bob\", \"PW\"))'",
     "sshpass -p PW ssh bob@x.example",
     "sshpass -pPW ssh bob@x.example",
     "redis-cli -h x.example -a PW ping",
@@ -181,6 +185,11 @@ const ORDINARY: &[&str] = &[
     "sed -i 's/password/passphrase/' README.md",
     "cargo test -p auth session::key",
     "ls -la ~/.ssh/id_ed25519",
+    "sed -i 's/token=.*/token=/' x.cfg",
+    "git commit -m 'Password: require 12 characters'",
+    "aws secretsmanager get-secret-value --secret-id prod/db",
+    "unzip -p a.zip f",
+    "docker compose -p proj up",
 ];
 
 fn redacted(text: &str) -> String {
@@ -223,4 +232,36 @@ fn commands_without_a_secret_stay_as_they_are() {
         .filter(|(kept, command)| kept != *command)
         .collect();
     assert!(altered.is_empty(), "{altered:#?}");
+}
+
+/// Texts that begin a secret again and again, and never end: each would take minutes if a part were read anew for every start.
+#[test]
+fn long_texts_that_begin_secrets_are_read_once() {
+    let pieces = [
+        "token=",
+        "key:",
+        "ghp_",
+        "sk-",
+        "password ",
+        "://a:b",
+        "mysql -px ",
+        "curl -u 'a b:c' ",
+        "ssh h 'curl -u a:b' ",
+        "'\"",
+        "key: ",
+        "auth=(\"a\",",
+        "-----BEGIN PRIVATE KEY-----",
+        "user password ",
+        "bash -c \"",
+        "%41",
+        "\\",
+        "x-api-",
+        "pass=\"",
+        "\"key\":",
+    ];
+    let redactor = Redactor::default().hide(["a known value"]);
+    for piece in pieces {
+        let text = piece.repeat((64 << 10) / piece.len());
+        assert!(redactor.redact(&text).len() <= text.len() * 11, "{piece}");
+    }
 }
