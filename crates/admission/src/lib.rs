@@ -12,6 +12,9 @@
 //! Paths that a tool asks for are resolved, decided on by the `policy` and opened by the `PathGuard`, so that what was
 //! authorised is what is open.
 //!
+//! Where a person must be asked about a command, the question and the answers that hold for later ones are bound to the bytes of
+//! the files that the command names: `CommandQuestion`, `CommandAnswers`.
+//!
 //! What a tool brings back is cut to the profile of the tool, cleaned and scanned by `admit_result`.
 //!
 //! A package that is to run in a container is read by the `container` module: its manifest, who signed it, and whether
@@ -51,6 +54,8 @@ struct Readme;
 
 #[cfg(feature = "skills")]
 mod admit;
+#[cfg(feature = "answers")]
+mod answers;
 #[cfg(feature = "container")]
 pub mod container;
 #[cfg(feature = "commands")]
@@ -65,6 +70,11 @@ mod skill;
 
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
+#[cfg(feature = "answers")]
+pub use answers::{
+    AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
+    CommandQuestion, ListedAnswer,
+};
 #[cfg(feature = "commands")]
 pub use paths::{
     Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath,

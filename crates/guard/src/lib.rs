@@ -18,8 +18,6 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-#[cfg(all(feature = "audit", feature = "config"))]
-mod answers;
 #[cfg(feature = "config")]
 pub mod config;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -38,11 +36,6 @@ mod rule_store;
 mod runner;
 #[cfg(all(feature = "audit", feature = "config"))]
 mod session;
-#[cfg(all(feature = "audit", feature = "config"))]
-pub use answers::{
-    AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
-    CommandQuestion, ListedAnswer,
-};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use evaluation::{EvaluatedFor, evaluation_event, path_evaluation_event};
 #[cfg(all(feature = "audit", feature = "config"))]
@@ -75,6 +68,11 @@ pub use stockade_admission::{
     ProblemLevel, PromptRefused, Reading, SkillFinding, SkillFolders, SkillManifest, SkillPermissions,
     SkillProblem, SkillReport, SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_tools,
     file_surfaces, find_skills, read_manifest,
+};
+#[cfg(all(feature = "audit", feature = "config"))]
+pub use stockade_admission::{
+    AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
+    CommandQuestion, ListedAnswer,
 };
 #[cfg(feature = "extract")]
 pub use stockade_admission::{ToolResult, admit_result};

@@ -21,8 +21,8 @@ const IMPURE_PACKAGES: &[&str] =
 const IO_FILES: &[(&str, &str)] = &[
     ("crates/audit/src/", "keeps the audit trail in a file"),
     ("crates/files/src/", "opens and reads folders of strangers, on several threads; it is there for that"),
-    ("crates/guard/src/answers.rs", "reads the clock, by which answers end"),
-    ("crates/guard/src/answers/store.rs", "keeps answers for later sessions in a file"),
+    ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
+    ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),

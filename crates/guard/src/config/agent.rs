@@ -48,6 +48,15 @@ pub struct AgentConfig {
     pub exec: ExecConfig,
 }
 
+#[cfg(feature = "audit")]
+impl AgentConfig {
+    /// Returns how long answers to commands hold.
+    #[must_use]
+    pub const fn answer_terms(&self) -> stockade_admission::AnswerTerms {
+        stockade_admission::AnswerTerms { session: self.session_answers, always: self.kept_answers }
+    }
+}
+
 /// How commands are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecConfig {

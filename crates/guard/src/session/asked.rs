@@ -76,6 +76,6 @@ impl Session {
     /// Returns how long answers hold by the configuration.
     #[must_use]
     pub fn answer_terms(&self) -> AnswerTerms {
-        AnswerTerms::configured(self.guard.config())
+        self.guard.config().answer_terms()
     }
 }

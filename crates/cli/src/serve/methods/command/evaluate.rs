@@ -216,7 +216,7 @@ fn answered(
         return Ok(by_rules);
     }
     let agent = guard.map_or("", |guard| guard.guard().agent());
-    let configured = |session: &Session| AnswerTerms::configured(session.guard().config());
+    let configured = |session: &Session| session.guard().config().answer_terms();
     let terms = guard.map_or(AnswerTerms::MAX_TERMS, configured);
     let wanted =
         AskedCommand { agent, shell: asked.shell, place: asked.place, variables: told.variables.as_ref() };

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use stockade_audit::private;
 use stockade_files::{KeptFile, KeptFileError};
 use stockade_policy::commands::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
 use thiserror::Error;
 
 use super::digest;
-use crate::audit::private;
 
 /// The most answers that are kept. Of more, the oldest are forgotten.
 const MAX_KEPT: usize = 1000;

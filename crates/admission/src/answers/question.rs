@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
+use stockade_audit::Redactor;
 use stockade_policy::commands::Dependencies;
 use stockade_policy::commands::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
 use stockade_policy::shell::Shell;
@@ -12,7 +13,6 @@ use stockade_policy::{CommandContext, CommandDecision, Effect};
 use stockade_text::{Shown, escape_path};
 
 use super::digest::{self, Digester, FileState};
-use crate::audit::Redactor;
 
 /// About how many characters of a command a question shows, and how many a remembered answer keeps.
 const MAX_SHOWN: usize = 4000;

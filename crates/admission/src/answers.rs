@@ -40,12 +40,6 @@ impl AnswerTerms {
     pub const MAX_TERMS: Self =
         Self { session: Duration::from_secs(12 * 3600), always: Duration::from_secs(30 * 24 * 3600) };
 
-    /// Returns the terms of an agent by its configuration.
-    #[must_use]
-    pub fn configured(config: &crate::config::AgentConfig) -> Self {
-        Self { session: config.session_answers, always: config.kept_answers }
-    }
-
     /// Returns the shorter terms of both.
     #[must_use]
     pub fn shorter(self, other: Self) -> Self {
