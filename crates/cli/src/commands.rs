@@ -23,5 +23,7 @@ pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod scan;
+#[cfg(target_os = "linux")]
+pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod skill;

@@ -68,6 +68,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
         #[cfg(target_os = "linux")]
         Command::Backends(backends) => commands::backends::run(backends, args.color),
+        #[cfg(target_os = "linux")]
+        Command::Selftest(selftest) => commands::selftest::run(selftest, args.color),
         Command::Completions(completions) => commands::completions::complete(completions),
         Command::Init(init) => commands::init::run(init),
         Command::Man(man) => commands::completions::man(man),

@@ -7,7 +7,7 @@ use crate::commands::{
     skill,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{backends, doctor, exec, quarantine, run};
+use crate::commands::{backends, doctor, exec, quarantine, run, selftest};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -106,6 +106,9 @@ commands! {
     /// List what makes sandboxes on this machine, what each holds, and how to get it
     #[cfg(target_os = "linux")]
     "backends" => Backends(backends::BackendsArgs),
+    /// Attack the sandboxes of this machine, and say which attacks were stopped
+    #[cfg(target_os = "linux")]
+    "selftest" => Selftest(selftest::SelftestArgs),
     /// Begin a configuration, with every key and what it does
     "init" => Init(init::InitArgs),
     /// Print what a shell needs to complete commands and options

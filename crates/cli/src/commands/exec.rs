@@ -241,7 +241,8 @@ pub(super) fn modes() -> impl TypedValueParser<Value = SandboxMode> {
     choice(SandboxMode::ALL, SandboxMode::name, SandboxMode::meaning)
 }
 
-fn backends() -> impl TypedValueParser<Value = SandboxBackend> {
+/// The words of all backends, for each command that takes one.
+pub(super) fn backends() -> impl TypedValueParser<Value = SandboxBackend> {
     choice(SandboxBackend::ALL, SandboxBackend::name, SandboxBackend::meaning)
 }
 

@@ -130,6 +130,7 @@ fn commands_in_containers_are_held_as_promised() {
     } else {
         println!("skipped: gVisor is not on this machine: run `cargo xtask setup`");
     }
+    every_attack_is_stopped(&docker, &place);
     limits_end_a_command_and_say_which(&docker, &place);
     what_is_killed_leaves_nothing(&docker, &place);
     assert_eq!(docker.says(&["ps", "--all", "--quiet"]), "", "nothing is left behind");
@@ -182,6 +183,27 @@ fn nothing_is_started_where_nothing_may_be(docker: &Docker, place: &Place, optio
         "cat\n",
         "found by PATH, and alone"
     );
+}
+
+/// By the commands that people have for that.
+fn every_attack_is_stopped(docker: &Docker, place: &Place) {
+    let said = |words: &[&str]| -> Value {
+        let mut command = Command::new(STOCKADE);
+        command
+            .args(words)
+            .args(["--image", &docker.image, "--format", "json"])
+            .current_dir(place.workspace());
+        command.env("DOCKER_HOST", docker.address()).env("HOME", place.home());
+        let output = command.output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{words:?}: {output:?}"))
+    };
+    let tested = said(&["selftest", "isolation", "--backend", "docker", "--backend", "native"]);
+    let results = tested["results"].as_array().unwrap();
+    assert!(tested["allStopped"] == true && results.iter().any(|row| row["backend"] == "docker"), "{tested}");
+    let listed = said(&["backends"]);
+    let rows = listed["backends"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"] == "docker").unwrap();
+    assert!(row["works"] == true && row["byNameOnly"] == true, "{row}");
 }
 
 fn gvisor_is_a_kernel_of_its_own(docker: &Docker, place: &Place) {
@@ -317,4 +339,58 @@ fn what_cannot_be_had_is_refused(docker: &Docker, place: &Place) {
         assert!(!status.success() && stderr.contains(said), "{options:?}: {stderr}");
         assert!(!place.workspace().join("ran").exists(), "{options:?}");
     }
+}
+
+/// Podman needs no daemon. It keeps everything in a folder of its own, and takes a runtime that knows every kind of control groups.
+#[test]
+fn podman_makes_the_same_containers() {
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !rustix::process::geteuid().is_root() || !has("podman") || !has("runc") {
+        return println!(
+            "skipped: there is no podman with runc for root on this machine: run `cargo xtask setup`"
+        );
+    }
+    let place = Place::new();
+    let conf = place.folder.path().join("storage.conf");
+    let store = place.folder.path().join("store");
+    let storage =
+        format!("[storage]\ndriver = \"vfs\"\ngraphroot = \"{0}/g\"\nrunroot = \"{0}/r\"\n", store.display());
+    fs::write(&conf, storage).unwrap();
+    let ask = |words: &[&str]| {
+        let mut podman = Command::new("podman");
+        podman.args(words).env("CONTAINERS_STORAGE_CONF", &conf).env("HOME", place.home()).output().unwrap()
+    };
+    let archive = place.folder.path().join("image.tar");
+    if let Err(why) = daemon::archive(&archive) {
+        return println!("skipped: {why}");
+    }
+    let imported = ask(&["import", archive.to_str().unwrap()]);
+    let Some(image) = text_of(&imported).lines().last().map(|line| line.trim().to_owned()) else {
+        return println!("skipped: podman imports no image here: {imported:?}");
+    };
+    let run = |options: &[&str], command: &[&str]| -> Value {
+        let container = ["--format", "json", "--backend", "podman", "--image", &image, "--runtime", "runc"];
+        let words: Vec<&str> =
+            container.iter().chain(options).chain(&["--"]).chain(command).copied().collect();
+        let output = place.command("", &words).env("CONTAINERS_STORAGE_CONF", &conf).output().unwrap();
+        serde_json::from_str(&text(&output.stdout)).unwrap_or_else(|_| panic!("{words:?}: {output:?}"))
+    };
+    let first = run(&[], &["sh", "-c", "exit 0"]);
+    if first["end"] == "failed" {
+        return println!("skipped: podman runs no container here: {first}");
+    }
+    fs::write(place.folder.path().join("bait"), "bait").unwrap();
+    place.write(".env", "KEY=hunter3\n");
+    place.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    let ran = run(&["--env", "GIVEN='a' \"b\" #c"], &["sh", "-c", LOOK]);
+    let seen = SEEN.replace("writes to a volume of the image: yes", "writes to a volume of the image: no");
+    assert_eq!(printed(&ran), seen, "{ran}");
+    let held = run(&["--no-spawn"], &["/ways", "held"]);
+    assert_eq!(printed(&held), "thread\ntried 25\n", "{held}");
+    assert_eq!(run(&["--timeout", "2s"], &["sleep", "600"])["end"], "timed-out");
+    assert_eq!(text_of(&ask(&["ps", "--all", "--quiet"])), "", "nothing is left behind");
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stdout)
 }

@@ -211,13 +211,14 @@ fn scratch(target: &Path, size: u64, owner: &str) -> OsString {
     word
 }
 
-/// Docker gives a folder in memory the mode of the image's own, which only its owner may be let write to.
+/// Docker gives a folder in memory the mode of the image's own, which only its owner may be let write to; and Podman fills it with what
+/// lies there in the image.
 fn owner(plan: &Plan, container: &ContainerPlan) -> String {
     let user = user(plan, container);
     let (user, group) = user.split_once(':').unwrap_or_default();
     match container.engine {
         Engine::Docker => format!(",uid={user},gid={group}"),
-        Engine::Podman => String::new(),
+        Engine::Podman => ",notmpcopyup".to_owned(),
     }
 }
 

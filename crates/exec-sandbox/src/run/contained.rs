@@ -24,6 +24,9 @@ impl Container {
         match held.told(self.has_cpu_bound).map_err(RunError::Watch)? {
             Told::Ended(end) => Ok(end),
             Told::NeverBegan(why) => {
+                // Podman says it by its client alone, where the command would have spoken.
+                let why =
+                    if why.is_empty() { "its client said why, on standard error".to_owned() } else { why };
                 Err(RunError::setup("beginning a command in a container")(std::io::Error::other(why)))
             }
         }

@@ -66,28 +66,35 @@ impl Docker {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Makes an image of a few programs of this machine, and of the one that tries to start others.
     fn import(&self) -> Result<String, String> {
-        let root = tempfile::tempdir().unwrap();
-        for program in ["sh", "cat", "grep", "head", "sleep", "touch", "cp"] {
-            bring(&which(program), root.path());
-        }
-        let ways = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/containers/ways.c");
-        let options = ["-static", "-no-pie", "-pthread", "-O1", "-w", "-o"];
-        let cc = Command::new("cc").args(options).arg(root.path().join("ways")).arg(ways).output();
-        if !cc.is_ok_and(|cc| cc.status.success()) {
-            return Err("there is no C compiler that links statically".to_owned());
-        }
-        for folder in ["proc", "dev", "etc", "tmp", "sys", "run"] {
-            fs::create_dir_all(root.path().join(folder)).unwrap();
-        }
-        fs::write(root.path().join("script"), "#!/ways child\n").unwrap();
-        assert!(Command::new("chmod").arg("755").arg(root.path().join("script")).status().unwrap().success());
-        let archive = self.folder.path().join("image.tar");
-        let tar = Command::new("tar").arg("-cf").arg(&archive).arg("-C").arg(root.path()).arg(".").status();
-        assert!(tar.unwrap().success());
-        Ok(self.says(&["import", "--change", "VOLUME /data", archive.to_str().unwrap()]))
+        let file = self.folder.path().join("image.tar");
+        archive(&file)?;
+        Ok(self.says(&["import", "--change", "VOLUME /data", file.to_str().unwrap()]))
     }
+}
+
+/// Makes an archive of a few programs of this machine, and of the one that tries to start others.
+pub(super) fn archive(file: &Path) -> Result<(), String> {
+    let root = tempfile::tempdir().unwrap();
+    for program in ["sh", "cat", "grep", "head", "sleep", "touch", "cp"] {
+        bring(&which(program), root.path());
+    }
+    let ways = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/containers/ways.c");
+    let options = ["-static", "-no-pie", "-pthread", "-O1", "-w", "-o"];
+    let cc = Command::new("cc").args(options).arg(root.path().join("ways")).arg(ways).output();
+    if !cc.is_ok_and(|cc| cc.status.success()) {
+        return Err("there is no C compiler that links statically".to_owned());
+    }
+    for folder in ["proc", "dev", "etc", "tmp", "sys", "run"] {
+        fs::create_dir_all(root.path().join(folder)).unwrap();
+    }
+    // As images have it.
+    assert!(Command::new("chmod").arg("1777").arg(root.path().join("tmp")).status().unwrap().success());
+    fs::write(root.path().join("script"), "#!/ways child\n").unwrap();
+    assert!(Command::new("chmod").arg("755").arg(root.path().join("script")).status().unwrap().success());
+    let tar = Command::new("tar").arg("-cf").arg(file).arg("-C").arg(root.path()).arg(".").status();
+    assert!(tar.unwrap().success());
+    Ok(())
 }
 
 impl Drop for Docker {

@@ -148,7 +148,7 @@ impl Host {
 
     /// Looks at an image.
     fn with(self, image: &str) -> Result<EngineFacts, EngineLack> {
-        const FORMAT: &str = "{{println .Id}}{{range .Config.Env}}variable {{println .}}{{end}}{{range $path, $_ := .Config.Volumes}}volume {{println $path}}{{end}}";
+        const FORMAT: &str = "{{println .ID}}{{range .Config.Env}}variable {{println .}}{{end}}{{range $path, $_ := .Config.Volumes}}volume {{println $path}}{{end}}";
         let words = ["image", "inspect", "--format", FORMAT, image].map(OsString::from);
         let answer = self.client.ask(&words, &[], PATIENCE).map_err(|_| EngineLack::Daemon)?;
         let said = answer.well().map_err(|_| EngineLack::Image)?;
