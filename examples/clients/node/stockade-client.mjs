@@ -26,8 +26,11 @@ export class Stockade {
   #ended;
   #last = 0;
   #waiting = new Map();
+  #told;
 
-  constructor({ command = ["stockade", "serve"], socketPath } = {}) {
+  /** `told(method, params)` is called for every notification that belongs to no request, such as `policy.changed`. */
+  constructor({ command = ["stockade", "serve"], socketPath, told } = {}) {
+    this.#told = told;
     let from;
     if (socketPath === undefined) {
       const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
@@ -68,6 +71,10 @@ export class Stockade {
   #take({ id, result, error, method, params }) {
     if (method === "exec.output") {
       this.#waiting.get(params.id)?.hear?.(params.stream, Buffer.from(params.dataBase64, "base64"));
+      return;
+    }
+    if (method !== undefined) {
+      this.#told?.(method, params);
       return;
     }
     const waiting = this.#waiting.get(id);

@@ -25,10 +25,11 @@ class StockadeError(Exception):
 
 
 class Stockade:
-    """A server that ends with this object, or with `socket_path` one that is there already."""
+    """A server that ends with this object, or with `socket_path` one that is there already. `told(method, params)` is called for
+    every other notification, such as `policy.changed`, on the thread that reads."""
 
-    def __init__(self, command=("stockade", "serve"), socket_path=None):
-        self._process = None
+    def __init__(self, command=("stockade", "serve"), socket_path=None, told=None):
+        self._process, self._told = None, told
         if socket_path is None:
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
@@ -77,6 +78,10 @@ class Stockade:
                 piece = answer["params"]
                 if hear := self._hearing.get(piece["id"]):
                     hear(piece["stream"], base64.b64decode(piece["dataBase64"]))
+                continue
+            if "method" in answer:
+                if self._told:
+                    self._told(answer["method"], answer["params"])
                 continue
             self._hearing.pop(answer["id"], None)
             future = self._waiting.pop(answer["id"], None)
