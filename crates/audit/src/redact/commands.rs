@@ -57,7 +57,7 @@ fn within(text: &str, depth: usize, found: &mut Vec<Range<usize>>) {
 /// Finds what is secret in words that may be commands: those of which the shell makes one, and that hold several.
 fn commands_of(text: &str, span: Span, words: &[&str], depth: usize, found: &mut Vec<Range<usize>>) {
     let may_be = |word: &&str| word.contains(' ') && word.len() < span.end.saturating_sub(span.start);
-    if !words.iter().skip(1).any(|word| may_be(word)) {
+    if !words.iter().skip(1).any(may_be) {
         return;
     }
     let places = locate(text, span, words);
