@@ -385,6 +385,11 @@ impl Outcome {
         if groups.ran_out_of_processes() && self.end != End::Exited(0) {
             self.too_many_processes();
         }
+        // What the command had started was ended for it, and the command went on and failed.
+        let ran_out = groups.memory().is_some_and(|(killed, _)| killed) && self.end != End::Exited(0);
+        if ran_out && !self.denials.contains(&Denial::Memory) {
+            self.denials.insert(0, Denial::Memory);
+        }
         self
     }
 

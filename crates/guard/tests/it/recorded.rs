@@ -65,10 +65,11 @@ fn said(record: &AuditRecord, name: &str) -> String {
 #[test]
 fn every_sandbox_says_on_record_what_held_and_why_it_ended() {
     let none = |_: &mut SandboxSpec| {};
-    let rows: [(&str, bool, Change<'_>, &[&str]); 8] = [
+    let rows: [(&str, bool, Change<'_>, &[&str]); 9] = [
         ("true", false, &none, &["None"]),
         ("exit 3", false, &none, &["exit code 3"]),
-        ("kill -TERM $$", false, &none, &["signal 15"]),
+        // Bubblewrap tells of a signal as shells do.
+        ("kill -TERM $$", false, &none, &["signal 15", "exit code 143"]),
         (
             "sleep 30",
             false,
@@ -79,11 +80,13 @@ fn every_sandbox_says_on_record_what_held_and_why_it_ended() {
             "while :; do :; done",
             false,
             &|spec| spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1)),
-            &["processor time"],
+            &["processor time", "exit code 152"],
         ),
         ("sleep 30", true, &none, &["cancelled"]),
         // Without a control group the program is refused the memory, and says so by its own code.
         ("exec python3 -c 'x = bytearray(200000000)'", false, &none, &["memory", "exit code 1"]),
+        // The shell goes on when what it started is ended by the kernel.
+        ("python3 -c 'x = bytearray(200000000)'; exit 9", false, &none, &["memory", "exit code 9"]),
         ("/no/such/program", false, &none, &["exit code 127"]),
     ];
     for backend in BACKENDS {
