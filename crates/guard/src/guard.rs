@@ -149,7 +149,7 @@ impl Guard {
     pub(crate) fn excludes(&self, text: &str) -> bool {
         let Some(policy) = self.0.exclusions.policy() else { return false };
         let decide = |place: &CommandContext| policy.decide(text, &ReadOptions::default(), place);
-        Exclusions::excludes(&decide_on_disk(self.command_place(), decide).0)
+        self.0.exclusions.excludes(&decide_on_disk(self.command_place(), decide).0)
     }
 
     /// Whether both are the same, and not only alike.

@@ -87,7 +87,8 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.execSandbox.excludedCommands", Texts, "[]", Intersect,
             "Commands that run outside of the sandbox, with all rights of whoever runs them: `docker ps` is exactly that, `docker logs **` \
              whatever begins so. Every program of a command must be excluded by itself; with a redirection, a variable, a \
-             substitution or anything dangerous it stays in the sandbox. Each run is on record as a warning."),
+             substitution or anything dangerous it stays in the sandbox; what belongs into one because it runs what cannot be seen, such as \
+             `docker compose up -d`, is excluded if it is written out to its last word. Each run is on record as a warning."),
         key("agents.<id>.skills.execSandbox.onUnavailable", Word(OnUnavailable::NAMES), "\"refuse\"", Stricter,
             "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
              and its decision and outcome say so."),
