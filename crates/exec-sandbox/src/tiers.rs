@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::backends::request::EngineFacts;
 use crate::choices::SandboxBackend;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{Entry, HostFacts, Kernel};
@@ -24,14 +25,16 @@ pub enum Held {
 }
 
 /// The kinds of sandboxes, the strongest first.
-const TIERS: [SandboxBackend; 3] = [SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock];
+const TIERS: [SandboxBackend; 4] =
+    [SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock, SandboxBackend::Docker];
 
 /// Returns what holds of each property in each kind of sandbox that an ordinary user makes on a machine of today, where no
-/// control group may be made, for a command that is bounded in every way: native, bubblewrap, Landlock.
-pub fn tier_table() -> Result<Vec<(Property, [Held; 3])>, Refusal> {
-    let [native, bwrap, landlock] = TIERS.map(promised);
-    let all = [native?, bwrap?, landlock?];
-    let rows = Property::all().map(|property| (property, [0, 1, 2].map(|at| held(all.get(at), property))));
+/// control group may be made, for a command that is bounded in every way: native, bubblewrap, Landlock, and a container of an
+/// engine that has control groups of its own, from an image that is named by its digest.
+pub fn tier_table() -> Result<Vec<(Property, [Held; 4])>, Refusal> {
+    let [native, bwrap, landlock, container] = TIERS.map(promised);
+    let all = [native?, bwrap?, landlock?, container?];
+    let rows = Property::all().map(|property| (property, [0, 1, 2, 3].map(|at| held(all.get(at), property))));
     Ok(rows.collect())
 }
 
@@ -42,6 +45,21 @@ fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
     spec.backend = backend;
     spec.limits.processors = crate::Limit::AtMost(1);
     spec.limits.disk = crate::Limit::AtMost(1 << 30);
+    let digest = format!("sha256:{}", "0".repeat(64));
+    spec.container.image = Some(digest.clone());
+    let engine = EngineFacts {
+        client: "/usr/bin/docker".into(),
+        image_id: digest,
+        path: None,
+        volumes: Vec::new(),
+        filters: true,
+        bounds_memory: true,
+        bounds_processes: true,
+        bounds_processors: true,
+        most_processes: 1024,
+        has_init: true,
+        is_rootless: false,
+    };
     let facts = HostFacts {
         entries: [workspace, "/usr".into(), "/home/u".into()].map(|path| (path, Entry::Folder)).into(),
         home: "/home/u".into(),
@@ -49,6 +67,7 @@ fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
         group: 1000,
         workspace_owner: Some((1000, 1000)),
         kernel: Kernel { namespaces: true, landlock: 6, seccomp: true, mediation: true },
+        engine: Some(Ok(engine)),
         bubblewrap: Some(Path::new("/usr/bin/bwrap").into()),
         ..HostFacts::default()
     };

@@ -18,10 +18,13 @@ every result lists what was enforced for this command, and what was not.
 - **bwrap** has bubblewrap make the namespaces. It is taken where the kernel gives namespaces to bubblewrap alone, and never by root.
 - **landlock** has no namespaces and so no view of its own: names outside are seen, and what exists in the workspace can be changed. It is
   never taken by itself for root, whose command runs as the owner of the workspace with it.
+- **docker** and **podman** make a container of an image that somebody names. It is never taken by itself, and needs an engine, whose daemon
+  runs as root with Docker. With `--runtime runsc` the command has a kernel of its own, by gVisor. `stockade backends` says what an engine has.
 
 The table is for an ordinary user on a kernel with Landlock 6 (Linux 6.12), for a command without network, bounded in every way, and
 where no control group may be made. With one (as root, or where it is delegated), `memory`, `total-memory`, `process-count` and
-`priority` are held by it, sockets and pipes included.
+`priority` are held by it, sockets and pipes included. An engine of containers has control groups of its own; Podman of an ordinary user has
+them with version 2 alone.
 
 ";
 
@@ -35,7 +38,7 @@ What holds nowhere:
 - What is obeyed by programs outside under a name that nobody knows yet stays where the command left it.
 - The rates of disks and processors are shared with everybody on the machine; behind Landlock, and before Linux 5.19, so are locks on
   files that may be read.
-- A hole in the kernel is a hole in all three; where it is one in namespaces, the native sandbox has a wall more.
+- A hole in the kernel is a hole in all of them, but for one with a kernel of its own; where it is one in namespaces, the native sandbox has a wall more.
 
 Each attack that was tried and what answers it stands in the [ledger](../../LEDGER.md).
 ";
@@ -52,7 +55,8 @@ fn the_table_of_tiers_is_fresh() {
 
 fn text() -> String {
     let rows = tier_table().unwrap();
-    let mut text = format!("{HEAD}| property | native | bwrap | landlock |\n|---|---|---|---|\n");
+    let mut text =
+        format!("{HEAD}| property | native | bwrap | landlock | docker, podman |\n|---|---|---|---|---|\n");
     for (property, cells) in rows {
         let cells = cells.iter().map(cell).collect::<Vec<_>>().join(" | ");
         text.push_str(&format!("| `{}`: {property} | {cells} |\n", property.name()));
@@ -79,8 +83,9 @@ fn the_first_sandbox_is_the_strongest() {
         Held::InPart(..) => 1,
         _ => 0,
     };
-    for (property, [native, bwrap, landlock]) in rows {
+    for (property, [native, bwrap, landlock, container]) in rows {
         assert!(rank(&native) >= rank(&bwrap), "{property:?}: {native:?} {bwrap:?}");
+        assert!(rank(&container) < 2 || property != Property::SecondWall, "{container:?}");
         let is_named = rank(&landlock) < 2 || !matches!(property, Property::Files | Property::ProtectedNames);
         assert!(is_named, "{property:?}: {landlock:?}");
     }
