@@ -137,9 +137,11 @@ impl House {
         folder.join(name)
     }
 
-    /// A path of a row, in this home.
+    /// A word of a row: `HOME` is this home, and `OURS` the network that this program is in.
     fn path(&self, text: &str) -> String {
+        let network = fs::read_link("/proc/self/ns/net").unwrap();
         text.replace("HOME", &self.home().display().to_string())
+            .replace("OURS", &network.display().to_string())
     }
 
     fn config(&self) -> Config {
