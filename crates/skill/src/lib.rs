@@ -2,7 +2,7 @@
 //!
 //! - [`SkillManifest::read`]: the head of a `SKILL.md` in one of five [`Dialect`]s, and what is wrong with it.
 //! - [`head_surfaces`], [`load_commands`]: what runs, or lets something run, before a model is asked.
-//! - [`settings_surfaces`], [`binary`], [`is_program`]: the same of the files beside it.
+//! - [`settings_surfaces`], [`binary()`], [`is_program`]: the same of the files beside it.
 //! - [`substitute`]: arguments, filled in once.
 //! - [`SkillFrame`]: the tags around a skill in a prompt, which nothing in it can close, open or imitate.
 //!

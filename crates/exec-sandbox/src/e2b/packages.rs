@@ -31,7 +31,7 @@ impl Packages {
             Self::Apt => &["sudo", "-n", "apt-get", "install", "-y", "--no-install-recommends", "--"],
         };
         let words = words.iter().copied().chain(names.iter().map(AsRef::as_ref));
-        Ok(E2bCommand::new(words.map(str::to_owned)))
+        Ok(E2bCommand::of(words.map(str::to_owned)))
     }
 }
 

@@ -33,7 +33,7 @@ pub struct E2bCommand {
 
 impl E2bCommand {
     /// A command with a minute's time and ten million bytes of output.
-    pub fn new(words: impl IntoIterator<Item = String>) -> Self {
+    pub fn of(words: impl IntoIterator<Item = String>) -> Self {
         let variables = BTreeMap::new();
         Self {
             words: words.into_iter().collect(),

@@ -246,20 +246,20 @@ impl Sight {
         let is_one_too_many = self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING;
         let until_then = move || {
             let shown = seen.listener.get().map(OwnedFd::as_fd);
+            let mut reply = None;
             while let Some(shown) = shown.filter(|shown| raw::still_waits(*shown, &notice)) {
-                if let Some(reply) = waits.try_again() {
-                    send(shown, &notice, reply);
-                    break;
-                }
                 // The kernel would wake it for a signal that it handles, and not from here.
-                if let Some(error) = Caller::of(shown, &notice).interrupted() {
-                    raw::answer(shown, &notice, Err(error)).ok();
-                    break;
-                }
+                let interrupted = || Caller::of(shown, &notice).interrupted().map(Err);
+                reply = waits.try_again().or_else(interrupted);
                 let mut ends = [PollFd::new(&seen.ends, PollFlags::IN)];
-                if wait(&mut ends, Some(PAUSE)).is_err() || !ends[0].revents().is_empty() {
+                if reply.is_some() || wait(&mut ends, Some(PAUSE)).is_err() || !ends[0].revents().is_empty() {
                     break;
                 }
+            }
+            // What was opened for it goes first: whoever is answered may close its own at once, and nothing is locked by then.
+            drop(waits);
+            if let (Some(shown), Some(reply)) = (shown, reply) {
+                send(shown, &notice, reply);
             }
             seen.waiting.fetch_sub(1, Ordering::Relaxed);
         };

@@ -269,10 +269,10 @@ pub(crate) fn with_user_namespace<T>(
         if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
             raw::exit(1);
         }
-        // It may have died before the line above.
+        // The parent may die while the first line is carried out, and then neither sees the other go. So this looks again, and
+        // nothing waits for ever. Every signal but SIGKILL is blocked.
         while raw::is_child_of(parent) {
-            // Every signal but SIGKILL is blocked, so this never ends by itself.
-            raw::pause();
+            raw::wait_milliseconds(500);
         }
         raw::exit(1);
     }

@@ -86,7 +86,7 @@ impl Drop for Fake {
 }
 
 fn shell(script: &str) -> E2bCommand {
-    E2bCommand::new(["/bin/sh", "-c", script].map(str::to_owned))
+    E2bCommand::of(["/bin/sh", "-c", script].map(str::to_owned))
 }
 
 fn printed(sandbox: &E2bSandbox, command: &E2bCommand) -> (Option<i32>, String, String) {
@@ -112,7 +112,7 @@ fn a_sandbox_is_made_used_and_gone() {
     assert!(stderr.contains(sandbox.id()), "{stderr}");
     // No shell reads the words of a command.
     let words = ["echo", "$(id)", ";", "a b"].map(str::to_owned);
-    assert_eq!(printed(&sandbox, &E2bCommand::new(words)).1, "$(id) ; a b\n");
+    assert_eq!(printed(&sandbox, &E2bCommand::of(words)).1, "$(id) ; a b\n");
     assert_eq!(printed(&sandbox, &shell("kill -9 $$")).0, None);
 
     let bytes: Vec<u8> = (0..=255).collect();
@@ -216,9 +216,9 @@ fn what_is_wrong_is_said_with_what_helps() {
         E2bError::NotFound("template 'none' not found".to_owned())
     );
     let sandbox = fake.sandbox();
-    let missing = sandbox.run(&E2bCommand::new(["no-such-program".to_owned()]), &mut |_, _| {});
+    let missing = sandbox.run(&E2bCommand::of(["no-such-program".to_owned()]), &mut |_, _| {});
     assert!(matches!(missing, Err(E2bError::Refused(_))), "{missing:?}");
-    assert!(matches!(sandbox.run(&E2bCommand::new([]), &mut |_, _| {}), Err(E2bError::Plain(_))));
+    assert!(matches!(sandbox.run(&E2bCommand::of([]), &mut |_, _| {}), Err(E2bError::Plain(_))));
     let mut settings = fake.settings();
     settings.api = Some("http://127.0.0.1:9".to_owned());
     assert!(matches!(

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "makes repositories and looks at them")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -187,7 +188,13 @@ fn repositories_by_another_name_are_not_armed() {
     );
     assert_eq!(read(&module.join("config")), config);
     assert!(!module.join("hooks/post-checkout").exists());
-    assert!(!live.workspace().join("docs/config").exists());
+    // What was written was refused, and the file that lay there meanwhile is empty.
+    let armed = live.workspace().join("docs/config");
+    assert_eq!(fs::read(&armed).unwrap_or_default(), b"");
+    assert!(
+        !armed.exists() || armed.metadata().unwrap().permissions().mode() & 0o022 == 0,
+        "others may write it"
+    );
     assert!(live.workspace().join("plain/config").exists(), "that is no repository");
     assert!(live.workspace().join("good/config").exists(), "that one runs nothing");
 }

@@ -50,12 +50,6 @@ pub(crate) fn send_signal(pid: i32, signal: c_int) -> Result {
     done(unsafe { libc::syscall(libc::SYS_kill, pid, signal) })
 }
 
-/// Waits for a signal that is not blocked.
-pub(crate) fn pause() {
-    // SAFETY: it takes nothing to read or write: no descriptors, no time limit.
-    done(unsafe { libc::syscall(libc::SYS_ppoll, 0usize, 0, 0usize, 0usize, 0) }).ok();
-}
-
 /// Waits.
 pub(crate) fn wait_milliseconds(milliseconds: i64) {
     let mut time = [0, milliseconds * 1_000_000];

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 
 use super::how::{How, finish};
@@ -63,7 +63,9 @@ pub(super) fn begin(names: &Names, place: NameInFolder, how: How) -> Option<Done
     if raw::is_written(file.as_fd()) != Ok(true) {
         return None;
     }
-    if let Err(error) = put(&[], how.mode | Mode::RUSR | Mode::WUSR, &place) {
+    // As the file was made: the mask of the command counts for both.
+    let mode = Mode::from_raw_mode(fstat(&given).ok()?.st_mode & 0o777);
+    if let Err(error) = put(&[], mode | Mode::RUSR | Mode::WUSR, &place) {
         return Some(Err(error));
     }
     let there = stamp_of(place.folder.as_fd(), Path::new(&place.name)).ok()?.file;
