@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 use stockade_guard::policy::SkillTools;
 use stockade_guard::policy::tools::SkillTool;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{AdmitOptions, Dialect, LoadedSkill, SkillManifest, SkillSource, admit};
+use stockade_guard::{
+    Admission, AdmitOptions, Dialect, LoadedSkill, ProblemLevel, SkillManifest, SkillSource, admit,
+};
 
 /// One row: whether the skill is let in, and what its head is read as.
 pub(super) fn row(row: &Value) -> Option<Result<(), String>> {
@@ -16,8 +18,11 @@ pub(super) fn row(row: &Value) -> Option<Result<(), String>> {
         Err(error) => return Some(Err(error.to_string())),
     };
     let problems = format!("{:?}", admission.report().problems);
+    let is_told = says_why_the_head_is_not_read(row, &admission);
     let checked = match (admission.loaded(), wanted) {
         (None, false) => Ok(()),
+        // A head that cannot be read is told of; a text without one still comes in flagged.
+        (Some(_), false) if is_told => Ok(()),
         (Some(_), false) => Err("let in, and should not be".to_owned()),
         (None, true) => Err(format!("turned away: {problems}")),
         (Some(skill), true) => compare(row, &skill),
@@ -106,4 +111,11 @@ fn without(object: Value, left_out: impl Fn(&Value) -> bool) -> Value {
         Value::Object(map) => map.into_iter().filter(|(_, value)| !left_out(value)).collect(),
         other => other,
     }
+}
+
+/// Whether the row asks for the reading of a head alone, and the skill is flagged with what is wrong with it.
+fn says_why_the_head_is_not_read(row: &Value, admission: &Admission) -> bool {
+    row["fn"] == "frontmatter"
+        && matches!(admission, Admission::Flagged(_))
+        && admission.report().problems.iter().any(|problem| problem.level > ProblemLevel::Note)
 }
