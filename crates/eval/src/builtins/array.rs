@@ -1,6 +1,12 @@
-//! `Array`.
+//! `Array`: its table, how lists are made, and what looks at them or writes them.
 
-use std::cmp::Ordering;
+mod called;
+mod change;
+mod order;
+
+use called::{Direction, Look, every, filter, find, flat_map, for_each, map, reduce, some};
+use change::{copy_within, fill, pop, push, reverse, shift, splice, to_reversed, to_spliced, unshift, with};
+use order::{sort, to_sorted};
 
 use super::{Method, argument, method_row, place};
 use crate::machine::{Key, Machine, Run};
@@ -61,21 +67,6 @@ pub(super) static METHODS: &[Method] = &[
     method_row("values", 0, |machine, this, _| through(machine, this, Part::Value)),
     method_row("with", 2, with),
 ];
-
-/// What a search looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    Item,
-    Place,
-    LastItem,
-    LastPlace,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Forwards,
-    Backwards,
-}
 
 pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     match arguments {
@@ -187,25 +178,6 @@ fn to_locale_string(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]
     joined(machine, &texts, ",")
 }
 
-/// Moves a part of a list over another one.
-fn copy_within(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let len = len_of(machine, this)?;
-    let to = place(machine, argument(arguments, 0), len, 0)?;
-    let start = place(machine, argument(arguments, 1), len, 0)?;
-    let end = place(machine, argument(arguments, 2), len, len)?;
-    let count = end.saturating_sub(start).min(len - to);
-    machine.bytes(count * size_of::<Value>())?;
-    let items = machine.items_mut(this)?;
-    if items.len() < len {
-        return Err(machine.forbidden("the list became shorter while its part was asked for", None));
-    }
-    let moved: Vec<Value> = items.get(start..(start + count).min(items.len())).unwrap_or_default().to_vec();
-    for (place, item) in items.iter_mut().skip(to).zip(moved) {
-        *place = item;
-    }
-    Ok(this.clone())
-}
-
 fn len_of(machine: &mut Machine<'_>, this: &Value) -> Run<usize> {
     let len = machine.this_list(this, "this")?;
     machine.steps(len / 4)?;
@@ -231,74 +203,6 @@ fn concat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.array(out)
 }
 
-fn every(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    machine.this_list(this, "every")?;
-    let mut holds = true;
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, _, _, answer| {
-        holds = answer.is_truthy();
-        Ok(holds)
-    })?;
-    Ok(holds.into())
-}
-
-fn some(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    machine.this_list(this, "some")?;
-    let mut holds = false;
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, _, _, answer| {
-        holds = answer.is_truthy();
-        Ok(!holds)
-    })?;
-    Ok(holds.into())
-}
-
-fn for_each(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    machine.this_list(this, "forEach")?;
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, _, _, _| Ok(true))?;
-    Ok(Value::Undefined)
-}
-
-fn map(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let len = machine.this_list(this, "map")?;
-    let mut out = Vec::new();
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, at, _, answer| {
-        out.resize(at, Value::Hole);
-        out.push(answer);
-        Ok(true)
-    })?;
-    out.resize(len, Value::Hole);
-    machine.array(out)
-}
-
-fn filter(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    machine.this_list(this, "filter")?;
-    let mut out = Vec::new();
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, _, item, answer| {
-        if answer.is_truthy() {
-            out.push(item.clone());
-        }
-        Ok(true)
-    })?;
-    machine.array(out)
-}
-
-fn find(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], look: Look) -> Run {
-    let len = machine.this_list(this, "find")?;
-    let function = argument(arguments, 0);
-    machine.callback(function)?;
-    let backwards = matches!(look, Look::LastItem | Look::LastPlace);
-    for step in 0..len {
-        let at = if backwards { len - 1 - step } else { step };
-        let item = machine.item(this, at);
-        if machine
-            .call(function, argument(arguments, 1), &[item.clone(), at.into(), this.clone()])?
-            .is_truthy()
-        {
-            return Ok(if matches!(look, Look::Item | Look::LastItem) { item } else { at.into() });
-        }
-    }
-    Ok(if matches!(look, Look::Item | Look::LastItem) { Value::Undefined } else { Value::Number(-1.0) })
-}
-
 fn flat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let depth = match argument(arguments, 0) {
         Value::Undefined => 1.0,
@@ -320,11 +224,6 @@ fn flatten(machine: &mut Machine<'_>, list: &Value, depth: f64, out: &mut Vec<Va
         }
     }
     Ok(())
-}
-
-fn flat_map(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let lists = map(machine, this, arguments)?;
-    flat(machine, &lists, &[])
 }
 
 fn includes(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -401,69 +300,6 @@ fn to_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     joined(machine, this, ",")
 }
 
-fn pop(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    Ok(machine.items_mut(this)?.pop().map_or(Value::Undefined, |item| item.or_undefined()))
-}
-
-fn push(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    machine.bytes(size_of_val(arguments))?;
-    let items = machine.items_mut(this)?;
-    items.extend_from_slice(arguments);
-    Ok(items.len().into())
-}
-
-fn shift(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    len_of(machine, this)?;
-    let items = machine.items_mut(this)?;
-    Ok(if items.is_empty() { Value::Undefined } else { items.remove(0).or_undefined() })
-}
-
-fn unshift(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    len_of(machine, this)?;
-    machine.bytes(size_of_val(arguments))?;
-    let items = machine.items_mut(this)?;
-    items.splice(0..0, arguments.iter().cloned());
-    Ok(items.len().into())
-}
-
-fn reduce(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], direction: Direction) -> Run {
-    let len = machine.this_list(this, "reduce")?;
-    let function = argument(arguments, 0);
-    machine.callback(function)?;
-    let place = |step: usize| if direction == Direction::Forwards { step } else { len - 1 - step };
-    let mut sum = arguments.get(1).cloned();
-    for at in (0..len).map(place) {
-        machine.steps(1)?;
-        if !machine.has_item(this, at) {
-            continue;
-        }
-        let item = machine.item(this, at);
-        sum = Some(match sum {
-            None => item,
-            Some(sum) => machine.call(function, &Value::Undefined, &[sum, item, at.into(), this.clone()])?,
-        });
-    }
-    match sum {
-        Some(sum) => Ok(sum),
-        None => Err(machine
-            .type_error_fix("Reduce of empty array with no initial value", "give it one: reduce(f, 0)")),
-    }
-}
-
-fn reverse(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    // What has less than two items is as it was, and may be frozen.
-    if len_of(machine, this)? > 1 {
-        machine.items_mut(this)?.reverse();
-    }
-    Ok(this.clone())
-}
-
-fn to_reversed(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    let mut items = copy(machine, this)?;
-    items.reverse();
-    machine.array(items)
-}
-
 fn slice(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let len = machine.this_list(this, "slice")?;
     let start = place(machine, argument(arguments, 0), len, 0)?;
@@ -472,139 +308,4 @@ fn slice(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let part =
         machine.items(this).and_then(|items| items.get(start..end.max(start))).unwrap_or_default().to_vec();
     machine.array(part)
-}
-
-fn fill(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let len = len_of(machine, this)?;
-    let start = place(machine, argument(arguments, 1), len, 0)?;
-    let end = place(machine, argument(arguments, 2), len, len)?;
-    let value = argument(arguments, 0);
-    if let Some(part) = machine.items_mut(this)?.get_mut(start..end.max(start)) {
-        part.fill(value.clone());
-    }
-    Ok(this.clone())
-}
-
-/// Where a splice begins, and how many items it takes away.
-fn cut(machine: &mut Machine<'_>, len: usize, arguments: &[Value]) -> Run<(usize, usize)> {
-    let start = place(machine, argument(arguments, 0), len, 0)?;
-    let count = match arguments {
-        [] => 0,
-        [_] => len - start,
-        [_, count, ..] => machine.integer_of(count)?.clamp(0.0, (len - start) as f64) as usize,
-    };
-    Ok((start, count))
-}
-
-fn splice(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let len = len_of(machine, this)?;
-    let (start, count) = cut(machine, len, arguments)?;
-    let new = arguments.get(2..).unwrap_or_default();
-    machine.bytes(size_of_val(new))?;
-    let removed: Vec<Value> =
-        machine.items_mut(this)?.splice(start..start + count, new.iter().cloned()).collect();
-    machine.array(removed)
-}
-
-fn to_spliced(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let mut items = copy(machine, this)?;
-    let (start, count) = cut(machine, items.len(), arguments)?;
-    let new = arguments.get(2..).unwrap_or_default();
-    items.splice(start..start + count, new.iter().cloned());
-    machine.array(items)
-}
-
-fn with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let mut items = copy(machine, this)?;
-    let at = machine.integer_of(argument(arguments, 0))?;
-    let at = if at < 0.0 { items.len() as f64 + at } else { at };
-    match items.get_mut(at.max(0.0) as usize) {
-        Some(item) if at >= 0.0 => *item = argument(arguments, 1).clone(),
-        _ => return Err(machine.range_error("Invalid index")),
-    }
-    machine.array(items)
-}
-
-fn sort(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let function = argument(arguments, 0);
-    if !matches!(function, Value::Undefined) {
-        machine.callback(function)?;
-    }
-    let items = copy_with_holes(machine, this)?;
-    let len = items.len();
-    let there: Vec<Value> = items.into_iter().filter(|item| !matches!(item, Value::Hole)).collect();
-    let mut sorted = sorted(machine, there, function)?;
-    sorted.resize(len, Value::Hole);
-    let items = machine.items_mut(this)?;
-    let behind = items.get(len..).unwrap_or_default().to_vec();
-    sorted.extend(behind);
-    *items = sorted;
-    Ok(this.clone())
-}
-
-fn to_sorted(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    if !matches!(argument(arguments, 0), Value::Undefined) {
-        machine.callback(argument(arguments, 0))?;
-    }
-    let items = copy(machine, this)?;
-    let sorted = sorted(machine, items, argument(arguments, 0))?;
-    machine.array(sorted)
-}
-
-/// Sorts, stably; `undefined` comes last. A comparison that contradicts itself gives some order, in bounded time.
-fn sorted(machine: &mut Machine<'_>, items: Vec<Value>, function: &Value) -> Run<Vec<Value>> {
-    let is_there = |value: &Value| !matches!(value, Value::Undefined);
-    let (there, missing): (Vec<Value>, Vec<Value>) = items.into_iter().partition(is_there);
-    let mut sorted = if matches!(function, Value::Undefined) {
-        let mut keyed = Vec::with_capacity(there.len());
-        for value in there {
-            keyed.push((machine.text_of(&value)?, value));
-        }
-        let looked_at: usize = keyed.iter().map(|(text, _)| 1 + text.as_str().len() / 16).sum();
-        machine.steps(looked_at.saturating_mul(keyed.len().max(2).ilog2() as usize))?;
-        keyed.sort_by(|(one, _), (two, _)| match (one == two, one.is_before(two)) {
-            (true, _) => Ordering::Equal,
-            (_, true) => Ordering::Less,
-            _ => Ordering::Greater,
-        });
-        keyed.into_iter().map(|(_, value)| value).collect()
-    } else {
-        machine.callback(function)?;
-        merge_sort(machine, there, function)?
-    };
-    sorted.extend(missing);
-    Ok(sorted)
-}
-
-/// From the bottom up, so that it never recurses. The comparison is a function of the program: it may fail.
-fn merge_sort(machine: &mut Machine<'_>, mut items: Vec<Value>, function: &Value) -> Run<Vec<Value>> {
-    let mut width = 1;
-    while width < items.len() {
-        machine.steps(items.len() / 4)?;
-        let mut merged = Vec::with_capacity(items.len());
-        for run in items.chunks(width * 2) {
-            let (left, right) = run.split_at(width.min(run.len()));
-            merge(machine, left, right, function, &mut merged)?;
-        }
-        items = merged;
-        width *= 2;
-    }
-    Ok(items)
-}
-
-fn merge(
-    machine: &mut Machine<'_>,
-    left: &[Value],
-    right: &[Value],
-    function: &Value,
-    merged: &mut Vec<Value>,
-) -> Run<()> {
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    while let (Some(one), Some(two)) = (left.peek(), right.peek()) {
-        let order = machine.call(function, &Value::Undefined, &[(*one).clone(), (*two).clone()])?;
-        let takes_right = machine.number_of(&order)? > 0.0;
-        merged.extend(if takes_right { right.next() } else { left.next() }.cloned());
-    }
-    merged.extend(left.chain(right).cloned());
-    Ok(())
 }
