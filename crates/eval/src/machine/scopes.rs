@@ -106,8 +106,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Where a name stands: its scope, and its place there.
-    fn find(&mut self, name: Symbol) -> Run<Option<(usize, usize)>> {
+    /// Where a name stands, as its scope and its place there, and what it cost to find that out.
+    fn search(&self, name: Symbol) -> (Option<(usize, usize)>, usize) {
         let (mut scope, mut steps) = (Some(self.scope), 0);
         let found = loop {
             let Some(id) = scope.map(|id| id.0 as usize) else { break None };
@@ -118,8 +118,13 @@ impl Machine<'_> {
             }
             scope = here.outer;
         };
-        if steps >= 8 {
-            self.steps(steps / 8)?;
+        (found, steps / 8)
+    }
+
+    fn find(&mut self, name: Symbol) -> Run<Option<(usize, usize)>> {
+        let (found, steps) = self.search(name);
+        if steps > 0 {
+            self.steps(steps)?;
         }
         Ok(found)
     }
@@ -129,23 +134,13 @@ impl Machine<'_> {
         Ok(self.scopes.get_mut(id).and_then(|scope| scope.names.get_mut(at)))
     }
 
-    /// The number that a name of the scopes close by stands for; none where it is anything else.
+    /// The number that a name stands for; none where it is anything else, or has to be searched for at a cost.
     pub(super) fn number_of_name(&self, name: Symbol) -> Option<f64> {
-        let mut scope = self.scope;
-        for _ in 0..4 {
-            let here = self.scopes.get(scope.0 as usize)?;
-            if let Some(slot) = here.names.iter().take(8).find(|slot| slot.name == name) {
-                return match slot.value {
-                    Some(Value::Number(number)) => Some(number),
-                    _ => None,
-                };
-            }
-            if here.names.len() > 8 {
-                return None;
-            }
-            scope = here.outer?;
+        let (Some((id, at)), 0) = self.search(name) else { return None };
+        match self.scopes.get(id)?.names.get(at)?.value {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
         }
-        None
     }
 
     /// The number that a variable holds; none where it holds anything else, or never changes.
