@@ -7,7 +7,7 @@ mod seek;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -69,8 +69,9 @@ impl JsonLines {
     /// Opens the file to read it alone.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         let failed = |error| unusable(path, "opening it", error);
-        let file = File::open(path).map_err(failed)?;
-        let head = File::open(head_path(path)).or_else(|_| File::open("/dev/null")).map_err(failed)?;
+        let file = turn::open_at_once(path).map_err(failed)?;
+        let head = turn::open_at_once(&head_path(path));
+        let head = head.or_else(|_| File::open("/dev/null")).map_err(failed)?;
         Self::of(path, file, head)
     }
 
@@ -172,11 +173,12 @@ impl JsonLines {
 
     /// Returns where the trail ends, from its last bytes.
     fn last_of(&self, tail: &[u8]) -> Result<Head, AuditError> {
-        let Some(line) =
-            tail.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().filter(|line| !line.is_empty())
-        else {
+        if tail.is_empty() {
             return Ok(Head::default());
-        };
+        }
+        // An empty line is no record: a trail that many of them hide is not empty.
+        let lines = tail.strip_suffix(b"\n").unwrap_or(tail);
+        let line = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         let damaged = |reason: String| AuditError::Damaged { path: self.path.clone(), id: 0, reason };
         let record: AuditRecord = serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
         record.head().ok_or_else(|| damaged("its time cannot be read".to_owned()))
@@ -200,8 +202,13 @@ impl JsonLines {
     }
 
     fn all_open_runs(&self) -> Result<OpenRuns, AuditError> {
+        self.open_runs_behind(0)
+    }
+
+    /// Starts without an end behind the record of this number, as the records say.
+    fn open_runs_behind(&self, id: u64) -> Result<OpenRuns, AuditError> {
         let mut open = OpenRuns::default();
-        self.each(&mut |entry| {
+        self.scan_behind(id, &mut |entry| {
             if let Entry::Record(record) = entry {
                 open.see(&record);
             }
@@ -237,7 +244,7 @@ impl JsonLines {
     /// Shows the lines from this byte on.
     fn scan(&self, start: u64, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
         let failed = |error| self.unusable("reading its records", error);
-        let mut file = File::open(&self.path).map_err(failed)?;
+        let mut file = turn::open_at_once(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let mut lines = BufReader::new(file);
         let mut line = Vec::new();
@@ -297,12 +304,13 @@ impl Store for JsonLines {
         seal: Seal<'_>,
     ) -> Result<usize, AuditError> {
         self.locked(|trail| {
-            let lost: Vec<Draft> = trail
-                .open_runs()?
-                .into_runs()
-                .filter(|open| !is_alive(&open.writer))
-                .map(|open| cut_off(&open))
-                .collect();
+            let mut open = trail.open_runs()?;
+            let is_lost = |open: &OpenRun| !is_alive(&open.writer);
+            let Some(oldest) = open.oldest(is_lost) else { return Ok(0) };
+            // Whoever may write beside the trail must not have ends put on record: which runs are open, the records say.
+            open.replace_from(oldest, trail.open_runs_behind(oldest.saturating_sub(1))?);
+            kept::write(&trail.head, &trail.last()?, &open).ok();
+            let lost: Vec<Draft> = open.into_runs().filter(is_lost).map(|open| cut_off(&open)).collect();
             let count = lost.len();
             if count > 0 {
                 trail.write(lost, now, seal)?;
@@ -380,8 +388,7 @@ impl Store for JsonLines {
     }
 
     fn last_written(&self) -> Result<u64, AuditError> {
-        let text = fs::read_to_string(head_path(&self.path)).unwrap_or_default();
-        Ok(text.split(' ').next().and_then(|id| id.parse().ok()).unwrap_or(0))
+        Ok(kept::last(&self.head).unwrap_or(0))
     }
 }
 
@@ -407,13 +414,23 @@ fn line(record: &AuditRecord) -> String {
     serde_json::to_string(record).unwrap_or_default() + "\n"
 }
 
-/// Returns the last bytes of a file, enough for its last line and the one before.
+/// How much of the end of a file is read first: most lines are short.
+const FIRST_TAIL: u64 = 4 << 10;
+
+/// Returns the last bytes of a file, enough for its last line and what was begun behind it.
 fn tail(file: &File, length: u64) -> io::Result<Vec<u8>> {
     let most = 2 * u64::try_from(MAX_LINE_BYTES).unwrap_or(0);
-    let from = length.saturating_sub(most);
-    let mut bytes = vec![0; usize::try_from(length - from).unwrap_or(0)];
-    file.read_exact_at(&mut bytes, from)?;
-    Ok(bytes)
+    let mut wanted = FIRST_TAIL;
+    loop {
+        let from = length.saturating_sub(wanted);
+        let mut bytes = vec![0; usize::try_from(length - from).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, from)?;
+        let is_enough = bytes.iter().filter(|byte| **byte == b'\n').count() > 1;
+        if is_enough || from == 0 || wanted == most {
+            return Ok(bytes);
+        }
+        wanted = (4 * wanted).min(most);
+    }
 }
 
 fn head_path(path: &Path) -> PathBuf {

@@ -1,8 +1,10 @@
 //! Waiting for a turn at a file that several processes lock, and no longer than anybody should.
-#![expect(clippy::disallowed_methods, reason = "measures how long it waits")]
+#![expect(clippy::disallowed_methods, reason = "opens files, and measures how long it waits")]
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
@@ -16,6 +18,12 @@ pub(crate) enum Turn {
     Alone,
     /// Others may read, too.
     Reading,
+}
+
+/// Opens a file to read it. Where somebody put a pipe in its place, nobody waits for what comes through it.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 /// Locks a file.

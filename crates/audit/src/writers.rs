@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use crate::name::new_name;
 use crate::private::create_private_folder;
+use crate::turn::open_at_once;
 
 /// A writer. The file stays locked until this is dropped.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ pub(crate) fn is_alive(folder: &Path, name: &str) -> bool {
     if !is_name(name) {
         return false;
     }
-    match File::open(folder.join(name)) {
+    match open_at_once(&folder.join(name)) {
         Ok(file) => flock(&file, FlockOperation::NonBlockingLockExclusive).is_err(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
@@ -69,7 +70,7 @@ pub(crate) fn clear(folder: &Path) -> io::Result<()> {
         let name = entry?.file_name();
         let Some(name) = name.to_str().filter(|name| is_name(name)) else { continue };
         let path = folder.join(name);
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(file) = open_at_once(&path) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() && is_still_there(&file, &path) {
             // While it is locked here, whoever just made it finds it gone and makes another.
             fs::remove_file(&path).ok();

@@ -30,6 +30,17 @@ impl OpenRuns {
         }
     }
 
+    /// Returns the record of the oldest start of these.
+    pub(super) fn oldest(&self, is: impl Fn(&OpenRun) -> bool) -> Option<u64> {
+        self.0.iter().find(|(_, open)| is(open)).map(|(id, _)| *id)
+    }
+
+    /// Forgets what is known from this record on, and takes in what others say.
+    pub(super) fn replace_from(&mut self, id: u64, others: Self) {
+        self.0.split_off(&id);
+        self.0.extend(others.0);
+    }
+
     pub(super) fn into_runs(self) -> impl Iterator<Item = OpenRun> {
         self.0.into_values()
     }
@@ -38,10 +49,20 @@ impl OpenRuns {
 /// Remembers where the lines end. A crash may leave it some records behind or cut off, never ahead.
 pub(super) fn write(file: &File, head: &Head, open: &OpenRuns) -> io::Result<()> {
     let open = serde_json::to_string(open)?;
-    let said = format!("{:020} {}\n{open}\n", head.id, head.hash);
+    let said = format!("{:0DIGITS$} {}\n{open}\n", head.id, head.hash);
     let text = format!("{said}{}\n", to_hex(&Sha256::digest(said.as_bytes())));
     file.write_all_at(text.as_bytes(), 0)?;
     file.set_len(text.len() as u64)
+}
+
+/// How many digits the number of the last line has.
+const DIGITS: usize = 20;
+
+/// Reads the number of the last line alone.
+pub(super) fn last(file: &File) -> Option<u64> {
+    let mut digits = [0; DIGITS];
+    file.read_exact_at(&mut digits, 0).ok()?;
+    std::str::from_utf8(&digits).ok()?.parse().ok()
 }
 
 /// Reads what was remembered: the number and the digest of the last line, and what was open then.

@@ -4,6 +4,7 @@ use super::*;
 use crate::event::AuditEvent;
 use crate::kind::EventKind;
 use proptest::prelude::*;
+use std::fs;
 
 fn draft(kind: EventKind, run: Option<&str>) -> Draft {
     let event = AuditEvent::new(kind).with("command", "make test");
@@ -27,7 +28,8 @@ fn no_more_is_read_of_a_long_trail_than_of_a_short_one() {
     let read = [4_000, 16_000].map(|records| {
         let folder = tempfile::tempdir().unwrap();
         let mut drafts = vec![draft(EventKind::ToolAllowed, None); records];
-        drafts.insert(1, draft(EventKind::SandboxStarted, Some("lost")));
+        // What was cut off is among the newest; what is read to end it begins there.
+        drafts.insert(records - 10, draft(EventKind::SandboxStarted, Some("lost")));
         drop(trail(&folder, drafts));
         let before = read_so_far()?;
         let mut opened = JsonLines::open(&folder.path().join("audit.jsonl")).unwrap();
@@ -39,7 +41,7 @@ fn no_more_is_read_of_a_long_trail_than_of_a_short_one() {
         Some(read_so_far()? - before)
     });
     match read {
-        [Some(short), Some(long)] => assert!(long < short + (256 << 10), "{short} and {long}"),
+        [Some(short), Some(long)] => assert!(long < short + (64 << 10), "{short} and {long}"),
         _ => println!("skipped: the kernel does not count what is read"),
     }
 }

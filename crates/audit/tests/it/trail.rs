@@ -5,6 +5,7 @@ mod anchored;
 #[cfg(feature = "sqlite")]
 mod attacked;
 mod faults;
+mod head;
 #[cfg(feature = "sqlite")]
 mod planted;
 mod silenced;

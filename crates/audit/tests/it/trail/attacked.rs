@@ -56,6 +56,10 @@ def rechain(change):
     base = db(); disarm(base); all = rows(base); change(all); write(base, all); base.commit(); rearm(base); base.commit()
 
 def lines(): return open(path).read().splitlines()
+def keep():
+    last = json.loads(lines()[-1])
+    said = f"{last['id']:020} {last['hash']}\n{{}}\n"
+    open(path + ".head", "w").write(said + hashlib.sha256(said.encode()).hexdigest() + "\n")
 def put(all): open(path, "w").write("".join(line + "\n" for line in all))
 "#;
 
@@ -157,6 +161,26 @@ const ATTACKS: &[(&str, &str, &str)] = &[
         "lines are cut off, and what is kept of the end is removed",
         "audit.jsonl",
         "put(lines()[:6]); os.remove(path + '.head')",
+    ),
+    (
+        "lines are cut off, and what is kept of the end is made anew for what is left",
+        "audit.jsonl",
+        "put(lines()[:6]); keep()",
+    ),
+    (
+        "an older copy of lines is put back, with what is kept of its end",
+        "audit.jsonl",
+        "shutil.copy(copy, path); keep()",
+    ),
+    (
+        "another trail of lines is put in its place, with what is kept of its end",
+        "audit.jsonl",
+        "shutil.copy(copy.replace('older', 'other'), path); keep()",
+    ),
+    (
+        "a line is edited with a new digest, and what is kept of the end is made anew",
+        "audit.jsonl",
+        "all = lines(); all[-1] = all[-1].replace('sandbox', 'command'); put(all); keep()",
     ),
     ("something stands behind the last line", "audit.jsonl", "open(path, 'a').write('garbage')"),
     (
