@@ -37,111 +37,51 @@ enum Source {
 /// Where packages of Python and Node.js go. Tests look there.
 const PYTHON_TOOLS: &str = "target/tools/python";
 const NODE_TOOLS: &str = "target/tools/node";
+const PYTHON: &str = "target/tools/python/bin/python";
 
+#[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    Tool {
-        name: "rustfmt",
-        probe: &["cargo", "fmt", "--version"],
-        source: Source::Rustup("rustfmt"),
-        needed_by: "lint",
-    },
-    Tool {
-        name: "clippy",
-        probe: &["cargo", "clippy", "--version"],
-        source: Source::Rustup("clippy"),
-        needed_by: "lint",
-    },
-    Tool {
-        name: "a C++ compiler",
-        probe: &["c++", "--version"],
-        source: Source::Apt("g++"),
-        needed_by: "fuzz (it builds libFuzzer)",
-    },
-    Tool {
-        name: "a Redis server",
-        probe: &["redis-server", "--version"],
-        source: Source::Apt("redis-server"),
-        needed_by: "test (limits that machines share)",
-    },
-    Tool {
-        name: "git",
-        probe: &["git", "--version"],
-        source: Source::Apt("git"),
-        needed_by: "test (commits in a sandbox)",
-    },
-    Tool {
-        name: "Python",
-        probe: &["/usr/bin/python3", "--version"],
-        source: Source::Apt("python3"),
-        needed_by: "test (attempts to get out of a sandbox)",
-    },
-    Tool {
-        name: "bubblewrap",
-        probe: &["bwrap", "--version"],
-        source: Source::Apt("bubblewrap"),
-        needed_by: "oracle (the jail of the shells), bench (what the sandbox is compared with)",
-    },
-    Tool {
-        name: "a daemon of Docker",
-        probe: &["dockerd", "--version"],
-        source: Source::Apt("docker.io"),
-        needed_by: "test (packages in real containers)",
-    },
-    Tool {
-        name: "Podman",
-        probe: &["podman", "--version"],
-        source: Source::Apt("podman"),
-        needed_by: "test (commands in containers)",
-    },
-    Tool {
-        name: "gVisor",
-        probe: &["runsc", "--version"],
-        source: Source::Apt("runsc"),
-        needed_by: "test (containers with a kernel of their own)",
-    },
-    Tool {
-        name: "zsh",
-        probe: &["zsh", "--version"],
-        source: Source::Apt("zsh"),
-        needed_by: "oracle (it is one of the shells that are asked)",
-    },
-    Tool {
-        name: "venv of Python",
-        probe: &["/usr/bin/python3", "-c", "import ensurepip"],
-        source: Source::Apt("python3-venv"),
-        needed_by: "test (the client of E2B)",
-    },
-    Tool {
-        name: "Node.js",
-        probe: &["node", "--version"],
-        source: Source::Apt("nodejs"),
-        needed_by: "test (the client of E2B)",
-    },
-    Tool {
-        name: "npm",
-        probe: &["npm", "--version"],
-        source: Source::Apt("npm"),
-        needed_by: "test (the client of E2B)",
-    },
-    Tool {
-        name: "E2B's SDK for Python",
-        probe: &["target/tools/python/bin/python", "-c", "import e2b"],
-        source: Source::Python("e2b==2.63.0"),
-        needed_by: "test (the client of E2B)",
-    },
-    Tool {
-        name: "E2B's SDK for JavaScript",
-        probe: &["test", "-d", "target/tools/node/node_modules/e2b"],
-        source: Source::Node("e2b@2.51.0"),
-        needed_by: "test (the client of E2B)",
-    },
+    tool("rustfmt", &["cargo", "fmt", "--version"], Source::Rustup("rustfmt"), "lint"),
+    tool("clippy", &["cargo", "clippy", "--version"], Source::Rustup("clippy"), "lint"),
+    tool("a C++ compiler", &["c++", "--version"], Source::Apt("g++"), "fuzz (it builds libFuzzer)"),
+    tool("a Redis server", &["redis-server", "--version"], Source::Apt("redis-server"),
+        "test (limits that machines share)"),
+    tool("git", &["git", "--version"], Source::Apt("git"), "test (commits in a sandbox)"),
+    tool("Python", &["/usr/bin/python3", "--version"], Source::Apt("python3"),
+        "test (attempts to get out of a sandbox)"),
+    tool("bubblewrap", &["bwrap", "--version"], Source::Apt("bubblewrap"),
+        "oracle (the jail of the shells), bench (what the sandbox is compared with)"),
+    tool("a daemon of Docker", &["dockerd", "--version"], Source::Apt("docker.io"),
+        "test (packages in real containers)"),
+    tool("Podman", &["podman", "--version"], Source::Apt("podman"), "test (commands in containers)"),
+    tool("gVisor", &["runsc", "--version"], Source::Apt("runsc"), "test (containers with a kernel of their own)"),
+    tool("zsh", &["zsh", "--version"], Source::Apt("zsh"), "oracle (it is one of the shells that are asked)"),
+    tool("venv of Python", &["/usr/bin/python3", "-c", "import ensurepip"], Source::Apt("python3-venv"),
+        "test (the client of E2B)"),
+    tool("Node.js", &["node", "--version"], Source::Apt("nodejs"), "test (the client of E2B)"),
+    tool("npm", &["npm", "--version"], Source::Apt("npm"), "test (the client of E2B)"),
+    tool("E2B's SDK for Python", &[PYTHON, "-c", "import e2b"], Source::Python("e2b==2.63.0"),
+        "test (the client of E2B)"),
+    tool("OpenTelemetry's reader", &[PYTHON, "-c", "import opentelemetry.proto.logs"], Source::Python("opentelemetry-proto==1.45.2"),
+        "test (what a collector of logs reads)"),
+    tool("E2B's SDK for JavaScript", &["test", "-d", "target/tools/node/node_modules/e2b"], Source::Node("e2b@2.51.0"),
+        "test (the client of E2B)"),
     rust_for("Rust for Linux on ARM", "aarch64-unknown-linux-gnu"),
     rust_for("Rust for macOS", "aarch64-apple-darwin"),
 ];
 
+const fn tool(
+    name: &'static str,
+    probe: &'static [&'static str],
+    source: Source,
+    needed_by: &'static str,
+) -> Tool {
+    Tool { name, probe, source, needed_by }
+}
+
 /// The row of the standard library for another system, which no command asks for: see [`Tool::is_there`].
 const fn rust_for(name: &'static str, target: &'static str) -> Tool {
-    Tool { name, probe: &[], source: Source::Target(target), needed_by: "elsewhere" }
+    tool(name, &[], Source::Target(target), "elsewhere")
 }
 
 /// Runs the command.
@@ -269,6 +209,8 @@ fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
     let packages = of_source(|source| if let Source::Apt(package) = source { Some(package) } else { None });
     let components = of_source(|source| if let Source::Rustup(name) = source { Some(name) } else { None });
     let targets = of_source(|source| if let Source::Target(name) = source { Some(name) } else { None });
+    let python = of_source(|source| if let Source::Python(name) = source { Some(name) } else { None });
+    let node = of_source(|source| if let Source::Node(name) = source { Some(name) } else { None });
     let mut lines = Vec::new();
     if !packages.is_empty() {
         lines.push(format!("{prefix}apt-get update"));
@@ -280,12 +222,14 @@ fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
     if !targets.is_empty() {
         lines.push(format!("rustup target add {}", targets.join(" ")));
     }
-    for package in of_source(|source| if let Source::Python(name) = source { Some(name) } else { None }) {
+    if !python.is_empty() {
+        let pip = format!("{PYTHON_TOOLS}/bin/pip install --quiet --disable-pip-version-check");
         lines.push(format!("/usr/bin/python3 -m venv {PYTHON_TOOLS}"));
-        lines.push(format!("{PYTHON_TOOLS}/bin/pip install --quiet --disable-pip-version-check {package}"));
+        lines.push(format!("{pip} {}", python.join(" ")));
     }
-    for package in of_source(|source| if let Source::Node(name) = source { Some(name) } else { None }) {
-        lines.push(format!("npm install --silent --no-fund --no-audit --prefix {NODE_TOOLS} {package}"));
+    if !node.is_empty() {
+        let npm = format!("npm install --silent --no-fund --no-audit --prefix {NODE_TOOLS}");
+        lines.push(format!("{npm} {}", node.join(" ")));
     }
     lines.into_iter().map(|line| (line.split_whitespace().map(str::to_owned).collect(), line)).collect()
 }
@@ -329,13 +273,13 @@ fn root_prefix() -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    const fn tool(name: &'static str, source: Source) -> Tool {
-        Tool { name, probe: &["true"], source, needed_by: "fuzz (for an example)" }
+    const fn of(name: &'static str, source: Source) -> Tool {
+        tool(name, &["true"], source, "fuzz (for an example)")
     }
 
-    const COMPILER: Tool = tool("a compiler", Source::Apt("g++"));
-    const LINTER: Tool = tool("a linter", Source::Rustup("clippy"));
-    const ELSEWHERE: Tool = tool("another system", Source::Target("riscv64gc"));
+    const COMPILER: Tool = of("a compiler", Source::Apt("g++"));
+    const LINTER: Tool = of("a linter", Source::Rustup("clippy"));
+    const ELSEWHERE: Tool = of("another system", Source::Target("riscv64gc"));
 
     #[test]
     fn the_advice_is_a_command_that_can_be_pasted() {
@@ -347,6 +291,16 @@ mod tests {
         assert_eq!(advice(&[&LINTER]), "missing: a linter; run: rustup component add clippy");
         assert!(!has_library("another-system") && !ELSEWHERE.is_there());
         assert_eq!(advice(&[&ELSEWHERE]), "missing: another system; run: rustup target add riscv64gc");
+    }
+
+    #[test]
+    fn packages_of_a_kind_are_installed_by_one_command() {
+        let (one, other) = (of("one", Source::Python("one==1")), of("other", Source::Python("other==2")));
+        assert_eq!(
+            advice(&[&one, &other]),
+            "missing: one, other; run: /usr/bin/python3 -m venv target/tools/python && \
+             target/tools/python/bin/pip install --quiet --disable-pip-version-check one==1 other==2"
+        );
     }
 
     #[test]
