@@ -1,6 +1,11 @@
 //! What makes sandboxes beside this crate: engines of containers, and whatever somebody registers.
 
+pub(crate) mod added;
 mod args;
+#[cfg(target_os = "linux")]
+pub(crate) mod backend;
+#[cfg(target_os = "linux")]
+mod builtin;
 pub(crate) mod contain;
 #[cfg(target_os = "linux")]
 pub(crate) mod engine;

@@ -102,11 +102,13 @@ impl Enforcement {
         self.enforced.iter().any(|(enforced, _)| *enforced == property)
     }
 
-    pub(crate) fn enforce(&mut self, property: Property, means: &'static str) {
+    /// Says that something holds, and by what means.
+    pub fn enforce(&mut self, property: Property, means: &'static str) {
         self.enforced.push((property, means));
     }
 
-    pub(crate) fn gap(&mut self, property: Property, why: &'static str) {
+    /// Says that something does not hold, or only in part, and why.
+    pub fn gap(&mut self, property: Property, why: &'static str) {
         self.gaps.push(EnforcementGap { property, why });
     }
 }

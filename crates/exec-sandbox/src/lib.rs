@@ -101,12 +101,12 @@ mod workspace;
 mod worktree;
 
 #[cfg(target_os = "linux")]
-pub use backends::registry::{
-    Backend, BackendRegistry, ListedBackend, NoBackend, Probed, Selection, engine_runtimes,
-};
+pub use backends::backend::{Backend, BackendRun, Probed};
+#[cfg(target_os = "linux")]
+pub use backends::registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
 pub use backends::request::{ContainerPlan, ContainerRequest, Engine, EngineFacts, EngineLack};
 pub use bwrap::bwrap_arguments;
-pub use choices::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
+pub use choices::{BackendName, HomeView, OnUnavailable, SandboxBackend, SandboxMode, backend_option};
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
 pub use git_settings::GitSettings;
@@ -126,7 +126,7 @@ pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
 pub use protect::name_table;
-pub use provider::Provider;
+pub use provider::{AddedBackend, Offer, Provider, Sees};
 #[cfg(target_os = "linux")]
 pub use quarantine::{
     HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
@@ -134,8 +134,8 @@ pub use quarantine::{
 pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use run::{
-    Cancellation, Input, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal, TerminalSize,
-    plan_and_run, run, run_controlled, run_prepared,
+    AddedCommand, Cancellation, Input, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal,
+    TerminalSize, plan_and_run, run, run_added, run_controlled, run_prepared,
 };
 pub use seatbelt::{SANDBOX_EXEC, SeatbeltPlan, seatbelt_plan};
 #[cfg(unix)]

@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::backends::contain;
+use crate::backends::{added, contain};
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{Exposed, HostFacts, ProtectedEntry, Watched};
 use crate::limits::ResourceLimits;
 use crate::mounts::{Mount, MountKind, SHARED, kept_back_in_vain, mounts};
-use crate::provider::{Provider, choose};
+use crate::provider::{Offer, Provider, choose, offers};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
@@ -124,17 +124,34 @@ pub enum Identity {
     },
 }
 
-/// Returns what will be done for `spec` on a machine like `facts`, or why nothing will.
+/// Returns what will be done for `spec` on a machine like `facts`, or why nothing will. Of backends, those that come with this
+/// crate are known; a registry plans with those that were added as well.
 pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
+    plan_of(spec, facts, offers(spec, facts))
+}
+
+/// The same, with the first of these offers that enforces what is required.
+pub(crate) fn plan_of(
+    spec: &SandboxSpec,
+    facts: &HostFacts,
+    offers: impl IntoIterator<Item = Result<Offer, Refusal>>,
+) -> Result<Plan, Refusal> {
     let (program, arguments) = command(&spec.command)?;
     let mut mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
     let mut environment = environment(&spec.environment, &spec.network, facts, &spec.workspace, &cwd)?;
-    let (provider, enforcement) = choose(spec, facts)?;
-    if let Some(container) = provider.container() {
-        mounts = contain::within(mounts);
-        contain::check(container, spec, &mounts, &mut environment, &cwd)?;
+    let Offer { provider, enforcement } = choose(spec, facts, offers)?;
+    match &provider {
+        Provider::Container(container) => {
+            mounts = contain::within(mounts);
+            contain::check(container, spec, &mounts, &mut environment, &cwd)?;
+        }
+        Provider::Added(backend) => {
+            mounts = added::within(mounts, *backend, spec)?;
+            added::only_named(&mut environment, spec);
+        }
+        Provider::Native | Provider::Bwrap { .. } | Provider::Landlock | Provider::Nothing => {}
     }
     if let Some(path) = kept_back_in_vain(&mounts).filter(|_| provider == Provider::Landlock) {
         let rule = SandboxRule::CannotEnforce(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::backends::contain;
 use crate::backends::request::{ContainerPlan, Engine};
-use crate::choices::{OnUnavailable, SandboxBackend};
+use crate::choices::{BackendName, OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
 use crate::refusal::{Refusal, SandboxRule, What};
@@ -27,33 +27,97 @@ pub enum Provider {
     Landlock,
     /// A container, made by an engine.
     Container(Box<ContainerPlan>),
+    /// A backend that somebody added to a registry.
+    Added(AddedBackend),
     /// Nothing: the command runs like any other program. Somebody chose this by name.
     Nothing,
 }
 
+/// A backend that somebody added, as a plan knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddedBackend {
+    /// Its name.
+    pub name: BackendName,
+    /// What a command in it sees of the workspace.
+    pub sees: Sees,
+}
+
+/// What a command sees of the workspace in a backend that was added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sees {
+    /// The folder itself: what the command writes is there at once.
+    Itself,
+    /// A copy of it: the folder stays as it is, and what the command writes is gone with the copy unless it is brought back.
+    Copy,
+}
+
 impl Provider {
     /// Returns what it is called in settings and reports.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Native => "native",
             Self::Bwrap { .. } => "bwrap",
             Self::Landlock => "landlock",
             Self::Container(plan) => plan.engine.name(),
+            Self::Added(added) => added.name.as_str(),
             Self::Nothing => "nothing",
         }
     }
-}
 
-impl Provider {
     /// Returns the container, where one makes the sandbox.
     #[must_use]
     pub fn container(&self) -> Option<&ContainerPlan> {
         match self {
             Self::Container(plan) => Some(plan),
-            Self::Native | Self::Bwrap { .. } | Self::Landlock | Self::Nothing => None,
+            Self::Native | Self::Bwrap { .. } | Self::Landlock | Self::Added(_) | Self::Nothing => None,
         }
     }
+
+    /// Whether what makes the sandbox bounds what a command uses up, and not this program.
+    pub(crate) const fn bounds_by_itself(&self) -> bool {
+        matches!(self, Self::Container(_) | Self::Added(_))
+    }
 }
+
+/// What a backend would make of a request, by what is known of this machine: nothing was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    pub(crate) provider: Provider,
+    pub(crate) enforcement: Enforcement,
+}
+
+impl Offer {
+    /// What a backend that was added offers.
+    #[must_use]
+    pub fn added(name: BackendName, sees: Sees, enforcement: Enforcement) -> Self {
+        Self { provider: Provider::Added(AddedBackend { name, sees }), enforcement }
+    }
+
+    /// Returns what would hold.
+    pub fn enforcement(&self) -> &Enforcement {
+        &self.enforcement
+    }
+
+    /// Returns why it is not taken, if anything that is wanted is missing.
+    fn holds_what_is_wanted(&self, spec: &SandboxSpec) -> Result<(), Refusal> {
+        let wanted = &spec.require | &spec.require_by_name;
+        let Provider::Added(added) = &self.provider else { return require(&wanted, &self.enforcement) };
+        let missing = ISOLATION.iter().chain(&wanted).find(|one| !self.enforcement.holds(**one));
+        // What somebody named has to hold in full: nobody tries it from inside.
+        let in_part = |one: &&Property| self.enforcement.gaps.iter().any(|gap| gap.property == **one);
+        let Some(property) = missing.or_else(|| spec.require_by_name.iter().find(in_part)) else {
+            return Ok(());
+        };
+        let gap = self.enforcement.gaps.iter().find(|gap| gap.property == *property);
+        let why = gap.map_or("it does not do that", |gap| gap.why);
+        let fix =
+            format!("choose another backend than `{}`: `stockade backends` says what each holds", added.name);
+        Err(Refusal::new(What::Property(*property), SandboxRule::CannotEnforce(why), fix))
+    }
+}
+
+/// What keeps nothing apart is no sandbox, whatever else it holds.
+pub(crate) const ISOLATION: [Property; 2] = [Property::Files, Property::Processes];
 
 /// The first version of Landlock by which signals and abstract sockets stay within.
 const SCOPED: u32 = 6;
@@ -61,42 +125,86 @@ const SCOPED: u32 = 6;
 /// The first version by which files may be moved between folders.
 const USABLE: u32 = 2;
 
-/// Returns what makes the sandbox, and what that enforces: the first that enforces what is required.
-pub(crate) fn choose(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforcement), Refusal> {
+/// The backends of this crate that are taken by themselves, the strongest first.
+pub(crate) const BY_THEMSELVES: [SandboxBackend; 3] =
+    [SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock];
+
+/// Returns what those that come with this crate offer for a request, in the order in which they are taken.
+pub(crate) fn offers(spec: &SandboxSpec, facts: &HostFacts) -> impl Iterator<Item = Result<Offer, Refusal>> {
+    let named = [spec.backend];
+    let wanted = if spec.backend == SandboxBackend::Auto { &BY_THEMSELVES[..] } else { &named[..] };
+    let wanted: Vec<SandboxBackend> = wanted.to_vec();
+    wanted.into_iter().map(move |backend| offer(backend, spec, facts))
+}
+
+/// Returns what one that comes with this crate offers, by what is known of this machine.
+pub(crate) fn offer(
+    backend: SandboxBackend,
+    spec: &SandboxSpec,
+    facts: &HostFacts,
+) -> Result<Offer, Refusal> {
+    let provider = match backend {
+        SandboxBackend::Native if facts.kernel.namespaces => Some(Provider::Native),
+        // The last filter lets one start pass, and bubblewrap would be the one that starts.
+        SandboxBackend::Bwrap if spec.spawn == Spawn::Free => {
+            facts.bubblewrap.clone().map(|program| Provider::Bwrap { program })
+        }
+        // Root becomes somebody else with it, which nobody expects who has not named it.
+        SandboxBackend::Landlock if spec.backend == SandboxBackend::Landlock || facts.user != 0 => {
+            has_landlock(facts).then_some(Provider::Landlock)
+        }
+        SandboxBackend::Docker | SandboxBackend::Podman => match Engine::of(backend) {
+            Some(engine) => Some(Provider::Container(Box::new(contain::planned(engine, spec, facts)?))),
+            None => None,
+        },
+        _ => None,
+    };
+    let provider = provider.ok_or_else(|| unavailable(backend, facts))?;
+    let enforcement = promise(&provider, spec, facts);
+    Ok(Offer { provider, enforcement })
+}
+
+/// Returns what makes the sandbox, and what that enforces: the first offer that enforces what is required.
+pub(crate) fn choose(
+    spec: &SandboxSpec,
+    facts: &HostFacts,
+    offers: impl IntoIterator<Item = Result<Offer, Refusal>>,
+) -> Result<Offer, Refusal> {
     if spec.confinement == Confinement::None {
         return unconfined(spec, facts);
     }
-    let mut refusal = None;
-    let engine = Engine::of(spec.backend).map(|engine| contain::planned(engine, spec, facts)).transpose();
-    let container = engine.unwrap_or_else(|lack| {
-        refusal = Some(lack);
-        None
-    });
-    let container = container.map(|plan| Provider::Container(Box::new(plan)));
-    for provider in candidates(spec, facts).into_iter().chain(container) {
-        let promise = promise(&provider, spec, facts);
-        match require(&(&spec.require | &spec.require_by_name), &promise) {
-            Ok(()) => return Ok((provider, promise)),
-            Err(why) => refusal = refusal.or(Some(why)),
+    let (mut lacking, mut absent) = (None, None);
+    for offer in offers {
+        match offer {
+            Ok(offer) => match offer.holds_what_is_wanted(spec) {
+                Ok(()) => return Ok(offer),
+                Err(why) => lacking = lacking.or(Some(why)),
+            },
+            Err(why) => absent = absent.or(Some(why)),
         }
+    }
+    // A name that means nothing is a slip, and not a machine that lacks something.
+    if let Some(slip) = absent.take_if(|why: &mut Refusal| why.rule == SandboxRule::UnknownBackend) {
+        return Err(slip);
     }
     if spec.on_unavailable == OnUnavailable::Warn && asks_for_what_a_sandbox_has(spec).is_none() {
         return unconfined(spec, facts);
     }
-    Err(refusal.unwrap_or_else(|| unavailable(spec.backend, facts)))
+    let absent = absent.filter(|_| spec.backend != SandboxBackend::Auto);
+    Err(lacking.or(absent).unwrap_or_else(|| unavailable(spec.backend, facts)))
 }
 
 /// What holds where nothing makes a sandbox. What was required beside the usual is required still.
-fn unconfined(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Provider, Enforcement), Refusal> {
+fn unconfined(spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
     if let Some(property) = asks_for_what_a_sandbox_has(spec) {
         let why = "there is no sandbox that could hold it to that";
         let fix = "leave that out, or let it run in a sandbox";
         return Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix));
     }
-    let promise = promise(&Provider::Nothing, spec, facts);
+    let enforcement = promise(&Provider::Nothing, spec, facts);
     let usual = &Property::required_by_default() - &spec.require_by_name;
     let named: BTreeSet<Property> = &(&spec.require | &spec.require_by_name) - &usual;
-    require(&named, &promise).map(|()| (Provider::Nothing, promise))
+    require(&named, &enforcement).map(|()| Offer { provider: Provider::Nothing, enforcement })
 }
 
 /// What a request asks for that means nothing without a sandbox.
@@ -106,22 +214,6 @@ fn asks_for_what_a_sandbox_has(spec: &SandboxSpec) -> Option<Property> {
         (_, Network::Proxy(_)) => Some(Property::Network),
         _ => None,
     }
-}
-
-/// What this machine has of what was asked for, best first.
-fn candidates(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Provider> {
-    let backend = spec.backend;
-    let wanted = |one: SandboxBackend| backend == SandboxBackend::Auto || backend == one;
-    let native = (facts.kernel.namespaces && wanted(SandboxBackend::Native)).then_some(Provider::Native);
-    // The last filter lets one start pass, and bubblewrap would be the one that starts.
-    let program =
-        facts.bubblewrap.clone().filter(|_| wanted(SandboxBackend::Bwrap) && spec.spawn == Spawn::Free);
-    let bwrap = program.map(|program| Provider::Bwrap { program });
-    // Root becomes somebody else with it, which nobody expects who has not named it.
-    let is_named =
-        backend == SandboxBackend::Landlock || (wanted(SandboxBackend::Landlock) && facts.user != 0);
-    let landlock = has_landlock(facts) && is_named;
-    native.into_iter().chain(bwrap).chain(landlock.then_some(Provider::Landlock)).collect()
 }
 
 /// Whether Landlock and a filter of system calls can keep a command in.
@@ -154,6 +246,10 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
         SandboxBackend::Docker | SandboxBackend::Podman => {
             ("the engine makes no container here", "choose another backend")
         }
+        SandboxBackend::Added(_) => {
+            let fix = "name one that `stockade backends` lists";
+            return Refusal::new(What::Backend(backend), SandboxRule::UnknownBackend, fix);
+        }
     };
     Refusal::new(What::Property(Property::Files), SandboxRule::CannotEnforce(why), fix)
 }
@@ -174,6 +270,8 @@ fn promise(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Enforc
             let kernel = crate::host::Kernel { mediation: false, ..facts.kernel.clone() };
             names(spec, &HostFacts { kernel, ..facts.clone() }, &mut promise);
         }
+        // What it promises is for it to say.
+        Provider::Added(_) => {}
         Provider::Nothing => {
             Property::required_by_default().into_iter().for_each(|property| {
                 promise.gap(property, "the command runs without a sandbox, as was chosen");

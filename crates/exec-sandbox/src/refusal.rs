@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::choices::SandboxBackend;
 use crate::enforcement::Property;
 
 /// A command was not started. This is a verdict, and nothing ran.
@@ -18,7 +19,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(what: What, rule: SandboxRule, fix: impl Into<String>) -> Self {
+    /// Makes a refusal: what was asked for, the rule that stands against it, and the narrowest change that would be accepted.
+    pub fn new(what: What, rule: SandboxRule, fix: impl Into<String>) -> Self {
         Self { what, rule, fix: fix.into() }
     }
 }
@@ -40,7 +42,7 @@ pub enum What {
     /// To enforce a property that is required.
     Property(Property),
     /// To let this backend make the sandbox.
-    Backend(&'static str),
+    Backend(SandboxBackend),
 }
 
 /// A rule that refuses.
@@ -73,6 +75,8 @@ pub enum SandboxRule {
     PlainVariable,
     /// What is required cannot be enforced on this machine.
     CannotEnforce(&'static str),
+    /// Nobody added a backend of that name.
+    UnknownBackend,
 }
 
 impl fmt::Display for SandboxRule {
@@ -99,6 +103,7 @@ impl fmt::Display for SandboxRule {
             }
             Self::PlainVariable => f.write_str("a variable has a name without `=`, and no byte 0"),
             Self::CannotEnforce(why) => f.write_str(why),
+            Self::UnknownBackend => f.write_str("there is no backend of that name"),
         }
     }
 }
@@ -112,7 +117,7 @@ impl fmt::Display for What {
             Self::Command => f.write_str("cannot run this command"),
             Self::Variable(name) => write!(f, "cannot hand on the variable {name:?}"),
             Self::Property(property) => write!(f, "cannot enforce {property}"),
-            Self::Backend(name) => write!(f, "cannot use {name}"),
+            Self::Backend(backend) => write!(f, "cannot use {}", backend.name()),
         }
     }
 }

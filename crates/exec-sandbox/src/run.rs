@@ -5,6 +5,8 @@
     reason = "starts processes, keeps their time and reads what they print"
 )]
 
+mod added;
+mod added_run;
 mod begin;
 mod contained;
 mod control;
@@ -40,6 +42,7 @@ use crate::provider::Provider;
 use crate::refusal::Refusal;
 use crate::requirement::cannot_enforce;
 use crate::spec::Explain;
+pub use added::{AddedCommand, run_added};
 use begin::{Running, begin};
 pub use control::{Cancellation, RunControl};
 use observe::Observer;
@@ -160,7 +163,7 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
     let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
     // An engine has groups of its own.
-    let groups = if is_grouped(plan) && plan.provider.container().is_none() {
+    let groups = if is_grouped(plan) && !plan.provider.bounds_by_itself() {
         Groups::make(&plan.limits, number)
     } else {
         Groups::default()
@@ -200,7 +203,7 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
         // Landlock does not judge what changes modes and times of files, so this does.
         Provider::Landlock => true,
         Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_shared(),
-        Provider::Container(_) | Provider::Nothing => false,
+        Provider::Container(_) | Provider::Added(_) | Provider::Nothing => false,
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();
     observer.map_err(RunError::setup("looking on at what the command asks for"))
@@ -273,7 +276,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
 
 /// Limits that no control group holds are held for each process, or looked after by this program; what is required and not held refuses.
 fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
-    let is_contained = plan.provider.container().is_some();
+    let is_contained = plan.provider.bounds_by_itself();
     if plan.limits.memory.bound().is_some() && !groups.bound_memory() && !is_contained {
         enforcement.enforce(Property::Memory, "a limit of each process");
         enforcement.enforce(
@@ -294,7 +297,7 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     }
     match (plan.limits.processors.bound(), &plan.provider) {
         // What an engine bounds is known from the plan.
-        (None, _) | (Some(_), Provider::Container(_)) => {}
+        (None, _) | (Some(_), Provider::Container(_) | Provider::Added(_)) => {}
         (Some(_), Provider::Nothing) => {
             enforcement.gap(Property::Processors, "without a sandbox, it can leave its set of processors");
         }
@@ -321,7 +324,7 @@ fn process_count(plan: &Plan, enforcement: &mut Enforcement) {
             enforcement.enforce(property, "a limit of the sandbox's own user namespace");
         }
         Provider::Landlock => enforcement.enforce(property, "a limit of all processes of its user"),
-        Provider::Container(_) => {}
+        Provider::Container(_) | Provider::Added(_) => {}
         Provider::Nothing if is_bound_by_no_number() => {
             enforcement
                 .gap(property, "the kernel counts the processes of root, and bounds them by no number");

@@ -1,6 +1,6 @@
 //! What somebody wants: a command, what it may see, and what it may use up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -59,6 +59,8 @@ pub struct SandboxSpec {
     pub backend: SandboxBackend,
     /// The container, where that is one.
     pub container: ContainerRequest,
+    /// What a backend that was added is told besides, in its own words: where its service is, what it starts from.
+    pub backend_options: BTreeMap<String, String>,
     /// What to do where no sandbox can be made.
     pub on_unavailable: OnUnavailable,
 }
@@ -91,6 +93,7 @@ impl SandboxSpec {
             require_by_name: BTreeSet::new(),
             backend: SandboxBackend::Auto,
             container: ContainerRequest::default(),
+            backend_options: BTreeMap::new(),
             on_unavailable: OnUnavailable::Refuse,
         }
     }

@@ -9,20 +9,22 @@
 //! # Ok::<(), stockade_guard::exec::RunError>(())
 //! ```
 
+pub use stockade_exec_sandbox::{
+    AddedBackend, BackendName, Caches, Changed, Confinement, ContainerPlan, ContainerRequest, Denial,
+    DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Engine, EngineFacts, EngineLack, Entry,
+    Environment, Explain, HomeView, HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess,
+    Network, Offer, OnUnavailable, Outcome, Output, PROXY_ADDRESS, Plan, Priority, Property, Protection,
+    Provider, Quarantined, Refusal, ResourceLimits, ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode,
+    SandboxRule, SandboxSpec, SeatbeltPlan, Sees, Spawn, What, backend_option, bwrap_arguments, mount_table,
+    plan, seatbelt_plan,
+};
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
-    Backend, BackendRegistry, Cancellation, HandedListeners, HeldKind, Input, ListedBackend, MAX_AGE,
-    MAX_BYTES, MAX_GROUPS, NoBackend, Probed, QuarantineEntry, QuarantineError, QuarantineStore, RunControl,
-    RunError, SandboxPool, Selection, Signals, Stream, Streams, Terminal, TerminalSize, engine_runtimes,
-    find_program, helper_command, plan_and_run, probe, run, run_controlled, run_prepared,
-};
-pub use stockade_exec_sandbox::{
-    Caches, Changed, Confinement, ContainerPlan, ContainerRequest, Denial, DroppedGroup, EXIT_CODES, End,
-    Enforcement, EnforcementGap, Engine, EngineFacts, EngineLack, Entry, Environment, Explain, HomeView,
-    HostFacts, Kernel, LeftBy, Limit, ListenerHandoff, Mount, MountAccess, Network, OnUnavailable, Outcome,
-    Output, PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal,
-    ResourceLimits, ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec,
-    SeatbeltPlan, Spawn, What, bwrap_arguments, mount_table, plan, seatbelt_plan,
+    AddedCommand, Backend, BackendFinder, BackendRegistry, BackendRun, Cancellation, HandedListeners,
+    HeldKind, Input, ListedBackend, MAX_AGE, MAX_BYTES, MAX_GROUPS, Probed, QuarantineEntry, QuarantineError,
+    QuarantineStore, RunControl, RunError, SandboxPool, Selection, Signals, Stream, Streams, Terminal,
+    TerminalSize, engine_runtimes, find_program, helper_command, plan_and_run, probe, run, run_added,
+    run_controlled, run_prepared,
 };
 #[cfg(unix)]
 pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
@@ -30,5 +32,14 @@ pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.
 #[cfg(target_os = "linux")]
 pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunError> {
-    plan_and_run(spec, streams).map(|(_, outcome)| outcome)
+    backends().plan_and_run(spec, streams, &RunControl::default()).map(|(_, outcome)| outcome)
+}
+
+/// What makes sandboxes for this program, whichever door a command comes through. A program that brings a backend of its own
+/// adds it here.
+#[cfg(target_os = "linux")]
+pub fn backends() -> &'static BackendRegistry {
+    static BACKENDS: std::sync::LazyLock<BackendRegistry> =
+        std::sync::LazyLock::new(BackendRegistry::builtin);
+    &BACKENDS
 }

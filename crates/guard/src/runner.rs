@@ -21,8 +21,8 @@ pub use egress::Egress;
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
 use crate::exec::{
-    HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec, Streams,
-    plan, probe, run_controlled,
+    BackendRun, HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec,
+    Streams, backends, probe,
 };
 use crate::guard::Decision;
 use egress::EgressProxy;
@@ -124,14 +124,14 @@ impl PreparedRun {
     /// # Errors
     /// When this machine cannot make such a sandbox.
     pub fn plan(&self) -> Result<Plan, Refusal> {
-        plan(&self.spec, &self.facts)
+        backends().plan(&self.spec, &self.facts)
     }
 
     /// As [`PreparedRun::plan`], and as if the command had to do with these changes.
     pub(crate) fn plan_with(&self, change: impl FnOnce(&mut SandboxSpec)) -> Result<Plan, Refusal> {
         let mut spec = self.spec.clone();
         change(&mut spec);
-        plan(&spec, &self.facts)
+        backends().plan(&spec, &self.facts)
     }
 
     /// Runs the command, and returns when it is over. `started` says whose command it is; what is planned is added to it.
@@ -141,7 +141,7 @@ impl PreparedRun {
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
         let Self { spec, facts, proxy, record, pool, control } = self;
-        let planned = plan(&spec, &facts);
+        let planned = backends().plan(&spec, &facts);
         let owner = AuditEvent {
             agent: started.agent.clone(),
             skill: started.skill.clone(),
@@ -161,8 +161,10 @@ impl PreparedRun {
         }
 
         let ran = planned.map_err(RunError::from).and_then(|plan| match &pool {
-            Some(pool) => pool.run_controlled(&spec, facts, plan, streams, &control),
-            None => run_controlled(&spec, facts, plan, streams, &control),
+            Some(pool) if plan.provider == Provider::Native => {
+                pool.run_controlled(&spec, facts, plan, streams, &control)
+            }
+            _ => backends().run(BackendRun::new(&spec, facts, plan, streams, &control)),
         });
 
         // What is still connected is cut before the end is on record, so that nothing of the run comes after it.

@@ -30,7 +30,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/exec-sandbox/src/backends/engine.rs", "has an engine make, begin and end containers"),
-    ("crates/exec-sandbox/src/backends/registry.rs", "makes a folder to try sandboxes in"),
+    ("crates/exec-sandbox/src/backends/builtin.rs", "makes a folder to try sandboxes in"),
     (
         "crates/exec-sandbox/src/backends/engine/",
         "asks engines of containers, and finds what killed programs left",

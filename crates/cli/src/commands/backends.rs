@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use stockade_guard::exec::{
-    BackendRegistry, ContainerRequest, Enforcement, Engine, ListedBackend, Probed, Property, SandboxBackend,
-    SandboxSpec, Selection, engine_runtimes,
+    ContainerRequest, Enforcement, Engine, ListedBackend, Probed, Property, SandboxBackend, SandboxSpec,
+    Selection, backends, engine_runtimes,
 };
 use stockade_text::escape;
 
@@ -43,6 +43,10 @@ pub(crate) struct BackendsArgs {
     #[arg(long, value_name = "NAME", requires = "image")]
     runtime: Option<String>,
 
+    /// What a backend is told besides, as NAME=VALUE; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::exec::option)]
+    backend_option: Vec<(String, String)>,
+
     /// Remove what programs left that were killed, such as containers, and say how much that was
     #[arg(long)]
     clean: bool,
@@ -57,7 +61,7 @@ pub(crate) struct BackendsArgs {
 #[serde(rename_all = "camelCase")]
 struct Row {
     name: String,
-    what: &'static str,
+    what: String,
     works: bool,
     by_name_only: bool,
     priority: i32,
@@ -88,12 +92,13 @@ struct Report<'r> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failure> {
-    let registry = BackendRegistry::builtin();
+    let registry = backends();
     let removed = args.clean.then(|| registry.cleanup());
     let here = std::env::current_dir()
         .map_err(|error| Failure::incomplete(format_args!("cannot find this folder: {error}")))?;
     let mut spec = SandboxSpec::new(here, ["true"]);
     spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
+    spec.backend_options = args.backend_option.iter().cloned().collect();
     let listed = registry.list(&spec).into_iter();
     let rows: Vec<Row> = listed.map(|one| row(&one, one.probed.clone())).collect();
     let is_served = rows.iter().any(|row| row.works && !row.by_name_only);
@@ -109,7 +114,7 @@ fn row(listed: &ListedBackend, probed: Probed) -> Row {
     let backend = SandboxBackend::from_name(&listed.name).unwrap_or_default();
     let runtimes = Engine::of(backend).map(|engine| engine_runtimes(engine, &RUNTIMES));
     let mut row = Row {
-        what: backend.meaning(),
+        what: listed.about.clone(),
         works: false,
         by_name_only: listed.selection == Selection::ByNameOnly,
         priority: listed.priority,
@@ -171,7 +176,7 @@ mod tests {
         let mut works = Enforcement::default();
         works.enforced.push((Property::Files, "a view"));
         let listed = |name: &str, probed| {
-            let registry = BackendRegistry::builtin();
+            let registry = backends();
             let mut spec = SandboxSpec::new("/no/such", ["true"]);
             spec.container.image = Some("--odd".to_owned());
             let found = registry.list(&spec).into_iter().find(|one| one.name == name).unwrap();

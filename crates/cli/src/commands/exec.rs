@@ -21,7 +21,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend,
-    SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize,
+    SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::{CommandDecision, CommandPolicy};
@@ -58,9 +58,9 @@ const REFUSED: u8 = 126;
 
 /// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
 #[rustfmt::skip]
-const SHAPING: [&str; 25] = [
+const SHAPING: [&str; 26] = [
     "no_rules", "ro", "rw", "network", "broker", "allow_host", "home", "env", "cpu_time", "cpus", "memory", "processes",
-    "file_size", "disk", "files", "require", "backend", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
+    "file_size", "disk", "files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -157,8 +157,14 @@ pub(crate) struct ExecArgs {
     require: Vec<Property>,
 
     /// What makes the sandbox; auto takes the first that works and enforces what is required
+    ///
+    /// Beside the words below, any name that 'stockade backends' lists: others are never taken by themselves.
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = backends())]
     backend: SandboxBackend,
+
+    /// What a backend is told besides, as NAME=VALUE; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = option)]
+    backend_option: Vec<(String, String)>,
 
     /// The image of the container, for --backend docker or podman; it is never fetched, and best named by its digest
     #[arg(long, value_name = "IMAGE")]
@@ -242,8 +248,41 @@ pub(super) fn modes() -> impl TypedValueParser<Value = SandboxMode> {
 }
 
 /// The words of all backends, for each command that takes one.
-pub(super) fn backends() -> impl TypedValueParser<Value = SandboxBackend> {
-    choice(SandboxBackend::ALL, SandboxBackend::name, SandboxBackend::meaning)
+pub(super) fn backends() -> Backends {
+    Backends
+}
+
+/// Reads the name of a backend. Those that come with this program are told of in the help; whether there is another of some name
+/// turns out when the command is planned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Backends;
+
+impl TypedValueParser for Backends {
+    type Value = SandboxBackend;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<SandboxBackend, clap::Error> {
+        let read = |word: String| {
+            SandboxBackend::from_name(&word)
+                .ok_or("a backend has a name of a small letter, then small letters, digits and `-`")
+        };
+        clap::builder::StringValueParser::new().try_map(read).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let offered = SandboxBackend::ALL.iter();
+        Some(Box::new(offered.map(|one| PossibleValue::new(one.name()).help(one.meaning()))))
+    }
+}
+
+/// Reads what a backend is told besides.
+pub(super) fn option(text: &str) -> Result<(String, String), &'static str> {
+    backend_option(text)
+        .ok_or("an option of a backend is NAME=VALUE, with a name of letters, digits and `._-`")
 }
 
 /// Whoever types the command has been asked already, so that `ask` is not among the words.

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use stockade_guard::exec::{
-    ContainerRequest, End, Limit, Outcome, RunError, SandboxBackend, SandboxSpec, Spawn, Streams,
-    plan_and_run,
+    ContainerRequest, End, Limit, Outcome, RunControl, RunError, SandboxBackend, SandboxSpec, Spawn, Streams,
+    backends,
 };
 use stockade_text::escape;
 
@@ -110,7 +110,7 @@ const ATTACKS: &[Attack] = &[
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AttackResult {
-    backend: &'static str,
+    backend: String,
     attack: &'static str,
     stopped: bool,
     /// How the command ended, or why it could not be tried.
@@ -123,7 +123,7 @@ struct Report<'r> {
     all_stopped: bool,
     results: &'r [AttackResult],
     /// What could not be made, and why.
-    skipped: &'r [(&'static str, String)],
+    skipped: &'r [(String, String)],
 }
 
 /// The files and the door that attacks try to reach, and the workspace that they begin in.
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &SelftestArgs, color: ColorChoice) -> Result<Exit, Failu
     for backend in SandboxBackend::ALL.iter().copied().filter(|one| is_meant(args, *one)) {
         match attacked(args, backend) {
             Ok(rows) => results.extend(rows),
-            Err(why) => skipped.push((backend.name(), why)),
+            Err(why) => skipped.push((backend.name().to_owned(), why)),
         }
     }
     let all_stopped = !results.is_empty() && results.iter().all(|result| result.stopped);
@@ -187,7 +187,8 @@ fn attacked(args: &SelftestArgs, backend: SandboxBackend) -> Result<Vec<AttackRe
     let mut results = Vec::new();
     for attack in ATTACKS {
         let spec = request(args, backend, &ground, attack)?;
-        let (stopped, end) = match plan_and_run(&spec, Streams::default()) {
+        let (stopped, end) = match backends().plan_and_run(&spec, Streams::default(), &RunControl::default())
+        {
             Ok((_, outcome)) => (is_stopped(attack.stops, &outcome, &ground.bait), said(&outcome)),
             // What cannot be made at all is no sandbox that failed.
             Err(RunError::Refused(refusal)) if results.is_empty() => return Err(refusal.to_string()),
@@ -196,7 +197,7 @@ fn attacked(args: &SelftestArgs, backend: SandboxBackend) -> Result<Vec<AttackRe
             Err(error) if results.is_empty() => return Err(error.to_string()),
             Err(error) => (false, error.to_string()),
         };
-        results.push(AttackResult { backend: backend.name(), attack: attack.name, stopped, end });
+        results.push(AttackResult { backend: backend.name().to_owned(), attack: attack.name, stopped, end });
     }
     Ok(results)
 }
@@ -250,7 +251,7 @@ fn said(outcome: &Outcome) -> String {
     }
 }
 
-fn text(results: &[AttackResult], skipped: &[(&'static str, String)], styles: Styles) -> String {
+fn text(results: &[AttackResult], skipped: &[(String, String)], styles: Styles) -> String {
     let Styles { good, critical, warn, reset, .. } = styles;
     let mut out = String::new();
     for result in results {

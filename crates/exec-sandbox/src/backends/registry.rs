@@ -1,72 +1,34 @@
-//! What makes sandboxes on a machine, as one list: what comes with this crate, and what somebody adds.
+//! What makes sandboxes on a machine, as one list: what comes with this crate, and what somebody adds. Whatever runs a command
+//! chooses here.
 //!
 //! ```text
-//!  what is required ──► by priority ──► probed by running something ──► holds all of it? ──► the run
-//!                                          again after a run that failed
+//!  request, facts ──► by name, or by priority ──► what each offers ──► holds what is required? ──► plan ──► run
+//!                                                 from facts alone          isolates?                  │ failed
+//!                                                 ▲                                                     ▼
+//!                                                 └──────────────── tried by running something ◄── the next time
 //! ```
 //!
 //! Nothing is taken that lacks what is required, or that keeps a command neither from files nor from processes; and nothing stands in for one
-//! that failed. What is to be named is taken where it is named, and nowhere else.
+//! that failed. What is to be named is taken where it is named, and nowhere else. To choose starts nothing: what a backend says of
+//! itself from facts is held against the request, and only one whose last run failed is tried first.
 
-#![expect(clippy::disallowed_methods, reason = "makes a folder to try sandboxes in")]
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::fs;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use stockade_text::nearest;
 
-use thiserror::Error;
-
+use super::backend::{Backend, BackendRun, Probed};
+use super::builtin::Builtin;
 use super::engine;
 use super::request::{Engine, EngineLack};
-use crate::choices::SandboxBackend;
-use crate::enforcement::{Enforcement, Property};
-use crate::limits::Limit;
+use crate::choices::{BackendName, SandboxBackend};
+use crate::host::HostFacts;
 use crate::outcome::Outcome;
-use crate::refusal::Refusal;
-use crate::run::{RunControl, RunError, Streams, plan_and_run, run_controlled};
+use crate::plan::{Plan, plan_of};
+use crate::provider::{BY_THEMSELVES, Offer, Provider};
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::run::{RunControl, RunError, Streams};
 use crate::spec::SandboxSpec;
-
-/// What makes sandboxes: one that comes with this crate, or somebody's own.
-///
-/// A run is ended by the [`Cancellation`](crate::Cancellation) of its control, and streamed to where its streams and the control say.
-pub trait Backend: fmt::Debug + Send + Sync {
-    /// What it is called.
-    fn name(&self) -> &str;
-
-    /// Tries by running something whether it works for such a request, and says what it holds then.
-    fn probe(&self, spec: &SandboxSpec) -> Probed;
-
-    /// Says what would be done, for a person.
-    ///
-    /// # Errors
-    /// When it would be refused.
-    fn plan(&self, spec: &SandboxSpec) -> Result<String, Refusal>;
-
-    /// Runs the command of a request, and returns when it and everything that it started are gone.
-    ///
-    /// # Errors
-    /// When it cannot be run.
-    fn run(&self, spec: &SandboxSpec, streams: Streams, control: &RunControl) -> Result<Outcome, RunError>;
-
-    /// Removes what killed programs left, and says how much that was.
-    fn cleanup(&self) -> usize;
-}
-
-/// What was found by running something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Probed {
-    /// It works, and this held.
-    Works(Enforcement),
-    /// It does not work.
-    Not {
-        /// Why.
-        why: String,
-        /// What mends it.
-        fix: String,
-    },
-}
 
 /// When a backend is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +46,8 @@ struct Row {
     priority: i32,
     selection: Selection,
     probed: Mutex<Option<Probed>>,
+    /// Whether its last run failed, so that it is tried before the next one.
+    failed: AtomicBool,
 }
 
 /// A backend as it is listed.
@@ -92,6 +56,8 @@ struct Row {
 pub struct ListedBackend {
     /// What it is called.
     pub name: String,
+    /// What it is, in a few words.
+    pub about: String,
     /// Those with a higher one are taken first.
     pub priority: i32,
     /// When it is taken.
@@ -100,59 +66,27 @@ pub struct ListedBackend {
     pub probed: Probed,
 }
 
-/// No backend is taken.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum NoBackend {
-    /// There is none of that name.
-    #[error("there is no backend called `{0}`")]
-    Unknown(String),
-    /// The one that was named does not work.
-    #[error("`{name}` does not work here: {why}; {fix}")]
-    Unavailable {
-        /// Its name.
-        name: String,
-        /// Why.
-        why: String,
-        /// What mends it.
-        fix: String,
-    },
-    /// The one that was named, or each that works, lacks something that is required.
-    #[error("no backend that may be taken holds {0}")]
-    Lacks(Property),
-    /// Of those that may be taken without a name, none can make a sandbox.
-    #[error("no backend works here")]
-    None,
-    /// The one that was taken could not run the command. No other one stands in for it.
-    #[error("`{name}`: {error}")]
-    Failed {
-        /// Its name.
-        name: String,
-        /// Why.
-        #[source]
-        error: RunError,
-    },
-}
-
-/// What keeps nothing apart is no sandbox, whatever else it holds.
-const ISOLATION: [Property; 2] = [Property::Files, Property::Processes];
+/// Finds a backend that nobody has added yet, by the name in a request. It is asked where a name is in no row, and what it finds is taken
+/// where it is named, and nowhere else.
+pub type BackendFinder = fn(BackendName, &SandboxSpec) -> Option<Box<dyn Backend>>;
 
 /// What makes sandboxes on this machine.
 #[derive(Debug, Default)]
 pub struct BackendRegistry {
-    rows: Vec<Row>,
+    rows: RwLock<Vec<Arc<Row>>>,
+    finder: Option<BackendFinder>,
 }
 
 impl BackendRegistry {
     /// Returns those of this crate, the strongest first.
     #[must_use]
     pub fn builtin() -> Self {
-        let mut registry = Self::default();
+        let registry = Self::default();
         let named = SandboxBackend::ALL.iter().copied().filter(|backend| *backend != SandboxBackend::Auto);
         for (place, backend) in (0_i32..).zip(named) {
-            let selection = match Engine::of(backend) {
-                Some(_) => Selection::ByNameOnly,
-                None => Selection::ByPriority,
+            let selection = match BY_THEMSELVES.contains(&backend) {
+                true => Selection::ByPriority,
+                false => Selection::ByNameOnly,
             };
             registry.register(Box::new(Builtin(backend)), 100 - 10 * place, selection);
         }
@@ -161,83 +95,126 @@ impl BackendRegistry {
 
     /// Adds one. Of two with the same priority, the one that came first is taken first; one of the same name takes the place of
     /// the other.
-    pub fn register(&mut self, backend: Box<dyn Backend>, priority: i32, selection: Selection) {
-        self.rows.retain(|row| row.backend.name() != backend.name());
-        self.rows.push(Row { backend, priority, selection, probed: Mutex::new(None) });
-        self.rows.sort_by_key(|row| std::cmp::Reverse(row.priority));
+    pub fn register(&self, backend: Box<dyn Backend>, priority: i32, selection: Selection) {
+        let (probed, failed) = (Mutex::default(), AtomicBool::new(false));
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        rows.retain(|row| row.backend.name() != backend.name());
+        rows.push(Arc::new(Row { backend, priority, selection, probed, failed }));
+        rows.sort_by_key(|row| std::cmp::Reverse(row.priority));
+    }
+
+    /// Lets somebody find what is in no row.
+    #[must_use]
+    pub fn finding(self, finder: BackendFinder) -> Self {
+        Self { finder: Some(finder), ..self }
+    }
+
+    /// Returns what each is called, in the order in which they are taken.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.rows().iter().map(|row| row.backend.name().to_owned()).collect()
+    }
+
+    fn rows(&self) -> RwLockReadGuard<'_, Vec<Arc<Row>>> {
+        self.rows.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tries every one, and returns what was found, in the order in which they are taken.
     #[must_use]
     pub fn list(&self, spec: &SandboxSpec) -> Vec<ListedBackend> {
-        let listed = |row: &Row| ListedBackend {
+        let rows = self.rows().clone();
+        let listed = |row: &Arc<Row>| ListedBackend {
             name: row.backend.name().to_owned(),
+            about: row.backend.about().to_owned(),
             priority: row.priority,
             selection: row.selection,
             probed: row.probed(spec),
         };
-        self.rows.iter().map(listed).collect()
+        rows.iter().map(listed).collect()
     }
 
-    /// Returns the backend that is taken for a request: the one that is named, or the first that works and holds what is required.
+    /// Returns what will be done for a request on a machine like `facts`: by the backend that is named, or by the first that may be
+    /// taken and holds what is required.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn choose(&self, spec: &SandboxSpec, named: Option<&str>) -> Result<&dyn Backend, NoBackend> {
-        self.taken(spec, named).map(|row| &*row.backend)
+    /// When there is none, or the request itself is refused.
+    pub fn plan(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
+        let mut wanted = self.wanted(spec);
+        if wanted.is_empty()
+            && let (SandboxBackend::Added(name), Some(find)) = (spec.backend, self.finder)
+            && let Some(found) = find(name, spec)
+        {
+            self.register(found, 0, Selection::ByNameOnly);
+            wanted = self.wanted(spec);
+        }
+        if wanted.is_empty() && spec.backend != SandboxBackend::Auto {
+            return Err(self.unknown(spec.backend));
+        }
+        plan_of(spec, facts, wanted.iter().map(|row| row.offer(spec, facts)))
     }
 
-    /// Runs a command in what is taken for it. What it was found to be is forgotten when that fails, so that the next one is tried anew.
+    /// The rows that may be taken, in the order in which they are.
+    fn wanted(&self, spec: &SandboxSpec) -> Vec<Arc<Row>> {
+        let is_wanted = |row: &&Arc<Row>| match spec.backend {
+            SandboxBackend::Auto => row.selection == Selection::ByPriority,
+            named => row.backend.name() == named.name(),
+        };
+        self.rows().iter().filter(is_wanted).cloned().collect()
+    }
+
+    /// Runs what was planned. When that fails, the backend is tried anew before it is taken again.
     ///
     /// # Errors
-    /// When nothing is taken, or the one that was taken fails: no other one stands in for it.
-    pub fn run(
+    /// When the one that was planned with fails: no other one stands in for it.
+    pub fn run(&self, job: BackendRun<'_>) -> Result<(Plan, Outcome), RunError> {
+        let Some(row) = self.row_of(&job.plan.provider) else {
+            return crate::run::run_controlled(job.spec, job.facts, job.plan, job.streams, job.control);
+        };
+        row.backend.run(job).inspect_err(|error| {
+            if !matches!(error, RunError::Refused(_)) {
+                row.forget();
+            }
+        })
+    }
+
+    /// Looks at this machine, plans and runs.
+    ///
+    /// # Errors
+    /// When it is refused, or fails.
+    pub fn plan_and_run(
         &self,
         spec: &SandboxSpec,
-        named: Option<&str>,
         streams: Streams,
         control: &RunControl,
-    ) -> Result<Outcome, NoBackend> {
-        let row = self.taken(spec, named)?;
-        row.backend.run(spec, streams, control).map_err(|error| {
-            row.forget();
-            NoBackend::Failed { name: row.backend.name().to_owned(), error }
-        })
+    ) -> Result<(Plan, Outcome), RunError> {
+        let facts = crate::probe::probe(spec);
+        let plan = self.plan(spec, &facts)?;
+        self.run(BackendRun { spec, facts, plan, streams, control })
     }
 
     /// Has every one remove what killed programs left.
     pub fn cleanup(&self) -> usize {
-        self.rows.iter().map(|row| row.backend.cleanup()).sum()
+        let rows = self.rows().clone();
+        rows.iter().map(|row| row.backend.cleanup()).sum()
     }
 
-    fn taken(&self, spec: &SandboxSpec, named: Option<&str>) -> Result<&Row, NoBackend> {
-        let required = &spec.require | &spec.require_by_name;
-        if let Some(name) = named {
-            let row = self.rows.iter().find(|row| row.backend.name() == name);
-            let row = row.ok_or_else(|| NoBackend::Unknown(name.to_owned()))?;
-            return match row.probed(spec) {
-                Probed::Not { why, fix } => Err(NoBackend::Unavailable { name: name.to_owned(), why, fix }),
-                Probed::Works(enforcement) => match lacks(&enforcement, &required) {
-                    Some(property) => Err(NoBackend::Lacks(property)),
-                    None => Ok(row),
-                },
-            };
-        }
-        let mut lacking = None;
-        for row in self.rows.iter().filter(|row| row.selection == Selection::ByPriority) {
-            let Probed::Works(enforcement) = row.probed(spec) else { continue };
-            match lacks(&enforcement, &required) {
-                Some(property) => lacking = lacking.or(Some(property)),
-                None => return Ok(row),
-            }
-        }
-        Err(lacking.map_or(NoBackend::None, NoBackend::Lacks))
+    /// Nothing makes no sandbox, and is in no row.
+    fn row_of(&self, provider: &Provider) -> Option<Arc<Row>> {
+        let is_it = |row: &&Arc<Row>| *provider != Provider::Nothing && row.backend.name() == provider.name();
+        self.rows().iter().find(is_it).cloned()
     }
-}
 
-/// What one lacks to be taken, if anything.
-fn lacks(enforcement: &Enforcement, required: &BTreeSet<Property>) -> Option<Property> {
-    ISOLATION.iter().chain(required).copied().find(|property| !enforcement.holds(*property))
+    fn unknown(&self, backend: SandboxBackend) -> Refusal {
+        let names = self.names();
+        let near = nearest(backend.name(), names.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let fix = format!(
+            "{near}There are {}; `stockade-backend-{}` on the search path would add it",
+            names.join(", "),
+            backend.name()
+        );
+        Refusal::new(What::Backend(backend), SandboxRule::UnknownBackend, fix)
+    }
 }
 
 impl Row {
@@ -246,86 +223,24 @@ impl Row {
         known.get_or_insert_with(|| self.backend.probe(spec)).clone()
     }
 
+    /// What it offers. One whose last run failed is tried first.
+    fn offer(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
+        if self.failed.load(Ordering::SeqCst) {
+            if let Probed::Not { why, fix } = self.probed(spec) {
+                self.forget();
+                let backend = SandboxBackend::from_name(self.backend.name()).unwrap_or_default();
+                let rule = SandboxRule::CannotEnforce("its last run failed, and it does not work now");
+                let fix = format!("{fix} (it says: {why})");
+                return Err(Refusal::new(What::Backend(backend), rule, fix));
+            }
+            self.failed.store(false, Ordering::SeqCst);
+        }
+        self.backend.offer(spec, facts)
+    }
+
     fn forget(&self) {
         *self.probed.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-/// One that comes with this crate.
-#[derive(Debug)]
-struct Builtin(SandboxBackend);
-
-/// Whose folder it is that root tries backends in.
-const NOBODY: u32 = 65534;
-
-/// How long one may take to show that it works.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-impl Builtin {
-    fn request(&self, spec: &SandboxSpec) -> SandboxSpec {
-        SandboxSpec { backend: self.0, ..spec.clone() }
-    }
-
-    /// Runs nothing of consequence, for what it says about itself.
-    fn tried(&self, spec: &SandboxSpec) -> Result<Enforcement, Probed> {
-        let not = |why: String, fix: String| Probed::Not { why, fix };
-        let folder =
-            std::env::temp_dir().join(format!("stockade-probe-{}-{}", std::process::id(), self.0.name()));
-        let failed =
-            |error: std::io::Error| not(format!("there is no folder to try it in: {error}"), String::new());
-        fs::create_dir_all(&folder).map_err(failed)?;
-        let workspace = fs::canonicalize(&folder).map_err(failed)?;
-        let mut trial = SandboxSpec::new(workspace, ["true"]);
-        trial.backend = self.0;
-        trial.container = spec.container.clone();
-        trial.limits.wall_time = Limit::AtMost(PATIENCE);
-        (trial.spawn, trial.network) = (spec.spawn, spec.network.clone());
-        // What is required is compared afterwards. What belongs to root, no backend lets a command change.
-        trial.require.clear();
-        if rustix::process::geteuid().is_root() {
-            std::os::unix::fs::chown(&trial.workspace, Some(NOBODY), Some(NOBODY)).map_err(failed)?;
-        }
-        let ran = plan_and_run(&trial, Streams::default());
-        fs::remove_dir(&folder).ok();
-        match ran {
-            Ok((_, outcome)) => Ok(outcome.enforcement),
-            Err(RunError::Refused(refusal)) => {
-                let why = refusal.rule.to_string();
-                Err(not(why, refusal.fix))
-            }
-            Err(error) => Err(not(error.to_string(), "see `stockade doctor`".to_owned())),
-        }
-    }
-}
-
-impl Backend for Builtin {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn probe(&self, spec: &SandboxSpec) -> Probed {
-        self.tried(spec).map_or_else(|not| not, Probed::Works)
-    }
-
-    fn plan(&self, spec: &SandboxSpec) -> Result<String, Refusal> {
-        let spec = self.request(spec);
-        crate::plan::plan(&spec, &crate::probe::probe(&spec)).map(|plan| plan.to_string())
-    }
-
-    fn run(&self, spec: &SandboxSpec, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
-        let spec = self.request(spec);
-        let facts = crate::probe::probe(&spec);
-        let first = crate::plan::plan(&spec, &facts)?;
-        run_controlled(&spec, facts, first, streams, control).map(|(_, outcome)| outcome)
-    }
-
-    fn cleanup(&self) -> usize {
-        match Engine::of(self.0) {
-            Some(engine) => {
-                engine::probe::ask(engine).map_or(0, |host| engine::remove_leftovers(&host.client))
-            }
-            None => crate::state::folder(&[]).map_or(0, |state| crate::journal::recover(&state).len()),
-        }
+        self.failed.store(true, Ordering::SeqCst);
     }
 }
 
@@ -340,11 +255,13 @@ pub fn engine_runtimes(engine: Engine, runtimes: &[&'static str]) -> Result<Vec<
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
     use super::*;
+    use crate::enforcement::{Enforcement, Property};
+    use crate::host::Entry;
     use crate::outcome::End;
+    use crate::provider::{ISOLATION, Sees};
 
     /// One that holds what it says, as long as it works, and counts how often it was tried and used.
     #[derive(Debug, Clone, Default)]
@@ -362,9 +279,26 @@ mod tests {
         Fake { name, holds, lasts, ..Fake::default() }
     }
 
+    impl Fake {
+        fn enforcement(&self) -> Enforcement {
+            let mut enforcement = Enforcement::default();
+            self.holds.iter().for_each(|property| enforcement.enforce(*property, "a promise"));
+            enforcement
+        }
+    }
+
     impl Backend for Fake {
         fn name(&self) -> &str {
             self.name
+        }
+
+        fn about(&self) -> &str {
+            "a fake"
+        }
+
+        fn offer(&self, _: &SandboxSpec, _: &HostFacts) -> Result<Offer, Refusal> {
+            let name = BackendName::new(self.name).unwrap();
+            Ok(Offer::added(name, Sees::Copy, self.enforcement()))
         }
 
         fn probe(&self, _: &SandboxSpec) -> Probed {
@@ -372,20 +306,15 @@ mod tests {
             if self.used.load(SeqCst) > self.lasts {
                 return Probed::Not { why: "it is gone".to_owned(), fix: "start it".to_owned() };
             }
-            let mut enforcement = Enforcement::default();
-            self.holds.iter().for_each(|property| enforcement.enforce(*property, "a promise"));
-            Probed::Works(enforcement)
+            Probed::Works(self.enforcement())
         }
 
-        fn plan(&self, _: &SandboxSpec) -> Result<String, Refusal> {
-            Ok(self.name.to_owned())
-        }
-
-        fn run(&self, _: &SandboxSpec, _: Streams, _: &RunControl) -> Result<Outcome, RunError> {
+        fn run(&self, job: BackendRun<'_>) -> Result<(Plan, Outcome), RunError> {
             if self.used.fetch_add(1, SeqCst) >= self.lasts {
                 return Err(RunError::Watch(std::io::Error::other("it is gone")));
             }
-            Ok(Outcome::of_nothing(End::Exited(0), Enforcement::default()))
+            let outcome = Outcome::of_nothing(End::Exited(0), job.plan.enforcement.clone());
+            Ok((job.plan, outcome))
         }
 
         fn cleanup(&self) -> usize {
@@ -393,33 +322,62 @@ mod tests {
         }
     }
 
+    fn facts() -> HostFacts {
+        HostFacts {
+            entries: [("/srv/w".into(), Entry::Folder)].into(),
+            home: "/home/u".into(),
+            user: 1000,
+            ..HostFacts::default()
+        }
+    }
+
     fn request(require: &[Property]) -> SandboxSpec {
-        let mut spec = SandboxSpec::new("/w", ["true"]);
+        let mut spec = SandboxSpec::new("/srv/w", ["true"]);
         spec.require = require.iter().copied().collect();
         spec
     }
 
+    fn named(name: &str) -> SandboxSpec {
+        SandboxSpec { backend: SandboxBackend::from_name(name).unwrap(), ..request(&[]) }
+    }
+
     fn registry(rows: &[(&Fake, i32, Selection)]) -> BackendRegistry {
-        let mut registry = BackendRegistry::default();
+        let registry = BackendRegistry::default();
         rows.iter().for_each(|(fake, priority, selection)| {
             registry.register(Box::new((*fake).clone()), *priority, *selection);
         });
         registry
     }
 
+    fn run(registry: &BackendRegistry, spec: &SandboxSpec) -> Result<String, RunError> {
+        let facts = facts();
+        let plan = registry.plan(spec, &facts)?;
+        let control = RunControl::default();
+        let job = BackendRun::new(spec, facts, plan, Streams::default(), &control);
+        registry.run(job).map(|(plan, _)| plan.provider.name().to_owned())
+    }
+
     use Selection::{ByNameOnly, ByPriority};
 
     #[test]
-    fn the_first_that_holds_what_is_required_is_taken() {
+    fn the_first_that_holds_what_is_required_is_taken_and_nothing_is_run_to_choose() {
         let (strong, weak) = (fake("strong", &[Property::Network], 9), fake("weak", &[], 9));
         let registry = registry(&[(&weak, 50, ByPriority), (&strong, 10, ByPriority)]);
-        let taken =
-            |require: &[Property]| registry.choose(&request(require), None).map(|one| one.name().to_owned());
+        let taken = |require: &[Property]| run(&registry, &request(require));
         assert_eq!(taken(&[]).unwrap(), "weak");
         assert_eq!(taken(&[Property::Network]).unwrap(), "strong", "what cannot hold it is passed over");
-        assert!(matches!(taken(&[Property::NoSpawn]), Err(NoBackend::Lacks(Property::NoSpawn))));
+        let refused = taken(&[Property::NoSpawn]).unwrap_err();
+        assert!(
+            matches!(&refused, RunError::Refused(Refusal { what: What::Property(Property::NoSpawn), .. })),
+            "{refused}"
+        );
+        assert_eq!((weak.tried.load(SeqCst), strong.tried.load(SeqCst)), (0, 0));
         assert_eq!(registry.list(&request(&[])).len(), 2);
-        assert_eq!((weak.tried.load(SeqCst), strong.tried.load(SeqCst)), (1, 1), "once, until one fails");
+        assert_eq!(
+            (weak.tried.load(SeqCst), strong.tried.load(SeqCst)),
+            (1, 1),
+            "to list them is to try them"
+        );
         assert_eq!(registry.cleanup(), 2);
     }
 
@@ -427,54 +385,107 @@ mod tests {
     fn what_keeps_nothing_apart_is_no_sandbox_even_by_its_name() {
         let mirror = Fake { name: "mirror", holds: vec![Property::Network], lasts: 9, ..Fake::default() };
         let registry = registry(&[(&mirror, 100, ByPriority)]);
-        for named in [None, Some("mirror")] {
-            let taken = registry.run(&request(&[]), named, Streams::default(), &RunControl::default());
-            assert!(matches!(taken, Err(NoBackend::Lacks(Property::Files))), "{taken:?}");
+        for spec in [request(&[]), named("mirror")] {
+            let refused = run(&registry, &spec).unwrap_err();
+            assert!(
+                matches!(&refused, RunError::Refused(Refusal { what: What::Property(Property::Files), .. })),
+                "{refused}"
+            );
         }
         assert_eq!(mirror.used.load(SeqCst), 0);
     }
 
     #[test]
-    fn what_is_to_be_named_is_taken_where_it_is_named() {
-        let (named, usual) = (fake("named", &[], 9), fake("usual", &[], 9));
-        let registry = registry(&[(&named, 100, ByNameOnly), (&usual, 1, ByPriority)]);
-        assert_eq!(registry.choose(&request(&[]), None).unwrap().name(), "usual");
-        assert_eq!(registry.choose(&request(&[]), Some("named")).unwrap().name(), "named");
-        assert!(
-            matches!(registry.choose(&request(&[]), Some("none")), Err(NoBackend::Unknown(name)) if name == "none")
-        );
+    fn what_somebody_named_holds_in_full_or_not_at_all() {
+        let registry = registry(&[(&fake("half", &[Property::Network], 9), 1, ByNameOnly)]);
+        let mut spec = named("half");
+        spec.require_by_name = [Property::Network].into();
+        assert!(run(&registry, &spec).is_ok());
+        spec.require_by_name = [Property::Memory].into();
+        assert!(matches!(run(&registry, &spec), Err(RunError::Refused(_))), "a limit as well");
+    }
+
+    #[test]
+    fn what_is_to_be_named_is_taken_where_it_is_named_and_a_slip_is_told() {
+        let (by_name, usual) = (fake("named", &[], 9), fake("usual", &[], 9));
+        let registry = registry(&[(&by_name, 100, ByNameOnly), (&usual, 1, ByPriority)]);
+        assert_eq!(run(&registry, &request(&[])).unwrap(), "usual");
+        assert_eq!(run(&registry, &named("named")).unwrap(), "named");
+        for on_unavailable in [crate::OnUnavailable::Refuse, crate::OnUnavailable::Warn] {
+            let spec = SandboxSpec { on_unavailable, ..named("nmaed") };
+            let Err(RunError::Refused(refusal)) = run(&registry, &spec) else { panic!("it ran") };
+            assert_eq!(refusal.rule, SandboxRule::UnknownBackend);
+            assert!(
+                refusal.fix.starts_with("did you mean `named`? There are named, usual;"),
+                "{}",
+                refusal.fix
+            );
+        }
+        // Without a registry as well.
+        let refusal = crate::plan(&named("named"), &facts()).unwrap_err();
+        assert_eq!(refusal.rule, SandboxRule::UnknownBackend);
+    }
+
+    #[test]
+    fn a_finder_is_asked_for_what_is_in_no_row() {
+        fn find(name: BackendName, _: &SandboxSpec) -> Option<Box<dyn Backend>> {
+            (name.as_str() == "late").then(|| Box::new(fake("late", &[], 9)) as Box<dyn Backend>)
+        }
+        let registry = registry(&[]).finding(find);
+        assert!(run(&registry, &named("later")).is_err() && registry.names().is_empty());
+        assert_eq!(run(&registry, &named("late")).unwrap(), "late");
+        assert!(run(&registry, &request(&[])).is_err(), "it is never taken by itself");
     }
 
     #[test]
     fn nothing_stands_in_for_one_that_failed_and_it_is_tried_anew() {
         let (first, second) = (fake("first", &[], 1), fake("second", &[], 9));
         let registry = registry(&[(&first, 100, ByPriority), (&second, 1, ByPriority)]);
-        let run = || registry.run(&request(&[]), None, Streams::default(), &RunControl::default());
-        assert!(run().is_ok());
-        assert!(matches!(run(), Err(NoBackend::Failed { name, .. }) if name == "first"));
+        let run = || run(&registry, &request(&[]));
+        assert_eq!(run().unwrap(), "first");
+        assert!(matches!(run(), Err(RunError::Watch(_))));
         assert_eq!(second.used.load(SeqCst), 0, "the run that failed was not given to another one");
-        assert!(run().is_ok(), "it is found to be gone, and the next one is taken from the start");
-        assert_eq!((first.tried.load(SeqCst), second.used.load(SeqCst)), (2, 1));
-        let named = registry.choose(&request(&[]), Some("first"));
-        assert!(matches!(named, Err(NoBackend::Unavailable { why, .. }) if why == "it is gone"));
+        assert_eq!(
+            run().unwrap(),
+            "second",
+            "it is found to be gone, and the next one is taken from the start"
+        );
+        assert_eq!((first.tried.load(SeqCst), second.used.load(SeqCst)), (1, 1));
+        let refusal = registry.plan(&named("first"), &facts()).unwrap_err();
+        assert!(refusal.fix.contains("it is gone"), "{}", refusal.fix);
     }
 
     #[test]
     fn one_of_the_same_name_takes_the_place_of_the_other() {
         let (old, new) = (fake("one", &[], 0), fake("one", &[], 9));
-        let mut registry = registry(&[(&old, 1, ByPriority)]);
-        assert!(registry.run(&request(&[]), None, Streams::default(), &RunControl::default()).is_err());
+        let registry = registry(&[(&old, 1, ByPriority)]);
+        assert!(run(&registry, &request(&[])).is_err());
         registry.register(Box::new(new), 1, ByPriority);
-        assert!(registry.run(&request(&[]), None, Streams::default(), &RunControl::default()).is_ok());
+        assert!(run(&registry, &request(&[])).is_ok());
         assert_eq!(registry.list(&request(&[])).len(), 1);
     }
 
     #[test]
     fn containers_are_never_taken_by_themselves() {
         let registry = BackendRegistry::builtin();
+        let rows = registry.rows();
         let names: Vec<(&str, Selection)> =
-            registry.rows.iter().map(|row| (row.backend.name(), row.selection)).collect();
+            rows.iter().map(|row| (row.backend.name(), row.selection)).collect();
         let wanted = [("native", ByPriority), ("bwrap", ByPriority), ("landlock", ByPriority)];
         assert_eq!(names, [&wanted[..], &[("docker", ByNameOnly), ("podman", ByNameOnly)]].concat());
+    }
+
+    /// A registry of what comes with this crate plans as the crate does without one.
+    #[test]
+    fn a_registry_of_the_builtin_plans_as_the_crate_does() {
+        let registry = BackendRegistry::builtin();
+        for namespaces in [true, false] {
+            let mut facts = facts();
+            (facts.kernel.namespaces, facts.kernel.seccomp, facts.kernel.landlock) = (namespaces, true, 6);
+            for backend in SandboxBackend::ALL.iter().copied() {
+                let spec = SandboxSpec { backend, ..SandboxSpec::new("/srv/w", ["true"]) };
+                assert_eq!(registry.plan(&spec, &facts), crate::plan(&spec, &facts), "{backend:?}");
+            }
+        }
     }
 }

@@ -33,7 +33,8 @@ impl Engine {
             SandboxBackend::Auto
             | SandboxBackend::Native
             | SandboxBackend::Bwrap
-            | SandboxBackend::Landlock => None,
+            | SandboxBackend::Landlock
+            | SandboxBackend::Added(_) => None,
         }
     }
 
@@ -145,7 +146,7 @@ impl EngineLack {
 
     pub(crate) fn refusal(self, engine: Engine, request: &ContainerRequest) -> Refusal {
         let fix = self.fix(engine, request);
-        Refusal::new(What::Backend(engine.name()), SandboxRule::CannotEnforce(self.why()), fix)
+        Refusal::new(What::Backend(engine.backend()), SandboxRule::CannotEnforce(self.why()), fix)
     }
 }
 

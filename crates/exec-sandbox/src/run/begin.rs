@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use super::RunError;
+use super::added_run::AddedRun;
 use super::contained::Container;
 use super::observe::Observer;
 use super::private::Private;
@@ -24,7 +25,8 @@ use crate::sys::raw;
 
 /// A command that has begun.
 pub(super) struct Running {
-    pub(super) init: SpawnedInit,
+    /// The first process, where there is one on this machine.
+    pub(super) init: Option<SpawnedInit>,
     /// What becomes readable when there is something to know.
     pub(super) news: OwnedFd,
     pub(super) speaks: Speaks,
@@ -45,6 +47,8 @@ pub(super) enum Speaks {
     WhenAsked,
     /// By what the engine of a container says when its client has ended.
     Engine(Box<Container>),
+    /// By the thread of a backend that was added.
+    Added(AddedRun),
     /// By the way in which the program ends that made it.
     Ends {
         /// The first process in the sandbox.
@@ -81,6 +85,11 @@ pub(super) fn begin(
             copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Container(container) => contained(plan, container, ends).map(Some),
+        Provider::Added(_) => {
+            let why = "only the registry that it was added to runs commands in it";
+            let error = io::Error::new(io::ErrorKind::Unsupported, why);
+            Err(RunError::setup("running in a backend that was added")(error))
+        }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
         Provider::Bwrap { program } => bwrap(plan, program, ends, groups, observer).map(Some),
     }
@@ -110,7 +119,7 @@ pub(super) fn copy(
         end(init.pid);
         return Err(RunError::setup("giving the sandbox its identity")(error));
     }
-    Ok((Running { init, news, speaks, _lock: None, buried_by: None }, go_write))
+    Ok((Running { init: Some(init), news, speaks, _lock: None, buried_by: None }, go_write))
 }
 
 fn bwrap(
@@ -134,7 +143,7 @@ fn bwrap(
         let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
         observer.into_iter().for_each(|observer| observer.begin(vec![waiting.pid, waiting.first]));
         rustix::io::write(&waiting.go, b"g")?;
-        Ok(Running { init, news, speaks, _lock: waiting.lock, buried_by: None })
+        Ok(Running { init: Some(init), news, speaks, _lock: waiting.lock, buried_by: None })
     };
     begun().map_err(|error| {
         end(waiting.pid);
@@ -160,7 +169,7 @@ fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Runni
     let init = SpawnedInit { pid: begun.pid, pidfd };
     let speaks =
         Speaks::Engine(Box::new(Container::new(begun.contained, plan.limits.cpu_time.bound().is_some())));
-    Ok(Running { init, news, speaks, _lock: None, buried_by: None })
+    Ok(Running { init: Some(init), news, speaks, _lock: None, buried_by: None })
 }
 
 /// Ends a sandbox that got no further, and what it has started in its own group.
@@ -171,22 +180,36 @@ fn end(pid: i32) {
 }
 
 impl Running {
+    /// One whose processes are not on this machine, or are somebody else's.
+    pub(super) const fn elsewhere(news: OwnedFd, speaks: Speaks) -> Self {
+        Self { init: None, news, speaks, _lock: None, buried_by: None }
+    }
+
+    /// The number of the first process; of none, where that is not on this machine.
+    pub(super) fn first(&self) -> i32 {
+        self.init.as_ref().map_or(i32::MAX, |init| init.pid)
+    }
+
     /// Ends whatever is left, and returns when it is gone. Where it is known what all others used up, they are gone already;
     /// then what takes longest is that the kernel takes the namespaces of the first process down.
     pub(super) fn end(&self, known: Option<raw::Used>) -> Result<raw::Used, RunError> {
+        if let Speaks::Added(command) = &self.speaks {
+            return command.end();
+        }
+        let Some(SpawnedInit { pid: first, .. }) = self.init else { return Ok(raw::Used::default()) };
         if let Speaks::Engine(container) = &self.speaks {
-            return container.end(self.init.pid);
+            return container.end(first);
         }
         if let (Some(used), Some(bury)) = (&known, &self.buried_by) {
-            bury(self.init.pid);
+            bury(first);
             return Ok(*used);
         }
         let signal = if matches!(self.speaks, Speaks::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
         if let Speaks::Ends { handle, .. } = &self.speaks {
             rustix::process::pidfd_send_signal(handle, rustix::process::Signal::KILL).ok();
         }
-        raw::send_signal(self.init.pid, signal).ok();
-        let used = raw::wait_for(self.init.pid);
+        raw::send_signal(first, signal).ok();
+        let used = raw::wait_for(first);
         if let Speaks::Ends { handle, .. } = &self.speaks {
             super::poll::wait(&mut [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)], None)
                 .map_err(RunError::Watch)?;
@@ -199,8 +222,8 @@ impl Running {
     /// the first process itself. The kernel takes a new weight only ten times a second, from all together.
     pub(super) fn weighs_less(&self) -> bool {
         let first = match &self.speaks {
-            Speaks::Reports | Speaks::Engine(_) => return true,
-            Speaks::WhenAsked => self.init.pid,
+            Speaks::Reports | Speaks::Engine(_) | Speaks::Added(_) => return true,
+            Speaks::WhenAsked => self.first(),
             Speaks::Ends { first, .. } => *first,
         };
         let commands = super::memory::children(first);
@@ -212,6 +235,7 @@ impl Running {
     pub(super) fn signal(&self, signal: i32) {
         match &self.speaks {
             Speaks::Engine(container) => container.signal(signal),
+            Speaks::Added(command) => command.signal(signal),
             Speaks::Ends { first, .. } => {
                 // Each is the leader of a session of its own.
                 let commands = super::memory::children(*first).into_iter();
@@ -220,8 +244,9 @@ impl Running {
                 });
             }
             Speaks::Reports | Speaks::WhenAsked => {
-                if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
-                    rustix::process::pidfd_send_signal(self.init.pidfd.as_fd(), signal).ok();
+                let signal = rustix::process::Signal::from_named_raw(signal);
+                if let (Some(signal), Some(init)) = (signal, &self.init) {
+                    rustix::process::pidfd_send_signal(init.pidfd.as_fd(), signal).ok();
                 }
             }
         }

@@ -37,8 +37,11 @@ impl Cancellation {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns what becomes readable when it is cancelled.
-    pub(super) fn bell(&self) -> io::Result<BorrowedFd<'_>> {
+    /// Returns what becomes readable when it is cancelled, to wait for it beside other things.
+    ///
+    /// # Errors
+    /// When there are no more descriptors.
+    pub fn bell(&self) -> io::Result<BorrowedFd<'_>> {
         if self.0.bell.get().is_none() {
             let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
             // Whoever was quicker has made one.

@@ -49,6 +49,11 @@ impl Ends {
         &self.handed
     }
 
+    /// The three ends of pipes; nothing where they are a terminal.
+    pub(super) fn into_pipes(self) -> Option<[OwnedFd; 3]> {
+        self.owned.try_into().ok()
+    }
+
     /// The terminal, if they are one.
     pub(super) fn terminal(&self) -> Option<BorrowedFd<'_>> {
         let own = self.handed.terminal != OwnTerminal::None;

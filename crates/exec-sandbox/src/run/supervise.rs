@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use super::added_run::ASKS_TO_END;
 use super::begin::{Running, Speaks};
 use super::disk::{Disks, Fill, is_bounded};
 use super::poll::wait;
@@ -38,9 +39,6 @@ const HANDED_ON: &[i32] = &[
     libc::SIGWINCH,
     libc::SIGCONT,
 ];
-
-/// Those of them that ask a program to end.
-const ASKS_TO_END: &[i32] = &[libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
 /// How long somebody may take to read what a command printed before its time was up.
 const GRACE: Duration = Duration::from_secs(2);
@@ -119,7 +117,7 @@ pub(super) fn supervise(
             .limits
             .memory
             .bound()
-            .filter(|_| !groups.bound_memory() && plan.provider.container().is_none()),
+            .filter(|_| !groups.bound_memory() && !plan.provider.bounds_by_itself()),
         folders: folders_in_memory(plan),
         disks: is_bounded(&plan.limits).then_some((&disks, &plan.limits)),
         background: plan.limits.priority == Priority::Background,
@@ -129,6 +127,7 @@ pub(super) fn supervise(
     // An engine forgets how it ended together with the container.
     let told = match (&watched, &running.speaks) {
         (Ok(Ending::Itself), Speaks::Engine(container)) => Some(container.told()),
+        (Ok(Ending::Itself), Speaks::Added(command)) => Some(command.told()),
         _ => None,
     };
     // Whatever happened, nothing is left.
@@ -139,7 +138,7 @@ pub(super) fn supervise(
         (_, end) => end.map(|end| end.max(Instant::now() + GRACE)),
     };
     drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
-    let is_all = !matches!(running.speaks, Speaks::Ends { .. } | Speaks::Engine(_));
+    let is_all = matches!(running.speaks, Speaks::Reports | Speaks::WhenAsked);
     let (used, told) = (used?, told.transpose()?);
     Ok(Watched { ending, used, told, is_all, grown: disks.grown(), pump })
 }
@@ -178,7 +177,7 @@ fn watch(
             if bounds.disks.is_some_and(|(disks, limits)| disks.are_too_full(limits)) {
                 return Ok(Ending::OutOfDisk);
             }
-            let look = |most| memory::next_look(running.init.pid, &bounds.folders, most);
+            let look = |most| memory::next_look(running.first(), &bounds.folders, most);
             let Some(rest) = bounds.memory.map_or(Some(memory::INTERVAL), look) else {
                 return Ok(Ending::OutOfMemory);
             };
@@ -210,7 +209,7 @@ fn watch(
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
         if is_ready(0) {
             return match running.speaks {
-                Speaks::Ends { .. } | Speaks::Engine(_) => Ok(Ending::Itself),
+                Speaks::Ends { .. } | Speaks::Engine(_) | Speaks::Added(_) => Ok(Ending::Itself),
                 Speaks::Reports | Speaks::WhenAsked => Ok(Ending::Report(read_report(&running.news)?)),
             };
         }

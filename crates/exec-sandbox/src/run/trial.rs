@@ -79,6 +79,10 @@ const TRIALS: &[Trial] = &[
 
 /// Refuses a plan where something that was named does not hold on this machine.
 pub(super) fn hold(plan: &Plan) -> Result<(), RunError> {
+    // What is not on this machine cannot be tried from here. What it holds in part only was refused.
+    if matches!(plan.provider, Provider::Added(_)) {
+        return Ok(());
+    }
     let known = Known::of(plan);
     for trial in TRIALS.iter().filter(|trial| plan.require_by_name.contains(&trial.property)) {
         if known.as_ref().is_some_and(|known| known.has(trial.property)) {
@@ -118,7 +122,7 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
             spec.container = container.request.clone();
             container.engine.backend()
         }
-        Provider::Nothing => return Ok(false),
+        Provider::Added(_) | Provider::Nothing => return Ok(false),
     };
     spec.require.clear();
     spec.limits.wall_time = Limit::AtMost(PATIENCE);

@@ -70,6 +70,8 @@ pub struct ExecConfig {
     pub backend: SandboxBackend,
     /// The container, where that is one.
     pub container: ContainerRequest,
+    /// What a backend is told besides, in its own words.
+    pub backend_options: BTreeMap<String, String>,
     /// What they see of the home.
     pub home: HomeView,
     /// What they may read besides their workspace.
@@ -412,6 +414,7 @@ impl ExecSandbox {
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
             container: ContainerRequest { image: self.image, runtime: self.runtime },
+            backend_options: BTreeMap::new(),
             home: HomeView::from_name(&self.home).unwrap_or_default(),
             read_only,
             network: self.network == "open" && !must,
@@ -448,6 +451,7 @@ impl Default for AgentConfig {
                 excluded: Vec::new(),
                 backend: SandboxBackend::default(),
                 container: ContainerRequest::default(),
+                backend_options: BTreeMap::new(),
                 home: HomeView::default(),
                 read_only: Vec::new(),
                 network: false,

@@ -3,7 +3,7 @@
 //! The rows are the only place where a default is written. The types that a guard is built from are filled from them, and
 //! so are `CONFIG.md`, the schema and `stockade config explain`.
 
-use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
+use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxMode};
 
 use super::kind::Kind;
 use super::narrow::Narrows;
@@ -43,7 +43,7 @@ const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
 #[rustfmt::skip]
 pub(crate) const KEYS: &[ConfigKey] = {
     use Kind::{
-        Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalName, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
+        Backend, Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalName, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
     };
     use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
     &[
@@ -92,9 +92,10 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.execSandbox.onUnavailable", Word(OnUnavailable::NAMES), "\"refuse\"", Stricter,
             "What becomes of a command where no sandbox can be made: it is refused, a person is asked, or it runs without one, \
              and its decision and outcome say so."),
-        key("agents.<id>.skills.execSandbox.backend", Word(SandboxBackend::NAMES), "\"auto\"", Never,
+        key("agents.<id>.skills.execSandbox.backend", Backend, "\"auto\"", Never,
             "What makes the sandbox: `native` needs nothing installed, `bwrap` is bubblewrap, `landlock` works where namespaces \
-             are forbidden, and `auto` takes the first of these that works. `docker` and `podman` make a container of `image`."),
+             are forbidden, and `auto` takes the first of these that works. `docker` and `podman` make a container of `image`. Others are taken by \
+             the names that `stockade backends` lists, such as that of a program `stockade-backend-NAME`."),
         key("agents.<id>.skills.execSandbox.image", OptionalName, "null", Never,
             "The image of a container, best by its digest: `NAME@sha256:…`. It is never fetched."),
         key("agents.<id>.skills.execSandbox.runtime", OptionalName, "null", Never,

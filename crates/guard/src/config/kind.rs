@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use stockade_exec_sandbox::SandboxBackend;
 use stockade_text::nearest;
 
 /// How the address of a server begins.
@@ -28,6 +29,8 @@ pub(crate) enum Kind {
     OptionalAddress,
     /// The name of an image or a runtime of containers, or null.
     OptionalName,
+    /// The name of a backend.
+    Backend,
     /// A list of texts.
     Texts,
     /// A list of absolute paths.
@@ -66,6 +69,7 @@ impl Kind {
                 ADDRESSES.iter().any(|start| url.starts_with(start))
             }
             (Self::OptionalName, Json::String(name)) => is_name(name),
+            (Self::Backend, Json::String(name)) => SandboxBackend::from_name(name).is_some(),
             (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
             (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
@@ -103,6 +107,11 @@ impl Kind {
                 "an address such as `redis://host:6379/0` or `unix:///run/redis.sock`, or null".to_owned()
             }
             Self::OptionalName => "a name of letters, digits and `.-_/:@`, or null".to_owned(),
+            Self::Backend => {
+                let words: Vec<String> =
+                    SandboxBackend::ALL.iter().map(|one| format!("`{}`", one.name())).collect();
+                format!("{}, or the name of another backend", words.join(", "))
+            }
             Self::Texts => "a list of texts".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
@@ -128,6 +137,7 @@ impl Kind {
             Self::OptionalName => {
                 json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$" })
             }
+            Self::Backend => json!({ "type": "string", "pattern": "^[a-z][a-z0-9-]{0,30}$" }),
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
@@ -141,7 +151,7 @@ impl Kind {
     pub(crate) fn of_text(self, text: &str) -> Json {
         let plain = || Json::String(text.to_owned());
         match self {
-            Self::Word(_) => plain(),
+            Self::Word(_) | Self::Backend => plain(),
             Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress | Self::OptionalName
                 if text == "null" =>
             {

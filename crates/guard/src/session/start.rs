@@ -119,11 +119,22 @@ impl Session {
 
     fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable, mode: SandboxMode) -> SandboxSpec {
         let exec = &self.guard.config().exec;
-        let ExecConfig { backend, container, home, read_only, network, memory, processes, .. } = exec;
+        let ExecConfig {
+            backend,
+            container,
+            backend_options,
+            home,
+            read_only,
+            network,
+            memory,
+            processes,
+            ..
+        } = exec;
         let mut spec = SandboxSpec {
             on_unavailable,
             backend: *backend,
             container: container.clone(),
+            backend_options: backend_options.clone(),
             home: *home,
             network: if *network { Network::Open } else { Network::None },
             read_only: read_only.clone(),

@@ -17,7 +17,7 @@ struct Ran<'a> {
     /// The code that the command by itself would have; another one where it left something in quarantine.
     command_exit_code: u8,
     signal: Option<i32>,
-    sandbox: &'static str,
+    sandbox: &'a str,
     network: &'static str,
     stdout: Text,
     stderr: Text,

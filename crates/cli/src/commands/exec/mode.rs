@@ -26,6 +26,7 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
         ("--allow-host", FULL, !args.allow_host.is_empty()),
         ("--home", FULL, args.home != HomeView::Tools),
         ("--backend", FULL, args.backend != SandboxBackend::Auto),
+        ("--backend-option", FULL, !args.backend_option.is_empty()),
         ("--on-unavailable", FULL, args.on_unavailable != OnUnavailable::Refuse),
         ("--require", FULL, !args.require.is_empty()),
         ("--no-spawn", FULL, args.no_spawn),

@@ -22,6 +22,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.network = network(args)?;
     (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
     spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
+    spec.backend_options = args.backend_option.iter().cloned().collect();
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.require_by_name.extend(args.require.iter().copied());

@@ -125,7 +125,7 @@ pub(super) struct Ended {
     timed_out: bool,
     duration_ms: u64,
     /// What made the sandbox.
-    backend: &'static str,
+    backend: String,
     /// What somebody must know: that it ran without a sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
@@ -379,7 +379,7 @@ impl Ended {
             pieces: None,
             timed_out: outcome.end == End::TimedOut,
             duration_ms: millis(outcome.usage.wall_time),
-            backend: plan.provider.name(),
+            backend: plan.provider.name().to_owned(),
             warning: report.is_unsandboxed().then_some(UNSANDBOXED),
             enforcement: Enforced::of(&outcome.enforcement),
             usage: Used {

@@ -18,7 +18,7 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use host::Host;
-use spec::{Spec, Unsaid};
+use spec::{Spec, Unsaid, backend_named};
 
 /// Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home
 /// visible; `warnings` then says so. `exec` closes both.
@@ -39,7 +39,7 @@ pub(super) struct PlanSandbox {
 /// What would be run, and how.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Planned {
-    backend: &'static str,
+    backend: String,
     /// The program that is started: bubblewrap, `sandbox-exec`, or the command itself.
     program: String,
     /// Its arguments.
@@ -110,7 +110,7 @@ impl Parameters for PlanSandbox {
             _ => (plan.program.clone(), plan.arguments.clone()),
         };
         Ok(Json::of(&Planned {
-            backend: plan.provider.name(),
+            backend: plan.provider.name().to_owned(),
             program: text(&program),
             argv: argv.iter().map(|word| text(word)).collect(),
             env: variables(&plan.environment),
@@ -139,7 +139,7 @@ fn on_a_mac(
     }
     let plan = seatbelt_plan(spec, facts).map_err(|refusal| refused(&refusal))?;
     Ok(Json::of(&Planned {
-        backend: SEATBELT,
+        backend: SEATBELT.to_owned(),
         program: SANDBOX_EXEC.to_owned(),
         argv: plan.sandbox_exec_arguments().iter().map(|word| text(word)).collect(),
         env: variables(&plan.environment),
@@ -164,16 +164,15 @@ const NOT_HERE: &[&str] = &[SEATBELT];
 fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault> {
     let usual = if has_bwrap { SandboxBackend::Bwrap } else { SandboxBackend::Auto };
     let Some(wish) = wish else { return Ok(usual) };
-    match SandboxBackend::from_name(wish) {
-        Some(backend) => Ok(backend),
-        None if NOT_HERE.contains(&wish) => Err(Fault::new(
+    if NOT_HERE.contains(&wish) {
+        return Err(Fault::new(
             fault::NO_SANDBOX,
             format!(
                 "no plan is made for `{wish}`; there are native, bwrap, landlock, docker and podman, and seatbelt for `hostFacts` of the platform macos"
             ),
-        )),
-        None => Err(Fault::unknown("backend", wish, SandboxBackend::NAMES.iter().copied())),
+        ));
     }
+    backend_named(wish)
 }
 
 fn mounts(plan: &Plan) -> Vec<Mounted> {

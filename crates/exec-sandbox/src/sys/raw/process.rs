@@ -159,7 +159,7 @@ pub(crate) fn stay_on(pid: i32, processors: &rustix::thread::CpuSet) -> Result {
 }
 
 /// How a process ended, and what it used up.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) status: c_int,
     pub(crate) cpu: std::time::Duration,

@@ -34,8 +34,12 @@ pub(in crate::serve::methods) struct Spec {
     cwd: Option<PathBuf>,
     /// A folder for output that is too long to hand over.
     temp_dir: Option<PathBuf>,
-    /// What makes the sandbox: `auto` by default. `docker` and `podman` make a container of `image`.
+    /// What makes the sandbox: `auto` by default. `docker` and `podman` make a container of `image`; others are taken by the names
+    /// that `stockade backends` lists.
     backend: Option<String>,
+    /// What a backend is told besides, in its own words.
+    #[serde(default)]
+    backend_options: BTreeMap<String, String>,
     /// The image of a container, best by its digest; it is never fetched.
     image: Option<String>,
     /// What runs a container in the place of what the engine takes by itself, such as `runsc`.
@@ -154,10 +158,10 @@ impl Spec {
         (spec.shared, spec.read_only) = (self.shared_paths, self.read_only_paths);
         (spec.cwd, spec.spill) = (self.cwd, self.temp_dir);
         if let Some(name) = &self.backend {
-            let unknown = || Fault::unknown("backend", name, SandboxBackend::NAMES.iter().copied());
-            spec.backend = SandboxBackend::from_name(name).ok_or_else(unknown)?;
+            spec.backend = backend_named(name)?;
         }
         spec.container = ContainerRequest { image: self.image, runtime: self.runtime };
+        spec.backend_options = self.backend_options;
         spec.network = match (self.network, unsaid) {
             (Some(reach), _) => reach.network()?,
             (None, Unsaid::Closed) => Network::None,
@@ -203,6 +207,12 @@ impl Spec {
     pub(in crate::serve::methods) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
+}
+
+/// Returns the backend of a name, if it can be one. Whether there is one turns out when it is planned.
+pub(in crate::serve::methods) fn backend_named(name: &str) -> Result<SandboxBackend, Fault> {
+    let known = SandboxBackend::ALL.iter().map(SandboxBackend::name);
+    SandboxBackend::from_name(name).ok_or_else(|| Fault::unknown("backend", name, known))
 }
 
 /// The mode that a request asks for, if it does: the stricter of both ways to say so.

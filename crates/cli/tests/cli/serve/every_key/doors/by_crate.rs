@@ -25,7 +25,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
         Probe::Write(path) => asked(house, &session, Access::Write, path),
         Probe::Command(text) => session.command(text).unwrap().effect.to_string(),
         Probe::Run(argv) => match run(house, &session, argv) {
-            Ok((code, sandbox, printed)) => ended(code, sandbox, &printed),
+            Ok((code, sandbox, printed)) => ended(code, &sandbox, &printed),
             Err((rule, reason)) => refused(&rule, &reason),
         },
         Probe::Output(argv) => {
@@ -72,7 +72,7 @@ fn asked(house: &House, session: &Session, access: Access, path: &str) -> String
 
 /// How a command ended, in which sandbox, and what it printed; or the rule that refuses it.
 /// The code of a command, what it ran in, and what it printed.
-type Ran = (i64, &'static str, Vec<u8>);
+type Ran = (i64, String, Vec<u8>);
 
 /// Runs a command, or says which rule refused it, and why.
 fn run(house: &House, session: &Session, argv: &[&str]) -> Result<Ran, (String, String)> {
@@ -84,7 +84,7 @@ fn run(house: &House, session: &Session, argv: &[&str]) -> Result<Ran, (String, 
         RunAnswer::Ran(ran) => {
             let outcome = &ran.report.outcome;
             let printed = [outcome.output.stdout.as_slice(), outcome.output.stderr.as_slice()].concat();
-            Ok((outcome.exit_code().into(), ran.report.plan.provider.name(), printed))
+            Ok((outcome.exit_code().into(), ran.report.plan.provider.name().to_owned(), printed))
         }
         RunAnswer::Pending(pending) => Err(refusal(pending.decision())),
         RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => Err(refusal(&decision)),

@@ -1,0 +1,41 @@
+//! What becomes of a plan where a backend makes the sandbox that was added to a registry.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use super::contain;
+use crate::mounts::{Mount, MountKind};
+use crate::provider::{AddedBackend, Sees};
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::{MountAccess, SandboxSpec};
+
+/// What of the mounts such a backend is told of: what belongs to the command. Where it sees a copy, nothing that it does changes what
+/// lies here.
+pub(crate) fn within(
+    mounts: Vec<Mount>,
+    backend: AddedBackend,
+    spec: &SandboxSpec,
+) -> Result<Vec<Mount>, Refusal> {
+    let mut mounts = contain::within(mounts);
+    if backend.sees == Sees::Itself {
+        return Ok(mounts);
+    }
+    if let Some(path) = spec.shared.first() {
+        let rule = SandboxRule::CannotEnforce("the command runs on a copy, and would change nothing there");
+        let fix = "share no folder with it, or choose a backend of this machine";
+        return Err(Refusal::new(What::Write(path.clone()), rule, fix));
+    }
+    for mount in &mut mounts {
+        if let MountKind::Bind { access, .. } = &mut mount.kind {
+            *access = MountAccess::ReadOnly;
+        }
+    }
+    Ok(mounts)
+}
+
+/// Leaves the variables that somebody named. The others describe this machine.
+pub(crate) fn only_named(environment: &mut Vec<(OsString, OsString)>, spec: &SandboxSpec) {
+    let set = spec.environment.set.iter().map(|(name, _)| name);
+    let named: BTreeSet<&OsString> = set.chain(&spec.environment.pass).collect();
+    environment.retain(|(name, _)| named.contains(name));
+}

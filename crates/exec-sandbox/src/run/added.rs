@@ -1,0 +1,187 @@
+//! A command in a backend that was added: somebody else's code runs it, on a thread of its own. Everything around it is as for every other
+//! command: its time, what it may print and where that goes, who ends it, and what lies in the workspace afterwards.
+//!
+//! ```text
+//!  pipes ──► thread of the backend ──► the end, or why there is none
+//!              ▲ stop: its time is up, somebody ends it, a signal
+//! ```
+
+use std::os::fd::OwnedFd;
+
+use super::added_run::AddedRun;
+use super::begin::{Running, Speaks};
+use super::pump::Pump;
+use super::{Cancellation, RunControl, RunError, Streams, carried_out, pipe};
+use crate::cgroup::Groups;
+use crate::outcome::{End, Outcome};
+use crate::plan::Plan;
+use crate::refusal::{Refusal, SandboxRule, What};
+
+/// What a backend gets that runs a command: its three streams, and what tells it to stop.
+#[derive(Debug)]
+pub struct AddedCommand {
+    /// What the command reads: the end of a pipe, or a file.
+    pub stdin: OwnedFd,
+    /// Where its standard output goes: the end of a pipe. Whoever writes here waits while nobody reads.
+    pub stdout: OwnedFd,
+    /// Where its standard error goes, likewise.
+    pub stderr: OwnedFd,
+    /// Told when the command has to end: its time is up, or somebody ended it. The command is then to be ended at once, and whoever
+    /// runs it returns when it is gone, or says that it may be there still.
+    pub stop: Cancellation,
+}
+
+/// Runs a command by `work`, on a thread of its own, as the plan of a backend that was added says.
+///
+/// # Errors
+/// When the command could not be run, or `work` does not say that it is gone.
+pub fn run_added(
+    plan: &Plan,
+    streams: Streams,
+    control: &RunControl,
+    work: impl FnOnce(AddedCommand) -> Result<End, RunError> + Send + 'static,
+) -> Result<Outcome, RunError> {
+    let groups = Groups::default();
+    carried_out(plan, streams, control, &groups, || {
+        let (pump, ends) =
+            Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
+        let [stdin, stdout, stderr] = ends.into_pipes().ok_or_else(no_terminal)?;
+        let (news, done) = pipe()?;
+        let stop = Cancellation::default();
+        let command = AddedCommand { stdin, stdout, stderr, stop: stop.clone() };
+        let copy = news.try_clone().map_err(RunError::Watch)?;
+        let run = AddedRun::new(stop, copy);
+        let told = run.told_to();
+        std::thread::Builder::new()
+            .name("added-backend".to_owned())
+            .spawn(move || {
+                told.tell(work(command));
+                drop(done);
+            })
+            .map_err(RunError::setup("starting a thread"))?;
+        let running = Running::elsewhere(news, Speaks::Added(run));
+        Ok(Some((running, pump)))
+    })
+}
+
+fn no_terminal() -> RunError {
+    let why = "a command in a backend that was added gets no terminal of its own";
+    let fix = "leave the terminal out, or choose the native backend";
+    Refusal::new(What::Command, SandboxRule::CannotEnforce(why), fix).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{self, Read as _, Write as _};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::enforcement::{Enforcement, Property};
+    use crate::host::{Entry, HostFacts};
+    use crate::provider::{ISOLATION, Offer, Sees};
+    use crate::spec::SandboxSpec;
+    use crate::{BackendName, Limit};
+
+    fn plan(change: impl FnOnce(&mut SandboxSpec)) -> Plan {
+        let mut spec = SandboxSpec::new("/srv/w", ["true"]);
+        spec.require = ISOLATION.into();
+        change(&mut spec);
+        let facts = HostFacts {
+            entries: [("/srv/w".into(), Entry::Folder)].into(),
+            home: "/home/u".into(),
+            user: 1000,
+            ..HostFacts::default()
+        };
+        let mut enforcement = Enforcement::default();
+        ISOLATION.iter().for_each(|property: &Property| enforcement.enforce(*property, "elsewhere"));
+        let offer = Offer::added(BackendName::new("else").unwrap(), Sees::Copy, enforcement);
+        crate::plan::plan_of(&spec, &facts, [Ok(offer)]).unwrap()
+    }
+
+    fn run(
+        plan: &Plan,
+        work: impl FnOnce(AddedCommand) -> Result<End, RunError> + Send + 'static,
+    ) -> Result<Outcome, RunError> {
+        run_added(plan, Streams::default(), &RunControl::default(), work)
+    }
+
+    fn until_told(stop: &Cancellation) {
+        while !stop.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_it_prints_and_how_it_ends_comes_back() {
+        let outcome = run(&plan(|_| {}), |command| {
+            let mut stdin = String::new();
+            File::from(command.stdin).read_to_string(&mut stdin).map_err(RunError::Watch)?;
+            File::from(command.stdout).write_all(b"out").map_err(RunError::Watch)?;
+            File::from(command.stderr).write_all(b"err").map_err(RunError::Watch)?;
+            Ok(End::Exited(if stdin.is_empty() { 7 } else { 1 }))
+        });
+        let outcome = outcome.unwrap();
+        assert_eq!(
+            (outcome.end, &outcome.output.stdout[..], &outcome.output.stderr[..]),
+            (End::Exited(7), &b"out"[..], &b"err"[..])
+        );
+    }
+
+    #[test]
+    fn it_is_told_to_stop_when_its_time_is_up_and_waited_for() {
+        let plan = plan(|spec| spec.limits.wall_time = Limit::AtMost(Duration::from_millis(50)));
+        let gone = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&gone);
+        let outcome = run(&plan, move |command| {
+            until_told(&command.stop);
+            std::thread::sleep(Duration::from_millis(50));
+            seen.store(1, Ordering::SeqCst);
+            Ok(End::Exited(0))
+        });
+        assert_eq!((outcome.unwrap().end, gone.load(Ordering::SeqCst)), (End::TimedOut, 1));
+        let lost = run(&plan, |command| {
+            until_told(&command.stop);
+            Err(RunError::Watch(io::Error::other("it is there still")))
+        });
+        assert!(lost.unwrap_err().to_string().contains("still"), "what may be there still is no end");
+    }
+
+    #[test]
+    fn somebody_ends_it_from_outside() {
+        let cancellation = Cancellation::default();
+        let control = RunControl { cancellation: Some(cancellation.clone()), ..RunControl::default() };
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            cancellation.cancel();
+        });
+        let outcome = run_added(&plan(|_| {}), Streams::default(), &control, |command| {
+            until_told(&command.stop);
+            Ok(End::Exited(0))
+        });
+        assert_eq!(outcome.unwrap().end, End::Cancelled);
+    }
+
+    #[test]
+    fn what_fails_or_panics_is_no_success() {
+        assert!(run(&plan(|_| {}), |_| Err(RunError::Watch(io::ErrorKind::BrokenPipe.into()))).is_err());
+        let panicked = run(&plan(|_| {}), |_| {
+            std::panic::resume_unwind(Box::new("gone"));
+        });
+        assert!(panicked.unwrap_err().to_string().contains("broke off"));
+    }
+
+    #[test]
+    fn output_is_bounded_as_for_every_command() {
+        let plan = plan(|spec| spec.limits.output = Limit::AtMost(1000));
+        let outcome = run(&plan, |command| {
+            let mut stdout = File::from(command.stdout);
+            (0..100).try_for_each(|_| stdout.write_all(&[b'x'; 1000])).map_err(RunError::Watch)?;
+            Ok(End::Exited(0))
+        });
+        let output = outcome.unwrap().output;
+        assert_eq!((output.stdout.len(), output.dropped), (1000, 99_000));
+    }
+}
