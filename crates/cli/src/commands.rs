@@ -13,7 +13,11 @@ pub(crate) mod doctor;
 pub(crate) mod eval;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
+#[cfg(target_os = "linux")]
+pub(crate) mod hook;
 pub(crate) mod init;
+#[cfg(target_os = "linux")]
+pub(crate) mod install;
 pub(crate) mod limits;
 pub(crate) mod policy;
 #[cfg(target_os = "linux")]

@@ -14,6 +14,8 @@ mod failure;
 #[cfg(target_os = "linux")]
 mod guarded;
 #[cfg(target_os = "linux")]
+mod harness;
+#[cfg(target_os = "linux")]
 mod judged;
 mod kept_answers;
 mod kept_rules;
@@ -50,6 +52,9 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Exec(exec) => return commands::exec::run(exec),
         #[cfg(target_os = "linux")]
         Command::Run(run) => return commands::run::run(run),
+        // It ends as its harness understands it.
+        #[cfg(target_os = "linux")]
+        Command::Hook(hook) => return commands::hook::run(hook),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         #[cfg(target_os = "linux")]
@@ -66,6 +71,12 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]
         Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
+        #[cfg(target_os = "linux")]
+        Command::Install(install) => commands::install::install(install),
+        #[cfg(target_os = "linux")]
+        Command::Uninstall(install) => commands::install::uninstall(install),
+        #[cfg(target_os = "linux")]
+        Command::Status(status) => commands::install::status(status),
         #[cfg(target_os = "linux")]
         Command::Backends(backends) => commands::backends::run(backends, args.color),
         #[cfg(target_os = "linux")]

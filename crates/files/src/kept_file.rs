@@ -18,6 +18,8 @@ pub struct KeptFile {
     max_bytes: u64,
     /// What nobody but its owner may do with it.
     refused_mode: u32,
+    /// Where the lock is, if not beside it.
+    lock: Option<PathBuf>,
 }
 
 /// A kept file could not be read or replaced. It is as it was.
@@ -51,13 +53,19 @@ impl KeptFile {
     /// Returns the file of this name, which need not exist yet. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, max_bytes: u64) -> Self {
-        Self { path: path.into(), max_bytes, refused_mode: 0o022 }
+        Self { path: path.into(), max_bytes, refused_mode: 0o022, lock: None }
     }
 
     /// Returns the same file, where others may not read it either.
     #[must_use]
     pub fn private(self) -> Self {
         Self { refused_mode: 0o077, ..self }
+    }
+
+    /// Returns the same file, whose writers wait at another file than one beside it: for files in folders of other programs.
+    #[must_use]
+    pub fn locked_by(self, lock: impl Into<PathBuf>) -> Self {
+        Self { lock: Some(lock.into()), ..self }
     }
 
     /// Returns the name of the file.
@@ -128,13 +136,14 @@ impl KeptFile {
 
     /// Waits until nobody else changes the file. The lock goes with what is returned.
     fn lock(&self) -> io::Result<File> {
+        let path = self.lock.as_ref().map_or_else(|| self.beside(".lock"), |lock| Ok(lock.clone()))?;
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
             .custom_flags(flags(OFlags::NOFOLLOW))
-            .open(self.beside(".lock")?)?;
+            .open(path)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
         Ok(lock)
     }
@@ -206,6 +215,18 @@ mod tests {
         set(&file, "b").unwrap();
         assert_eq!((file.read().unwrap().as_deref(), mode(&file)), (Some("b"), 0o644));
         assert!(!folder.path().join(".f.new").exists());
+    }
+
+    #[test]
+    fn a_lock_elsewhere_leaves_nothing_beside_the_file() {
+        let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = KeptFile::new(folder.path().join("f"), 100).locked_by(state.path().join("lock"));
+        set(&file, "a").unwrap();
+        set(&file, "b").unwrap();
+        let names = |folder: &Path| {
+            fs::read_dir(folder).unwrap().map(|one| one.unwrap().file_name()).collect::<Vec<_>>()
+        };
+        assert_eq!((names(folder.path()), names(state.path())), (vec!["f".into()], vec!["lock".into()]));
     }
 
     #[test]

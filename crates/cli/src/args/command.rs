@@ -7,7 +7,7 @@ use crate::commands::{
     skill,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{backends, doctor, exec, quarantine, run, selftest};
+use crate::commands::{backends, doctor, exec, hook, install, quarantine, run, selftest};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -100,6 +100,18 @@ commands! {
     "config" => Config(config::ConfigArgs),
     /// Answer the requests of other programs: JSON-RPC 2.0, one message a line
     "serve" => Serve(serve::ServeArgs),
+    /// Have the program that runs an agent ask before it uses a tool
+    #[cfg(target_os = "linux")]
+    "install" => Install(install::InstallArgs),
+    /// Take out what `install` wrote
+    #[cfg(target_os = "linux")]
+    "uninstall" => Uninstall(install::InstallArgs),
+    /// Say which harnesses ask, by asking their hooks for what must be refused
+    #[cfg(target_os = "linux")]
+    "status" => Status(install::StatusArgs),
+    /// Answer a harness that asks before it uses a tool
+    #[cfg(target_os = "linux")]
+    "hook" => Hook(hook::HookArgs),
     /// Say what works on this machine, and what mends the rest
     #[cfg(target_os = "linux")]
     "doctor" => Doctor(doctor::DoctorArgs),

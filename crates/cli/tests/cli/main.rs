@@ -13,8 +13,14 @@ mod evaluations;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod exec_terminal;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod hook;
 #[cfg(test)]
 mod hostile;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod install;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod killed;

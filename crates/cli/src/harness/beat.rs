@@ -1,0 +1,45 @@
+//! A sign of life: when a harness really called the hook, which nothing in its settings can show.
+#![expect(clippy::disallowed_methods, reason = "keeps a file beside the audit trail, and reads the clock")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use stockade_files::KeptFile;
+use stockade_guard::audit::AuditTrail;
+
+use super::Harness;
+use super::call::Origin;
+
+/// The session of a call that `doctor` makes, which is no sign of life.
+pub(crate) const REPLAY: &str = "stockade-replay";
+
+const MAX_BYTES: u64 = 4096;
+
+/// The folder in which this program keeps what it knows of harnesses.
+pub(crate) fn folder() -> Option<PathBuf> {
+    AuditTrail::default_path()?.parent().map(|state| state.join("harnesses"))
+}
+
+fn file(harness: &Harness) -> Option<PathBuf> {
+    Some(folder()?.join(format!("{}.seen", harness.name)))
+}
+
+/// Takes note that the hook was called. That it cannot be noted changes no decision.
+pub(crate) fn note(harness: &Harness, origin: &Origin) {
+    let Some(path) = file(harness).filter(|_| origin.session != REPLAY) else { return };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).ok();
+    }
+    let session: String =
+        origin.session.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
+    fs::write(path, format!("{session}\n")).ok();
+}
+
+/// Returns when the hook was called last, and in which session.
+pub(crate) fn last(harness: &Harness) -> Option<(SystemTime, String)> {
+    let path = file(harness)?;
+    let at = fs::symlink_metadata(&path).ok()?.modified().ok()?;
+    let session = KeptFile::new(path, MAX_BYTES).read().ok()??;
+    Some((at, session.trim().to_owned()))
+}

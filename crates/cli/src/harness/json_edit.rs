@@ -1,0 +1,421 @@
+//! Settings in JSON with comments, changed without touching anything else in them: comments, spaces, order and unknown keys stay.
+//!
+//! Comments and commas before a closing bracket are blanked, byte for byte, so that what is left is JSON whose places are those
+//! of the text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use stockade_text::{Format, parse};
+
+/// The most bytes of a file of settings.
+pub(crate) const MAX_SETTINGS: usize = 4 << 20;
+
+/// A text that was put into another one, and where it stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Insertion {
+    pub(crate) at: usize,
+    pub(crate) text: String,
+}
+
+/// A text of settings, with what was put into it.
+#[derive(Debug, Clone)]
+pub(crate) struct Edited {
+    pub(crate) text: String,
+    /// From the first to the last; none stands within another.
+    pub(crate) insertions: Vec<Insertion>,
+}
+
+/// Reads settings as JSON, comments or not.
+pub(crate) fn read(text: &str) -> Result<Value, String> {
+    let plain = blanked(text);
+    let strict =
+        parse(&plain, Format::Json, MAX_SETTINGS).map_err(|error| format!("it is no JSON: {error}"))?;
+    match strict.value.to_json() {
+        Value::Object(members) => Ok(Value::Object(members)),
+        _ => Err("it is no table of JSON".to_owned()),
+    }
+}
+
+impl Edited {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), insertions: Vec::new() }
+    }
+
+    /// Adds a value to the list at a path, which is made where it is missing.
+    pub(crate) fn push(&mut self, path: &[&str], value: &Value) -> Result<(), String> {
+        self.add(path, Some(value))
+    }
+
+    /// Sets a member at a path, where there is none.
+    pub(crate) fn set(&mut self, path: &[&str], value: &Value) -> Result<(), String> {
+        let settings = read(&self.text)?;
+        match path.iter().try_fold(&settings, |found, name| found.get(name)) {
+            Some(_) => Ok(()),
+            None => {
+                let (last, parents) = path.split_last().ok_or("there is no path")?;
+                let value = serde_json::json!({ *last: value });
+                let members = value.as_object().cloned().unwrap_or_default();
+                members.iter().try_for_each(|(name, value)| self.member(parents, name, value))
+            }
+        }
+    }
+
+    fn member(&mut self, parents: &[&str], name: &str, value: &Value) -> Result<(), String> {
+        let plain = blanked(&self.text);
+        let (span, missing) = find(&plain, parents)?;
+        if !missing.is_empty() {
+            return Err(format!("`{}` is missing", parents.join(".")));
+        }
+        self.insert(&plain, span, Some(name), value)
+    }
+
+    fn add(&mut self, path: &[&str], value: Option<&Value>) -> Result<(), String> {
+        read(&self.text)?;
+        let plain = blanked(&self.text);
+        let (span, missing) = find(&plain, path)?;
+        let value = value.cloned().unwrap_or_default();
+        match missing.split_first() {
+            Some((name, rest)) => {
+                if !plain.get(span.clone()).unwrap_or_default().starts_with('{') {
+                    return Err(format!("what `{}` stands in is no table", missing.join(".")));
+                }
+                let list = Value::Array(vec![value]);
+                let nested = rest.iter().rev().fold(list, |value, name| serde_json::json!({ *name: value }));
+                self.insert(&plain, span, Some(name), &nested)
+            }
+            None if plain.get(span.clone()).unwrap_or_default().starts_with('[') => {
+                self.insert(&plain, span, None, &value)
+            }
+            None => Err(format!("`{}` is no list", path.join("."))),
+        }
+    }
+
+    /// Puts a value behind the last one of a list or table.
+    fn insert(
+        &mut self,
+        plain: &str,
+        span: Range<usize>,
+        name: Option<&str>,
+        value: &Value,
+    ) -> Result<(), String> {
+        let broken = || "it cannot be changed".to_owned();
+        let close = span.end.checked_sub(1).ok_or_else(broken)?;
+        let inside = plain.get(span.start + 1..close).ok_or_else(broken)?;
+        let last = inside.trim_end();
+        let end = span.start + 1 + last.len();
+        let is_long = self.text.get(span.clone()).ok_or_else(broken)?.contains('\n') || last.is_empty();
+        let unit = unit(&self.text);
+        let outer = indent_of(&self.text, close);
+        let mut rendered = render(value, if is_long { &unit } else { "" });
+        if is_long {
+            rendered = rendered.replace('\n', &format!("\n{outer}{unit}"));
+        }
+        let rendered = match name {
+            Some(name) => format!("{}: {rendered}", Value::from(name)),
+            None => rendered,
+        };
+        // A comma that stands before the closing bracket already, which was blanked, is the one that is needed.
+        let has_comma = self.text.get(end..close).is_some_and(|rest| comma(rest, plain.get(end..close)));
+        // Behind comments that stand beside the last value.
+        let rest = self.text.get(..close).ok_or_else(broken)?;
+        let place = if last.is_empty() { close } else { rest.trim_end().len().max(end) };
+        let tail = if last.is_empty() && is_long { format!("\n{outer}") } else { String::new() };
+        let rendered = match is_long {
+            true => format!("\n{outer}{unit}{rendered}{tail}"),
+            false => format!(" {rendered}"),
+        };
+        // What an empty list held before its bracket, spaces and line ends, stays before what is put there.
+        self.put(place, rendered);
+        if !last.is_empty() && !has_comma {
+            self.put(end, ",".to_owned());
+        }
+        read(&self.text).map(drop)
+    }
+
+    /// Takes a text in, and keeps account of where those before it are now.
+    fn put(&mut self, at: usize, text: String) {
+        let length = text.len();
+        self.text.insert_str(at, &text);
+        for known in &mut self.insertions {
+            if known.at >= at {
+                known.at += length;
+            } else if at < known.at + known.text.len() {
+                known.text.insert_str(at - known.at, &text);
+                return;
+            }
+        }
+        self.insertions.push(Insertion { at, text });
+        self.insertions.sort_by_key(|one| one.at);
+    }
+}
+
+/// Takes out what was put in, where it still stands as it did. Nothing where it does not, or where no JSON would be left.
+pub(crate) fn taken_out(text: &str, insertions: &[Insertion]) -> Option<String> {
+    let mut left = text.to_owned();
+    for one in insertions.iter().rev() {
+        let range = one.at..one.at.checked_add(one.text.len())?;
+        if left.get(range.clone())? != one.text {
+            return None;
+        }
+        left.replace_range(range, "");
+    }
+    (left.trim().is_empty() || read(&left).is_ok()).then_some(left)
+}
+
+/// Takes the items of a list out that `is_out` says, and leaves everything else as it is.
+pub(crate) fn without(text: &str, path: &[&str], is_out: &dyn Fn(&Value) -> bool) -> Result<String, String> {
+    let mut text = text.to_owned();
+    loop {
+        let plain = blanked(&text);
+        let (span, missing) = find(&plain, path)?;
+        if !missing.is_empty() {
+            return Ok(text);
+        }
+        let items = items(&plain, span)?;
+        let value =
+            |span: &Range<usize>| plain.get(span.clone()).and_then(|item| serde_json::from_str(item).ok());
+        let Some(index) = items.iter().position(|item| value(item).is_some_and(|value| is_out(&value)))
+        else {
+            return Ok(text);
+        };
+        let own = items.get(index).cloned().unwrap_or_default();
+        let range = match (items.get(index + 1), index.checked_sub(1).and_then(|before| items.get(before))) {
+            (Some(next), _) => own.start..next.start,
+            (None, Some(before)) => before.end..own.end,
+            (None, None) => own,
+        };
+        if text.get(range.clone()).is_none() {
+            return Err("it cannot be changed".to_owned());
+        }
+        text.replace_range(range, "");
+        read(&text)?;
+    }
+}
+
+/// Where the value at a path stands, and which of its names are missing there.
+fn find<'p>(plain: &str, path: &[&'p str]) -> Result<(Range<usize>, Vec<&'p str>), String> {
+    let mut span = place(plain, plain.trim());
+    for (index, name) in path.iter().enumerate() {
+        let text = plain.get(span.clone()).unwrap_or_default();
+        let members: BTreeMap<String, &RawValue> =
+            serde_json::from_str(text).map_err(|_| format!("what `{name}` stands in is no table"))?;
+        match members.get(*name) {
+            Some(member) => span = place(plain, member.get()),
+            None => return Ok((span, path.get(index..).unwrap_or_default().to_vec())),
+        }
+    }
+    Ok((span, Vec::new()))
+}
+
+fn items(plain: &str, span: Range<usize>) -> Result<Vec<Range<usize>>, String> {
+    let items: Vec<&RawValue> = serde_json::from_str(plain.get(span).unwrap_or_default())
+        .map_err(|_| "hooks are in no list".to_owned())?;
+    Ok(items.into_iter().map(|item| place(plain, item.get())).collect())
+}
+
+/// Where a part of a text stands in it.
+fn place(text: &str, part: &str) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + part.len()
+}
+
+fn render(value: &Value, unit: &str) -> String {
+    use serde::Serialize as _;
+    if unit.is_empty() {
+        return value.to_string();
+    }
+    let mut out = Vec::new();
+    let format = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, format);
+    match value.serialize(&mut serializer) {
+        Ok(()) => String::from_utf8(out).unwrap_or_else(|_| value.to_string()),
+        Err(_) => value.to_string(),
+    }
+}
+
+/// A new file of settings.
+pub(crate) fn new_text(value: &Value) -> String {
+    format!("{}\n", render(value, "  "))
+}
+
+/// What lines are indented by.
+fn unit(text: &str) -> String {
+    let indented = text.lines().filter(|line| !line.trim().is_empty());
+    let mut spaces =
+        indented.map(|line| line.chars().take_while(|c| *c == ' ' || *c == '\t').collect::<String>());
+    spaces
+        .find(|spaces| !spaces.is_empty())
+        .filter(|spaces| spaces.len() <= 8)
+        .unwrap_or_else(|| "  ".to_owned())
+}
+
+/// What the line of a place is indented by.
+fn indent_of(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rfind('\n').map_or(before, |end| before.get(end + 1..).unwrap_or_default());
+    line.chars().take_while(|c| *c == ' ' || *c == '\t').collect()
+}
+
+/// Whether there is a comma among what was blanked, outside of comments.
+fn comma(written: &str, blanked: Option<&str>) -> bool {
+    debug_assert!(blanked.is_some_and(|blanked| blanked.trim().is_empty()));
+    without_comments(written).contains(',')
+}
+
+/// The text with comments and commas before a closing bracket as spaces: as long, byte for byte.
+fn blanked(text: &str) -> String {
+    let text = without_comments(text);
+    let mut out = text.clone().into_bytes();
+    let mut comma = None;
+    let mut quoted = false;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        if quoted {
+            (quoted, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
+            continue;
+        }
+        match byte {
+            b'"' => (quoted, comma) = (true, None),
+            b',' => comma = Some(at),
+            b']' | b'}' => {
+                if let Some(blank) = comma.take().and_then(|at: usize| out.get_mut(at)) {
+                    *blank = b' ';
+                }
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            _ => comma = None,
+        }
+    }
+    String::from_utf8(out).unwrap_or(text)
+}
+
+/// The text with comments as spaces.
+fn without_comments(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        out.push(byte);
+        match (byte, bytes.peek()) {
+            (b'"', _) => {
+                while let Some(byte) = bytes.next() {
+                    out.push(byte);
+                    match byte {
+                        b'\\' => out.extend(bytes.next()),
+                        b'"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            (b'/', Some(b'/')) => {
+                out.pop();
+                out.push(b' ');
+                while bytes.peek().is_some_and(|byte| *byte != b'\n') {
+                    bytes.next();
+                    out.push(b' ');
+                }
+            }
+            (b'/', Some(b'*')) => {
+                out.pop();
+                out.extend([b' ', b' ']);
+                bytes.next();
+                let mut last = b' ';
+                for byte in bytes.by_ref() {
+                    // Line ends stay, so that places in messages do.
+                    out.push(if byte == b'\n' { b'\n' } else { b' ' });
+                    if last == b'*' && byte == b'/' {
+                        break;
+                    }
+                    last = byte;
+                }
+            }
+            _ => {}
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    const TEXTS: &[&str] = &[
+        "{}",
+        "{ }\n",
+        "{\n}\n",
+        "{\"a\":1}",
+        "{\"a\": 1, \"hooks\": {}}",
+        "{\n  // mine\n  \"a\": [1, 2,], // last\n}\n",
+        "{\n\t\"hooks\": {\n\t\t\"E\": [\n\t\t\t{\"x\": \"// no } comment\"} /* here, */\n\t\t]\n\t}\n}",
+        "{\n    \"hooks\": {\"E\": []},\n    \"z\": \"\\\"/*\"\n}\n",
+        "{\n  \"hooks\": {\n    \"E\": [\n      1, // one\n      2 // two\n      // none\n    ]\n  }\n}\n",
+        "\n\n{\"hooks\":{\"E\":[{\"a\":1},]}}",
+    ];
+
+    #[test]
+    fn what_is_put_in_stands_there_and_comes_out_again_without_a_trace() {
+        for text in TEXTS {
+            let mut edited = Edited::new(text);
+            edited.push(&["hooks", "E"], &json!({"ours": true})).unwrap();
+            edited.push(&["hooks", "F"], &json!({"ours": [1]})).unwrap();
+            edited.set(&["version"], &json!(1)).unwrap();
+            let (before, after) = (read(text).unwrap(), read(&edited.text).unwrap());
+            let list = after["hooks"]["E"].as_array().unwrap();
+            let had = before["hooks"]["E"].as_array().map_or(0, Vec::len);
+            assert_eq!(
+                (list.len(), &list[had], &after["version"]),
+                (had + 1, &json!({"ours": true}), &json!(1))
+            );
+            assert_eq!(after["hooks"]["F"], json!([{"ours": [1]}]), "{}", edited.text);
+            assert_eq!(before.get("a"), after.get("a"));
+            assert_eq!(
+                taken_out(&edited.text, &edited.insertions).as_deref(),
+                Some(*text),
+                "{}",
+                edited.text
+            );
+            let is_ours = |value: &Value| value.get("ours").is_some();
+            let left = without(&edited.text, &["hooks", "E"], &is_ours).unwrap();
+            assert_eq!(read(&left).unwrap()["hooks"]["E"].as_array().unwrap().len(), had, "{left}");
+        }
+    }
+
+    #[test]
+    fn what_has_changed_since_is_not_taken_for_what_was_put_in() {
+        let mut edited = Edited::new("{\"a\": 1}");
+        edited.push(&["hooks", "E"], &json!(1)).unwrap();
+        assert_eq!(taken_out(&edited.text.replace('1', "2"), &edited.insertions), None);
+        assert_eq!(taken_out("{}", &edited.insertions), None);
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        for (text, path) in [
+            ("[]", vec!["hooks"]),
+            ("{", vec!["hooks"]),
+            ("", vec!["hooks"]),
+            ("{\"a\": 1, \"a\": 2}", vec!["hooks"]),
+            ("{\"hooks\": []}", vec!["hooks", "E"]),
+            ("{\"hooks\": {\"E\": {}}}", vec!["hooks", "E"]),
+        ] {
+            assert!(Edited::new(text).push(&path, &json!(1)).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the text, it is changed to what is meant, or not at all.
+        #[test]
+        fn hostile_texts_are_changed_rightly_or_refused(text in "[\\[\\]{}:,\"/*\\\\ \nab1é]{0,60}") {
+            let mut edited = Edited::new(&text);
+            if edited.push(&["a", "b"], &json!("new")).is_ok() {
+                let list = read(&edited.text).unwrap()["a"]["b"].as_array().unwrap().clone();
+                prop_assert_eq!(list.last(), Some(&json!("new")));
+                prop_assert_eq!(taken_out(&edited.text, &edited.insertions), Some(text));
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! What is asked about a tool that is about to be used: the same questions as at every other door, by the configuration of the
+//! agent.
+#![expect(clippy::disallowed_methods, reason = "asks which shell the user has")]
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
+use stockade_guard::config::{Config, ConfigSources, Isolation};
+use stockade_guard::exec::SandboxMode;
+use stockade_guard::policy::shell::{ReadOptions, Shell, quote_argv};
+use stockade_guard::policy::tools::Removal;
+use stockade_guard::policy::{Access, CommandContext, Effect, ToolCatalog, ToolPolicyConfig, ToolVerdict};
+use stockade_guard::{AskedCommand, Decision, Guard, GuardOptions, Session, decide_on_disk};
+
+use super::answer::Verdict;
+use super::call::{Call, Origin};
+use super::rewrite::Contained;
+use super::tools::{Kind, known, own_tools};
+use super::{Harness, patch, paths};
+use crate::{guarded, kept_answers, trail};
+
+/// What tools call a command among their arguments, and the folder that it runs in.
+const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
+const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory", "working_directory", "Cwd"];
+
+/// The most commands of one call, and the most hosts of one text.
+const MAX_COMMANDS: usize = 64;
+const MAX_HOSTS: usize = 64;
+
+/// An agent in the project that its harness works in.
+#[derive(Debug)]
+pub(crate) struct Agent<'a> {
+    harness: &'a Harness,
+    name: &'a str,
+    guard: Guard,
+    pub(super) session: Session,
+}
+
+impl<'a> Agent<'a> {
+    pub(crate) fn open(harness: &'a Harness, name: &'a str, origin: &Origin) -> Result<Self, String> {
+        let sources =
+            ConfigSources { agents: vec![name.to_owned()], ..ConfigSources::of_process(&origin.workspace) };
+        let config = Config::load(&sources).map_err(|error| error.to_string())?;
+        let trail = trail::open(&config).map_err(|error| error.to_string())?;
+        let options = GuardOptions {
+            agent: name.to_owned(),
+            workspace: origin.workspace.clone(),
+            catalog: catalog(&config.agent(name).tools),
+            rules: Vec::new(),
+        };
+        let guard = Guard::open(&config, options).map_err(|error| error.to_string())?;
+        let session = guarded::session(&guard, trail);
+        Ok(Self { harness, name, guard, session })
+    }
+
+    /// Decides on a use of a tool, and puts that on record.
+    pub(crate) fn before(&self, call: &Call) -> Result<Verdict, String> {
+        let name = self.name_of(call);
+        let (tool, kind) = known(&name);
+        let commands = match kind {
+            Kind::Shell => commands(&call.input)?,
+            _ => Vec::new(),
+        };
+        if kind == Kind::Own && !self.is_taken_away(tool) {
+            return Ok(Verdict::Silent);
+        }
+        let arguments = commands.first().filter(|_| commands.len() == 1).map(String::as_str);
+        let decision = self.session.tool(tool, arguments).map_err(|error| error.to_string())?;
+        if !decision.is_allowed() {
+            return Ok(self.stopped(&decision, None));
+        }
+        match kind {
+            Kind::Shell => self.shell(call, &commands),
+            Kind::OtherShell => Ok(Verdict::Ask(
+                "stockade: it reads no commands of this shell, so a person has to".to_owned(),
+            )),
+            Kind::Read => self.paths(call, tool, Access::Read, &named(&call.input)?),
+            Kind::Look => {
+                let paths = paths::among(&call.input)?;
+                let here = [String::from(".")];
+                self.paths(call, tool, Access::Read, if paths.is_empty() { &here } else { &paths })
+            }
+            Kind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
+            Kind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
+            Kind::Web => self.hosts(&hosts(&call.input)?),
+            Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
+        }
+    }
+
+    /// The name by which rules know a tool of a server is the same in all harnesses that say whose it is.
+    fn name_of(&self, call: &Call) -> String {
+        match &call.server {
+            Some((server, tool)) => format!("mcp__{server}__{tool}"),
+            None => call.tool.clone(),
+        }
+    }
+
+    /// Whether somebody took a tool of the harness itself away by name. That it is in no profile says nothing: profiles are lists
+    /// of tools that touch something.
+    fn is_taken_away(&self, tool: &str) -> bool {
+        let verdict = self.session.tools().decide(tool);
+        matches!(verdict, ToolVerdict::Removed(Removal::ExplicitDeny { .. } | Removal::NotInSkill { .. }))
+    }
+
+    fn paths(&self, call: &Call, tool: &str, access: Access, paths: &[String]) -> Result<Verdict, String> {
+        let mut worst = Verdict::Silent;
+        for path in paths {
+            let path = paths::asked(&call.origin, path);
+            let answer = self.session.path(tool, access, &path).map_err(|error| error.to_string())?;
+            match self.stopped(&answer.decision, None) {
+                Verdict::Silent => {}
+                denied @ Verdict::Deny(_) => return Ok(denied),
+                asked => worst = asked,
+            }
+        }
+        Ok(worst)
+    }
+
+    fn hosts(&self, hosts: &[String]) -> Result<Verdict, String> {
+        for host in hosts {
+            let decision = self.session.host(host).map_err(|error| error.to_string())?;
+            if !decision.is_allowed() {
+                return Ok(self.stopped(&decision, None));
+            }
+        }
+        Ok(Verdict::Silent)
+    }
+
+    /// Decides on commands of a shell: the strictest answer counts for all.
+    fn shell(&self, call: &Call, commands: &[String]) -> Result<Verdict, String> {
+        let origin = &Origin { cwd: folder(call)?, ..call.origin.clone() };
+        let contained = Contained::of(self.name, origin);
+        let mut worst = Effect::Allow;
+        let mut asked = None;
+        for command in commands {
+            let ours = contained.as_ref().ok().and_then(|contained| contained.command_of(command));
+            let (decision, effect) = self.command(ours.as_ref().unwrap_or(command), origin)?;
+            // A line that runs it in the sandbox, word for word as it would be written here, is what is wanted.
+            let effect = if ours.is_some() && effect == Effect::Sandbox { Effect::Allow } else { effect };
+            if effect == Effect::Deny {
+                return Ok(self.stopped(&decision, None));
+            }
+            if effect > worst {
+                (worst, asked) = (effect, Some((decision, command)));
+            }
+        }
+        let Some((decision, command)) = asked else { return Ok(Verdict::Silent) };
+        match worst {
+            Effect::Ask => Ok(self.stopped(&decision, Some(command))),
+            _ => self.contain(call, commands, &contained?),
+        }
+    }
+
+    /// Returns what was decided about a command, with the effect that it has after what a person has said to it for always.
+    fn command(&self, text: &str, origin: &Origin) -> Result<(Decision, Effect), String> {
+        let place = CommandContext::new(Some(origin.cwd.clone()), Some(self.guard.workspace().to_owned()));
+        let mut strictest = None;
+        for shell in shells() {
+            let options = ReadOptions::for_shell(*shell);
+            let commands = self.guard.commands();
+            let (decided, place) =
+                decide_on_disk(place.clone(), |place| commands.decide(text, &options, place));
+            let decision =
+                self.session.decided_on(&decided, &options, &place).map_err(|error| error.to_string())?;
+            let asked = AskedCommand { agent: self.name, shell: *shell, place: &place, variables: None };
+            let said = kept_answers::recalled(&decided, &asked, self.guard.config().kept_answers)
+                .map_err(|failure| failure.to_string())?;
+            if let Some(said) = &said {
+                let event = AuditEvent::new(EventKind::ApprovalAnswered).with("id", decision.id.as_str());
+                let event = AuditEvent { agent: Some(self.name.to_owned()), ..event };
+                let event = event.with("answer", said.answer.name());
+                // Where the trail may lose a record, its owner chose that.
+                let (Recorded::Kept(_) | Recorded::Lost(_)) =
+                    self.session.trail().record(event).map_err(|error| error.to_string())?;
+            }
+            let effect = said.map_or(decision.effect, |said| said.effect);
+            if strictest.as_ref().is_none_or(|(_, known)| effect > *known) {
+                strictest = Some((decision, effect));
+            }
+        }
+        strictest.ok_or_else(|| "there is no shell to read it for".to_owned())
+    }
+
+    /// Has commands run in the sandbox.
+    fn contain(&self, call: &Call, commands: &[String], contained: &Contained) -> Result<Verdict, String> {
+        let exec = &self.guard.config().exec;
+        if exec.isolation == Isolation::Direct || exec.mode == SandboxMode::DangerFullAccess {
+            let why = "stockade: the configuration has no sandbox for it, so a person has to agree";
+            return Ok(Verdict::Ask(why.to_owned()));
+        }
+        let lines: Vec<String> =
+            commands.iter().map(|command| contained.line(command)).collect::<Result<_, _>>()?;
+        if !self.harness.rewrites {
+            let line = lines.join("\n");
+            return Ok(Verdict::Deny(format!(
+                "stockade: this may run in the sandbox only. Run exactly this in its place:\n{line}"
+            )));
+        }
+        let mut input = call.input.clone();
+        let members = input.as_object_mut().ok_or("the arguments of the tool are no table")?;
+        for name in COMMANDS {
+            match members.get_mut(*name) {
+                Some(Value::Array(all)) => *all = lines.iter().cloned().map(Value::String).collect(),
+                Some(one) => *one = lines.first().cloned().map_or(Value::Null, Value::String),
+                None => {}
+            }
+        }
+        Ok(Verdict::Rewrite(input))
+    }
+
+    /// What becomes of a decision that is not to be gone on with.
+    fn stopped(&self, decision: &Decision, command: Option<&String>) -> Verdict {
+        let Decision { id, layer, effect, reason, rule, .. } = decision;
+        let fix = match (command, &decision.fix) {
+            (Some(command), Some(_)) => {
+                let words = ["stockade", "policy", "add", "--agent", self.name, "--for", command];
+                format!("; a person can allow exactly this: {}", quote_argv(words))
+            }
+            (_, Some(fix)) => format!("; to allow it: {fix} (agent `{}`)", self.name),
+            _ => String::new(),
+        };
+        let text = format!("stockade: {reason} ({} {rule}){fix} [{id}]", layer.name());
+        match effect {
+            Effect::Allow | Effect::Sandbox => Verdict::Silent,
+            Effect::Ask => Verdict::Ask(text),
+            Effect::Deny => Verdict::Deny(text),
+        }
+    }
+}
+
+/// The tools that there are, as far as a hook can know: those of the harness itself, and those of servers that somebody names. An
+/// entry that allows what is not there grants nothing; one that denies what nobody knows would protect nothing, and is an error.
+fn catalog(tools: &ToolPolicyConfig) -> ToolCatalog {
+    let entries = || tools.allow.iter().chain(&tools.deny);
+    let server = |entry: &String| Some(entry.strip_prefix("mcp__")?.split_once("__")?.0.to_owned());
+    let is_name = |entry: &&String| !entry.contains([':', '*']);
+    let allowed = tools.allow.iter().filter(is_name);
+    let of_servers = tools.deny.iter().filter(is_name).filter(|entry| server(entry).is_some());
+    let own = own_tools().map(str::to_owned);
+    ToolCatalog {
+        tools: allowed.chain(of_servers).cloned().chain(own).collect(),
+        mcp_servers: entries().filter_map(server).filter(|server| !server.contains('*')).collect(),
+    }
+}
+
+/// The shells that may read a command: which one a harness takes, it takes from the user's own.
+fn shells() -> &'static [Shell] {
+    let own = env::var_os("SHELL").map(PathBuf::from);
+    match own.as_deref().and_then(Path::file_name).is_some_and(|name| name == "zsh") {
+        true => &[Shell::Bash, Shell::Zsh],
+        false => &[Shell::Bash],
+    }
+}
+
+/// The commands among the arguments: a text, or a list of texts where the member is one of commands.
+fn commands(input: &Value) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for name in COMMANDS {
+        match input.get(name) {
+            None => {}
+            Some(Value::String(command)) => found.push(command.clone()),
+            Some(Value::Array(all)) if *name == "commands" => {
+                for command in all {
+                    let command = command.as_str().ok_or("a command of the list is no text")?;
+                    found.push(command.to_owned());
+                }
+            }
+            Some(_) => return Err(format!("`{name}` is no text")),
+        }
+    }
+    match found.len() {
+        0 => Err("it has no command".to_owned()),
+        many if many > MAX_COMMANDS => Err(format!("it has more than {MAX_COMMANDS} commands")),
+        _ if found.iter().any(|command| command.trim().is_empty()) => Err("a command is empty".to_owned()),
+        _ => Ok(found),
+    }
+}
+
+/// The folder that a command runs in.
+fn folder(call: &Call) -> Result<PathBuf, String> {
+    match FOLDERS.iter().find_map(|name| Some((name, call.input.get(name)?))) {
+        Some((_, Value::String(folder))) if !folder.is_empty() => Ok(call.origin.cwd.join(folder)),
+        Some((_, Value::Null | Value::String(_))) | None => Ok(call.origin.cwd.clone()),
+        Some((name, _)) => Err(format!("`{name}` is no folder")),
+    }
+}
+
+/// The paths among the arguments of a tool that has to name one.
+fn named(input: &Value) -> Result<Vec<String>, String> {
+    let paths = paths::among(input)?;
+    if paths.is_empty() { Err("it names no path".to_owned()) } else { Ok(paths) }
+}
+
+/// The files of a patch, wherever among the arguments it stands.
+fn patched(input: &Value) -> Result<Vec<String>, String> {
+    let members = input.as_object().ok_or("the arguments of the tool are no table")?;
+    let mut files = paths::among(input)?;
+    for text in members.values().filter_map(Value::as_str).filter(|text| text.contains("*** ")) {
+        let named = patch::files(text).ok_or("it is no patch that can be read")?;
+        files.extend(named.into_iter().map(str::to_owned));
+    }
+    if files.is_empty() { Err("it names no file".to_owned()) } else { Ok(files) }
+}
+
+/// The addresses among the arguments of a tool that loads pages: those that have a member of their own, and those within texts.
+fn hosts(input: &Value) -> Result<Vec<String>, String> {
+    let members = input.as_object().ok_or("the arguments of the tool are no table")?;
+    let mut found = Vec::new();
+    for (name, value) in members {
+        let texts: Vec<&str> = match value {
+            Value::String(text) => vec![text],
+            Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
+            _ if ["url", "urls"].contains(&name.as_str()) => return Err(format!("`{name}` is no address")),
+            _ => Vec::new(),
+        };
+        for text in texts {
+            match ["url", "urls", "Url", "uri"].contains(&name.as_str()) {
+                true => found.push(text.to_owned()),
+                false => found.extend(addresses(text).map(str::to_owned)),
+            }
+        }
+    }
+    match found.len() {
+        0 => Err("it names no address".to_owned()),
+        many if many > MAX_HOSTS => Err(format!("it names more than {MAX_HOSTS} addresses")),
+        _ => Ok(found),
+    }
+}
+
+/// The addresses within a text.
+fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || "\"'<>`)]}".contains(c);
+    text.split(is_end).filter_map(|word| {
+        let lower = word.to_ascii_lowercase();
+        let at = ["http://", "https://"].iter().filter_map(|scheme| lower.find(scheme)).min()?;
+        word.get(at..)
+    })
+}

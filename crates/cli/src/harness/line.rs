@@ -1,0 +1,104 @@
+//! The lines of a shell that harnesses run, and the plugin for those that load one.
+//!
+//! A harness that gets no answer, or one that it does not understand, uses the tool. So the line says no by itself where this
+//! program is missing, was killed, failed or printed anything that is no answer.
+
+use stockade_guard::policy::shell::{quote, quote_argv};
+
+use super::answer::{NOTHING, REFUSED, Said, deny};
+use super::{Answers, Harness, Moment, results};
+
+/// What a line says where this program did not answer, by which `doctor` knows it.
+pub(crate) const BROKEN: &str = "stockade could not decide, so this is refused: its program is missing or has failed; \
+                                 `stockade doctor` says what is wrong";
+
+/// The line for a moment, which runs `program`.
+pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
+    let asks =
+        |more: &[&str]| quote_argv([program, "hook", "--harness", harness.name].iter().chain(more).copied());
+    let otherwise = match moment {
+        Moment::Start => return asks(&[]),
+        Moment::Before => deny(harness, BROKEN),
+        Moment::After => results::unseen(harness, "its program is missing or has failed"),
+    };
+    let asks = if moment == Moment::After { asks(&["--after", "--said"]) } else { asks(&["--said"]) };
+    match otherwise {
+        said if said == Said::nothing() => asks,
+        Said { code: 0, stdout, .. } => {
+            let no = quote(stdout.trim_end());
+            format!(
+                "o=$({asks}) && case $o in \"{{\"*\"}}\") printf '%s\\n' \"$o\";; {NOTHING}) ;; *) false;; esac || \
+                 printf '%s\\n' {no}"
+            )
+        }
+        Said { code, stderr, .. } => {
+            let no = quote(stderr.trim_end());
+            format!(
+                "o=$({asks}); case $o in {NOTHING}) ;; {REFUSED}) exit {code};; *) printf '%s\\n' {no} >&2; exit {code};; esac"
+            )
+        }
+    }
+}
+
+/// What begins every file of ours.
+pub(crate) const MARK: &str = "Written by `stockade install";
+
+/// A program that is called by the name of its event.
+pub(crate) fn script(harness: &Harness, program: &str) -> String {
+    let line = line(harness, Moment::Before, program);
+    format!("#!/bin/sh\n# {MARK} {0}`; `stockade uninstall {0}` removes it.\n{line}\n", harness.name)
+}
+
+/// The plugin for harnesses that load a module of JavaScript.
+pub(crate) fn plugin(harness: &Harness, program: &str) -> String {
+    debug_assert_eq!(harness.answers, Answers::Plugin);
+    let program = serde_json::Value::from(program).to_string();
+    PLUGIN.replace("NAME", harness.name).replace("PROGRAM_PATH", &program)
+}
+
+const PLUGIN: &str = r#"// Written by `stockade install NAME`; `stockade uninstall NAME` removes it.
+// Every tool is asked about before it is used, and what it brings back is looked at. Whatever goes wrong is a no.
+import { spawnSync } from "node:child_process"
+
+const PROGRAM = PROGRAM_PATH
+
+const ask = (told) => {
+  const options = { input: JSON.stringify(told), encoding: "utf8", timeout: 15000, maxBuffer: 64 << 20 }
+  const ran = spawnSync(PROGRAM, ["hook", "--harness", "NAME"], options)
+  if (ran.error || ran.status !== 0) {
+    throw new Error(`stockade could not decide, so this is refused: ${ran.error ?? ran.stderr ?? "it has failed"}`)
+  }
+  return JSON.parse(ran.stdout)
+}
+
+export const Stockade = async ({ directory }) => {
+  const about = (event, input, args) => ({
+    hook_event_name: event,
+    session_id: input.sessionID,
+    cwd: directory,
+    tool_name: input.tool,
+    tool_input: args ?? {},
+  })
+  return {
+    "tool.execute.before": async (input, output) => {
+      const said = ask(about("PreToolUse", input, output.args))
+      if (said.decision === "allow") return
+      if (said.decision === "rewrite") {
+        Object.assign(output.args, said.input)
+        return
+      }
+      throw new Error(said.reason ?? "stockade refuses it")
+    },
+    "tool.execute.after": async (input, output) => {
+      if (typeof output?.output !== "string") return
+      try {
+        const said = ask({ ...about("PostToolUse", input, input.args), tool_response: output.output })
+        if (said.decision === "allow") return
+        output.output = [said.reason, said.output].filter(Boolean).join("\n")
+      } catch (error) {
+        output.output = `${error.message ?? error}`
+      }
+    },
+  }
+}
+"#;

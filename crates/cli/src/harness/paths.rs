@@ -1,0 +1,129 @@
+//! The paths among the arguments of a tool, as the rules take them.
+#![expect(clippy::disallowed_methods, reason = "asks where the home is, and where a workspace really is")]
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::call::Origin;
+
+/// What tools call a path among their arguments.
+const NAMES: &[&str] = &[
+    "file_path",
+    "filePath",
+    "path",
+    "paths",
+    "absolute_path",
+    "notebook_path",
+    "dir_path",
+    "directory",
+    "target_file",
+    "file_paths",
+    "include",
+    "filename",
+    "TargetFile",
+    "AbsolutePath",
+    "DirectoryPath",
+];
+
+/// How deep arguments are looked through, and how many paths are taken from them.
+const MAX_DEPTH: usize = 8;
+const MAX_PATHS: usize = 256;
+
+/// Returns every path among the arguments of a tool. An error where something in the place of one is none, or there are too many.
+pub(super) fn among(input: &Value) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    collect(input, MAX_DEPTH, &mut found)?;
+    if found.len() > MAX_PATHS {
+        return Err(format!("it names more than {MAX_PATHS} paths"));
+    }
+    Ok(found)
+}
+
+fn collect(value: &Value, depth: usize, found: &mut Vec<String>) -> Result<(), String> {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => Err("its arguments are too deep".to_owned()),
+        Value::Array(items) => items.iter().try_for_each(|item| collect(item, depth - 1, found)),
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| {
+            if NAMES.contains(&name.as_str()) {
+                paths(name, value, found)
+            } else {
+                collect(value, depth - 1, found)
+            }
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// One path, or a list of some.
+fn paths(name: &str, value: &Value, found: &mut Vec<String>) -> Result<(), String> {
+    match value {
+        Value::Null => Ok(()),
+        Value::String(path) => {
+            found.push(path.clone());
+            Ok(())
+        }
+        Value::Array(items) => items.iter().try_for_each(|item| paths(name, item, found)),
+        _ => Err(format!("`{name}` is no path")),
+    }
+}
+
+/// Returns a path as it is asked about: from the workspace where it lies below it, and whole where it does not.
+pub(super) fn asked(origin: &Origin, path: &str) -> PathBuf {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let whole = match (path.strip_prefix('~'), env::var_os("HOME")) {
+        // Harnesses write the home so. Another user's home is another folder, whichever.
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            Path::new(&home).join(rest.trim_start_matches('/'))
+        }
+        (Some(_), _) => Path::new("/").join(path),
+        (None, _) => origin.cwd.join(path),
+    };
+    let real = fs::canonicalize(&origin.workspace).ok();
+    let below = [Some(&origin.workspace), real.as_ref()].into_iter().flatten();
+    let from = below.filter_map(|workspace| whole.strip_prefix(workspace).ok()).next();
+    match from {
+        Some(rest) if rest.as_os_str().is_empty() => PathBuf::from("."),
+        Some(rest) => rest.to_owned(),
+        None => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn paths_are_found_wherever_they_stand() {
+        let input = json!({"operations": [{"mode": "Line", "path": "a"}], "paths": ["b", "c"], "content": "path", "path": null});
+        assert_eq!(among(&input).unwrap(), ["a", "b", "c"]);
+        for wrong in [json!({"path": 1}), json!({"path": {"a": 1}}), json!({"path": [true]})] {
+            assert!(among(&wrong).is_err(), "{wrong}");
+        }
+        let many: Vec<String> = (0..=MAX_PATHS).map(|n| n.to_string()).collect();
+        assert!(among(&json!({"paths": many})).is_err());
+        let deep = (0..20).fold(json!({"path": "x"}), |value, _| json!([value]));
+        assert!(among(&deep).is_err());
+    }
+
+    #[test]
+    fn a_path_is_asked_about_from_the_workspace() {
+        let origin = Origin { cwd: "/w/s/sub".into(), workspace: "/w/s".into(), session: String::new() };
+        let home = env::var("HOME").unwrap_or_default();
+        for (path, wanted) in [
+            ("/w/s/a", "a".to_owned()),
+            ("b", "sub/b".to_owned()),
+            ("/w/s", ".".to_owned()),
+            ("/w/sub", "/w/sub".to_owned()),
+            ("/w/s/../x", "../x".to_owned()),
+            ("~/.ssh/id", format!("{home}/.ssh/id")),
+            ("~root/x", "/~root/x".to_owned()),
+            ("file:///etc/passwd", "/etc/passwd".to_owned()),
+        ] {
+            assert_eq!(asked(&origin, path), PathBuf::from(&wanted), "{path}");
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! Where the hooks of a harness are registered, and what is written there and taken out again.
+#![expect(clippy::disallowed_methods, reason = "reads, makes and removes settings of other programs")]
+
+use std::fmt;
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use stockade_files::{KeptFile, KeptFileError};
+use stockade_text::escape_path;
+
+use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
+use super::line::{MARK, line, plugin, script};
+use super::table::TIMEOUT;
+use super::{Harness, Moment, OwnFile, OwnForm, Registered, SettingsFile, beat};
+
+/// Who the settings are for: a user in all projects, or all users of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scope {
+    User,
+    Project,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::Project => "project",
+        })
+    }
+}
+
+/// The folders that settings lie in.
+#[derive(Debug, Clone)]
+pub(crate) struct SettingsFolders {
+    pub(crate) home: PathBuf,
+    pub(crate) project: PathBuf,
+    /// The root of the settings of the machine.
+    pub(crate) system: PathBuf,
+}
+
+impl SettingsFolders {
+    pub(crate) fn of(&self, scope: Scope) -> &Path {
+        match scope {
+            Scope::User => &self.home,
+            Scope::Project => &self.project,
+        }
+    }
+}
+
+/// Why nothing was written, and what mends it.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) why: String,
+    pub(crate) fix: String,
+}
+
+fn refused(path: &Path, why: impl fmt::Display, fix: impl Into<String>) -> Refused {
+    Refused { why: format!("{}: {why}", escape_path(path)), fix: fix.into() }
+}
+
+/// What a file held and is to hold; nothing where there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) path: PathBuf,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+    /// What was put in.
+    insertions: Vec<Insertion>,
+}
+
+impl Change {
+    pub(crate) fn is_none(&self) -> bool {
+        self.before == self.after
+    }
+}
+
+/// What was written, to take out exactly that again.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    path: PathBuf,
+    /// Whether the file is one that was not there.
+    made: bool,
+    /// The folders that were made for it, the outermost first.
+    folders: Vec<PathBuf>,
+    insertions: Vec<(usize, String)>,
+}
+
+/// Where the file is that hooks are registered in.
+pub(crate) fn file(harness: &Harness, places: &SettingsFolders, scope: Scope) -> Result<PathBuf, Refused> {
+    let name = match (harness.registered, scope) {
+        (
+            Registered::Settings(SettingsFile { user, .. }) | Registered::Own(OwnFile { user, .. }),
+            Scope::User,
+        ) => user,
+        (
+            Registered::Settings(SettingsFile { project, .. }) | Registered::Own(OwnFile { project, .. }),
+            _,
+        ) => project,
+        (Registered::ByHand(how), _) => {
+            let program = super::rewrite::program().unwrap_or_else(|_| "stockade".to_owned());
+            return Err(Refused {
+                why: format!("the settings of {} are not written by this program", harness.title),
+                fix: format!("{how}{}", line(harness, Moment::Before, &program)),
+            });
+        }
+    };
+    Ok(places.of(scope).join(name))
+}
+
+/// Returns what registering would change.
+pub(crate) fn install(
+    harness: &Harness,
+    places: &SettingsFolders,
+    scope: Scope,
+    program: &str,
+) -> Result<Change, Refused> {
+    let path = file(harness, places, scope)?;
+    looked_at(places.of(scope), &path)?;
+    let before = read(&path)?;
+    let after = match harness.registered {
+        Registered::Settings(settings) => {
+            only_one(harness, &settings, places, scope)?;
+            with_hooks(harness, &settings, &path, before.as_deref(), program)?
+        }
+        Registered::Own(own) => {
+            if let Some(text) = before.as_deref().filter(|text| !text.contains(MARK) && !is_ours(text)) {
+                let first: String = text.lines().next().unwrap_or_default().chars().take(80).collect();
+                let why = format!("it is somebody else's, and begins with `{first}`");
+                return Err(refused(&path, why, "move it away, or have it call `stockade hook` itself"));
+            }
+            Edited { text: own_text(harness, own, program), insertions: Vec::new() }
+        }
+        Registered::ByHand(_) => return Err(refused(&path, "it is not written by this program", "")),
+    };
+    let Edited { text, insertions } = after;
+    Ok(Change { path, before, after: Some(text), insertions })
+}
+
+/// Returns what taking the registration out would change.
+pub(crate) fn uninstall(
+    harness: &Harness,
+    places: &SettingsFolders,
+    scope: Scope,
+) -> Result<Change, Refused> {
+    let path = file(harness, places, scope)?;
+    looked_at(places.of(scope), &path)?;
+    let before = read(&path)?;
+    let after = match (&before, harness.registered) {
+        (None, _) => None,
+        (Some(text), Registered::Settings(_)) => without_hooks(harness, &path, text)?,
+        (Some(text), _) if text.contains(MARK) || is_ours(text) => None,
+        (Some(text), _) => Some(text.clone()),
+    };
+    Ok(Change { path, before, after, insertions: Vec::new() })
+}
+
+/// Makes a change that was shown. The file is replaced whole, and only if it still holds what it held then.
+pub(crate) fn apply(harness: &Harness, change: &Change) -> Result<(), Refused> {
+    let Change { path, before, after, insertions } = change;
+    let failed = |error: &dyn fmt::Display| refused(path, error, "nothing was changed");
+    match after {
+        Some(after) => {
+            let folders = make_folders(path).map_err(|error| failed(&error))?;
+            note(change, folders).map_err(|error| failed(&error))?;
+            replace(path, |found| match found == before.as_deref() {
+                true => Ok(Some(after.clone())),
+                false => Err("it has changed meanwhile".to_owned()),
+            })
+            .map_err(|error| failed(&error))?;
+            if insertions.is_empty() && !matches!(harness.registered, Registered::Own(_)) {
+                forget(path);
+            }
+            set_mode(harness, path).map_err(|error| failed(&error))
+        }
+        None if before.is_some() => {
+            if read(path)? != *before {
+                return Err(failed(&"it has changed meanwhile"));
+            }
+            fs::remove_file(path).map_err(|error| failed(&error))?;
+            forget(path);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Keeps account of what is about to be put in.
+fn note(change: &Change, folders: Vec<PathBuf>) -> Result<(), String> {
+    let Change { path, before, insertions, .. } = change;
+    let insertions = insertions.iter().map(|one| (one.at, one.text.clone())).collect();
+    let account = Kept { path: path.clone(), made: before.is_none(), folders, insertions };
+    let account = serde_json::to_string(&account).map_err(|error| error.to_string())?;
+    let kept = kept_file(path).ok_or("there is no home to keep account in")?;
+    replace(&kept, |_| Ok(Some(account)))
+}
+
+/// No link on the way to the file, and nothing of somebody else's.
+fn looked_at(base: &Path, path: &Path) -> Result<(), Refused> {
+    let own = rustix::process::geteuid().as_raw();
+    let mut place = base.to_path_buf();
+    let below = path.strip_prefix(base).unwrap_or(path);
+    for part in below.components() {
+        let Component::Normal(part) = part else { continue };
+        place.push(part);
+        let found = match fs::symlink_metadata(&place) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(refused(&place, error, "")),
+        };
+        if found.is_symlink() {
+            let fix =
+                "put a file or folder in the place of the link, or register by hand in what it leads to";
+            return Err(refused(
+                &place,
+                "it is a link, and whoever can change that chooses the settings",
+                fix,
+            ));
+        }
+        if found.uid() != own {
+            let why = format!("it belongs to the user {} and not to {own}", found.uid());
+            return Err(refused(&place, why, "run this as its owner"));
+        }
+        if found.is_file() && found.nlink() > 1 {
+            return Err(refused(
+                &place,
+                "it has another name, which would keep the old text",
+                "make a copy of it",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file of settings; nothing where there is none.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Refused> {
+    kept(path).read().map_err(|error| {
+        let fix = match error {
+            KeptFileError::OpenToOthers { fix } => format!("chmod {fix} {}", escape_path(path)),
+            _ => format!("ls -l {}", escape_path(path)),
+        };
+        refused(path, error, fix)
+    })
+}
+
+fn kept(path: &Path) -> KeptFile {
+    KeptFile::new(path, u64::try_from(MAX_SETTINGS).unwrap_or(u64::MAX))
+}
+
+/// Replaces a file whole, or leaves it as it is. The lock lies among our own files, not beside it.
+fn replace(
+    path: &Path,
+    change: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
+) -> Result<(), String> {
+    let state = beat::folder().ok_or("there is no home to keep account in")?;
+    private(&state).map_err(|error| format!("{}: {error}", escape_path(&state)))?;
+    let file = kept(path).locked_by(state.join("lock"));
+    let changed = file.change(|text| change(text).map(|after| (after, ())));
+    changed.map_err(|error| error.to_string())?
+}
+
+fn private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Makes the folders of a file, and returns those that were missing.
+fn make_folders(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let folder = path.parent().unwrap_or(path);
+    let mut missing: Vec<PathBuf> =
+        folder.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+    missing.reverse();
+    private(folder)?;
+    Ok(missing)
+}
+
+fn set_mode(harness: &Harness, path: &Path) -> io::Result<()> {
+    match harness.registered {
+        Registered::Own(OwnFile { form: OwnForm::Script, .. }) => {
+            fs::set_permissions(path, Permissions::from_mode(0o700))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where it is kept what was written into a file.
+fn kept_file(path: &Path) -> Option<PathBuf> {
+    let name: String = path.to_str()?.chars().map(|c| if c == '/' { '%' } else { c }).collect();
+    Some(beat::folder()?.join(format!("{}.json", name.get(name.len().saturating_sub(200)..)?)))
+}
+
+/// Forgets a file that is gone, with the folders that were made for it and are empty.
+fn forget(path: &Path) {
+    let Some(account) = kept_file(path) else { return };
+    if let Some(kept) = account_of(path) {
+        for folder in kept.folders.iter().rev() {
+            fs::remove_dir(folder).ok();
+        }
+    }
+    fs::remove_file(account).ok();
+}
+
+fn account_of(path: &Path) -> Option<Kept> {
+    let text = kept(&kept_file(path)?).read().ok()??;
+    serde_json::from_str::<Kept>(&text).ok().filter(|kept| kept.path == path)
+}
+
+/// Two registrations would ask twice, and say no where one says yes.
+fn only_one(
+    harness: &Harness,
+    settings: &SettingsFile,
+    places: &SettingsFolders,
+    scope: Scope,
+) -> Result<(), Refused> {
+    for instead in settings.instead {
+        let path = places.of(scope).join(instead);
+        if path.exists() {
+            let why = format!("{} reads hooks from here, and none from `{}`", harness.title, settings.user);
+            return Err(refused(&path, why, "move its hooks to the settings, or register there by hand"));
+        }
+    }
+    let other = if scope == Scope::User { Scope::Project } else { Scope::User };
+    let own = places.of(scope).join(if scope == Scope::User { settings.user } else { settings.project });
+    let beside = settings.beside.iter().map(|name| (places.of(scope).join(name), scope));
+    let elsewhere = file(harness, places, other).map(|path| (path, other)).ok();
+    for (path, whose) in beside.chain(elsewhere).filter(|(path, _)| *path != own) {
+        let Ok(Some(text)) = read(&path) else { continue };
+        let known = json_edit::read(&text).ok();
+        if known
+            .is_some_and(|known| known.get("hooks").is_some_and(|hooks| names_stockade(&hooks.to_string())))
+        {
+            let fix = match whose == scope {
+                true => "take what calls stockade out of it".to_owned(),
+                false => format!("stockade uninstall {} --{whose}", harness.name),
+            };
+            return Err(refused(&path, "stockade is registered here already", fix));
+        }
+    }
+    Ok(())
+}
+
+/// The settings with our hooks in them.
+fn with_hooks(
+    harness: &Harness,
+    settings: &SettingsFile,
+    path: &Path,
+    text: Option<&str>,
+    program: &str,
+) -> Result<Edited, Refused> {
+    let wrong = |why: String| refused(path, why, "mend it; `python3 -m json.tool` says where it is wrong");
+    let text = text.unwrap_or_default();
+    if text.trim().is_empty() {
+        let new = json_edit::new_text(&fresh(harness, settings, program));
+        let insertions = vec![Insertion { at: 0, text: new.clone() }];
+        return Ok(Edited { text: format!("{new}{text}"), insertions });
+    }
+    let mut edited = Edited::new(text);
+    let found = json_edit::read(text).map_err(wrong)?;
+    if settings.version {
+        edited.set(&["version"], &json!(1)).map_err(wrong)?;
+    }
+    for event in harness.events {
+        let element = element(harness, settings, event.moment, program);
+        let list = found.get("hooks").and_then(|hooks| hooks.get(event.name));
+        let ours = list.and_then(Value::as_array).into_iter().flatten();
+        match ours.filter(|one| names_stockade(&one.to_string())).collect::<Vec<_>>().as_slice() {
+            [] => edited.push(&["hooks", event.name], &element).map_err(wrong)?,
+            [known] if **known == element => {}
+            _ => {
+                let fix = format!("stockade uninstall {}", harness.name);
+                return Err(refused(path, format!("`hooks.{}` calls stockade otherwise", event.name), fix));
+            }
+        }
+    }
+    Ok(edited)
+}
+
+fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
+    let hooks: Map<String, Value> = harness
+        .events
+        .iter()
+        .map(|event| (event.name.to_owned(), json!([element(harness, settings, event.moment, program)])))
+        .collect();
+    match settings.version {
+        true => json!({"version": 1, "hooks": hooks}),
+        false => json!({ "hooks": hooks }),
+    }
+}
+
+/// What a list of hooks has of ours.
+fn element(harness: &Harness, settings: &SettingsFile, moment: Moment, program: &str) -> Value {
+    let mut hook = Map::new();
+    for (name, value) in settings.more {
+        // A session that begins is not to be ended by us.
+        if *name != "onFailure" || moment != Moment::Start {
+            hook.insert((*name).to_owned(), json!(value));
+        }
+    }
+    hook.insert("command".to_owned(), json!(line(harness, moment, program)));
+    if let Some(unit) = settings.timeout {
+        hook.insert("timeout".to_owned(), json!(TIMEOUT * unit));
+    }
+    for flag in settings.flags {
+        hook.insert((*flag).to_owned(), json!(true));
+    }
+    match (settings.groups, moment) {
+        (true, Moment::Start) => json!({"hooks": [hook]}),
+        (true, _) => json!({"matcher": "*", "hooks": [hook]}),
+        (false, _) => Value::Object(hook),
+    }
+}
+
+/// The settings without our hooks: byte for byte what was there, where nobody has touched it since.
+fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<String>, Refused> {
+    let wrong = |why: String| refused(path, why, "mend it, or take our hooks out by hand");
+    if let Some(kept) = account_of(path) {
+        let insertions: Vec<Insertion> =
+            kept.insertions.into_iter().map(|(at, text)| Insertion { at, text }).collect();
+        let left = json_edit::taken_out(text, &insertions).filter(|left| !is_ours(left));
+        if let Some(left) = left.filter(|_| !insertions.is_empty()) {
+            return Ok((!kept.made || !left.is_empty()).then_some(left));
+        }
+    }
+    let mut left = text.to_owned();
+    for event in harness.events {
+        let is_out = |value: &Value| is_ours(&value.to_string());
+        left = json_edit::without(&left, &["hooks", event.name], &is_out).map_err(wrong)?;
+    }
+    Ok(Some(left))
+}
+
+/// The whole of a file that is ours.
+pub(crate) fn own_text(harness: &Harness, own: OwnFile, program: &str) -> String {
+    match own.form {
+        OwnForm::Script => script(harness, program),
+        OwnForm::Plugin => plugin(harness, program),
+        OwnForm::Json => {
+            let hooks: Map<String, Value> = harness
+                .events
+                .iter()
+                .map(|event| {
+                    let line = line(harness, event.moment, program);
+                    let hook = json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT});
+                    (event.name.to_owned(), json!([hook]))
+                })
+                .collect();
+            json_edit::new_text(&json!({"version": 1, "hooks": hooks}))
+        }
+    }
+}
+
+/// Whether a text has a line that we write.
+fn is_ours(text: &str) -> bool {
+    text.contains(" hook --harness ")
+}
+
+/// Whether a word of a text is the program, wherever it lies.
+pub(crate) fn names_stockade(text: &str) -> bool {
+    let is_end = |c: char| c.is_whitespace() || "\"'`;|&()\\".contains(c);
+    text.split(is_end).any(|word| Path::new(word).file_name().is_some_and(|name| name == "stockade"))
+}

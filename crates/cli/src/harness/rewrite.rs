@@ -1,0 +1,100 @@
+//! A command in the words that have it run in the sandbox.
+#![expect(clippy::disallowed_methods, reason = "asks where this program lies")]
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use stockade_guard::policy::shell::quote_argv;
+
+use super::call::Origin;
+
+/// Where this program lies, for lines that others run. A name that is no text, or not whole, cannot be written into one.
+pub(crate) fn program() -> Result<String, String> {
+    let own = env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
+    // So it is told where the file was replaced while this runs.
+    match own.to_str() {
+        Some(path) if own.is_absolute() && !path.ends_with(" (deleted)") => Ok(path.to_owned()),
+        _ => Err(format!("{} cannot be written into a command", own.display())),
+    }
+}
+
+/// A command that runs in the sandbox, for the shell of a harness.
+#[derive(Debug)]
+pub(crate) struct Contained {
+    head: String,
+    /// The folder below the workspace that the command runs in.
+    folder: Option<PathBuf>,
+}
+
+impl Contained {
+    pub(crate) fn of(agent: &str, origin: &Origin) -> Result<Self, String> {
+        let workspace = origin.workspace.to_str().ok_or("the name of the workspace is no text")?;
+        let words =
+            [&program()?, "exec", "--quiet", "--agent", agent, "--workspace", workspace, "--", "bash", "-c"];
+        let folder = origin.cwd.strip_prefix(&origin.workspace).ok().map(Path::to_owned);
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        Ok(Self { head: quote_argv(words), folder })
+    }
+
+    /// Returns the line that runs a command in the sandbox.
+    pub(crate) fn line(&self, command: &str) -> Result<String, String> {
+        let command = match &self.folder {
+            Some(folder) => {
+                let folder = folder.to_str().ok_or("the name of the folder is no text")?;
+                format!("cd -- {} && {{\n{command}\n}}", quote_argv([folder]))
+            }
+            None => command.to_owned(),
+        };
+        Ok(format!("{} {}", self.head, quote_argv([command.as_str()])))
+    }
+
+    /// Returns the command of a line that could be one of these, and so runs in the sandbox: the one that is written exactly so.
+    pub(crate) fn command_of<'l>(&self, line: &'l str) -> Option<String> {
+        let quoted: &'l str = line.strip_prefix(self.head.as_str())?.strip_prefix(' ')?;
+        let command = unquoted(quoted)?;
+        // It is one word, written as this program writes words, or it may be more than that.
+        (self.folder.is_none() && quote_argv([command.as_str()]) == quoted).then_some(command)
+    }
+}
+
+/// The word that stands in quotes.
+fn unquoted(quoted: &str) -> Option<String> {
+    let inner = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    Some(inner.map_or_else(|| quoted.to_owned(), |inner| inner.replace("'\\''", "'")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contained(cwd: &str) -> Contained {
+        let origin = Origin { cwd: cwd.into(), workspace: "/w s".into(), session: String::new() };
+        Contained::of("claude", &origin).unwrap()
+    }
+
+    #[test]
+    fn a_line_of_ours_is_known_again_and_no_other_is() {
+        let ours = contained("/w s");
+        for command in ["npm test", "echo 'a b'; rm x", "'", "a\nb", "x", "$(x)", "it's '\\'' so"] {
+            let line = ours.line(command).unwrap();
+            assert_eq!(ours.command_of(&line).as_deref(), Some(command), "{line}");
+            for other in [
+                format!("{line}; rm -rf ~"),
+                format!("{line} x"),
+                format!(" {line}"),
+                format!("{line}'"),
+                line.replace("--agent claude", "--agent other"),
+            ] {
+                assert_eq!(ours.command_of(&other), None, "{other}");
+            }
+        }
+        assert_eq!(ours.command_of(&format!("{} npm;evil", ours.head)), None);
+        assert_eq!(ours.command_of(&format!("{} npm evil", ours.head)), None);
+    }
+
+    #[test]
+    fn a_folder_below_the_workspace_is_gone_to() {
+        let line = contained("/w s/a b").line("make").unwrap();
+        assert!(line.ends_with("bash -c 'cd -- '\\''a b'\\'' && {\nmake\n}'"), "{line}");
+    }
+}

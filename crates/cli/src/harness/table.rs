@@ -1,0 +1,382 @@
+//! The table of harnesses. What stands here as tried was tried with the real program and a model of ours; the rest is what its
+//! documentation says.
+
+use super::Moment::{After, Before, Start};
+use super::tools::Kind;
+use super::{Answers, Event, Harness, OwnFile, OwnForm, Payload, Probe, Registered, SettingsFile};
+
+const fn event(name: &'static str, moment: super::Moment) -> Event {
+    Event { name, moment }
+}
+
+const fn probe(kind: Kind, event: &'static str, tool: &'static str) -> Probe {
+    Probe { kind, event, tool }
+}
+
+/// How long a hook may take before the harness gives it up, in seconds. Our own deadline lies well below it.
+pub(super) const TIMEOUT: u64 = 15;
+
+const USUAL: &[Event] =
+    &[event("PreToolUse", Before), event("PostToolUse", After), event("SessionStart", Start)];
+
+/// A file of settings as most of them have it.
+const SETTINGS: SettingsFile = SettingsFile {
+    user: "",
+    project: "",
+    beside: &[],
+    instead: &[],
+    groups: true,
+    timeout: Some(1),
+    more: &[("type", "command")],
+    flags: &[],
+    version: false,
+    off: &[],
+    managed: &[],
+    trust: None,
+};
+
+/// What no line in a shell can make good: where the shell itself does not come to an end.
+const SLOW: &str = "a hook that takes too long: the tool is used";
+
+pub(crate) const HARNESSES: &[Harness] = &[
+    Harness {
+        name: "claude",
+        title: "Claude Code",
+        tried: Some("2.1.330"),
+        events: USUAL,
+        payload: Payload::Named,
+        answers: Answers::Specific,
+        asks: true,
+        rewrites: true,
+        project_variables: &["CLAUDE_PROJECT_DIR"],
+        registered: Registered::Settings(SettingsFile {
+            user: ".claude/settings.json",
+            project: ".claude/settings.json",
+            beside: &[".claude/settings.local.json"],
+            more: &[("type", "command"), ("onFailure", "block")],
+            off: &[("disableAllHooks", true)],
+            managed: &[
+                ("etc/claude-code/managed-settings.json", "disableAllHooks", true),
+                ("etc/claude-code/managed-settings.json", "allowManagedHooksOnly", true),
+            ],
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "PreToolUse", "Bash"),
+            probe(Kind::Write, "PreToolUse", "Write"),
+            probe(Kind::Write, "PreToolUse", "Edit"),
+            probe(Kind::Read, "PreToolUse", "Read"),
+            probe(Kind::Web, "PreToolUse", "WebFetch"),
+            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+        ],
+        open: &["before 2.1.295, a hook that takes too long: the tool is used"],
+    },
+    Harness {
+        name: "codex",
+        title: "Codex",
+        tried: Some("0.169.0"),
+        events: USUAL,
+        payload: Payload::Named,
+        answers: Answers::Specific,
+        asks: false,
+        rewrites: true,
+        project_variables: &[],
+        registered: Registered::Settings(SettingsFile {
+            user: ".codex/hooks.json",
+            project: ".codex/hooks.json",
+            trust: Some(
+                "codex calls a hook only after a person has trusted it: run `codex`, type /hooks, and trust the hooks of stockade",
+            ),
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "PreToolUse", "Bash"),
+            probe(Kind::Patch, "PreToolUse", "apply_patch"),
+            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+        ],
+        open: &[SLOW, "a hook that nobody has trusted: it is not called, and nothing is said"],
+    },
+    Harness {
+        name: "gemini",
+        title: "Gemini CLI",
+        tried: Some("0.61.0"),
+        events: &[event("BeforeTool", Before), event("AfterTool", After), event("SessionStart", Start)],
+        payload: Payload::Named,
+        answers: Answers::Decision,
+        asks: false,
+        rewrites: true,
+        project_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+        registered: Registered::Settings(SettingsFile {
+            user: ".gemini/settings.json",
+            project: ".gemini/settings.json",
+            timeout: Some(1000),
+            off: &[("hooksConfig.enabled", false), ("tools.enableHooks", false)],
+            managed: &[("etc/gemini-cli/settings.json", "hooksConfig.enabled", false)],
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "BeforeTool", "run_shell_command"),
+            probe(Kind::Write, "BeforeTool", "write_file"),
+            probe(Kind::Read, "BeforeTool", "read_file"),
+            probe(Kind::Web, "BeforeTool", "web_fetch"),
+            probe(Kind::Other, "BeforeTool", "mcp_stockade_probe"),
+        ],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "qwen",
+        title: "Qwen Code",
+        tried: Some("0.24.4"),
+        events: USUAL,
+        payload: Payload::Named,
+        answers: Answers::Specific,
+        asks: true,
+        rewrites: false,
+        project_variables: &["QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR"],
+        registered: Registered::Settings(SettingsFile {
+            user: ".qwen/settings.json",
+            project: ".qwen/settings.json",
+            off: &[("disableAllHooks", true), ("hooksConfig.enabled", false)],
+            managed: &[("etc/qwen-code/settings.json", "disableAllHooks", true)],
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "PreToolUse", "run_shell_command"),
+            probe(Kind::Write, "PreToolUse", "write_file"),
+            probe(Kind::Read, "PreToolUse", "read_file"),
+            probe(Kind::Web, "PreToolUse", "web_fetch"),
+            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+        ],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "copilot",
+        title: "Copilot CLI",
+        tried: Some("1.0.102"),
+        events: &[event("preToolUse", Before), event("postToolUse", After), event("sessionStart", Start)],
+        payload: Payload::Camel,
+        answers: Answers::Permission,
+        asks: true,
+        rewrites: true,
+        project_variables: &[],
+        registered: Registered::Own(OwnFile {
+            user: ".copilot/hooks/stockade.json",
+            project: ".github/hooks/stockade.json",
+            form: OwnForm::Json,
+            off: &[
+                (".copilot/settings.json", "disableAllHooks", true),
+                (".copilot/config.json", "disableAllHooks", true),
+            ],
+        }),
+        probes: &[
+            probe(Kind::Shell, "preToolUse", "bash"),
+            probe(Kind::Write, "preToolUse", "create"),
+            probe(Kind::Read, "preToolUse", "view"),
+            probe(Kind::Other, "preToolUse", "stockade-probe"),
+        ],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "cline",
+        title: "Cline",
+        tried: Some("3.0.65"),
+        events: &[event("PreToolUse", Before)],
+        payload: Payload::Cline,
+        answers: Answers::Cancel,
+        asks: false,
+        rewrites: true,
+        project_variables: &[],
+        registered: Registered::Own(OwnFile {
+            user: ".cline/hooks/PreToolUse",
+            project: ".clinerules/hooks/PreToolUse",
+            form: OwnForm::Script,
+            off: &[],
+        }),
+        probes: &[probe(Kind::Shell, "PreToolUse", "run_commands")],
+        open: &[SLOW, "a hook whose file is gone: there is none, and nothing is said"],
+    },
+    Harness {
+        name: "opencode",
+        title: "OpenCode",
+        tried: Some("1.18.33"),
+        events: USUAL,
+        payload: Payload::Named,
+        answers: Answers::Plugin,
+        asks: false,
+        rewrites: true,
+        project_variables: &[],
+        registered: Registered::Own(OwnFile {
+            user: ".config/opencode/plugins/stockade.js",
+            project: ".opencode/plugins/stockade.js",
+            form: OwnForm::Plugin,
+            off: &[],
+        }),
+        probes: &[],
+        open: &["started with --pure: no plugin is loaded"],
+    },
+    Harness {
+        name: "cursor",
+        title: "Cursor",
+        tried: None,
+        events: &[
+            event("beforeShellExecution", Before),
+            event("beforeMCPExecution", Before),
+            event("beforeReadFile", Before),
+            event("preToolUse", Before),
+            event("sessionStart", Start),
+        ],
+        payload: Payload::Cursor,
+        answers: Answers::Cursor,
+        asks: false,
+        rewrites: false,
+        project_variables: &["CURSOR_PROJECT_DIR"],
+        registered: Registered::Settings(SettingsFile {
+            user: ".cursor/hooks.json",
+            project: ".cursor/hooks.json",
+            groups: false,
+            more: &[],
+            flags: &["failClosed"],
+            version: true,
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "beforeShellExecution", "beforeShellExecution"),
+            probe(Kind::Read, "beforeReadFile", "beforeReadFile"),
+            probe(Kind::Write, "preToolUse", "Write"),
+            probe(Kind::Other, "beforeMCPExecution", "probe"),
+        ],
+        open: &[],
+    },
+    Harness {
+        name: "droid",
+        title: "Droid",
+        tried: None,
+        events: USUAL,
+        payload: Payload::Named,
+        answers: Answers::Specific,
+        asks: false,
+        rewrites: false,
+        project_variables: &["FACTORY_PROJECT_DIR"],
+        registered: Registered::Settings(SettingsFile {
+            user: ".factory/settings.json",
+            project: ".factory/settings.json",
+            instead: &[".factory/hooks.json", ".factory/hooks/hooks.json"],
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "PreToolUse", "Execute"),
+            probe(Kind::Write, "PreToolUse", "Create"),
+            probe(Kind::Read, "PreToolUse", "Read"),
+            probe(Kind::Web, "PreToolUse", "FetchUrl"),
+            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+        ],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "windsurf",
+        title: "Windsurf",
+        tried: None,
+        events: &[
+            event("pre_run_command", Before),
+            event("pre_write_code", Before),
+            event("pre_read_code", Before),
+            event("pre_mcp_tool_use", Before),
+        ],
+        payload: Payload::Windsurf,
+        answers: Answers::ExitCode,
+        asks: false,
+        rewrites: false,
+        project_variables: &[],
+        registered: Registered::Settings(SettingsFile {
+            user: ".codeium/windsurf/hooks.json",
+            project: ".windsurf/hooks.json",
+            groups: false,
+            timeout: None,
+            more: &[],
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(Kind::Shell, "pre_run_command", "pre_run_command"),
+            probe(Kind::Write, "pre_write_code", "pre_write_code"),
+            probe(Kind::Read, "pre_read_code", "pre_read_code"),
+            probe(Kind::Other, "pre_mcp_tool_use", "probe"),
+        ],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "kiro",
+        title: "Kiro",
+        tried: None,
+        events: &[event("preToolUse", Before), event("agentSpawn", Start)],
+        payload: Payload::Named,
+        answers: Answers::ExitCode,
+        asks: false,
+        rewrites: false,
+        project_variables: &[],
+        registered: Registered::ByHand(
+            "kiro keeps hooks in the file of each agent: add to `hooks.preToolUse` of each one in ~/.kiro/agents: ",
+        ),
+        probes: &[],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "antigravity",
+        title: "Antigravity",
+        tried: None,
+        events: &[event("PreToolUse", Before), event("SessionStart", Start)],
+        payload: Payload::Named,
+        answers: Answers::Decision,
+        asks: false,
+        rewrites: false,
+        project_variables: &[],
+        registered: Registered::ByHand(
+            "register as the hook of `PreToolUse` in ~/.gemini/config/hooks.json: ",
+        ),
+        probes: &[],
+        open: &[SLOW],
+    },
+    Harness {
+        name: "openclaw",
+        title: "OpenClaw",
+        tried: None,
+        events: USUAL,
+        payload: Payload::Named,
+        answers: Answers::Plugin,
+        asks: false,
+        rewrites: true,
+        project_variables: &[],
+        registered: Registered::ByHand(
+            "openclaw calls plugins within its own process: have the one whose `before_tool_call` decides run: ",
+        ),
+        probes: &[],
+        open: &["a plugin that is not loaded: nothing is asked"],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_of_the_command_line_and_agents() {
+        let mut names: Vec<&str> = HARNESSES.iter().map(|harness| harness.name).collect();
+        for name in &names {
+            assert!(
+                crate::args::agent(name).is_ok() && name.chars().all(|c| c.is_ascii_lowercase()),
+                "{name}"
+            );
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), HARNESSES.len());
+    }
+
+    #[test]
+    fn each_decides_before_a_tool_is_used() {
+        for harness in HARNESSES {
+            assert!(!harness.before().is_empty(), "{}", harness.name);
+            // A question that is no question in the host would be consent.
+            assert!(!harness.asks || harness.tried.is_some(), "{}: asks, and was not tried", harness.name);
+        }
+    }
+}

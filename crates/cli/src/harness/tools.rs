@@ -1,0 +1,117 @@
+//! The tools of harnesses: what the rules call them, and what their arguments are.
+//!
+//! A name means the same in all of them, so there is one row for each name and not for each harness. What is in no row is a tool
+//! that the rules know by the name that its harness gives it.
+
+/// What a tool does, and so what is asked about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Runs a command of a shell that this program reads.
+    Shell,
+    /// Runs commands of a shell that it does not read.
+    OtherShell,
+    Read,
+    /// Looks below a folder, which need not be named.
+    Look,
+    Write,
+    /// Changes the files that a patch names.
+    Patch,
+    /// Talks to a host.
+    Web,
+    /// Looks for something in the web, through a service of the harness.
+    Search,
+    /// Belongs to the harness itself: lists of what is to do, questions, agents whose tools are asked about in turn.
+    Own,
+    /// Comes from a server, or is not known.
+    Other,
+}
+
+/// A tool of harnesses.
+#[derive(Debug)]
+struct Row {
+    /// What the rules for tools call it.
+    tool: &'static str,
+    kind: Kind,
+    /// What harnesses call it.
+    names: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { tool: "exec", kind: Kind::Shell, names: &[
+        "Bash", "bash", "run_shell_command", "shell", "Shell", "local_shell", "exec", "exec_command", "Execute", "execute_bash",
+        "execute_command", "run_commands", "run_command", "run_terminal_cmd", "pre_run_command", "beforeShellExecution",
+    ] },
+    Row { tool: "exec", kind: Kind::OtherShell, names: &["PowerShell", "powershell", "pwsh"] },
+    Row { tool: "write", kind: Kind::Write, names: &[
+        "Write", "write", "write_file", "create", "Create", "create_file", "fs_write", "write_to_file", "editor", "pre_write_code",
+    ] },
+    Row { tool: "edit", kind: Kind::Write, names: &[
+        "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit", "replace", "edit_file", "str_replace", "str_replace_editor",
+        "replace_in_file", "search_replace", "Delete", "delete_file",
+    ] },
+    Row { tool: "apply_patch", kind: Kind::Patch, names: &["apply_patch", "ApplyPatch", "patch"] },
+    Row { tool: "read", kind: Kind::Read, names: &[
+        "Read", "read", "ReadFile", "read_file", "view", "view_file", "fs_read", "read_files", "beforeReadFile", "pre_read_code",
+    ] },
+    Row { tool: "read", kind: Kind::Look, names: &["read_many_files"] },
+    Row { tool: "grep", kind: Kind::Look, names: &["Grep", "grep", "grep_search", "search_file_content", "search_files"] },
+    Row { tool: "find", kind: Kind::Look, names: &["Glob", "glob", "find", "file_search"] },
+    Row { tool: "ls", kind: Kind::Look, names: &["LS", "ls", "list", "list_directory", "list_dir", "list_files"] },
+    Row { tool: "web_fetch", kind: Kind::Web, names: &[
+        "WebFetch", "webfetch", "web_fetch", "FetchUrl", "fetch_web_content", "fetch_webpage", "read_url_content",
+    ] },
+    Row { tool: "web_search", kind: Kind::Search, names: &[
+        "WebSearch", "websearch", "web_search", "google_web_search", "search_web",
+    ] },
+    Row { tool: "harness", kind: Kind::Own, names: &[
+        "TodoWrite", "TodoRead", "todowrite", "todoread", "todo_write", "write_todos", "update_plan", "update_todo",
+        "Task", "Agent", "task", "agent", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop",
+        "AskUserQuestion", "ask_user", "ask_user_question", "ask_followup_question", "question", "EnterPlanMode", "ExitPlanMode",
+        "exit_plan_mode", "plan_mode_respond", "attempt_completion", "submit_and_exit", "report_intent", "BashOutput",
+        "KillBash", "KillShell", "ToolSearch", "tool_search",
+    ] },
+];
+
+/// What the rules call a tool of a harness, and what it does. Tools of servers keep their names.
+pub(crate) fn known(name: &str) -> (&str, Kind) {
+    match ROWS.iter().find(|row| row.names.contains(&name)) {
+        // It has the name that its harness gives it, since the lists of tools are not about it.
+        Some(Row { kind: Kind::Own, .. }) => (name, Kind::Own),
+        Some(row) => (row.tool, row.kind),
+        None => (name, Kind::Other),
+    }
+}
+
+/// The tools of harnesses themselves.
+pub(crate) fn own_tools() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().filter(|row| row.kind == Kind::Own).flat_map(|row| row.names.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade_guard::policy::{SkillTools, ToolCatalog, ToolPolicy, ToolPolicyConfig};
+
+    #[test]
+    fn a_name_has_one_meaning() {
+        let mut names: Vec<&str> = ROWS.iter().flat_map(|row| row.names.iter().copied()).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    /// What a skill lists by the name of a harness is the tool that the rules know, and not another one.
+    #[test]
+    fn the_names_are_those_that_skills_list_tools_by() {
+        let config = ToolPolicyConfig { profile: "full".to_owned(), ..ToolPolicyConfig::default() };
+        let policy = ToolPolicy::compile(&config, &ToolCatalog::default()).unwrap();
+        for listed in
+            ["Bash", "Read", "Write", "Edit", "MultiEdit", "Grep", "Glob", "LS", "WebFetch", "WebSearch"]
+        {
+            let skill = policy.with_skill("s", &SkillTools::parse(listed).unwrap());
+            assert!(skill.decide(known(listed).0).is_allowed(), "{listed}");
+        }
+    }
+}

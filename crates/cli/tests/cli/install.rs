@@ -1,0 +1,460 @@
+//! `stockade install`, `uninstall` and `status`: settings that people wrote, registrations that do not hold, and hooks that fail.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes settings and programs into folders of its own, and runs them"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::hook::{ALL, Answer, Home, shell};
+use crate::support::STOCKADE;
+
+/// Harnesses whose settings are written, where they are at home and in a project.
+const WRITTEN: &[(&str, &str, &str)] = &[
+    ("claude", ".claude/settings.json", ".claude/settings.json"),
+    ("codex", ".codex/hooks.json", ".codex/hooks.json"),
+    ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+    ("qwen", ".qwen/settings.json", ".qwen/settings.json"),
+    ("copilot", ".copilot/hooks/stockade.json", ".github/hooks/stockade.json"),
+    ("cline", ".cline/hooks/PreToolUse", ".clinerules/hooks/PreToolUse"),
+    ("opencode", ".config/opencode/plugins/stockade.js", ".opencode/plugins/stockade.js"),
+    ("cursor", ".cursor/hooks.json", ".cursor/hooks.json"),
+    ("droid", ".factory/settings.json", ".factory/settings.json"),
+    ("windsurf", ".codeium/windsurf/hooks.json", ".windsurf/hooks.json"),
+];
+
+/// Settings as people write them.
+const TEXTS: &[&str] = &[
+    "{}",
+    "{\n    // keep me\n    \"model\": \"opus\", /* and me */\n    \"hooks\": {\n        \"Stop\": [],\n    },\n}\n",
+    "{\"env\":{\"TOKEN\":\"s3cret\"},\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]}}",
+    "{\n\t\"hooks\": {\"PreToolUse\": [], \"BeforeTool\": [ ]},\n\t\"z\": 1.50e3\n}",
+    "",
+    "\n",
+];
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// A program, written by another process: what starts beside this would inherit a file that is open for writing.
+fn program(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let (dir, name) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+    let script = format!("cat > {name}.new && chmod 700 {name}.new && mv {name}.new {name}");
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(dir)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+/// Everything below a folder but what this program keeps for itself.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.ends_with(".local/state/stockade") {
+                continue;
+            }
+            if entry.is_dir() {
+                folders.push(entry.clone());
+                found.insert(entry, Vec::new());
+            } else {
+                found.insert(entry.clone(), fs::read(entry).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn run(home: &Home, args: &[&str]) -> Output {
+    home.run(STOCKADE, args, b"")
+}
+
+fn status(home: &Home, harness: &str) -> Value {
+    let output = run(home, &["status", harness, "--format", "json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let row = report["harnesses"][0].clone();
+    assert_eq!(output.status.code() == Some(0), row["refuses"] == true, "{row}");
+    row
+}
+
+#[test]
+fn what_is_put_into_settings_comes_out_again_without_a_trace() {
+    for (harness, user, project) in WRITTEN {
+        for (flag, name) in [("--user", user), ("--project", project)] {
+            let is_settings = !["copilot", "cline", "opencode"].contains(harness);
+            // The texts are read in the same way for all of them.
+            let some = if *harness == "claude" { TEXTS } else { TEXTS.get(1..3).unwrap() };
+            let texts = some.iter().map(|text| Some(*text)).filter(|_| is_settings);
+            for text in texts.chain([None]) {
+                let home = Home::new();
+                fs::create_dir_all(home.path().join(".local/state")).unwrap();
+                let base = if flag == "--user" { home.path().to_path_buf() } else { home.project() };
+                if let Some(text) = text {
+                    write(&base.join(name), text);
+                }
+                let before = tree(home.path());
+                let dry = run(&home, &["install", harness, flag, "--dry-run"]);
+                assert!(
+                    dry.status.success() && String::from_utf8_lossy(&dry.stdout).contains("hook"),
+                    "{dry:?}"
+                );
+                assert_eq!(tree(home.path()), before, "{harness}: a dry run changed something");
+                let installed = run(&home, &["install", harness, flag]);
+                assert!(installed.status.success(), "{harness} {flag} {text:?}: {installed:?}");
+                let there = fs::read_to_string(base.join(name)).unwrap();
+                assert!(there.contains(STOCKADE), "{there}");
+                if let Some(text) = text {
+                    // Every line that was there still is, but for the comma that one of them got.
+                    for line in text.lines().filter(|line| !line.contains("hooks\"")) {
+                        let line = line.trim_end_matches([' ', ']', '}']);
+                        assert!(there.contains(line), "{harness}: {line} is gone: {there}");
+                    }
+                }
+                let after = tree(home.path());
+                let again = run(&home, &["install", harness, flag]);
+                assert!(again.status.success() && tree(home.path()) == after, "{harness} {flag}: {again:?}");
+                let gone = run(&home, &["uninstall", harness, flag]);
+                assert!(gone.status.success(), "{harness} {flag} {text:?}: {gone:?}");
+                assert_eq!(tree(home.path()), before, "{harness} {flag} {text:?}");
+            }
+        }
+    }
+}
+
+/// What somebody has written since stays, whatever it is.
+#[test]
+fn what_was_changed_since_stays() {
+    let home = Home::new();
+    let file = home.path().join(".claude/settings.json");
+    write(&file, TEXTS[1]);
+    assert!(run(&home, &["install", "claude"]).status.success());
+    let text = fs::read_to_string(&file).unwrap();
+    let changed = text.replacen("{\n", "{\n    \"new\": [1, 2],\n", 1);
+    write(&file, &changed);
+    assert!(run(&home, &["uninstall", "claude"]).status.success());
+    let left = fs::read_to_string(&file).unwrap();
+    assert!(
+        left.contains("\"new\": [1, 2],") && left.contains("// keep me") && !left.contains("stockade"),
+        "{left}"
+    );
+}
+
+#[test]
+fn settings_that_must_not_be_written_are_left_as_they_are() {
+    let is_root = rustix::process::geteuid().is_root();
+    type Prepare = fn(&Home, &Path);
+    let cases: &[(&str, Prepare, &str)] = &[
+        ("no JSON", |_, file| write(file, "{nonsense"), "it is no JSON"),
+        ("a list", |_, file| write(file, "[]"), "no table"),
+        ("a key twice", |_, file| write(file, "{\"a\": 1, \"a\": 2}"), "duplicate key"),
+        ("hooks in a list", |_, file| write(file, "{\"hooks\": []}"), "no table"),
+        ("an event that is no list", |_, file| write(file, "{\"hooks\": {\"PreToolUse\": {}}}"), "no list"),
+        (
+            "a link",
+            |home, file| {
+                write(&home.path().join("real.json"), "{}");
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                symlink("../real.json", file).unwrap();
+            },
+            "it is a link",
+        ),
+        (
+            "a folder that is a link",
+            |home, file| {
+                fs::create_dir(home.path().join("elsewhere")).unwrap();
+                symlink("elsewhere", file.parent().unwrap()).unwrap();
+            },
+            "it is a link",
+        ),
+        (
+            "others can write it",
+            |_, file| {
+                write(file, "{}");
+                fs::set_permissions(file, fs::Permissions::from_mode(0o666)).unwrap();
+            },
+            "chmod go-w",
+        ),
+        (
+            "another name of the file",
+            |home, file| {
+                write(file, "{}");
+                fs::hard_link(file, home.path().join("other")).unwrap();
+            },
+            "another name",
+        ),
+        (
+            "another registration in the same list",
+            |_, file| {
+                write(
+                    file,
+                    "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"stockade check\"}]}]}}",
+                );
+            },
+            "otherwise",
+        ),
+        (
+            "another registration beside it",
+            |_, file| {
+                let text = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"command\": \"/x/stockade hook --harness claude\"}]}]}}";
+                write(&file.with_file_name("settings.local.json"), text);
+            },
+            "registered here already",
+        ),
+    ];
+    for (what, prepare, says) in cases {
+        let home = Home::new();
+        prepare(&home, &home.path().join(".claude/settings.json"));
+        let before = tree(home.path());
+        let output = run(&home, &["install", "claude"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(says), "{what}: {output:?}");
+        assert!(said.contains("help: "), "{what}: {said}");
+        assert_eq!(tree(home.path()), before, "{what}");
+    }
+    let home = Home::new();
+    let output = run(&home, &["install", "netscape"]);
+    assert!(
+        output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("claude, codex")
+    );
+    assert!(run(&home, &["install", "claude"]).status.success());
+    let output = run(&home, &["install", "claude", "--project"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("uninstall claude --user"), "{output:?}");
+    if is_root {
+        let home = Home::new();
+        let file = home.path().join(".claude/settings.json");
+        write(&file, "{}");
+        std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
+        let output = run(&home, &["install", "claude"]);
+        assert!(String::from_utf8_lossy(&output.stderr).contains("belongs to the user 65534"), "{output:?}");
+    } else {
+        println!("skipped: only root can make a file somebody else's");
+    }
+}
+
+/// Where the program of a hook is missing, broken or something else, the line that is registered says no by itself.
+#[test]
+fn a_registered_line_says_no_where_its_program_does_not_answer() {
+    let broken: &[(&str, Option<&str>)] = &[
+        ("missing", None),
+        ("not executable", Some("#!/bin/sh\n")),
+        ("says nothing", Some("#!/bin/sh\nexit 0\n")),
+        ("exit 1", Some("#!/bin/sh\necho oops >&2\nexit 1\n")),
+        ("exit 2 silently", Some("#!/bin/sh\nexit 2\n")),
+        ("garbage", Some("#!/bin/sh\necho this is no JSON\n")),
+        ("half an answer", Some("#!/bin/sh\nprintf '{\"hookSpecificOutput\":'\n")),
+        ("killed", Some("#!/bin/sh\nkill -9 $$\n")),
+        ("no program", Some("\x7fELF nonsense")),
+    ];
+    for (harness, ..) in ALL.iter().filter(|(harness, ..)| !["opencode", "openclaw"].contains(harness)) {
+        let home = Home::new();
+        // A copy by another path, which then goes away or changes; names with spaces and quotes are quoted.
+        let copy = home.path().join("it's here/stockade");
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        // By another process: what starts beside this would inherit a file that is open for writing.
+        assert!(std::process::Command::new("cp").arg(STOCKADE).arg(&copy).status().unwrap().success());
+        let line = registered(&home, &copy, harness);
+        let asked = |command: &str| {
+            let payload = shell(harness, &home.project(), &json!(command)).to_string();
+            Answer::of(harness, &home.run("/bin/sh", &["-c", &line], payload.as_bytes()))
+        };
+        assert_eq!(asked("ls"), Answer::Silent, "{harness}");
+        assert!(matches!(asked("rm -rf / --no-preserve-root"), Answer::Deny(_)), "{harness}");
+        for (what, text) in broken {
+            fs::remove_file(&copy).ok();
+            if let Some(text) = text {
+                program(&copy, text);
+            }
+            if *what == "not executable" {
+                fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).unwrap();
+            }
+            let answer = asked("ls");
+            assert!(matches!(answer, Answer::Deny(_)), "{harness}, {what}: {answer:?}");
+        }
+    }
+}
+
+/// The line that is registered before a tool is used.
+fn registered(home: &Home, program: &Path, harness: &str) -> String {
+    let output = home.run(program.to_str().unwrap(), &["install", harness, "--dry-run"], b"");
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let begins = |line: &&str| line.contains("o=$(") && !line.contains("--after");
+    let line = said.lines().find(begins).unwrap_or_else(|| panic!("{harness}: {said}"));
+    match line.find("\"command\": \"").or_else(|| line.find("\"bash\": \"")) {
+        Some(at) => {
+            let (_, quoted) = line.get(at..).unwrap().split_once(": ").unwrap();
+            serde_json::from_str(quoted.trim_end_matches(',')).unwrap()
+        }
+        None => line.get(line.find("o=$(").unwrap()..).unwrap().to_owned(),
+    }
+}
+
+/// No registration that lets a tool be used is called good.
+#[test]
+fn a_registration_that_does_not_hold_is_never_called_good() {
+    let hook = |command: &str| json!({"type": "command", "command": command});
+    let group = |matcher: &str, command: &str| json!({"matcher": matcher, "hooks": [hook(command)]});
+    let own = format!("{STOCKADE} hook --harness claude");
+    let deny = "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\"}}";
+    let with = |group: Value| json!({"hooks": {"PreToolUse": [group]}}).to_string();
+    let fake = |text: &str| Some(format!("#!/bin/sh\n{text}\n"));
+    let own_line = "FAKE hook --harness claude";
+    let rows: Vec<(&str, String, Option<String>)> = vec![
+        ("another matcher", with(group("WebFetch", &own)), None),
+        ("a matcher for commands alone", with(group("Bash", &own)), None),
+        ("a pattern that harnesses read differently", with(group("B.sh|W.*|R.*|mcp.*|E.*", &own)), None),
+        (
+            "hooks off",
+            json!({"disableAllHooks": true, "hooks": {"PreToolUse": [group("*", &own)]}}).to_string(),
+            None,
+        ),
+        ("another event", json!({"hooks": {"PostToolUse": [group("*", &own)]}}).to_string(), None),
+        ("no event at all", json!({"hooks": {"preToolUse": [group("*", &own)]}}).to_string(), None),
+        ("the name of the program in an echo", with(group("*", "echo stockade")), None),
+        ("another command of the program", with(group("*", &format!("{STOCKADE} --version"))), None),
+        ("a command that is never wrong", with(group("*", &format!("{STOCKADE} scan . || true"))), None),
+        (
+            "the answer of another harness",
+            with(group("*", &format!("{STOCKADE} hook --harness gemini"))),
+            None,
+        ),
+        ("an unknown harness", with(group("*", &format!("{STOCKADE} hook --harness nobody"))), None),
+        ("an answer that goes nowhere", with(group("*", &format!("{own} > /dev/null"))), None),
+        ("in the background", with(group("*", &format!("{own} &"))), None),
+        (
+            "over http",
+            with(json!({"matcher": "*", "hooks": [{"type": "http", "url": "http://127.0.0.1/stockade"}]})),
+            None,
+        ),
+        ("a program that is missing", with(group("*", "/nowhere/stockade hook --harness claude")), None),
+        ("a program that cannot be executed", with(group("*", own_line)), Some("NOEXEC".to_owned())),
+        ("garbage", with(group("*", own_line)), fake("echo this is no JSON")),
+        ("half an answer", with(group("*", own_line)), fake("printf '{\"hookSpecificOutput\":'")),
+        ("nothing", with(group("*", own_line)), fake("exit 0")),
+        ("exit 1", with(group("*", own_line)), fake("exit 1")),
+        ("exit 2 without a word", with(group("*", own_line)), fake("exit 2")),
+        ("killed", with(group("*", own_line)), fake("kill -9 $$")),
+        ("a denial without a reason", with(group("*", own_line)), fake(&format!("echo '{deny}'"))),
+        ("somebody else's denial", with(group("*", own_line)), fake("echo no >&2; exit 2")),
+        ("consent", with(group("*", own_line)), fake(&format!("echo '{}'", deny.replace("deny", "allow")))),
+        ("no JSON", "{\"hooks\"".to_owned(), None),
+        ("a list", "[]".to_owned(), None),
+        ("twice", json!({"hooks": {"PreToolUse": [group("*", &own), group("*", &own)]}}).to_string(), None),
+        ("nothing registered", "{}".to_owned(), None),
+        ("takes for ever", with(group("*", own_line)), fake("exec sleep 60")),
+    ];
+    assert!(rows.len() >= 20);
+    // The same with what is well is called good, or nothing here would show anything.
+    let home = Home::new();
+    write(&home.path().join(".claude/settings.json"), &with(group("*", &own)));
+    assert_eq!(status(&home, "claude")["refuses"], true);
+    for (what, text, fake) in rows {
+        let home = Home::new();
+        let path = home.path().join("bin/stockade");
+        if let Some(fake) = &fake {
+            program(&path, fake);
+            if fake == "NOEXEC" {
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            }
+        }
+        write(&home.path().join(".claude/settings.json"), &text.replace("FAKE", path.to_str().unwrap()));
+        let row = status(&home, "claude");
+        assert!(row["refuses"] == false, "{what}: {row}");
+        let is_said = row["state"] == "not registered" || (row["why"].is_string() && row["fix"].is_string());
+        assert!(is_said, "{what}: {row}");
+    }
+}
+
+#[test]
+fn other_harnesses_are_not_called_good_either() {
+    type Breaks = fn(&Home);
+    let broken: &[(&str, Breaks)] = &[
+        ("gemini", |home| {
+            let file = home.path().join(".gemini/settings.json");
+            let text = fs::read_to_string(&file).unwrap();
+            write(&file, &text.replacen('{', "{\"hooksConfig\": {\"enabled\": false},", 1));
+        }),
+        // Nobody has trusted it, and it is skipped in silence.
+        ("codex", |_| {}),
+        ("cline", |home| {
+            let file = home.path().join(".cline/hooks/PreToolUse");
+            fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+        }),
+        ("cline", |home| {
+            program(&home.path().join(".cline/hooks/PreToolUse"), "#!/bin/sh\n# stockade\nexit 2\n");
+        }),
+        ("copilot", |home| {
+            let file = home.path().join(".copilot/hooks/stockade.json");
+            let text = fs::read_to_string(&file).unwrap();
+            write(&file, &text.replace("preToolUse", "postToolUse2"));
+        }),
+        ("copilot", |home| write(&home.path().join(".copilot/config.json"), "{\"disableAllHooks\": true}")),
+        // It is not known that it was loaded.
+        ("opencode", |_| {}),
+        ("droid", |home| write(&home.path().join(".factory/hooks.json"), "{}")),
+    ];
+    for (harness, breaks) in broken {
+        let home = Home::new();
+        fs::create_dir(home.path().join(".copilot")).unwrap();
+        assert!(run(&home, &["install", harness]).status.success());
+        breaks(&home);
+        let row = status(&home, harness);
+        assert!(row["refuses"] == false && row["fix"].is_string(), "{row}");
+    }
+    for harness in ["gemini", "qwen", "cline", "copilot", "cursor", "droid", "windsurf"] {
+        let home = Home::new();
+        assert!(run(&home, &["install", harness]).status.success());
+        assert_eq!(status(&home, harness)["refuses"], true, "{harness}");
+    }
+}
+
+/// What a project brings along is not run to see what it does.
+#[test]
+fn hooks_of_a_project_are_not_started() {
+    let home = Home::new();
+    let evil = home.project().join("stockade");
+    program(&evil, "#!/bin/sh\ntouch ran\nexit 2\n");
+    let hook = json!({"type": "command", "command": evil.display().to_string() + " hook --harness claude"});
+    let text = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}).to_string();
+    write(&home.project().join(".claude/settings.json"), &text);
+    let row = status(&home, "claude");
+    assert!(row["refuses"] == false && row["why"].as_str().unwrap().contains("did not write"), "{row}");
+    run(&home, &["doctor"]);
+    assert!(!home.project().join("ran").exists());
+    // What this program writes is tried, and holds only where somebody has trusted the project.
+    fs::remove_file(home.project().join(".claude/settings.json")).unwrap();
+    assert!(run(&home, &["install", "claude", "--project"]).status.success());
+    let row = status(&home, "claude");
+    assert!(row["refuses"] == false && row["why"].as_str().unwrap().contains("trusted"), "{row}");
+    let trust =
+        json!({"projects": {home.project().to_str().unwrap(): {"hasTrustDialogAccepted": true}}}).to_string();
+    write(&home.path().join(".claude.json"), &trust);
+    assert_eq!(status(&home, "claude")["refuses"], true);
+}
+
+/// The hook that a session has really called leaves a sign of it.
+#[test]
+fn a_session_that_calls_the_hook_is_seen() {
+    let home = Home::new();
+    assert!(run(&home, &["install", "claude"]).status.success());
+    assert!(status(&home, "claude")["seenSecondsAgo"].is_null());
+    let start = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": "SessionStart", "source": "startup"});
+    let output = home.run(STOCKADE, &["hook", "--harness", "claude"], start.to_string().as_bytes());
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    assert!(status(&home, "claude")["seenSecondsAgo"].is_number());
+}
