@@ -17,20 +17,33 @@
 //! ```
 
 mod address;
+mod address_book;
 #[cfg(target_os = "linux")]
 mod broker;
+#[cfg(target_os = "linux")]
+mod chunked;
+mod client_hello;
 mod host_list;
 mod ipv4_spelling;
+#[cfg(target_os = "linux")]
+mod listening;
+mod name_query;
+#[cfg(target_os = "linux")]
+mod opening;
 mod policy;
 mod proxy_request;
 mod punycode;
+#[cfg(target_os = "linux")]
+mod socks;
 mod special_domains;
 mod target;
 
 pub use address::AddressKind;
 #[cfg(target_os = "linux")]
 pub use broker::{Broker, BrokerOptions, Brokered};
+pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub use host_list::{HostList, HostListError};
+pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 pub use policy::{NetPolicy, NetVerdict};
-pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest};
+pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
 pub use target::{Host, NetRefused, NetTarget};

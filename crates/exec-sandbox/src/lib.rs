@@ -119,7 +119,7 @@ pub use host::{
 pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]
 pub use listener_handoff::HandedListeners;
-pub use listener_handoff::{ListenerHandoff, PROXY_ADDRESS};
+pub use listener_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
 pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
 pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};

@@ -1,10 +1,12 @@
-//! Hands a listening socket out of a sandbox that has a network of its own, so that a proxy outside hears what connects.
+//! Hands sockets out of a sandbox that has a network of its own, so that a proxy outside hears what connects.
 //!
-//! A socket belongs to the network that it was made in, whoever holds it. So the first process of a sandbox makes one that
-//! listens on the loopback there, and hands it out; a proxy outside takes what connects. Nothing of the proxy runs
-//! inside, no file is shared, and programs find what they know: a proxy at an address and a port.
+//! A socket belongs to the network that it was made in, whoever holds it. So the first process of a sandbox makes those that
+//! listen there, and hands them out; a proxy outside takes what connects. Nothing of the proxy runs inside, no file is
+//! shared, and programs find what they know: a proxy at an address and a port. Those that know of no proxy find the addresses
+//! of [`EgressSockets`], which are the sandbox's own, and are heard there.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -16,9 +18,32 @@ pub const PROXY_ADDRESS: &str = "127.0.0.1:3128";
 #[cfg(target_os = "linux")]
 pub(crate) const PORT: u16 = 3128;
 
-/// Where the first process of a sandbox hands out its listening socket. One may serve many sandboxes.
+/// What the network of a sandbox has beside its proxy, so that programs work that know of none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EgressSockets {
+    /// Addresses that are the sandbox's own, and how many of their bits count.
+    pub addresses: Vec<(IpAddr, u8)>,
+    /// Where it is listened for connections.
+    pub streams: Vec<SocketAddr>,
+    /// Where messages are received.
+    pub datagrams: Vec<SocketAddr>,
+    /// Whether names are looked up at one of these sockets, and so nowhere else.
+    pub answers_names: bool,
+}
+
+/// Where the first process of a sandbox hands out its sockets. One may serve many sandboxes.
 #[derive(Debug, Clone)]
-pub struct ListenerHandoff(Arc<UnixStream>);
+pub struct ListenerHandoff(Arc<Handoff>);
+
+#[derive(Debug)]
+struct Handoff {
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "no sandbox elsewhere has a network of its own")
+    )]
+    to: UnixStream,
+    sockets: EgressSockets,
+}
 
 impl PartialEq for ListenerHandoff {
     fn eq(&self, other: &Self) -> bool {
@@ -32,24 +57,37 @@ impl ListenerHandoff {
     /// The descriptor to send to. It is open as long as any plan names this.
     #[cfg(target_os = "linux")]
     pub(crate) fn number(&self) -> RawFd {
-        self.0.as_raw_fd()
+        self.0.to.as_raw_fd()
+    }
+
+    /// What is made inside beside the proxy's socket.
+    pub(crate) fn sockets(&self) -> &EgressSockets {
+        &self.0.sockets
     }
 }
 
-/// The listening sockets of sandboxes, as they are handed out.
+/// The sockets of sandboxes, as they are handed out.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub struct HandedListeners(UnixStream);
 
 #[cfg(target_os = "linux")]
 impl HandedListeners {
-    /// Returns both ends: one for the plan of a sandbox, and one for the proxy.
+    /// Returns both ends: one for the plan of a sandbox, and one for the proxy, which is all that is listened at.
     ///
     /// # Errors
     /// When no socket can be made.
     pub fn new() -> io::Result<(ListenerHandoff, Self)> {
-        let (inside, outside) = UnixStream::pair()?;
-        Ok((ListenerHandoff(Arc::new(inside)), Self(outside)))
+        Self::with(EgressSockets::default())
+    }
+
+    /// The same, with more sockets beside the proxy's. They come after it, in the order in which they are named.
+    ///
+    /// # Errors
+    /// When no socket can be made.
+    pub fn with(sockets: EgressSockets) -> io::Result<(ListenerHandoff, Self)> {
+        let (to, outside) = UnixStream::pair()?;
+        Ok((ListenerHandoff(Arc::new(Handoff { to, sockets })), Self(outside)))
     }
 
     /// Waits for the next listening socket; nothing when there will be no more.
@@ -60,9 +98,21 @@ impl HandedListeners {
         Ok(receive(&self.0)?.map(Into::into))
     }
 
+    /// Waits for the next socket, of whatever kind; nothing when there will be no more.
+    pub(crate) fn next_socket(&self) -> io::Result<Option<std::os::fd::OwnedFd>> {
+        receive(&self.0)
+    }
+
     /// Lets [`HandedListeners::next`] return nothing from now on, whichever thread waits there.
     pub fn close(&self) {
         self.0.shutdown(std::net::Shutdown::Both).ok();
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl std::os::fd::AsFd for HandedListeners {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

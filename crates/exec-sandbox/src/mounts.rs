@@ -151,7 +151,11 @@ pub(crate) const SHARED: &str = "shared with other commands";
 
 /// Returns what the command of `spec` sees, in the order in which it is mounted.
 pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
+    let own_names = name_lookup(&spec.network);
+    let is_own = |mount: &Mount| own_names.iter().any(|own| own.target == mount.target);
     let mut mounts: Vec<Mount> = SYSTEM.iter().flat_map(|row| system(row, facts)).collect();
+    mounts.retain(|mount| !is_own(mount));
+    mounts.extend(own_names);
     mounts.push(Mount::new("/proc", MountKind::Processes, "processes of the sandbox"));
     mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
     mounts.push(Mount::new(
@@ -223,6 +227,11 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
         "they hold secrets, or lead out",
     ));
     table.push(row("the socket of a broker", "write", "the broker, the only way out"));
+    table.extend(
+        NAME_LOOKUP.iter().map(|(path, _)| {
+            row(&format!("`{path}`, where single hosts are reached"), "own", WHY_NAME_LOOKUP)
+        }),
+    );
     table
 }
 
@@ -464,6 +473,33 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
         })
     });
     mounts.collect()
+}
+
+/// How names are looked up where that is done in the sandbox: at its own loopback, and nowhere else. What the machine says of
+/// itself names addresses that do not exist in there, and services that nothing in there reaches.
+const NAME_LOOKUP: &[(&str, &str)] = &[
+    ("/etc/resolv.conf", "nameserver 127.0.0.1\n"),
+    (
+        "/etc/nsswitch.conf",
+        "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\n\
+         services: files\nethers: files\nrpc: files\n",
+    ),
+    ("/etc/hosts", "127.0.0.1 localhost localhost.localdomain stockade\n::1 localhost ip6-localhost\n"),
+    ("/etc/host.conf", "multi on\n"),
+];
+
+/// Why they are not the machine's.
+const WHY_NAME_LOOKUP: &str = "names are looked up at the proxy";
+
+fn name_lookup(network: &Network) -> Vec<Mount> {
+    match network {
+        Network::Proxy(handoff) if handoff.sockets().answers_names => {
+            let generated = |text: &str| MountKind::Generated { text: text.to_owned() };
+            let mounts = NAME_LOOKUP.iter();
+            mounts.map(|(path, text)| Mount::new(*path, generated(text), WHY_NAME_LOOKUP)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {

@@ -20,6 +20,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::limits::Priority;
+use crate::listener_handoff::ListenerHandoff;
 use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::seccomp::{Architecture, Closed, Instruction, Opened, filter, filter_but, no_spawn};
@@ -192,9 +193,9 @@ pub(crate) fn in_place(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) ->
     Ok(launch)
 }
 
-fn handoff(network: &Network) -> Option<RawFd> {
+fn handoff(network: &Network) -> Option<ListenerHandoff> {
     match network {
-        Network::Proxy(handoff) => Some(handoff.number()),
+        Network::Proxy(handoff) => Some(handoff.clone()),
         Network::None | Network::Broker { .. } | Network::Open => None,
     }
 }

@@ -141,6 +141,16 @@ const PARSERS: &[Parser] = &[
         targets: &[("exec-sandbox", "proxy_request")],
     },
     Parser {
+        reads: "to whom a jailed command wants to talk over TLS",
+        path: "crates/exec-sandbox/src/egress/client_hello.rs",
+        targets: &[("exec-sandbox", "client_hello")],
+    },
+    Parser {
+        reads: "which names a jailed command looks up",
+        path: "crates/exec-sandbox/src/egress/name_query.rs",
+        targets: &[("exec-sandbox", "name_query")],
+    },
+    Parser {
         reads: "names of hosts",
         path: "crates/exec-sandbox/src/egress/target.rs",
         targets: &[("exec-sandbox", "net_target")],

@@ -99,10 +99,11 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "PATH", requires = "network")]
     broker: Option<PathBuf>,
 
-    /// A host that the command may talk to, over a proxy that judges every connection; may be repeated
+    /// A host that the command may talk to, where every connection is judged; may be repeated
     ///
-    /// A name, `*.NAME` for all names below one, or an address, each perhaps with a port. Programs are told of the proxy by the
-    /// usual variables, such as HTTPS_PROXY.
+    /// A name, `*.NAME` for all names below one, or an address, each perhaps with a port; without one, 443 and 80. Programs work
+    /// unchanged: they find the host at an address of the sandbox's own, and a proxy that HTTPS_PROXY and its kin tell of. What
+    /// goes through must be TLS or HTTP that names the same host, or SSH at port 22; with `/tcp` behind the port, it is anything.
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["network", "broker"])]
     allow_host: Vec<String>,
 

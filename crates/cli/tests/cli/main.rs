@@ -8,6 +8,9 @@ mod containers;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod doctor;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod egress_clients;
 #[cfg(test)]
 mod evaluations;
 #[cfg(target_os = "linux")]

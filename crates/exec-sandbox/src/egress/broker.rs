@@ -1,28 +1,35 @@
 //! The egress proxy of a sandbox whose commands are held to single hosts: it decides about every connection.
 //!
-//! The sandbox has a network of its own. What its programs connect to there at [`PROXY_ADDRESS`] is heard here, outside, as requests
-//! to an HTTP proxy: `CONNECT`, or a plain request with its whole URL. A name is looked up here, once, every address that
-//! comes of it is judged, and one of those is connected to. Each request is put on record before that, and one that is
-//! refused is told what, by which rule, and what would allow it.
+//! The sandbox has a network of its own. What its programs connect to there is heard here, outside: at [`PROXY_ADDRESS`] as
+//! requests to a proxy of HTTP or SOCKS, and at the addresses that names have in there as if this were the host itself. Names are
+//! looked up there as well, and told an address of the sandbox's own; nothing of that leaves it. When a connection is to be
+//! made, the name is looked up here, once, every address that comes of it is judged, and one of those is connected to. Each
+//! connection is put on record before that, and one that is refused is told what, by which rule, and what would allow it.
 //!
-//! Nobody looks into what goes through a tunnel: whoever may talk to a host may tell it anything, and a host that serves
-//! many names may be asked for each of them.
+//! What goes through is bound to the host that it was let through to: TLS has to ask for that name, a plain request is written
+//! anew with it. Nobody looks into what goes through over TLS: whoever may talk to a host may tell it anything.
 #![expect(clippy::disallowed_methods, reason = "keeps threads for the connections")]
 
+mod accept;
 mod answer;
 mod carry;
 mod client;
+mod incoming;
+mod name_server;
 mod resolve_check;
+mod through;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::address_book::AddressBook;
 use super::host_list::HostList;
+use super::listening;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
 pub use resolve_check::Brokered;
@@ -37,10 +44,13 @@ const STACK: usize = 256 << 10;
 /// How long the end of all connections is waited for, once they are cut. A name that is being looked up cannot be cut.
 const MAX_WAIT_AT_THE_END: Duration = Duration::from_secs(2);
 
+/// How long a client may be silent while others wait for room.
+const MAX_SILENCE: Duration = Duration::from_millis(100);
+
 /// The bounds of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerOptions {
-    /// Connections at a time. Others wait.
+    /// Connections at a time. Those that have not said for a while what they want go when others wait.
     pub connections: usize,
     /// Requests in all; what comes after them is refused.
     pub requests: u64,
@@ -55,7 +65,7 @@ pub struct BrokerOptions {
 impl Default for BrokerOptions {
     fn default() -> Self {
         Self {
-            connections: 64,
+            connections: 128,
             requests: 10_000,
             patience: Duration::from_secs(10),
             idle: Duration::from_secs(300),
@@ -92,26 +102,21 @@ impl Broker {
         witness: Box<Witness>,
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
-        let (handoff, listeners) = HandedListeners::new()?;
+        let mut book = AddressBook::default();
+        let (handoff, listeners) = HandedListeners::with(listening::sockets(&hosts, &mut book))?;
         let check = ResolveCheck::new(hosts, options.list_name.clone(), resolve);
-        let listeners = Arc::new(listeners);
         let shared = Shared {
             check,
             witness,
             options,
-            listeners: Arc::clone(&listeners),
+            book: Mutex::new(book),
+            listeners,
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
         };
         let shared = Arc::new(shared);
         let accepting = Arc::clone(&shared);
-        spawn(&shared, move || {
-            while let Ok(Some(listener)) = listeners.next() {
-                let shared = Arc::clone(&accepting);
-                // Without a thread for it, the socket is closed, and whoever connects is refused.
-                spawn(&accepting, move || accept_all(&listener, &shared)).ok();
-            }
-        })?;
+        spawn(&shared, move || accept::all(&accepting, Vec::new()))?;
         Ok(Self { shared, handoff })
     }
 
@@ -127,8 +132,8 @@ impl Drop for Broker {
         let mut state = self.shared.lock();
         state.ends = true;
         self.shared.listeners.close();
-        for socket in state.sockets.values() {
-            rustix::net::shutdown(socket, rustix::net::Shutdown::Both).ok();
+        for kept in state.sockets.values() {
+            rustix::net::shutdown(&kept.socket, rustix::net::Shutdown::Both).ok();
         }
         self.shared.changed.notify_all();
         let at_work = |state: &mut State| state.threads > 0;
@@ -147,7 +152,9 @@ struct Shared {
     check: ResolveCheck,
     witness: Box<Witness>,
     options: BrokerOptions,
-    listeners: Arc<HandedListeners>,
+    /// Which address stands for which name within.
+    book: Mutex<AddressBook>,
+    listeners: HandedListeners,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -158,9 +165,17 @@ struct State {
     threads: usize,
     clients: usize,
     requests: u64,
-    /// What is to be cut at the end.
-    sockets: BTreeMap<u64, OwnedFd>,
+    /// Names that were asked for and are not reached; each is put on record once.
+    unknown_names: BTreeSet<String>,
+    /// What is to be cut at the end, by its age.
+    sockets: BTreeMap<u64, KeptSocket>,
     next: u64,
+}
+
+struct KeptSocket {
+    socket: OwnedFd,
+    /// Since when its client has been silent that has not said yet what it wants.
+    silent_since: Option<Instant>,
 }
 
 impl Shared {
@@ -174,22 +189,35 @@ impl Shared {
 
     /// Keeps a socket among those that are cut at the end; nothing when that has come.
     fn keep(&self, socket: impl AsFd) -> Option<Kept<'_>> {
-        let copy = socket.as_fd().try_clone_to_owned().ok()?;
+        self.keep_as(socket, None)
+    }
+
+    /// Keeps the socket of a client that has not said yet what it wants.
+    fn keep_asking(&self, socket: impl AsFd) -> Option<Kept<'_>> {
+        self.keep_as(socket, Some(Instant::now()))
+    }
+
+    fn keep_as(&self, socket: impl AsFd, silent_since: Option<Instant>) -> Option<Kept<'_>> {
+        let socket = socket.as_fd().try_clone_to_owned().ok()?;
         let mut state = self.lock();
         if state.ends {
             return None;
         }
         let number = state.next;
         state.next += 1;
-        state.sockets.insert(number, copy);
+        state.sockets.insert(number, KeptSocket { socket, silent_since });
         Some(Kept { shared: self, number })
     }
 
-    /// Waits until there is room for one more client; nothing at the end.
+    /// Takes room for one more client; nothing if there is none now. Then all make room that have been silent for a while.
     fn room(self: &Arc<Self>) -> Option<Counted> {
-        let full = |state: &mut State| !state.ends && state.clients >= self.options.connections.max(1);
-        let mut state = self.changed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
-        if state.ends {
+        let mut state = self.lock();
+        if state.clients >= self.options.connections.max(1) {
+            for kept in state.sockets.values_mut() {
+                if kept.silent_since.take_if(|since| since.elapsed() >= MAX_SILENCE).is_some() {
+                    rustix::net::shutdown(&kept.socket, rustix::net::Shutdown::Both).ok();
+                }
+            }
             return None;
         }
         state.clients += 1;
@@ -209,6 +237,15 @@ impl Shared {
 struct Kept<'s> {
     shared: &'s Shared,
     number: u64,
+}
+
+impl Kept<'_> {
+    /// The client has said what it wants.
+    fn has_asked(&self) {
+        if let Some(kept) = self.shared.lock().sockets.get_mut(&self.number) {
+            kept.silent_since = None;
+        }
+    }
 }
 
 impl Drop for Kept<'_> {
@@ -246,49 +283,6 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
             }
         })
         .map(drop)
-}
-
-/// Serves whoever connects, until the end.
-fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
-    let Some(_kept) = shared.keep(listener) else { return };
-    while let Some(counted) = shared.room() {
-        let client = match listener.accept() {
-            Ok((client, _)) => client,
-            Err(_) if shared.lock().ends => return,
-            // Whoever connected has gone again, or this program has too many files open for a moment.
-            Err(_) => {
-                std::thread::sleep(Duration::from_millis(10));
-                continue;
-            }
-        };
-        let for_thread = Arc::clone(shared);
-        let serve = move || {
-            let _counted = counted;
-            let Some(_kept) = for_thread.keep(&client) else { return };
-            match for_thread.too_many() {
-                None => client::serve(&client, &for_thread),
-                Some(before) => turn_away(&client, &for_thread, before),
-            }
-            client.shutdown(Shutdown::Both).ok();
-        };
-        // Without a thread for it, a client finds its connection closed.
-        spawn(shared, serve).ok();
-    }
-}
-
-/// The record does not grow without end, whatever a command does: of all that are too many, the first is put there.
-fn turn_away(client: &TcpStream, shared: &Shared, before: u64) {
-    let refused = Brokered {
-        target: "the request".to_owned(),
-        rule: "too-many",
-        reason: format!("the command has sent all of its {} requests", shared.options.requests),
-        fix: None,
-        addresses: Vec::new(),
-    };
-    if before == 0 {
-        shared.told(&refused).ok();
-    }
-    client::say(client, &refused, None);
 }
 
 fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {

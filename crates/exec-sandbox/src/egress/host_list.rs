@@ -2,13 +2,24 @@
 
 use std::net::IpAddr;
 
+use super::address_book::AddressBook;
 use super::target::{Host, NetTarget};
 
 /// How many entries a list may have.
 const MAX_ENTRIES: usize = 4_096;
 
+/// The most ports that a list names.
+const MAX_PORTS: usize = 128;
+
+/// The ports of an entry that names none: those of the web.
+const WEB: [u16; 2] = [443, 80];
+
+/// What stands behind a port through which anything may go.
+const ANYTHING: &str = "/tcp";
+
 /// Hosts that may be talked to: `example.com`, `*.example.com` for all names below it, an address, each perhaps with a
-/// port. What is in none of the entries may not.
+/// port. Without one, the ports of the web are meant, 443 and 80. What goes through has to be TLS or HTTP that names the same
+/// host, or SSH at port 22, unless `/tcp` stands behind the port. What is in none of the entries may not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     entries: Vec<Entry>,
@@ -17,8 +28,19 @@ pub struct HostList {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     hosts: Hosts,
+    /// One port, or those of the web.
     port: Option<u16>,
+    carries_anything: bool,
     written: String,
+}
+
+/// What is listened at within a sandbox for an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listened<'l> {
+    /// One name or address.
+    One(&'l Host),
+    /// Any name that ends so.
+    Below,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +76,16 @@ impl HostList {
                 "use `*.` for names below one",
             ));
         }
-        let entries = list.iter().map(|written| Entry::read(written)).collect::<Result<_, _>>()?;
+        let entries: Vec<Entry> =
+            list.iter().map(|written| Entry::read(written)).collect::<Result<_, _>>()?;
+        let mut ports = std::collections::BTreeSet::new();
+        for entry in &entries {
+            ports.extend(entry.port);
+            if ports.len() > MAX_PORTS {
+                let why = format!("the list names more than {MAX_PORTS} ports");
+                return Err(wrong(&entry.written, why, "leave out what no command needs"));
+            }
+        }
         Ok(Self { entries })
     }
 
@@ -64,6 +95,25 @@ impl HostList {
         self.entries.iter().find(|entry| entry.holds(target)).map(|entry| entry.written.as_str())
     }
 
+    /// Returns whether an entry lets anything through to a target, whatever it is.
+    pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
+        self.entries.iter().any(|entry| entry.carries_anything && entry.holds(target))
+    }
+
+    /// Returns whether an entry has to do with a name, whatever the port.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        let host = Host::Name(name.to_owned());
+        self.entries.iter().any(|entry| entry.is_about(&host))
+    }
+
+    /// Returns hosts and their ports, as far as entries name one.
+    pub(super) fn listened(&self) -> impl Iterator<Item = (Listened<'_>, Option<u16>)> {
+        self.entries.iter().map(|entry| match &entry.hosts {
+            Hosts::One(host) => (Listened::One(host), entry.port),
+            Hosts::Below(_) => (Listened::Below, entry.port),
+        })
+    }
+
     /// Returns whether an entry names this very host, and not one above it.
     pub(super) fn names(&self, target: &NetTarget) -> bool {
         self.entries.iter().any(|entry| entry.holds(target) && matches!(entry.hosts, Hosts::One(_)))
@@ -71,13 +121,17 @@ impl HostList {
 
     /// Returns whether the host is there, with another port.
     pub(super) fn has_other_port(&self, target: &NetTarget) -> bool {
-        let any = NetTarget { port: None, ..target.clone() };
-        self.entries.iter().any(|entry| Entry { port: None, ..entry.clone() }.holds(&any))
+        self.entries.iter().any(|entry| entry.is_about(&target.host))
     }
 }
 
 impl Entry {
-    fn read(written: &str) -> Result<Self, HostListError> {
+    fn read(whole: &str) -> Result<Self, HostListError> {
+        let (written, carries_anything) = match whole.strip_suffix(ANYTHING) {
+            Some(written) => (written, true),
+            None => (whole, false),
+        };
+        let wrong = |_: &str, why, fix: &str| wrong(whole, why, fix);
         if written.contains("://") || written.contains('/') || written.contains('@') {
             let host =
                 NetTarget::parse(written).map_or_else(|_| "the host alone".to_owned(), |t| format!("`{t}`"));
@@ -109,17 +163,35 @@ impl Entry {
                 ));
             }
         };
-        Ok(Self { hosts, port: target.port, written: written.to_owned() })
+        if carries_anything && target.port.is_none() {
+            let why = format!("`{ANYTHING}` lets anything through to one port, and none is named");
+            return Err(wrong(written, why, "write `db.example.com:5432/tcp`"));
+        }
+        if let Hosts::One(Host::Address(IpAddr::V4(four))) = hosts
+            && AddressBook::is_one(four)
+        {
+            let why = "addresses of `198.18.0.0/15` stand for names within a sandbox".to_owned();
+            return Err(wrong(written, why, "write the name of the host"));
+        }
+        Ok(Self { hosts, port: target.port, carries_anything, written: whole.to_owned() })
     }
 
     fn holds(&self, target: &NetTarget) -> bool {
-        let host = match (&self.hosts, &target.host) {
+        // An entry with a port says nothing about a target without one.
+        let port = match (self.port, target.port) {
+            (None, None) => true,
+            (None, Some(port)) => WEB.contains(&port),
+            (own, asked) => own == asked,
+        };
+        port && self.is_about(&target.host)
+    }
+
+    fn is_about(&self, host: &Host) -> bool {
+        match (&self.hosts, host) {
             (Hosts::One(one), host) => one == host,
             (Hosts::Below(end), Host::Name(name)) => name.len() > end.len() && name.ends_with(end.as_str()),
             (Hosts::Below(_), Host::Address(IpAddr::V4(_) | IpAddr::V6(_))) => false,
-        };
-        // An entry with a port says nothing about a target without one.
-        host && self.port.is_none_or(|port| target.port == Some(port))
+        }
     }
 }
 
@@ -136,20 +208,21 @@ mod tests {
         for (entry, yes, no) in [
             (
                 "example.com",
-                "example.com EXAMPLE.com. https://example.com/x example.com:8080",
-                "a.example.com example.com.evil.test notexample.com",
+                "example.com EXAMPLE.com. https://example.com/x http://example.com",
+                "example.com:8080 example.com:22 a.example.com example.com.evil.test notexample.com",
             ),
             (
                 "*.example.com",
-                "a.example.com a.b.example.com:1",
-                "example.com evilexample.com example.com.test 1.2.3.4",
+                "a.example.com a.b.example.com:80",
+                "a.example.com:1 example.com evilexample.com example.com.test 1.2.3.4",
             ),
             (
                 "example.com:443",
                 "example.com:443 https://example.com",
                 "example.com example.com:80 http://example.com",
             ),
-            ("10.0.0.7", "10.0.0.7 10.0.0.7:22", "10.0.0.8 10.0.0.7.test"),
+            ("db.example:5432/tcp", "db.example:5432", "db.example db.example:443 db.example:5433"),
+            ("10.0.0.7", "10.0.0.7 10.0.0.7:443", "10.0.0.7:22 10.0.0.8 10.0.0.7.test"),
             ("[2606:4700::1]:443", "[2606:4700::1]:443 https://[2606:4700::1]/", "[2606:4700::1]:80"),
             ("bücher.example", "xn--bcher-kva.example", "bucher.example"),
         ] {

@@ -4,8 +4,9 @@
 //! connection, so that a second one cannot ride behind the first.
 
 use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv6Addr};
 
-use super::target::NetTarget;
+use super::target::{Host, NetTarget};
 
 /// The most bytes of the head of a request.
 pub const MAX_HEAD: usize = 32 << 10;
@@ -22,6 +23,7 @@ const NOT_PASSED_ON: &[&str] = &[
     "upgrade",
     "host",
     "content-length",
+    "transfer-encoding",
 ];
 
 /// What a client asks a proxy for.
@@ -36,9 +38,18 @@ pub enum ProxyRequest {
         target: NetTarget,
         /// The head to send there.
         head: String,
-        /// How many bytes follow it.
-        body: u64,
+        /// What follows it.
+        body: RequestBody,
     },
+}
+
+/// What follows the head of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestBody {
+    /// As many bytes as `Content-Length` says, or none.
+    Length(u64),
+    /// Pieces, each behind its length, and an empty one at the end.
+    Chunked,
 }
 
 /// Why the head of a request is refused.
@@ -69,6 +80,18 @@ impl ProxyRequest {
     /// # Errors
     /// When programs could read it differently, or when it names no host that could be reached.
     pub fn read(head: &[u8]) -> Result<Self, BadRequest> {
+        Self::read_for(head, None)
+    }
+
+    /// Reads a head that was sent to a host and not to a proxy. It names a path, and the host once more.
+    ///
+    /// # Errors
+    /// When programs could read it differently, or when it names another host.
+    pub fn read_at(target: &NetTarget, head: &[u8]) -> Result<Self, BadRequest> {
+        Self::read_for(head, Some(target))
+    }
+
+    fn read_for(head: &[u8], sent_to: Option<&NetTarget>) -> Result<Self, BadRequest> {
         let text = std::str::from_utf8(head).map_err(|_| bad("it is no UTF-8"))?;
         if text.bytes().any(|byte| byte.is_ascii_control() && !b"\r\n\t".contains(&byte)) {
             return Err(bad("it holds a control character"));
@@ -90,11 +113,20 @@ impl ProxyRequest {
             return Err(bad("its first line is none of HTTP/1"));
         }
         let headers = Headers(headers);
-        match method {
-            "CONNECT" => tunnel(wanted, &headers),
-            _ => plain(method, wanted, version, &headers),
+        let first = FirstLine { method, version };
+        match (method, sent_to) {
+            ("CONNECT", None) => tunnel(wanted, &headers),
+            ("CONNECT", Some(_)) => Err(bad("a host is no proxy, and connects to nobody")),
+            (_, None) => plain(&first, wanted, &headers),
+            (_, Some(target)) => at_host(&first, target, wanted, &headers),
         }
     }
+}
+
+/// What stands before and behind the target of a request.
+struct FirstLine<'h> {
+    method: &'h str,
+    version: &'h str,
 }
 
 /// Names and values, as they came.
@@ -146,12 +178,24 @@ fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadReques
     Ok(ProxyRequest::Tunnel(target))
 }
 
-fn plain(
-    method: &str,
+/// A request that was sent to a host itself. Only `*` and a path are ever meant for it.
+fn at_host(
+    first: &FirstLine<'_>,
+    target: &NetTarget,
     wanted: &str,
-    version: &str,
     headers: &Headers<'_>,
 ) -> Result<ProxyRequest, BadRequest> {
+    if wanted != "*" && (!wanted.starts_with('/') || wanted.contains('#')) {
+        return Err(bad("a host is asked for a path"));
+    }
+    if first.version == "HTTP/1.1" && headers.one("host")?.is_none() {
+        return Err(bad("it does not say for which host it is"));
+    }
+    same_host(target, headers)?;
+    written_anew(first, target, wanted, headers)
+}
+
+fn plain(first: &FirstLine<'_>, wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadRequest> {
     let rest = match wanted.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
         Some(_) => return Err(bad("only `http://` goes through plainly; anything else wants `CONNECT`")),
@@ -165,23 +209,47 @@ fn plain(
     let mut target = target(authority)?;
     target.port.get_or_insert(80);
     same_host(&target, headers)?;
-    if headers.one("transfer-encoding")?.is_some() {
-        let reason = "its body comes in pieces, whose end programs find differently".to_owned();
-        let fix = Some("send it with a `Content-Length`, or over https".to_owned());
-        return Err(BadRequest { status: 411, rule: "bad-request", reason, fix });
-    }
-    let body = length(headers)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
-    let mut head = format!("{method} {slash}{path} {version}\r\nHost: {}\r\n", host_header(&target));
+    written_anew(first, &target, &format!("{slash}{path}"), headers)
+}
+
+fn written_anew(
+    FirstLine { method, version }: &FirstLine<'_>,
+    target: &NetTarget,
+    path: &str,
+    headers: &Headers<'_>,
+) -> Result<ProxyRequest, BadRequest> {
+    let body = body(version, headers)?;
+    let mut head = format!("{method} {path} {version}\r\nHost: {}\r\n", host_header(target));
     for (name, value) in headers.0.iter().filter(|row| !headers.is_for_proxy(row.0)) {
         // Writing to a text does not fail.
         write!(head, "{name}: {value}\r\n").ok();
     }
-    if let Some(body) = body {
-        write!(head, "Content-Length: {body}\r\n").ok();
-    }
+    match body {
+        Some(RequestBody::Length(length)) => write!(head, "Content-Length: {length}\r\n").ok(),
+        Some(RequestBody::Chunked) => write!(head, "Transfer-Encoding: chunked\r\n").ok(),
+        None => None,
+    };
     head.push_str("Connection: close\r\n\r\n");
-    Ok(ProxyRequest::Plain { target, head, body: body.unwrap_or(0) })
+    Ok(ProxyRequest::Plain { target: target.clone(), head, body: body.unwrap_or(RequestBody::Length(0)) })
+}
+
+/// How long the body is, if the head says so.
+fn body(version: &str, headers: &Headers<'_>) -> Result<Option<RequestBody>, BadRequest> {
+    let length = length(headers)?;
+    match headers.one("transfer-encoding")? {
+        None => Ok(length.map(RequestBody::Length)),
+        Some(coding)
+            if coding.eq_ignore_ascii_case("chunked") && length.is_none() && version == "HTTP/1.1" =>
+        {
+            Ok(Some(RequestBody::Chunked))
+        }
+        Some(_) => {
+            let reason = "programs find the end of its body differently".to_owned();
+            let fix = Some("send it with a `Content-Length`, or in plain pieces (`chunked`)".to_owned());
+            Err(BadRequest { status: 411, rule: "bad-request", reason, fix })
+        }
+    }
 }
 
 fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
@@ -197,7 +265,8 @@ fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
 fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest> {
     let Some(named) = headers.one("host")? else { return Ok(()) };
     let same = NetTarget::parse(named).is_ok_and(|named| {
-        named.host == target.host && named.port.is_none_or(|port| target.port == Some(port))
+        let is_same = named.host == target.host || (is_loopback(&named.host) && is_loopback(&target.host));
+        is_same && named.port.is_none_or(|port| target.port == Some(port))
     });
     match same && !named.contains(['/', '@', '?', '#']) {
         true => Ok(()),
@@ -207,6 +276,16 @@ fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest
             reason: format!("it asks for `{target}`, and its `Host` names `{}`", named.escape_debug()),
             fix: Some("ask for the host itself".to_owned()),
         }),
+    }
+}
+
+/// Whether a host is the loopback under one of the names that all programs know.
+fn is_loopback(host: &Host) -> bool {
+    match host {
+        Host::Name(name) => name == "localhost",
+        Host::Address(address) => {
+            [IpAddr::from([127, 0, 0, 1]), Ipv6Addr::LOCALHOST.into()].contains(address)
+        }
     }
 }
 
@@ -262,7 +341,40 @@ mod tests {
         let sent = "POST /x?y=http://b.test HTTP/1.1\nHost: a.test:81\nAccept: */*\nContent-Length: 7\n\
                     Connection: close\n\n";
         let ProxyRequest::Plain { head, body, .. } = read(asked).unwrap() else { panic!() };
-        assert_eq!((head, body), (sent.replace('\n', "\r\n"), 7));
+        assert_eq!((head, body), (sent.replace('\n', "\r\n"), RequestBody::Length(7)));
+        let asked = "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: Chunked\nTE: trailers\n\n";
+        let sent = "POST / HTTP/1.1\nHost: a.test\nTransfer-Encoding: chunked\nConnection: close\n\n";
+        let ProxyRequest::Plain { head, body, .. } = read(asked).unwrap() else { panic!() };
+        assert_eq!((head, body), (sent.replace('\n', "\r\n"), RequestBody::Chunked));
+    }
+
+    /// What is sent to a host itself, which knows of no proxy.
+    #[test]
+    fn a_request_at_a_host_names_a_path_and_the_host() {
+        let at = |target: &str, head: &str| {
+            let target = NetTarget::parse(target).unwrap();
+            ProxyRequest::read_at(&target, head.replace('\n', "\r\n").as_bytes())
+        };
+        let asked = "GET /x?y HTTP/1.1\nHost: A.test\nConnection: keep-alive\n\n";
+        let ProxyRequest::Plain { head, .. } = at("a.test:80", asked).unwrap() else { panic!() };
+        assert_eq!(head, "GET /x?y HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n");
+        for (status, target, head) in [
+            (None, "a.test:80", "OPTIONS * HTTP/1.1\nHost: a.test\n\n"),
+            (None, "a.test:80", "GET / HTTP/1.0\n\n"),
+            (None, "127.0.0.1:8080", "GET / HTTP/1.1\nHost: localhost:8080\n\n"),
+            (None, "localhost:8080", "GET / HTTP/1.1\nHost: [::1]:8080\n\n"),
+            (Some(403), "localhost:8080", "GET / HTTP/1.1\nHost: a.localhost:8080\n\n"),
+            (Some(403), "127.0.0.1:8080", "GET / HTTP/1.1\nHost: localhost:8081\n\n"),
+            (Some(403), "a.test:80", "GET / HTTP/1.1\nHost: b.test\n\n"),
+            (Some(403), "a.test:80", "GET / HTTP/1.0\nHost: b.test\n\n"),
+            (Some(400), "a.test:80", "GET / HTTP/1.1\n\n"),
+            (Some(400), "a.test:80", "GET http://b.test/ HTTP/1.1\nHost: a.test\n\n"),
+            (Some(400), "a.test:80", "GET /#x HTTP/1.1\nHost: a.test\n\n"),
+            (Some(400), "a.test:80", "CONNECT b.test:80 HTTP/1.1\nHost: a.test\n\n"),
+            (Some(400), "a.test:80", "PRI * HTTP/2.0\n\n"),
+        ] {
+            assert_eq!(at(target, head).err().map(|bad| bad.status), status, "{target} {head:?}");
+        }
     }
 
     /// What a proxy and a server could take for two different things.
@@ -305,7 +417,10 @@ mod tests {
             (403, "GET http://a.test/ HTTP/1.1\nHost:\n\n"),
             (400, "GET http://a.test\\@b.test/ HTTP/1.1\n\n"),
             (403, "GET http://%61.test/ HTTP/1.1\n\n"),
-            (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\n\n"),
+            (411, "POST http://a.test/ HTTP/1.0\nTransfer-Encoding: chunked\n\n"),
+            (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: gzip, chunked\n\n"),
+            (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: xchunked\n\n"),
+            (400, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\nTransfer-Encoding: chunked\n\n"),
             (411, "POST http://a.test/ HTTP/1.1\nTransfer-Encoding: chunked\nContent-Length: 3\n\n"),
         ] {
             assert_eq!(read(head).map_err(|bad| bad.status), Err(status), "{head:?}");

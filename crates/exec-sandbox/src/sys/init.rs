@@ -88,8 +88,8 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     if launch.loopback {
         raw::loopback_up().map_err(at(Stage::Loopback))?;
     }
-    if let Some(outside) = launch.listener_to {
-        proxy_listener::hand_out(outside).map_err(at(Stage::Listener))?;
+    if let Some(handoff) = &launch.listener_to {
+        proxy_listener::hand_out(handoff).map_err(at(Stage::Listener))?;
     }
     make_root(launch, bind_sources)?;
     raw::drop_capabilities().map_err(at(Stage::Capabilities))?;

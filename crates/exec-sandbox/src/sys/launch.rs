@@ -9,6 +9,7 @@ use super::argv_mailbox::ArgvAddress;
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
+use crate::listener_handoff::ListenerHandoff;
 use crate::seccomp::{Architecture, CarriedOut, Instruction, Shown, observe};
 
 /// What the first process does before it starts the command, and with what.
@@ -20,8 +21,8 @@ pub(crate) struct Launch {
     /// How the rootfs is built, in order.
     pub(crate) steps: Vec<Step>,
     pub(crate) loopback: bool,
-    /// Where the socket is sent that the proxy listens on, if there is one.
-    pub(crate) listener_to: Option<RawFd>,
+    /// Where the sockets are sent that the proxy listens on, if there is one.
+    pub(crate) listener_to: Option<ListenerHandoff>,
     /// The user and group to become inside, if not the same.
     pub(crate) identity: Option<(u32, u32)>,
     pub(crate) landlock: Option<Landlock>,
@@ -203,7 +204,7 @@ const STAGES: &[(Stage, &str)] = &[
     (Stage::Streams, "handing over standard streams"),
     (Stage::Limits, "setting limits"),
     (Stage::Cwd, "entering the folder to start in"),
-    (Stage::Listener, "handing a socket to the proxy"),
+    (Stage::Listener, "handing sockets to the proxy"),
     (Stage::Observe, "letting what the command asks for be seen"),
 ];
 

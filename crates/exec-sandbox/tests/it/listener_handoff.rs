@@ -6,7 +6,9 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
-use stockade_exec_sandbox::{End, HandedListeners, Network, PROXY_ADDRESS, Property, SandboxBackend};
+use stockade_exec_sandbox::{
+    EgressSockets, End, HandedListeners, Network, PROXY_ADDRESS, Property, SandboxBackend,
+};
 
 use super::live::Live;
 
@@ -55,6 +57,45 @@ fn nothing_else_leads_out_and_nothing_of_it_is_held_inside() {
     let outcome = live.run(&["bash", "-c", &script], |spec| spec.network = Network::Proxy(handoff)).unwrap();
     let printed = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
     assert_eq!(printed, "0\nhttp://127.0.0.1:3128 http://127.0.0.1:3128 localhost,127.0.0.1,::1\n");
+}
+
+/// Every address that is named is the sandbox's own, and what is listened at there is heard outside.
+#[test]
+fn addresses_of_others_are_heard_outside() {
+    let Some(live) = Live::new() else { return };
+    let sockets = EgressSockets {
+        addresses: vec![("198.18.0.0".parse().unwrap(), 15), ("93.184.216.34".parse().unwrap(), 32)],
+        streams: vec!["0.0.0.0:443".parse().unwrap(), "93.184.216.34:8080".parse().unwrap()],
+        datagrams: vec!["127.0.0.1:53".parse().unwrap()],
+        answers_names: true,
+    };
+    let (handoff, listeners) = HandedListeners::with(sockets).unwrap();
+    let heard = thread::spawn(move || {
+        let mut heard = Vec::new();
+        for expected in ["", "198.19.255.254:443", "93.184.216.34:8080"] {
+            let listener = listeners.next().unwrap().unwrap();
+            if !expected.is_empty() {
+                let (client, _) = listener.accept().unwrap();
+                heard.push((client.local_addr().unwrap().to_string(), expected));
+            }
+        }
+        // The last is for messages.
+        let names = std::net::UdpSocket::from(std::os::fd::OwnedFd::from(listeners.next().unwrap().unwrap()));
+        let mut room = [0; 16];
+        let (length, _) = names.recv_from(&mut room).unwrap();
+        (heard, room[..length].to_vec())
+    });
+    let script = "exec 3<>/dev/tcp/198.19.255.254/443 4<>/dev/tcp/93.184.216.34/8080 && printf name > /dev/udp/127.0.0.1/53
+         (exec 3<>/dev/tcp/93.184.216.34/8081) 2>/dev/null && echo reached
+         (exec 3<>/dev/tcp/93.184.216.35/443) 2>/dev/null && echo reached
+         (printf x > /dev/udp/93.184.216.35/53) 2>/dev/null && echo sent
+         cat /etc/resolv.conf; grep hosts: /etc/nsswitch.conf";
+    let outcome = live.run(&["bash", "-c", script], |spec| spec.network = Network::Proxy(handoff)).unwrap();
+    let printed = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
+    assert_eq!(printed, "nameserver 127.0.0.1\nhosts: files dns\n");
+    let (heard, message) = heard.join().unwrap();
+    assert!(heard.iter().all(|(at, expected)| at == expected) && heard.len() == 2, "{heard:?}");
+    assert_eq!(message, b"name");
 }
 
 #[test]

@@ -183,7 +183,7 @@ pub(crate) fn host_list(data: &[u8]) {
 /// Every head is refused with a reason, or is one request to one host: what is passed on says so once, and ends once.
 #[cfg(feature = "egress")]
 pub(crate) fn proxy_request(data: &[u8]) {
-    use stockade_exec_sandbox::egress::ProxyRequest;
+    use stockade_exec_sandbox::egress::{ProxyRequest, RequestBody};
 
     let request = match ProxyRequest::read(data) {
         Ok(request) => request,
@@ -206,9 +206,68 @@ pub(crate) fn proxy_request(data: &[u8]) {
     let host = values("host");
     assert!(host.len() == 1 && target.to_string().starts_with(host[0]), "{head:?}");
     assert_eq!(values("connection"), ["close"]);
-    assert_eq!((values("transfer-encoding").len(), values("upgrade").len()), (0, 0));
-    let length = values("content-length");
-    assert!(length.len() <= 1 && length.iter().all(|length| length.parse() == Ok(*body)), "{head:?}");
+    assert!(values("upgrade").is_empty());
+    let (length, coding) = (values("content-length"), values("transfer-encoding"));
+    match body {
+        RequestBody::Length(body) => {
+            assert!(length.len() <= 1 && length.iter().all(|length| length.parse() == Ok(*body)), "{head:?}");
+            assert!(coding.is_empty() && (*body == 0 || length.len() == 1), "{head:?}");
+        }
+        RequestBody::Chunked => assert!(length.is_empty() && coding == ["chunked"], "{head:?}"),
+    }
+}
+
+/// Every beginning is one of TLS, or is refused. What is complete stays so whatever comes behind it, and was not complete one
+/// byte before; the name that it asks for stands in it.
+#[cfg(feature = "egress")]
+pub(crate) fn client_hello(data: &[u8]) {
+    use stockade_exec_sandbox::egress::ClientHello;
+
+    let read = ClientHello::read(data);
+    if let ClientHello::Malformed(why) = &read {
+        assert!(!why.is_empty());
+        return;
+    }
+    if let ClientHello::Complete { server_name: Some(name), .. } = &read {
+        assert!(!name.is_empty() && name.len() <= 255 && name.bytes().all(|byte| byte.is_ascii_graphic()));
+        let letters = |bytes: &[u8]| {
+            bytes.iter().filter(|byte| name.as_bytes().contains(&byte.to_ascii_lowercase())).count()
+        };
+        assert!(letters(data) >= name.len(), "{name}");
+    }
+    let longer = [data, b"behind"].concat();
+    match read {
+        ClientHello::Complete { .. } => assert_eq!(ClientHello::read(&longer), read),
+        // What is missing cannot have been there with less.
+        _ => {
+            let half = data.get(..data.len() / 2).unwrap_or_default();
+            assert_eq!(ClientHello::read(half), ClientHello::Incomplete);
+        }
+    }
+}
+
+/// Every message is a question, which is answered with itself and at most one address, or it gets no answer.
+#[cfg(feature = "egress")]
+pub(crate) fn name_query(data: &[u8]) {
+    use stockade_exec_sandbox::egress::{MAX_QUERY, NameAnswer, NameQuery, NetTarget};
+
+    let Some(query) = NameQuery::read(data) else { return };
+    assert!(data.len() <= MAX_QUERY && query.name.len() <= 253 && !query.name.is_empty());
+    assert_eq!(query.name, query.name.to_lowercase());
+    // Whatever is asked for, it is no address, or names one as a text would.
+    drop(NetTarget::parse(&query.name));
+    let address = std::net::Ipv4Addr::new(198, 18, 0, 1);
+    let answers =
+        [NameAnswer::Address(address), NameAnswer::Nothing, NameAnswer::NoSuchName, NameAnswer::Failed];
+    for answer in answers {
+        let message = query.answer(answer);
+        assert!(
+            message.len() <= data.len() + 16 && message.starts_with(&data[..2]) && message[2] & 0x80 != 0
+        );
+        assert_eq!(&message[4..8], &[0, 1, 0, u8::from(answer == answers[0] && query.wants_address)]);
+        // An answer is no question.
+        assert_eq!(NameQuery::read(&message), None);
+    }
 }
 
 /// Every text is a manifest, or is refused with what is wrong. What is one is read the same from its canonical text, and

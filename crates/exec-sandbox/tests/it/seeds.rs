@@ -20,6 +20,10 @@ const TARGETS: &[(&str, Property)] = &[
     ("host_list", properties::host_list),
     #[cfg(feature = "egress")]
     ("proxy_request", properties::proxy_request),
+    #[cfg(feature = "egress")]
+    ("client_hello", properties::client_hello),
+    #[cfg(feature = "egress")]
+    ("name_query", properties::name_query),
 ];
 
 #[test]

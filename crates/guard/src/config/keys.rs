@@ -169,8 +169,10 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("security.permission.allowedFsPaths", Paths, "[]", IntersectPaths,
             "Paths that commands may read where `enableNodePermissions` is true."),
         key("security.permission.allowedNetHosts", Texts, "[]", Intersect,
-            "Hosts that commands may talk to where `enableNodePermissions` is true. A broker judges every \
-             connection: names, ports, and each address that a name leads to. Nothing leads around it."),
+            "Hosts that commands may talk to where `enableNodePermissions` is true: `example.com` at the ports of the web, 443 and \
+             80, `*.example.com:8443`, `db.example.com:5432/tcp` for anything that is neither TLS nor HTTP. A broker judges every \
+             connection: names, ports, each address that a name leads to, and that TLS asks for the same name. Nothing leads \
+             around it, and programs need no proxy for it."),
         key("limits.server", OptionalAddress, "null", Never,
             "The Redis server on which machines share budgets, breakers and steps. It must keep what it is given across a restart \
              (`appendonly yes`) and when memory is short. Null for a file of this user: `$XDG_STATE_HOME/stockade/limits.db`."),

@@ -138,7 +138,8 @@ fn programs_reach_what_is_listed_and_nothing_else() {
          curl -s -H 'Host: evil.test' http://{served}/hello
          curl -sS https://evil.test/ 2>&1
          curl -s http://169.254.169.254/latest/meta-data/
-         curl -sS --noproxy '*' http://{served}/hello 2>&1 | cut -c -30",
+         curl -sS --noproxy '*' http://{served}/hello
+         curl -sS --noproxy '*' http://{other}/hello 2>&1 | cut -c -30",
         port = served.port()
     );
     let Some(run) = site.run(&[served.to_string()], &script) else { return };
@@ -157,6 +158,7 @@ to allow it: ask for the host itself
 curl: (56) CONNECT tunnel failed, response 403
 stockade: `169.254.169.254:80` is not reached: no list lets it through; it is the metadata service of a cloud, \
 which gives out credentials (metadata)
+hello from outside
 curl: (7) Failed to connect to
 ",
         port = served.port()
@@ -172,7 +174,7 @@ curl: (7) Failed to connect to
     let kinds: Vec<&str> = records.iter().rev().map(|record| record.event.as_str()).collect();
     let allowed = kinds.iter().filter(|kind| **kind == "network_allowed").count();
     let denied = kinds.iter().filter(|kind| **kind == "network_denied").count();
-    assert_eq!((allowed, denied), (3, 6), "{kinds:?}");
+    assert_eq!((allowed, denied), (4, 6), "{kinds:?}");
     assert_eq!((kinds[1], kinds[kinds.len() - 1]), ("sandbox_started", "sandbox_completed"));
     assert!(format!("{:?}", records[0]).contains("hosts_refused"), "{:?}", records[0]);
 }

@@ -1,7 +1,15 @@
 //! What a client is told whose request does not go through.
 
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
 use super::super::proxy_request::BadRequest;
+use super::Shared;
 use super::resolve_check::Brokered;
+
+/// How long a client that was refused may take to read its answer.
+pub(super) const MOMENT: Duration = Duration::from_secs(1);
 
 /// The number for what a list does not let through.
 const FORBIDDEN: u16 = 403;
@@ -33,4 +41,32 @@ pub(super) fn answer(refused: &Brokered, status: Option<u16>) -> String {
 pub(super) fn about(bad: BadRequest) -> Brokered {
     let BadRequest { rule, reason, fix, .. } = bad;
     Brokered { target: "the request".to_owned(), rule, reason, fix, addresses: Vec::new() }
+}
+
+/// Puts a refusal on record, and tells the client. What cannot be put on record is refused all the same.
+pub(super) fn refuse(client: &TcpStream, shared: &Shared, refused: &Brokered, status: Option<u16>) {
+    shared.told(refused).ok();
+    say(client, refused, status);
+}
+
+/// Tells a client why. What it still sends is read and thrown away for a moment, or it might not get to read its answer.
+pub(super) fn say(client: &TcpStream, refused: &Brokered, status: Option<u16>) {
+    say_bytes(client, answer(refused, status).as_bytes());
+}
+
+/// Sends a client the last that it gets.
+pub(super) fn say_bytes(mut client: &TcpStream, bytes: &[u8]) {
+    let said = client
+        .set_write_timeout(Some(MOMENT))
+        .and_then(|()| client.write_all(bytes))
+        .and_then(|()| client.shutdown(Shutdown::Write));
+    let began = Instant::now();
+    let mut room = [0; 4 << 10];
+    let mut still_sends = said.is_ok();
+    while still_sends {
+        let left = MOMENT.saturating_sub(began.elapsed());
+        still_sends = !left.is_zero()
+            && client.set_read_timeout(Some(left)).is_ok()
+            && client.read(&mut room).is_ok_and(|read| read > 0);
+    }
 }

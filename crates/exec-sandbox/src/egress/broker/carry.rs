@@ -5,6 +5,8 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::super::chunked::Chunked;
+
 /// When something was last carried, in either direction: who downloads for an hour sends nothing in that time.
 pub(super) struct Pulse {
     began: Instant,
@@ -39,9 +41,44 @@ pub(super) enum AtEnd {
     Keep,
 }
 
-/// Carries up to so many bytes from one side to the other, until there are no more. When something fails or nothing is
+/// How much is carried from one side to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Upload {
+    /// As many bytes as the head of a request says, or as may ever come.
+    Length(u64),
+    /// A body that comes in pieces.
+    Chunked(Chunked),
+}
+
+impl Upload {
+    /// Whatever comes.
+    pub(super) const fn all() -> Self {
+        Self::Length(u64::MAX)
+    }
+
+    /// Says how many of these bytes belong to it.
+    ///
+    /// # Errors
+    /// When nobody could say where it ends.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Length(left) => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= taken as u64;
+                Ok(taken)
+            }
+            Self::Chunked(body) => body.read(bytes).ok_or_else(|| io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    const fn is_over(self) -> bool {
+        matches!(self, Self::Length(0) | Self::Chunked(Chunked::End))
+    }
+}
+
+/// Carries so much from one side to the other, until there is no more. When something fails or nothing is
 /// carried for too long, both sides are closed, which ends the other direction as well.
-pub(super) fn carry(from: &TcpStream, to: &TcpStream, most: u64, at_end: AtEnd, pulse: &Pulse) {
+pub(super) fn carry(from: &TcpStream, to: &TcpStream, most: Upload, at_end: AtEnd, pulse: &Pulse) {
     match carry_all(from, to, most, pulse) {
         Ok(()) if at_end == AtEnd::Keep => {}
         Ok(()) => drop(to.shutdown(Shutdown::Write)),
@@ -49,24 +86,23 @@ pub(super) fn carry(from: &TcpStream, to: &TcpStream, most: u64, at_end: AtEnd, 
     }
 }
 
-fn carry_all(mut from: &TcpStream, mut to: &TcpStream, most: u64, pulse: &Pulse) -> io::Result<()> {
+fn carry_all(mut from: &TcpStream, mut to: &TcpStream, mut left: Upload, pulse: &Pulse) -> io::Result<()> {
     // It wakes now and then, to see whether the other direction still carries.
     from.set_read_timeout(Some((pulse.idle / 4).max(Duration::from_millis(10))))?;
     to.set_write_timeout(Some(pulse.idle.max(Duration::from_millis(10))))?;
     let mut room = [0; 16 << 10];
-    let mut left = most;
-    while left > 0 {
-        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(room.len());
-        let Some(room) = room.get_mut(..wanted) else { return Ok(()) };
-        let read = match from.read(room) {
+    while !left.is_over() {
+        let read = match from.read(&mut room) {
             Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) if is_timeout(&error) && !pulse.is_over() => continue,
             Err(error) => return Err(error),
         };
-        to.write_all(room.get(..read).unwrap_or_default())?;
-        left -= read as u64;
+        let bytes = room.get(..read).unwrap_or_default();
+        // What is behind it goes nowhere.
+        let taken = left.take(bytes)?;
+        to.write_all(bytes.get(..taken).unwrap_or_default())?;
         pulse.beat();
     }
     Ok(())

@@ -65,9 +65,7 @@ impl ResolveCheck {
             addresses: Vec::new(),
         };
         if !verdict.is_allowed() {
-            let notes = verdict.notes.iter().map(|note| format!("; {note}"));
-            let reason = std::iter::once(verdict.reason.clone()).chain(notes).collect();
-            return refused(verdict.rule, reason, verdict.entry.map(|entry| self.add(&entry)));
+            return self.judged(target);
         }
         let addresses = match self.addresses(target) {
             Ok(addresses) if !addresses.is_empty() => addresses,
@@ -83,9 +81,51 @@ impl ResolveCheck {
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
                 let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
-                let fix = (kind != AddressKind::Metadata).then(|| self.add(&address.to_string()));
-                refused("leads-elsewhere", reason, fix)
+                // Whoever owns the name chose the address, and must not choose what is advised.
+                refused("leads-elsewhere", reason, None)
             }
+        }
+    }
+
+    /// What the list says of a target that it does not let through.
+    fn judged(&self, target: &NetTarget) -> Brokered {
+        let verdict = self.policy.decide(target);
+        let notes = verdict.notes.iter().map(|note| format!("; {note}"));
+        Brokered {
+            target: target.to_string(),
+            rule: verdict.rule,
+            reason: std::iter::once(verdict.reason.clone()).chain(notes).collect(),
+            fix: verdict.entry.map(|entry| self.add(&entry)),
+            addresses: Vec::new(),
+        }
+    }
+
+    /// Returns whether a name is in the list, whatever the port.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.list.has_name(name)
+    }
+
+    /// Returns whether a target is in the list.
+    pub(super) fn lists(&self, target: &NetTarget) -> bool {
+        self.list.entry_for(target).is_some()
+    }
+
+    /// Returns whether anything may go through to a target.
+    pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
+        self.list.carries_anything(target)
+    }
+
+    /// What is decided about a name that is not in the list. Nobody looks it up.
+    pub(super) fn unknown(&self, name: &str) -> Brokered {
+        match NetTarget::parse(name) {
+            Ok(target) => Brokered { addresses: Vec::new(), ..self.judged(&target) },
+            Err(refused) => Brokered {
+                target: name.to_owned(),
+                rule: refused.rule,
+                reason: refused.reason,
+                fix: refused.fix,
+                addresses: Vec::new(),
+            },
         }
     }
 
@@ -121,7 +161,7 @@ impl ResolveCheck {
         }
     }
 
-    fn add(&self, entry: &str) -> String {
+    pub(super) fn add(&self, entry: &str) -> String {
         format!("add `{entry}` to {}", self.list_name)
     }
 }
@@ -164,8 +204,8 @@ mod tests {
             (&["a.example", "10.0.0.1:22"], &["10.0.0.1"], "a.example:80", "leads-elsewhere"),
             (&["a.example", "169.254.169.254"], &["169.254.169.254"], "a.example:80", "leads-elsewhere"),
             (&["169.254.169.254"], &[], "169.254.169.254:80", "metadata"),
-            (&["db.corp"], &["10.0.0.1"], "db.corp:5432", "listed"),
-            (&["db.corp"], &["127.0.0.1"], "db.corp:5432", "leads-elsewhere"),
+            (&["db.corp:5432"], &["10.0.0.1"], "db.corp:5432", "listed"),
+            (&["db.corp:5432"], &["127.0.0.1"], "db.corp:5432", "leads-elsewhere"),
             (&["printer.local"], &["192.168.1.5"], "printer.local:80", "listed"),
             (&["localhost:80"], &["127.0.0.1", "::1"], "localhost:80", "listed"),
             (&["localhost:80"], &["10.0.0.1"], "localhost:80", "leads-elsewhere"),
@@ -180,9 +220,9 @@ mod tests {
     }
 
     #[test]
-    fn the_fix_is_the_narrowest_entry_and_metadata_has_none() {
+    fn the_fix_is_the_narrowest_entry_and_never_an_address_that_a_name_chose() {
         let fix = |leads_to, text| judge(&["a.example"], leads_to, text).1;
-        assert_eq!(fix(&["10.0.0.1"], "a.example:80").as_deref(), Some("add `10.0.0.1:80` to the list"));
+        assert_eq!(fix(&["10.0.0.1"], "a.example:80"), None);
         assert_eq!(fix(&[], "b.example:8443").as_deref(), Some("add `b.example:8443` to the list"));
         assert_eq!(fix(&["169.254.169.254"], "a.example:80"), None);
         assert_eq!(fix(&[], "metadata.google.internal:80"), None);

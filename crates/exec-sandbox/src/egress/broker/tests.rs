@@ -1,10 +1,11 @@
 //! A broker as its clients find it. The socket is one of this machine here; guard's `tests/it/broker.rs` goes through a sandbox.
 
 use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
 
+use super::accept::{Served, Taken};
 use super::*;
 
 /// A broker, where it listens, and what it has put on record: the target and the rule.
@@ -30,11 +31,18 @@ fn site(hosts: &[&str], options: BrokerOptions) -> Site {
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let list = HostList::compile(&hosts).unwrap();
     let broker = Broker::with(list, options, Box::new(witness), Box::new(resolve)).unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listen(&broker, "127.0.0.1:0", Served::Proxy);
+    Site { broker, address, record }
+}
+
+/// Lets a broker serve at one more socket.
+fn listen(broker: &Broker, at: &str, served: Served) -> SocketAddr {
+    let listener = TcpListener::bind(at).unwrap();
+    listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let shared = Arc::clone(&broker.shared);
-    spawn(&broker.shared, move || accept_all(&listener, &shared)).unwrap();
-    Site { broker, address, record }
+    spawn(&broker.shared, move || accept::all(&shared, vec![Taken::Stream(listener, served)])).unwrap();
+    address
 }
 
 impl Site {
@@ -92,7 +100,7 @@ fn what_is_refused_is_told_why_and_is_on_record() {
         ),
         ("CONNECT a.example:22 HTTP/1.1", "403", "with another port"),
         ("CONNECT a.example:443 HTTP/1.1", "403", "leads to 127.0.0.1, and that is this machine itself"),
-        ("CONNECT inner.example:443 HTTP/1.1", "403", "add `10.0.0.1:443`"),
+        ("CONNECT inner.example:443 HTTP/1.1", "403", "leads to 10.0.0.1, and that is"),
         ("CONNECT 93.184.216.34:443 HTTP/1.1", "403", "not-listed"),
         ("CONNECT 169.254.169.254:80 HTTP/1.1", "403", "(metadata)"),
         ("CONNECT metadata.google.internal:80 HTTP/1.1", "403", "(metadata)"),
@@ -147,7 +155,7 @@ fn one_plain_request_goes_through_and_none_behind_it() {
 #[test]
 fn a_tunnel_carries_both_ways_and_tells_the_end() {
     let (port, hears) = server();
-    let site = site(&[&format!("127.0.0.1:{port}")], BrokerOptions::default());
+    let site = site(&[&format!("127.0.0.1:{port}/tcp")], BrokerOptions::default());
     let mut client = site.connect();
     // What comes at once with the request belongs to the tunnel.
     client.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\nfirst ").as_bytes()).unwrap();
@@ -171,7 +179,7 @@ fn who_drips_or_idles_is_let_go() {
         idle: Duration::from_millis(300),
         ..BrokerOptions::default()
     };
-    let site = site(&[&format!("127.0.0.1:{port}")], options);
+    let site = site(&[&format!("127.0.0.1:{port}/tcp")], options);
     let mut drips = site.connect();
     let began = Instant::now();
     while drips.write_all(b"G").is_ok() && began.elapsed() < Duration::from_secs(10) {
@@ -221,7 +229,7 @@ fn ten_thousand_that_say_nothing_do_no_harm() {
     }
     assert_eq!(status(&site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")), "403");
     assert_eq!(site.record(), ["evil.test:443 not-listed"]);
-    assert!(site.broker.shared.lock().threads <= 64 + 2);
+    assert!(site.broker.shared.lock().threads <= 128 + 2);
 }
 
 #[test]
@@ -234,6 +242,7 @@ fn the_end_cuts_everything() {
     let (mut server, _) = listener.accept().unwrap();
     let silent = site.connect();
     let (shared, address) = (Arc::clone(&site.broker.shared), site.address);
+    assert!(shared.lock().threads >= 3);
     let began = Instant::now();
     drop(site);
     assert!(began.elapsed() < MAX_WAIT_AT_THE_END, "{:?}", began.elapsed());
@@ -244,4 +253,113 @@ fn the_end_cuts_everything() {
     }
     server.read_to_end(&mut rest).ok();
     assert!(TcpStream::connect(address).is_err());
+}
+
+/// The first message of a client that asks for a name over TLS, in one record.
+fn hello(name: &str) -> Vec<u8> {
+    let counted = |bytes: &[u8]| [&(bytes.len() as u16).to_be_bytes()[..], bytes].concat();
+    let names = counted(&[&[0][..], &counted(name.as_bytes())].concat());
+    let extension = [&[0, 0][..], &counted(&names)].concat();
+    let body = [&[3, 3][..], &[7; 32], &[0, 0, 2, 0x13, 1, 1, 0], &counted(&extension)].concat();
+    [&[22, 3, 1][..], &counted(&[&[1, 0][..], &counted(&body)].concat())].concat()
+}
+
+#[test]
+fn a_tunnel_is_bound_to_its_host() {
+    let (port, hears) = server();
+    let host = format!("web.localhost:{port}");
+    let list = [host.as_str(), &format!("any.localhost:{port}/tcp")];
+    let site = site(&list, BrokerOptions::default());
+    let connect = |to: &str, says: &[u8]| {
+        let mut client = site.connect();
+        client.write_all(format!("CONNECT {to} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+        client.write_all(says).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).ok();
+        assert!(answer.starts_with(b"HTTP/1.1 200 "), "{answer:?}");
+        answer.split_off(39)
+    };
+    let denied = [21, 3, 3, 0, 2, 2, 49];
+    let greeting = hello("WEB.localhost");
+    assert!(connect(&host, &greeting).ends_with(b"ok"));
+    assert!(hears.recv_timeout(Duration::from_secs(10)).unwrap().contains("WEB.localhost"));
+    assert_eq!(connect(&host, &hello("evil.test")), denied);
+    assert_eq!(connect(&host, b"\x00anything"), b"");
+    assert_eq!(connect(&host, b"SSH-2.0-x\r\n"), b"");
+    assert!(connect(&host, b"GET /in HTTP/1.1\r\nHost: evil.test\r\n\r\n").starts_with(b"HTTP/1.1 403 "));
+    let request = format!("GET /in HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    assert!(connect(&host, request.as_bytes()).ends_with(b"ok"));
+    assert!(connect(&format!("any.localhost:{port}"), b"\x00anything").ends_with(b"ok"));
+    let heard: Vec<String> = (0..6).filter_map(|_| hears.recv_timeout(Duration::from_secs(2)).ok()).collect();
+    assert_eq!(heard.iter().filter(|said| said.contains("evil")).count(), 0, "{heard:?}");
+    assert_eq!(heard.iter().filter(|said| said.contains("anything")).count(), 1, "{heard:?}");
+    let refused: Vec<String> = site.record().into_iter().filter(|line| !line.ends_with(" listed")).collect();
+    let rules = ["other-host", "not-tls", "not-tls", "other-host"];
+    assert_eq!(refused, rules.map(|rule| format!("{host} {rule}")));
+}
+
+#[test]
+fn what_connects_to_an_address_is_taken_for_its_name() {
+    let (port, hears) = server();
+    let taken = |broker: &Broker| listen(broker, &format!("127.0.0.2:{port}"), Served::Host);
+    let site = site(&[&format!("127.0.0.2:{port}")], BrokerOptions::default());
+    // Whatever is listened at within stands for itself, if no name was told that address. Here, it is the broker's own.
+    let within = taken(&site.broker);
+    let ask = |says: &[u8]| {
+        let mut client = TcpStream::connect(within).unwrap();
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        client.write_all(says).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).ok();
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    assert!(ask(b"GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n").starts_with("HTTP/1.1 403 "));
+    assert_eq!(ask(b"\x01"), "");
+    assert_eq!(ask(b""), "");
+    assert!(hears.try_recv().is_err());
+    let host = format!("127.0.0.2:{port}");
+    let record = site.record();
+    assert_eq!(record, [format!("{host} listed"), format!("{host} other-host"), format!("{host} not-tls")]);
+}
+
+#[test]
+fn socks_is_spoken_as_well() {
+    let (port, hears) = server();
+    let site = site(&[&format!("web.localhost:{port}")], BrokerOptions::default());
+    let ask = |name: &str, port: u16| {
+        let mut client = site.connect();
+        client.write_all(&[5, 2, 2, 0]).unwrap();
+        let mut welcome = [0; 2];
+        client.read_exact(&mut welcome).unwrap();
+        assert_eq!(welcome, [5, 0]);
+        let asked = [&[5, 1, 0, 3, name.len() as u8][..], name.as_bytes(), &port.to_be_bytes()].concat();
+        client.write_all(&asked).unwrap();
+        let mut reply = [0; 10];
+        client.read_exact(&mut reply).unwrap();
+        (client, reply[1])
+    };
+    assert_eq!(ask("evil.test", 443).1, 2);
+    assert_eq!(ask("127.0.0.1", port).1, 2);
+    let (mut client, reply) = ask("web.localhost", port);
+    assert_eq!(reply, 0);
+    client.write_all(format!("GET / HTTP/1.1\r\nHost: web.localhost:{port}\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("ok") && hears.recv_timeout(Duration::from_secs(10)).is_ok());
+    let refused = ["evil.test:443 not-listed".to_owned(), format!("127.0.0.1:{port} not-listed")];
+    assert_eq!(site.record()[..2], refused);
+}
+
+/// Who has said what it wants stays; those that are silent go when others wait.
+#[test]
+fn an_honest_request_waits_for_no_silent_one() {
+    let site = site(&[], BrokerOptions::default());
+    let silent: Vec<TcpStream> = (0..400).map(|_| site.connect()).collect();
+    let began = Instant::now();
+    assert_eq!(status(&site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")), "403");
+    println!("behind {} silent ones: {:?}", silent.len(), began.elapsed());
+    // So long each of them might have stayed silent.
+    assert!(began.elapsed() < site.broker.shared.options.patience / 2);
 }

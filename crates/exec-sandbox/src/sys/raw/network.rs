@@ -1,6 +1,7 @@
 //! The network of a sandbox: its loopback, and the socket that listens there.
 
 use std::ffi::{c_char, c_int};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use super::{Result, descriptor, done};
@@ -35,25 +36,158 @@ pub(crate) fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> Result {
     done(unsafe { libc::syscall(libc::SYS_bind, socket.as_raw_fd(), address.as_ptr(), address.len()) })
 }
 
-/// Makes a socket that can listen.
-pub(crate) fn tcp_socket() -> Result<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+/// What a socket carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SocketKind {
+    Stream,
+    Datagram,
+}
+
+/// Makes a socket of IPv4, or of IPv6 alone.
+pub(crate) fn socket(kind: SocketKind, is_six: bool) -> Result<OwnedFd> {
+    let family = if is_six { libc::AF_INET6 } else { libc::AF_INET };
+    let kind = match kind {
+        SocketKind::Stream => libc::SOCK_STREAM,
+        SocketKind::Datagram => libc::SOCK_DGRAM,
+    };
     // SAFETY: only numbers are handed over.
-    descriptor(unsafe { libc::syscall(libc::SYS_socket, libc::AF_INET, kind, 0) })
+    let socket =
+        descriptor(unsafe { libc::syscall(libc::SYS_socket, family, kind | libc::SOCK_CLOEXEC, 0) })?;
+    if is_six {
+        let yes: c_int = 1;
+        let (level, option) = (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY);
+        // SAFETY: the option is a number of this size.
+        done(unsafe {
+            let number = socket.as_raw_fd();
+            libc::syscall(libc::SYS_setsockopt, number, level, option, &raw const yes, size_of::<c_int>())
+        })?;
+    }
+    Ok(socket)
+}
+
+/// Gives a socket an address.
+pub(crate) fn bind_to(socket: RawFd, address: &SocketAddr) -> Result {
+    match address {
+        SocketAddr::V4(four) => {
+            let address = libc::sockaddr_in {
+                sin_family: libc::AF_INET as _,
+                sin_port: four.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(four.ip().octets()) },
+                sin_zero: [0; 8],
+            };
+            // SAFETY: the address is what this call expects, and its size is told.
+            done(unsafe { libc::syscall(libc::SYS_bind, socket, &raw const address, size_of_val(&address)) })
+        }
+        SocketAddr::V6(six) => {
+            let address = libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as _,
+                sin6_port: six.port().to_be(),
+                sin6_flowinfo: 0,
+                sin6_addr: libc::in6_addr { s6_addr: six.ip().octets() },
+                sin6_scope_id: 0,
+            };
+            // SAFETY: the address is what this call expects, and its size is told.
+            done(unsafe { libc::syscall(libc::SYS_bind, socket, &raw const address, size_of_val(&address)) })
+        }
+    }
+}
+
+/// Lets a socket listen.
+pub(crate) fn listen(socket: RawFd, waiting: c_int) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_listen, socket, waiting) })
+}
+
+/// Makes an address one of the loopback of this network, with all that share as many bits. See rtnetlink(7).
+pub(crate) fn add_to_loopback(address: IpAddr, bits: u8) -> Result {
+    /// A request with one attribute of at most sixteen bytes, as the kernel lays it out.
+    #[repr(C)]
+    struct Request {
+        header: libc::nlmsghdr,
+        message: AddressMessage,
+        attribute_length: u16,
+        attribute_kind: u16,
+        address: [u8; 16],
+    }
+    #[repr(C)]
+    struct AddressMessage {
+        family: u8,
+        bits: u8,
+        flags: u8,
+        scope: u8,
+        interface: u32,
+    }
+    /// The answer to a request: an error, or none.
+    #[repr(C)]
+    struct Reply {
+        header: libc::nlmsghdr,
+        error: c_int,
+        of: libc::nlmsghdr,
+    }
+    /// The loopback is the first interface of every network.
+    const LOOPBACK: u32 = 1;
+    /// The attribute that is the address itself.
+    const LOCAL: u16 = 2;
+    /// It is not asked whether somebody else on the wire has it.
+    const AT_ONCE: u8 = 0x02;
+    const SCOPE_HOST: u8 = 254;
+    const HEADERS: usize = size_of::<libc::nlmsghdr>() + size_of::<AddressMessage>() + 4;
+
+    let (family, length, mut octets) = match address {
+        IpAddr::V4(_) => (libc::AF_INET, 4usize, [0; 16]),
+        IpAddr::V6(_) => (libc::AF_INET6, 16usize, [0; 16]),
+    };
+    match address {
+        IpAddr::V4(four) => {
+            for (to, from) in octets.iter_mut().zip(four.octets()) {
+                *to = from;
+            }
+        }
+        IpAddr::V6(six) => octets = six.octets(),
+    }
+    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+    let request = Request {
+        header: libc::nlmsghdr {
+            nlmsg_len: (HEADERS + length) as u32,
+            nlmsg_type: libc::RTM_NEWADDR,
+            nlmsg_flags: flags as u16,
+            nlmsg_seq: 1,
+            nlmsg_pid: 0,
+        },
+        message: AddressMessage {
+            family: family as u8,
+            bits,
+            flags: if length == 16 { AT_ONCE } else { 0 },
+            scope: SCOPE_HOST,
+            interface: LOOPBACK,
+        },
+        attribute_length: (4 + length) as u16,
+        attribute_kind: LOCAL,
+        address: octets,
+    };
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    // SAFETY: only numbers are handed over.
+    let socket =
+        descriptor(unsafe { libc::syscall(libc::SYS_socket, libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
+    let (number, length) = (socket.as_raw_fd(), HEADERS + length);
+    // SAFETY: the request is at least as long as is told.
+    done(unsafe { libc::syscall(libc::SYS_write, number, &raw const request, length) })?;
+    // SAFETY: all zeros is a reply that says nothing.
+    let mut reply: Reply = unsafe { std::mem::zeroed() };
+    // SAFETY: the reply has the size that is told.
+    done(unsafe { libc::syscall(libc::SYS_read, number, &raw mut reply, size_of::<Reply>()) })?;
+    match reply.error {
+        0 => Ok(()),
+        error if error == -libc::EEXIST => Ok(()),
+        error => Err(-error),
+    }
 }
 
 /// Lets a socket listen on the loopback of the network that it was made in.
 pub(crate) fn listen_on_loopback(socket: RawFd, port: u16, waiting: c_int) -> Result {
-    let address = libc::sockaddr_in {
-        sin_family: libc::AF_INET as _,
-        sin_port: port.to_be(),
-        sin_addr: libc::in_addr { s_addr: libc::INADDR_LOOPBACK.to_be() },
-        sin_zero: [0; 8],
-    };
-    // SAFETY: the address is what this call expects, and its size is told.
-    done(unsafe { libc::syscall(libc::SYS_bind, socket, &raw const address, size_of_val(&address)) })?;
-    // SAFETY: only numbers are handed over.
-    done(unsafe { libc::syscall(libc::SYS_listen, socket, waiting) })
+    let loopback = Ipv4Addr::LOCALHOST;
+    bind_to(socket, &SocketAddr::V4(SocketAddrV4::new(loopback, port)))?;
+    listen(socket, waiting)
 }
 
 /// Hands a copy of a descriptor to whoever holds the other end of a socket. A byte goes with it, as it must.

@@ -1,0 +1,354 @@
+//! Programs that know of no proxy, and were told of none: each reaches the hosts that are listed, and none else.
+//!
+//! All run in one network of the test's own, in which a server has an address that looks public, two at a time.
+#![expect(clippy::disallowed_methods, reason = "lays out a site, and runs programs")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::support::{STOCKADE, repository};
+
+/// Where the servers are, for everybody but the sandboxes.
+const ADDRESS: &str = "93.184.216.34";
+
+/// What stands in the file that is fetched.
+const HELLO: &str = "hello from outside\n";
+
+/// Variables that speak of proxies, which programs are to do without.
+const UNSET: &str = "unset HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy \
+                     NODE_USE_ENV_PROXY\n";
+
+/// A program, and what becomes of it.
+struct Client {
+    name: &'static str,
+    /// A program without which it cannot be tried; `{tools}` and `{site}` stand for folders.
+    needs: &'static str,
+    hosts: &'static [&'static str],
+    script: &'static str,
+    expected: Expected,
+}
+
+enum Expected {
+    /// It prints this.
+    Prints(&'static str),
+    /// It prints this among other things, and stockade says the second to whoever started it.
+    Refused(&'static str, &'static str),
+}
+
+use Expected::{Prints, Refused};
+
+const REGISTRY: &[&str] = &["registry.test"];
+const CA: &str = "{site}/public/ca.pem";
+
+const fn reaches(name: &'static str, needs: &'static str, script: &'static str) -> Client {
+    Client { name, needs, hosts: REGISTRY, script, expected: Prints(HELLO) }
+}
+
+const fn refused(
+    name: &'static str,
+    script: &'static str,
+    prints: &'static str,
+    says: &'static str,
+) -> Client {
+    Client { name, needs: "/usr/bin/curl", hosts: REGISTRY, script, expected: Refused(prints, says) }
+}
+
+/// The nineteen that the project promises.
+#[rustfmt::skip]
+const CLIENTS: &[Client] = &[
+    reaches("curl", "/usr/bin/curl", "curl -sS --cacert {ca} https://registry.test/hello"),
+    reaches("curl-http", "/usr/bin/curl", "curl -sS http://registry.test/hello"),
+    reaches("wget", "/usr/bin/wget", "wget -q --ca-certificate={ca} -O- https://registry.test/hello"),
+    reaches("git-https", "/usr/bin/git", "git -c http.sslCAInfo={ca} clone -q https://registry.test/repo.git repo && cat repo/hello"),
+    Client {
+        name: "git-ssh", needs: "/usr/sbin/sshd", hosts: &["registry.test:22"],
+        script: "chmod 600 key; git -c core.sshCommand='ssh -F none -i key -o IdentitiesOnly=yes -o UserKnownHostsFile=known_hosts' \
+                 clone -q ssh://root@registry.test{site}/served/repo.git repo && cat repo/hello",
+        expected: Prints(HELLO),
+    },
+    Client {
+        name: "pip", needs: "{tools}/python/bin/python", hosts: REGISTRY,
+        script: "{tools}/python/bin/python -m pip download -q --disable-pip-version-check --no-deps --cert {ca} \
+                 --index-url https://registry.test/simple/ probe && ls *.whl",
+        expected: Prints("probe-1.0-py3-none-any.whl\n"),
+    },
+    Client {
+        name: "npm", needs: "/usr/bin/npm", hosts: REGISTRY,
+        script: "npm install --silent --no-audit --no-fund --registry=https://registry.test/npm/ --cafile={ca} probe && \
+                 ls node_modules",
+        expected: Prints("probe\n"),
+    },
+    Client {
+        name: "cargo", needs: "{cargo}/bin/cargo", hosts: REGISTRY,
+        script: "mkdir -p src .cargo home && : > src/lib.rs && \
+                 printf '[package]\\nname = \"x\"\\nversion = \"0.1.0\"\\nedition = \"2021\"\\n[dependencies]\\n\
+                 probe = { version = \"1\", registry = \"probe\" }\\n' > Cargo.toml && \
+                 CARGO_HOME=$PWD/home {cargo}/bin/cargo fetch -q --config 'registries.probe.index=\"sparse+https://registry.test/cargo/\"' \
+                 --config 'http.cainfo=\"{ca}\"' && find home -name '*.crate' -printf '%f\\n'",
+        expected: Prints("probe-1.0.0.crate\n"),
+    },
+    Client {
+        name: "apt", needs: "/usr/bin/apt-get", hosts: REGISTRY,
+        script: "mkdir -p state/lists/partial cache/archives/partial etc; : > state/status; \
+                 echo 'deb [trusted=yes] https://registry.test/apt ./' > etc/sources.list; \
+                 apt() { apt-get -qq -o Dir=$PWD -o Dir::State=state -o Dir::State::status=$PWD/state/status -o Dir::Cache=cache \
+                 -o Dir::Etc=$PWD/etc -o Dir::Bin::methods=/usr/lib/apt/methods -o Dir::Bin::dpkg=/usr/bin/dpkg \
+                 -o Acquire::https::CAInfo={ca} -o APT::Architecture=amd64 -o APT::Sandbox::User= \"$@\" 2>/dev/null; }; \
+                 apt update; apt download probe; ls *.deb",
+        expected: Prints("probe_1.0_all.deb\n"),
+    },
+    reaches("urllib", "/usr/bin/python3", "/usr/bin/python3 -c 'import ssl, urllib.request as u; \
+        print(u.urlopen(\"https://registry.test/hello\", context=ssl.create_default_context(cafile=\"{ca}\")).read().decode(), end=\"\")'"),
+    reaches("requests", "{tools}/python/bin/python", "{tools}/python/bin/python -c 'import requests; \
+        print(requests.get(\"https://registry.test/hello\", verify=\"{ca}\").text, end=\"\")'"),
+    reaches("httpx", "{tools}/python/bin/python", "{tools}/python/bin/python -c 'import httpx, ssl; \
+        print(httpx.get(\"https://registry.test/hello\", verify=ssl.create_default_context(cafile=\"{ca}\")).text, end=\"\")'"),
+    reaches("aiohttp", "{tools}/python/bin/python", "{tools}/python/bin/python -c '
+import aiohttp, asyncio, ssl
+async def main():
+    async with aiohttp.ClientSession() as session:
+        async with session.get(\"https://registry.test/hello\", ssl=ssl.create_default_context(cafile=\"{ca}\")) as answer:
+            print(await answer.text(), end=\"\")
+asyncio.run(main())'"),
+    reaches("node-fetch", "/usr/bin/node", "NODE_EXTRA_CA_CERTS={ca} /usr/bin/node -e \
+        'fetch(\"https://registry.test/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'"),
+    reaches("node-https", "/usr/bin/node", "/usr/bin/node -e \
+        'require(\"https\").get(\"https://registry.test/hello\", { ca: require(\"fs\").readFileSync(\"{ca}\") }, (answer) => answer.pipe(process.stdout))'"),
+    reaches("newest-node-fetch", "{tools}/node/node_modules/node/bin/node", "NODE_EXTRA_CA_CERTS={ca} {tools}/node/node_modules/node/bin/node -e \
+        'fetch(\"https://registry.test/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'"),
+    reaches("newest-node-https", "{tools}/node/node_modules/node/bin/node", "{tools}/node/node_modules/node/bin/node -e \
+        'require(\"https\").get(\"https://registry.test/hello\", { ca: require(\"fs\").readFileSync(\"{ca}\") }, (answer) => answer.pipe(process.stdout))'"),
+    reaches("go", "{site}/public/get", "{site}/public/get https://registry.test/hello {ca}"),
+    reaches("java", "{site}/public/Get.class", "java -cp {site}/public Get https://registry.test/hello {ca}"),
+];
+
+/// What else has to work, and what must not.
+#[rustfmt::skip]
+const BESIDE: &[Client] = &[
+    Client {
+        name: "names-below-one", needs: "/usr/bin/curl", hosts: &["*.registry.test:8443"],
+        script: "curl -sS --cacert {ca} https://a.registry.test:8443/hello",
+        expected: Prints(HELLO),
+    },
+    Client {
+        name: "an-address", needs: "/usr/bin/curl", hosts: &["93.184.216.34:80"],
+        script: "curl -sS http://93.184.216.34/hello",
+        expected: Prints(HELLO),
+    },
+    Client {
+        name: "loopback", needs: "/usr/bin/node", hosts: &["localhost:9000"],
+        script: "curl -sS http://localhost:9000/hello; curl -sS http://127.0.0.1:9000/echo; /usr/bin/node -e \
+                 'fetch(\"http://localhost:9000/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'",
+        expected: Prints("hello from outside\nGET localhost:9000\nhello from outside\n"),
+    },
+    Client {
+        name: "own-server", needs: "/usr/bin/curl", hosts: &["registry.test:8443"],
+        script: "/usr/bin/python3 -c 'import http.server as h, threading as t, urllib.request as u\n\
+s = h.HTTPServer((\"127.0.0.1\", 8443), h.SimpleHTTPRequestHandler)\n\
+t.Thread(target=s.handle_request).start()\n\
+print(u.urlopen(\"http://127.0.0.1:8443/\").status)' 2>/dev/null; curl -sS --cacert {ca} https://registry.test:8443/hello",
+        expected: Prints("200\nhello from outside\n"),
+    },
+    Client {
+        name: "explicit-proxies", needs: "/usr/bin/curl", hosts: REGISTRY,
+        script: "curl -sS --cacert {ca} -x socks5h://127.0.0.1:3128 https://registry.test/hello; \
+                 curl -sS -x socks5h://127.0.0.1:3128 http://registry.test/echo; \
+                 curl -sS --cacert {ca} -x http://127.0.0.1:3128 https://registry.test/hello",
+        expected: Prints("hello from outside\nGET registry.test\nhello from outside\n"),
+    },
+    Client {
+        name: "in-pieces", needs: "/usr/bin/curl", hosts: REGISTRY,
+        script: "head -c 300000 /dev/zero | curl -sS -H 'Transfer-Encoding: chunked' --data-binary @- http://registry.test/echo; \
+                 head -c 300000 /dev/zero | curl -sS --data-binary @- http://registry.test/echo",
+        expected: Prints("POST 300000\nPOST 300000\n"),
+    },
+    refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test: no entry of the list names it"),
+    refused("another-port", "curl -sS --max-time 5 http://registry.test:8080/ 2>&1", "Failed to connect", ""),
+    refused("another-address", "curl -sS --max-time 5 http://93.184.216.34/hello 2>&1", "curl: (7)", ""),
+    refused("another-host", "curl -sS -H 'Host: evil.test' http://registry.test/hello", "(other-host)", "its `Host` names `evil.test`"),
+    refused("another-name-over-tls", "curl -sSk --connect-to evil.test:443:registry.test:443 https://evil.test/hello 2>&1",
+        "curl: (35)", "asks there for `evil.test`"),
+    refused("no-tls", "printf 'anything\\n' | curl -sS --max-time 5 telnet://registry.test:443 2>&1; echo over", "over", "it is neither TLS nor HTTP"),
+    refused("messages", "/usr/bin/python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect((\"93.184.216.34\", 53))' 2>&1", "Network is unreachable", ""),
+    refused("secrets-in-names", "/usr/bin/python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+for kind in (16, 10, 28):
+    s.sendto(b\"\\x12\\x34\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0\\x06secret\\x04evil\\x04test\\0\\0\" + bytes([kind]) + b\"\\0\\x01\", (\"127.0.0.1\", 53))
+    print(s.recv(512)[3] & 15, end=\" \")'", "3 3 3 ", "secret.evil.test: no entry"),
+];
+
+/// What is replaced in scripts and options.
+struct Places {
+    site: PathBuf,
+    tools: PathBuf,
+    cargo: PathBuf,
+}
+
+impl Places {
+    fn put(&self, text: &str) -> String {
+        let text = text.replace("{ca}", CA);
+        let rows = [("{site}", &self.site), ("{tools}", &self.tools), ("{cargo}", &self.cargo)];
+        rows.iter().fold(text, |text, (name, place)| text.replace(name, &place.display().to_string()))
+    }
+}
+
+fn run(program: &str, arguments: &[&str], folder: &Path) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Lays out what is served, and what clients need.
+fn lay_out(places: &Places) {
+    let site = &places.site;
+    let write = |path: &str, text: &str| fs::write(site.join(path), text).unwrap();
+    ["served", "public", "rows", "origin"]
+        .iter()
+        .for_each(|folder| fs::create_dir(site.join(folder)).unwrap());
+    write("serve.py", include_str!("egress_clients/serve.py"));
+    write("namespace.sh", include_str!("egress_clients/namespace.sh"));
+    write("row.sh", include_str!("egress_clients/row.sh"));
+    write("packages.py", include_str!("egress_clients/packages.py"));
+    write("Get.java", include_str!("egress_clients/Get.java"));
+    write("get.go", include_str!("egress_clients/get.go"));
+    write("served/hello", HELLO);
+    write("hosts", &format!("127.0.0.1 localhost\n{ADDRESS} registry.test a.registry.test evil.test\n"));
+    certificates(site);
+    repository_in(site);
+    assert!(run("/usr/bin/python3", &["packages.py", "served"], site));
+    if !run("javac", &["-d", "public", "Get.java"], site) {
+        println!("skipped: a client written in Java: `cargo xtask setup` installs it");
+    }
+    let build = Command::new("go")
+        .args(["build", "-o", "public/get", "get.go"])
+        .current_dir(site)
+        .env("CGO_ENABLED", "0")
+        .env("GOCACHE", places.tools.join("go"))
+        .status();
+    if !build.is_ok_and(|build| build.success()) {
+        println!("skipped: a client written in Go: `cargo xtask setup` installs it");
+    }
+    over_ssh(site);
+}
+
+/// A certificate for the server, by an authority that no program knows.
+fn certificates(site: &Path) {
+    fs::write(site.join("names"), "subjectAltName=DNS:registry.test,DNS:*.registry.test\n").unwrap();
+    for arguments in [
+        "req -x509 -newkey rsa:2048 -nodes -subj /CN=probe -addext basicConstraints=critical,CA:TRUE -keyout ca.key -out \
+         public/ca.pem -days 2",
+        "req -new -newkey rsa:2048 -nodes -subj /CN=registry.test -keyout server.key -out server.csr",
+        "x509 -req -in server.csr -CA public/ca.pem -CAkey ca.key -CAcreateserial -extfile names -days 2 -out server.pem",
+    ] {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        assert!(run("openssl", &arguments, site), "{arguments:?}");
+    }
+}
+
+fn repository_in(site: &Path) {
+    let git = |folder: &str, arguments: &[&str]| {
+        let all = [&["-c", "user.name=u", "-c", "user.email=u@example.com"], arguments].concat();
+        assert!(run("git", &all, &site.join(folder)), "{arguments:?}");
+    };
+    fs::write(site.join("origin/hello"), HELLO).unwrap();
+    git("origin", &["init", "-q"]);
+    git("origin", &["add", "hello"]);
+    git("origin", &["commit", "-qm", "first"]);
+    git("served", &["clone", "-q", "--bare", "../origin", "repo.git"]);
+    git("served/repo.git", &["update-server-info"]);
+}
+
+/// A server of SSH that lets one key in.
+fn over_ssh(site: &Path) {
+    for key in ["host_key", "key"] {
+        run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", key], site);
+    }
+    let public = fs::read_to_string(site.join("host_key.pub")).unwrap_or_default();
+    fs::write(site.join("known_hosts"), format!("registry.test {public}")).unwrap();
+    let (here, mut config) = (site.display(), String::new());
+    write!(
+        config,
+        "ListenAddress {ADDRESS}\nHostKey {here}/host_key\nPidFile {here}/sshd.pid\nStrictModes no\n"
+    )
+    .unwrap();
+    write!(
+        config,
+        "AuthorizedKeysFile {here}/key.pub\nPasswordAuthentication no\nPermitRootLogin yes\nUsePAM no\n"
+    )
+    .unwrap();
+    fs::write(site.join("sshd_config"), config).unwrap();
+}
+
+/// Lays out the workspace of a client. Nothing where a program is missing, which is said.
+fn lay_out_row(client: &Client, places: &Places) -> Option<()> {
+    let needed = places.put(client.needs);
+    if !Path::new(&needed).exists() {
+        println!("skipped: {}: there is no {needed}: `cargo xtask setup` gets it", client.name);
+        return None;
+    }
+    let row = places.site.join("rows").join(client.name);
+    let work = row.join("work");
+    fs::create_dir_all(&work).unwrap();
+    for name in ["key", "known_hosts"] {
+        fs::copy(places.site.join(name), work.join(name)).ok();
+    }
+    fs::write(work.join("run"), format!("{UNSET}{}\n", places.put(client.script))).unwrap();
+    let mut options = vec!["-w".to_owned(), work.display().to_string()];
+    for folder in [places.site.join("public"), places.tools.clone(), places.cargo.clone()] {
+        options.extend(["--ro".to_owned(), folder.display().to_string()]);
+    }
+    options.extend(client.hosts.iter().flat_map(|host| ["--allow-host".to_owned(), (*host).to_owned()]));
+    fs::write(row.join("options"), options.join("\n")).unwrap();
+    Some(())
+}
+
+#[test]
+fn every_program_works_that_knows_of_no_proxy() {
+    let folder = tempfile_in_target();
+    let tools =
+        repository().join("target/tools").canonicalize().unwrap_or_else(|_| PathBuf::from("/nowhere"));
+    let cargo = Path::new(env!("CARGO")).canonicalize().unwrap();
+    let cargo = cargo.parent().and_then(Path::parent).unwrap().to_path_buf();
+    let places = Places { site: folder.path().canonicalize().unwrap(), tools, cargo };
+    fs::set_permissions(&places.site, fs::Permissions::from_mode(0o755)).unwrap();
+    lay_out(&places);
+    let rows: Vec<&Client> =
+        CLIENTS.iter().chain(BESIDE).filter(|client| lay_out_row(client, &places).is_some()).collect();
+    let mut namespace = Command::new("unshare");
+    namespace.args(["--net", "--mount", "sh", "namespace.sh"]).arg(&places.site).arg(ADDRESS);
+    namespace.current_dir(&places.site).env("STOCKADE", STOCKADE);
+    let Ok(output) = namespace.stdin(Stdio::null()).output() else {
+        return println!("skipped: clients of the network: there is no `unshare` (util-linux)");
+    };
+    let why = String::from_utf8_lossy(&output.stderr);
+    if why.contains("unshare failed") {
+        return println!("skipped: clients of the network: only root may make a network for the test");
+    }
+    assert!(places.site.join("ready").exists(), "{why}");
+    let failures: Vec<String> = rows.iter().filter_map(|client| failure(client, &places)).collect();
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), rows.len(), failures.join("\n"));
+    println!("{} programs of {}", rows.len(), CLIENTS.len() + BESIDE.len());
+}
+
+/// What is wrong with what became of a client.
+fn failure(client: &Client, places: &Places) -> Option<String> {
+    let row = places.site.join("rows").join(client.name);
+    let read = |name: &str| fs::read_to_string(row.join(name)).unwrap_or_default();
+    let (out, err, code) = (read("out"), read("err"), read("code"));
+    let is_right = match client.expected {
+        Prints(text) => out == text && code.trim() == "0",
+        Refused(prints, says) => out.contains(prints) && err.contains(says),
+    };
+    (!is_right).then(|| format!("--- {}: exit {}\n{out}\n{err}", client.name, code.trim()))
+}
+
+/// A folder in the build's own: what is below `/tmp` is not the same within a sandbox.
+fn tempfile_in_target() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}

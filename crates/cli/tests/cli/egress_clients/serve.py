@@ -1,0 +1,57 @@
+# Serves the folder SITE/served over HTTP and HTTPS at an address that looks public, and over HTTP at the loopback.
+# Beside files, it tells what it was sent: GET and POST of /echo.
+import http.server, os, ssl, sys, threading
+
+SITE, ADDRESS = sys.argv[1], sys.argv[2]
+os.chdir(os.path.join(SITE, "served"))
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def tell(self, text):
+        body = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        if self.path == "/echo":
+            return self.tell("%s %s\n" % (self.command, self.headers["Host"]))
+        super().do_GET()
+
+    def do_POST(self):
+        if self.headers["Transfer-Encoding"] == "chunked":
+            body = b""
+            while length := int(self.rfile.readline(), 16):
+                body += self.rfile.read(length)
+                self.rfile.readline()
+            self.rfile.readline()
+        else:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.tell("%s %d\n" % (self.command, len(body)))
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+def serve(address, port, tls):
+    server = Server((address, port), Handler)
+    if tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(SITE, "server.pem"), os.path.join(SITE, "server.key"))
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=False).start()
+
+
+serve(ADDRESS, 80, False)
+serve(ADDRESS, 443, True)
+serve(ADDRESS, 8443, True)
+serve("127.0.0.1", 9000, False)
+open(os.path.join(SITE, "ready"), "w").close()

@@ -1,0 +1,81 @@
+//! Which address stands for which name in a sandbox: one for each, handed out when the name is first asked for.
+//!
+//! They are addresses that no network routes (RFC 2544), so what connects to one can only have got it here.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+
+/// All addresses that may be handed out: the first, and how many bits they share.
+pub(super) const ALL: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 18, 0, 0), 15);
+
+/// The most names that get one.
+const MAX_NAMES: usize = 8_192;
+
+/// Names and their addresses.
+#[derive(Debug, Default)]
+pub(super) struct AddressBook {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl AddressBook {
+    /// Returns the address of a name; nothing when so many have one that there is none left.
+    pub(super) fn address_of(&mut self, name: &str) -> Option<Ipv4Addr> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(address(*number));
+        }
+        let number = u32::try_from(self.names.len()).ok().filter(|_| self.names.len() < MAX_NAMES)?;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        Some(address(number))
+    }
+
+    /// Returns the name that an address was handed out for.
+    pub(super) fn name_of(&self, address: Ipv4Addr) -> Option<&str> {
+        let number = u32::from(address).checked_sub(u32::from(ALL.0))?.checked_sub(1)?;
+        self.names.get(usize::try_from(number).ok()?).map(String::as_str)
+    }
+
+    /// Returns whether an address is one of those that are handed out here.
+    pub(super) fn is_one(address: Ipv4Addr) -> bool {
+        let shift = 32 - u32::from(ALL.1);
+        u32::from(address) >> shift == u32::from(ALL.0) >> shift
+    }
+}
+
+/// The first of all belongs to nobody.
+fn address(number: u32) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(ALL.0) + number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_address_and_an_address_one_name() {
+        let mut book = AddressBook::default();
+        let first = book.address_of("a.example").unwrap();
+        let second = book.address_of("b.example").unwrap();
+        assert_ne!(first, second);
+        assert_eq!(book.address_of("a.example"), Some(first));
+        assert_eq!((book.name_of(first), book.name_of(second)), (Some("a.example"), Some("b.example")));
+        for other in
+            ["198.18.0.0", "198.18.0.3", "198.17.255.255", "198.20.0.1", "0.0.0.0", "255.255.255.255"]
+        {
+            assert_eq!(book.name_of(other.parse().unwrap()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn there_is_an_end_to_them() {
+        let mut book = AddressBook::default();
+        for number in 0..MAX_NAMES {
+            let address = book.address_of(&format!("{number}.example")).unwrap();
+            assert!(AddressBook::is_one(address));
+        }
+        assert_eq!(book.address_of("one-more.example"), None);
+        assert!(book.address_of("0.example").is_some());
+        assert!(!AddressBook::is_one([198, 20, 0, 0].into()) && !AddressBook::is_one([198, 17, 0, 0].into()));
+    }
+}

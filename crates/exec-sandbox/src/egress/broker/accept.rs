@@ -1,0 +1,154 @@
+//! Takes what connects to the sockets of sandboxes, in one thread for all of them.
+
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::SocketType;
+use rustix::net::sockopt::socket_type;
+
+use super::answer::say;
+use super::resolve_check::Brokered;
+use super::{Shared, client, name_server, spawn, through};
+use crate::listener_handoff::PORT;
+
+/// So long it takes until it is tried again to make room for a client, where there was none.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// So many connections are taken at one socket before the others get their turn.
+const AT_ONCE: usize = 16;
+
+/// A socket of a sandbox.
+pub(super) enum Taken {
+    /// Messages that ask for names.
+    Names(UdpSocket),
+    Stream(TcpListener, Served),
+}
+
+/// What is served at a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Served {
+    /// Requests to a proxy.
+    Proxy,
+    /// What programs ask to learn the address of a host.
+    Names,
+    /// Whatever is meant for a host.
+    Host,
+}
+
+/// Serves whoever connects to these sockets and to those that are handed over, until the end.
+pub(super) fn all(shared: &Arc<Shared>, mut sockets: Vec<Taken>) {
+    let mut is_full = false;
+    loop {
+        let Ok(ready) = ready(shared, &sockets, is_full) else { return };
+        is_full = false;
+        let (handoff, taken) = ready.split_first().map_or((false, &[][..]), |(first, rest)| (*first, rest));
+        if handoff {
+            match shared.listeners.next_socket() {
+                Ok(Some(socket)) => sockets.extend(Taken::of(socket).ok()),
+                // A sandbox that could not hand one over is gone, or it is the end.
+                Ok(None) | Err(_) => return,
+            }
+        }
+        for (socket, _) in sockets.iter().zip(taken).filter(|(_, is_ready)| **is_ready) {
+            match socket {
+                Taken::Names(socket) => name_server::answer_all(socket, shared),
+                Taken::Stream(listener, served) => is_full |= !accept(listener, *served, shared),
+            }
+        }
+    }
+}
+
+/// Waits until there is something to do: at the handoff, which comes first, and at each socket.
+fn ready(shared: &Shared, sockets: &[Taken], is_full: bool) -> io::Result<Vec<bool>> {
+    let mut fds = vec![PollFd::new(&shared.listeners, PollFlags::IN)];
+    fds.extend(sockets.iter().map(|socket| match socket {
+        Taken::Names(socket) => PollFd::new(socket, PollFlags::IN),
+        Taken::Stream(listener, _) if is_full => PollFd::new(listener, PollFlags::empty()),
+        Taken::Stream(listener, _) => PollFd::new(listener, PollFlags::IN),
+    }));
+    let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(PAUSE.subsec_nanos()) };
+    match poll(&mut fds, is_full.then_some(&pause)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // Where there was no room, each is tried again after the pause.
+    Ok(fds.iter().enumerate().map(|(at, fd)| !fd.revents().is_empty() || (is_full && at > 0)).collect())
+}
+
+impl Taken {
+    fn of(socket: OwnedFd) -> io::Result<Self> {
+        if socket_type(&socket)? == SocketType::DGRAM {
+            let socket = UdpSocket::from(socket);
+            socket.set_nonblocking(true)?;
+            return Ok(Self::Names(socket));
+        }
+        let listener = TcpListener::from(socket);
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let served = match (address.ip() == Ipv4Addr::LOCALHOST, address.port()) {
+            (true, PORT) => Served::Proxy,
+            (true, name_server::PORT) => Served::Names,
+            _ => Served::Host,
+        };
+        Ok(Self::Stream(listener, served))
+    }
+}
+
+/// Takes some of those who wait at a socket. Says whether there was room for them.
+fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool {
+    for _ in 0..AT_ONCE {
+        let Some(counted) = shared.room() else { return false };
+        let client = match listener.accept() {
+            Ok((client, _)) => client,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+            // Whoever connected has gone again, or this program has too many files open for a moment.
+            Err(_) => return false,
+        };
+        let for_thread = Arc::clone(shared);
+        let serve = move || {
+            let _counted = counted;
+            let Some(kept) = for_thread.keep_asking(&client) else { return };
+            match served {
+                Served::Names => name_server::serve(&client, &for_thread),
+                Served::Proxy => match for_thread.too_many() {
+                    None => client::serve(&client, &for_thread, &kept),
+                    Some(before) => turn_away(&client, &for_thread, before),
+                },
+                Served::Host => match for_thread.too_many() {
+                    None => through::at_host(&client, &for_thread, &kept),
+                    Some(before) => too_many(&for_thread, before),
+                },
+            }
+            client.shutdown(Shutdown::Both).ok();
+        };
+        // Without a thread for it, a client finds its connection closed.
+        spawn(shared, serve).ok();
+    }
+    true
+}
+
+/// The record does not grow without end, whatever a command does: of all that are too many, the first is put there.
+fn too_many(shared: &Shared, before: u64) {
+    if before == 0 {
+        shared.told(&refusal(shared)).ok();
+    }
+}
+
+fn turn_away(client: &TcpStream, shared: &Shared, before: u64) {
+    too_many(shared, before);
+    say(client, &refusal(shared), None);
+}
+
+fn refusal(shared: &Shared) -> Brokered {
+    Brokered {
+        target: "the request".to_owned(),
+        rule: "too-many",
+        reason: format!("the command has sent all of its {} requests", shared.options.requests),
+        fix: None,
+        addresses: Vec::new(),
+    }
+}

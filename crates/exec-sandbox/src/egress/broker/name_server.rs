@@ -1,0 +1,81 @@
+//! Tells programs in a sandbox which address a name has there. Nothing is looked up for it, and so nothing leaves: what is not
+//! in the list does not exist, whatever was put into its name.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpStream, UdpSocket};
+use std::time::Instant;
+
+use super::super::name_query::{MAX_QUERY, NameAnswer, NameQuery};
+use super::Shared;
+
+/// Where names are looked up.
+pub(super) const PORT: u16 = 53;
+
+/// So many messages are answered before others get their turn.
+const AT_ONCE: usize = 64;
+
+/// So many names that are not in the list are put on record.
+const MAX_RECORDED: usize = 256;
+
+/// Answers all messages that have come.
+pub(super) fn answer_all(socket: &UdpSocket, shared: &Shared) {
+    let mut room = [0; MAX_QUERY];
+    for _ in 0..AT_ONCE {
+        let Ok((length, from)) = socket.recv_from(&mut room) else { return };
+        if let Some(answer) = room.get(..length).and_then(|message| answer(message, shared)) {
+            socket.send_to(&answer, from).ok();
+        }
+    }
+}
+
+/// Answers whoever asks over a connection.
+pub(super) fn serve(client: &TcpStream, shared: &Shared) {
+    let began = Instant::now();
+    while let Ok(true) = serve_one(client, shared) {
+        if began.elapsed() > shared.options.patience {
+            return;
+        }
+    }
+}
+
+fn serve_one(mut client: &TcpStream, shared: &Shared) -> io::Result<bool> {
+    client.set_read_timeout(Some(shared.options.patience))?;
+    client.set_write_timeout(Some(shared.options.patience))?;
+    let mut length = [0; 2];
+    client.read_exact(&mut length)?;
+    let mut room = [0; MAX_QUERY];
+    let Some(message) = room.get_mut(..usize::from(u16::from_be_bytes(length))) else { return Ok(false) };
+    client.read_exact(message)?;
+    let Some(answer) = answer(message, shared) else { return Ok(false) };
+    let length = u16::try_from(answer.len()).unwrap_or_default();
+    client.write_all(&[&length.to_be_bytes()[..], &answer].concat())?;
+    Ok(true)
+}
+
+fn answer(message: &[u8], shared: &Shared) -> Option<Vec<u8>> {
+    let query = NameQuery::read(message)?;
+    if !shared.check.has_name(&query.name) {
+        put_on_record(&query.name, shared);
+        return Some(query.answer(NameAnswer::NoSuchName));
+    }
+    if !query.wants_address {
+        return Some(query.answer(NameAnswer::Nothing));
+    }
+    let mut book = shared.book.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Some(query.answer(book.address_of(&query.name).map_or(NameAnswer::Failed, NameAnswer::Address)))
+}
+
+/// Each name once, and no more of them than anybody would read.
+fn put_on_record(name: &str, shared: &Shared) {
+    // Whose address something is, programs ask for by the way, and which services a host has that they may talk to.
+    let host = name.split('.').skip_while(|label| label.starts_with('_')).collect::<Vec<_>>().join(".");
+    if name.ends_with(".arpa") || (host != name && shared.check.has_name(&host)) {
+        return;
+    }
+    let mut state = shared.lock();
+    let is_new = state.unknown_names.len() < MAX_RECORDED && state.unknown_names.insert(name.to_owned());
+    drop(state);
+    if is_new {
+        shared.told(&shared.check.unknown(name)).ok();
+    }
+}

@@ -1,0 +1,249 @@
+//! Lets a client through to a host: what it says first has to be for that host, and then both sides are carried.
+
+use std::io::{self, Write as _};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use super::super::chunked::Chunked;
+use super::super::opening::{Opening, Unbound};
+use super::super::proxy_request::{ProxyRequest, RequestBody};
+use super::super::socks::SocksReply;
+use super::super::target::{Host, NetTarget};
+use super::answer::{about, refuse, say, say_bytes};
+use super::carry::{AtEnd, Pulse, Upload, carry};
+use super::incoming::{Incoming, More, head};
+use super::resolve_check::Brokered;
+use super::{Kept, Shared};
+
+/// What a client understands that waits to hear whether it is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaks {
+    Http,
+    Socks,
+}
+
+/// What TLS is told in clear when a server will not talk: access is denied (RFC 8446, 6.2).
+const DENIED_BY_ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 49];
+
+/// So many bytes are waited for at most until it is clear what they begin.
+const MAX_OPENING: usize = 32 << 10;
+
+/// Serves one request that names its whole URL.
+pub(super) fn plain(client: &TcpStream, shared: &Shared, request: &ProxyRequest, rest: &[u8]) {
+    let brokered = shared.check.decide(request.target());
+    if !brokered.is_allowed() {
+        return refuse(client, shared, &brokered, None);
+    }
+    if let Err(refused) = told(shared, &brokered) {
+        return say(client, &refused, None);
+    }
+    match connect(&brokered, shared.options.patience) {
+        Ok(server) => {
+            let Some(_both) = shared.keep(&server) else { return };
+            one_request(client, &server, request, rest, shared.options.idle).ok();
+        }
+        Err(refused) => say(client, &refused, None),
+    }
+}
+
+/// Serves a client that asked the proxy for a connection, which it will be told of before it says anything.
+pub(super) fn tunnel(
+    mut client: &TcpStream,
+    shared: &Shared,
+    target: &NetTarget,
+    speaks: Speaks,
+    rest: Vec<u8>,
+) {
+    let brokered = shared.check.decide(target);
+    if !brokered.is_allowed() {
+        shared.told(&brokered).ok();
+        return speaks.refuses(client, &brokered, SocksReply::NotAllowed);
+    }
+    if let Err(refused) = told(shared, &brokered) {
+        return speaks.refuses(client, &refused, SocksReply::Failed);
+    }
+    let server = match connect(&brokered, shared.options.patience) {
+        Ok(server) => server,
+        Err(refused) => return speaks.refuses(client, &refused, SocksReply::NotReached),
+    };
+    let Some(_both) = shared.keep(&server) else { return };
+    let greeted = match speaks {
+        Speaks::Http => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n"),
+        Speaks::Socks => client.write_all(&SocksReply::Connected.bytes()),
+    };
+    let mut incoming = Incoming::new(client, shared.options.patience, rest);
+    if greeted.is_ok() && (shared.check.carries_anything(target) || opens(&mut incoming, shared, target)) {
+        conversation(shared, client, &server, target, incoming).ok();
+    }
+}
+
+impl Speaks {
+    fn refuses(self, client: &TcpStream, refused: &Brokered, reply: SocksReply) {
+        match self {
+            Self::Http => say(client, refused, None),
+            Self::Socks => say_bytes(client, &reply.bytes()),
+        }
+    }
+}
+
+/// Serves a client that believes that it is connected to a host already.
+pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
+    let Some(target) = client.local_addr().ok().and_then(|address| meant(address, shared)) else { return };
+    let brokered = shared.check.decide(&target);
+    let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
+    if !brokered.is_allowed() {
+        let opening = opening(&mut incoming);
+        shared.told(&brokered).ok();
+        return match opening {
+            Some(Opening::Http) => say(client, &brokered, None),
+            Some(Opening::Tls { .. }) => say_bytes(client, DENIED_BY_ALERT),
+            _ => {}
+        };
+    }
+    if !shared.check.carries_anything(&target) && !opens(&mut incoming, shared, &target) {
+        return;
+    }
+    kept.has_asked();
+    // Nobody can be told more than that there is no connection.
+    let Ok(()) = told(shared, &brokered) else { return };
+    let Ok(server) = connect(&brokered, shared.options.patience) else { return };
+    let Some(_both) = shared.keep(&server) else { return };
+    conversation(shared, client, &server, &target, incoming).ok();
+}
+
+/// Which host a program means that has connected to an address within.
+fn meant(address: SocketAddr, shared: &Shared) -> Option<NetTarget> {
+    let named = |host| NetTarget { host, port: Some(address.port()), shown: None };
+    let ip = address.ip().to_canonical();
+    if let IpAddr::V4(four) = ip
+        && let Some(name) =
+            shared.book.lock().unwrap_or_else(std::sync::PoisonError::into_inner).name_of(four)
+    {
+        return Some(named(Host::Name(name.to_owned())));
+    }
+    let (itself, loopback) = (named(Host::Address(ip)), named(Host::Name("localhost".to_owned())));
+    Some(if ip.is_loopback() && !shared.check.lists(&itself) { loopback } else { itself })
+}
+
+/// Reads what a client says first; nothing if that is nothing.
+fn opening(incoming: &mut Incoming<'_>) -> Option<Opening> {
+    loop {
+        match Opening::read(&incoming.bytes) {
+            Opening::Incomplete if incoming.bytes.len() <= MAX_OPENING => {}
+            opening => return Some(opening),
+        }
+        match incoming.more().ok()? {
+            More::Came => {}
+            More::Ended | More::TooSlow if incoming.bytes.is_empty() => return None,
+            More::Ended | More::TooSlow => return Some(Opening::Incomplete),
+        }
+    }
+}
+
+/// Whether what a client says first is for the host that it was let through to. If not, that is put on record and told.
+fn opens(incoming: &mut Incoming<'_>, shared: &Shared, target: &NetTarget) -> bool {
+    let Some(opening) = opening(incoming) else { return false };
+    let Err(Unbound { rule, reason, is_allowed_by_tcp }) = opening.is_bound_to(target) else { return true };
+    let fix = is_allowed_by_tcp.then(|| shared.check.add(&format!("{target}/tcp")));
+    let refused = Brokered { target: target.to_string(), rule, reason, fix, addresses: Vec::new() };
+    shared.told(&refused).ok();
+    if matches!(opening, Opening::Tls { .. }) {
+        say_bytes(incoming.client(), DENIED_BY_ALERT);
+    }
+    false
+}
+
+/// Carries what a client says that may go on: one request of HTTP, or all that comes.
+fn conversation(
+    shared: &Shared,
+    client: &TcpStream,
+    server: &TcpStream,
+    target: &NetTarget,
+    mut incoming: Incoming<'_>,
+) -> io::Result<()> {
+    let is_http = Opening::read(&incoming.bytes) == Opening::Http && !shared.check.carries_anything(target);
+    if !is_http {
+        return both_ways(client, server, &incoming.bytes, Upload::all(), AtEnd::Tell, shared.options.idle);
+    }
+    let Some(end) = head(&mut incoming)? else { return Ok(()) };
+    let request = end.and_then(|end| {
+        let rest = incoming.bytes.split_off(end);
+        Ok((ProxyRequest::read_at(target, &incoming.bytes)?, rest))
+    });
+    match request {
+        Ok((request, rest)) => one_request(client, server, &request, &rest, shared.options.idle),
+        Err(bad) => {
+            let status = bad.status;
+            let refused = Brokered { target: target.to_string(), ..about(bad) };
+            refuse(client, shared, &refused, Some(status));
+            Ok(())
+        }
+    }
+}
+
+/// Sends one request, and carries what is answered.
+fn one_request(
+    client: &TcpStream,
+    mut server: &TcpStream,
+    request: &ProxyRequest,
+    rest: &[u8],
+    idle: Duration,
+) -> io::Result<()> {
+    let ProxyRequest::Plain { head, body, .. } = request else { return Ok(()) };
+    let upload = match body {
+        RequestBody::Length(length) => Upload::Length(*length),
+        RequestBody::Chunked => Upload::Chunked(Chunked::BEGIN),
+    };
+    server.set_write_timeout(Some(idle))?;
+    server.write_all(head.as_bytes())?;
+    both_ways(client, server, rest, upload, AtEnd::Keep, idle)
+}
+
+fn both_ways(
+    client: &TcpStream,
+    mut server: &TcpStream,
+    rest: &[u8],
+    mut upload: Upload,
+    at_end: AtEnd,
+    idle: Duration,
+) -> io::Result<()> {
+    client.set_write_timeout(Some(idle))?;
+    server.set_write_timeout(Some(idle))?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    // What is behind the body would be another request, and goes nowhere.
+    let of_body = upload.take(rest)?;
+    server.write_all(rest.get(..of_body).unwrap_or_default())?;
+    let pulse = Pulse::new(idle);
+    std::thread::scope(|scope| {
+        let up = std::thread::Builder::new().stack_size(super::STACK);
+        up.spawn_scoped(scope, || carry(client, server, upload, at_end, &pulse))?;
+        carry(server, client, Upload::all(), AtEnd::Tell, &pulse);
+        if at_end == AtEnd::Keep {
+            // The answer is complete, whatever was still to be sent.
+            client.shutdown(Shutdown::Both).ok();
+        }
+        Ok(())
+    })
+}
+
+/// The first address that answers. No name is looked up again.
+fn connect(brokered: &Brokered, patience: Duration) -> Result<TcpStream, Brokered> {
+    let mut error = io::Error::other("it has no address");
+    for address in &brokered.addresses {
+        match TcpStream::connect_timeout(address, patience) {
+            Ok(server) => return Ok(server),
+            Err(why) => error = why,
+        }
+    }
+    Err(no(brokered, "cannot-connect", error.to_string()))
+}
+
+/// Puts on record that something is let through. What cannot be put there is not.
+fn told(shared: &Shared, brokered: &Brokered) -> Result<(), Brokered> {
+    shared.told(brokered).map_err(|why| no(brokered, "unrecorded", why))
+}
+
+fn no(brokered: &Brokered, rule: &'static str, reason: String) -> Brokered {
+    Brokered { rule, reason, fix: None, addresses: Vec::new(), ..brokered.clone() }
+}

@@ -1,0 +1,120 @@
+//! What a client says first, and whether that is what the host was let through for.
+
+use super::client_hello::ClientHello;
+use super::target::{Host, NetTarget};
+
+/// What the first bytes of a client begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// There is more to come.
+    Incomplete,
+    /// A request of HTTP, whose head is not read yet.
+    Http,
+    /// A conversation over TLS.
+    Tls { server_name: Option<String>, is_encrypted: bool },
+    /// The greeting of a client that wants a shell, or files, of another machine.
+    Ssh,
+    /// Something else, and what is odd about it.
+    Other(&'static str),
+}
+
+/// Why a conversation that was begun does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unbound {
+    pub(super) rule: &'static str,
+    pub(super) reason: String,
+    /// Whether it would be let through where anything is.
+    pub(super) is_allowed_by_tcp: bool,
+}
+
+/// The port at which SSH is at home.
+const SSH_PORT: u16 = 22;
+
+impl Opening {
+    /// Reads the first bytes.
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        const SSH: &[u8] = b"SSH-";
+        match bytes {
+            [] => Self::Incomplete,
+            [22, ..] => match ClientHello::read(bytes) {
+                ClientHello::Incomplete => Self::Incomplete,
+                ClientHello::Malformed(why) => Self::Other(why),
+                ClientHello::Complete { server_name, is_encrypted } => {
+                    Self::Tls { server_name, is_encrypted }
+                }
+            },
+            _ if SSH.starts_with(bytes) => Self::Incomplete,
+            _ if bytes.starts_with(SSH) => Self::Ssh,
+            [first, ..] if first.is_ascii_uppercase() => Self::Http,
+            _ => Self::Other("it is neither TLS nor HTTP"),
+        }
+    }
+
+    /// Decides whether it may go on to a target that was let through.
+    pub(super) fn is_bound_to(&self, target: &NetTarget) -> Result<(), Unbound> {
+        let unbound =
+            |rule, reason: String, is_allowed_by_tcp| Err(Unbound { rule, reason, is_allowed_by_tcp });
+        match (self, &target.host) {
+            (Self::Tls { is_encrypted: true, .. }, _) => unbound(
+                "hidden-name",
+                "whom it really asks for is encrypted (ECH), so nobody sees whether that is allowed"
+                    .to_owned(),
+                false,
+            ),
+            (Self::Tls { server_name: Some(name), .. }, Host::Name(host)) if name == host => Ok(()),
+            (Self::Tls { server_name: None, .. }, Host::Address(_)) => Ok(()),
+            (Self::Tls { server_name: Some(name), .. }, host) => unbound(
+                "other-host",
+                format!("it was let through to `{host}`, and asks there for `{}`", name.escape_debug()),
+                false,
+            ),
+            (Self::Tls { server_name: None, .. }, Host::Name(host)) => {
+                unbound("no-name", format!("it does not say over TLS that it wants `{host}`"), true)
+            }
+            (Self::Ssh, _) if target.port == Some(SSH_PORT) => Ok(()),
+            (Self::Ssh, _) => unbound("not-tls", "SSH is let through at port 22 alone".to_owned(), true),
+            // Its head says which host it is for, and is judged when it is read.
+            (Self::Http, _) => Ok(()),
+            (Self::Other(why), _) => unbound("not-tls", (*why).to_owned(), true),
+            (Self::Incomplete, _) => unbound("not-tls", "it ended before it was understood".to_owned(), true),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(opening: &Opening, target: &str) -> &'static str {
+        match opening.is_bound_to(&NetTarget::parse(target).unwrap()) {
+            Ok(()) => "ok",
+            Err(unbound) => unbound.rule,
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_bound_to_its_host() {
+        let tls = |name: Option<&str>, is_encrypted| Opening::Tls {
+            server_name: name.map(str::to_owned),
+            is_encrypted,
+        };
+        for (opening, target, expected) in [
+            (tls(Some("a.example"), false), "a.example:443", "ok"),
+            (tls(Some("b.example"), false), "a.example:443", "other-host"),
+            (tls(Some("a.example.evil.test"), false), "a.example:443", "other-host"),
+            (tls(Some("a.example"), true), "a.example:443", "hidden-name"),
+            (tls(None, true), "10.0.0.1:443", "hidden-name"),
+            (tls(None, false), "a.example:443", "no-name"),
+            (tls(None, false), "10.0.0.1:443", "ok"),
+            (tls(Some("a.example"), false), "10.0.0.1:443", "other-host"),
+            (Opening::read(b"SSH-2.0-OpenSSH_9.2"), "a.example:22", "ok"),
+            (Opening::read(b"SSH-2.0-OpenSSH_9.2"), "a.example:443", "not-tls"),
+            (Opening::read(b"GET / HTTP/1.1"), "a.example:80", "ok"),
+            (Opening::read(b"\x00\x00"), "a.example:443", "not-tls"),
+            (Opening::read(b"SS"), "a.example:443", "not-tls"),
+            (Opening::read(&[22, 3, 1, 0, 0]), "a.example:443", "not-tls"),
+        ] {
+            assert_eq!(rule(&opening, target), expected, "{opening:?} {target}");
+        }
+    }
+}

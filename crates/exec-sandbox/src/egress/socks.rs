@@ -1,0 +1,142 @@
+//! Reads what a client asks of a proxy over SOCKS 5 (RFC 1928): a connection, by name or address, without a password.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::target::NetTarget;
+
+/// The first byte of a client.
+pub(super) const VERSION: u8 = 5;
+
+/// What is answered to the greeting: no password is wanted.
+pub(super) const WELCOME: [u8; 2] = [VERSION, 0];
+
+/// What is answered to a greeting that offers nothing else than passwords.
+pub(super) const NO_WAY: [u8; 2] = [VERSION, 0xff];
+
+/// What a request ends in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SocksReply {
+    Connected = 0,
+    Failed = 1,
+    NotAllowed = 2,
+    NotReached = 4,
+    UnknownCommand = 7,
+    UnknownAddress = 8,
+}
+
+impl SocksReply {
+    /// Returns the answer. Which address the connection has outside is nobody's business inside.
+    pub(super) const fn bytes(self) -> [u8; 10] {
+        [VERSION, self as u8, 0, 1, 0, 0, 0, 0, 0, 0]
+    }
+}
+
+/// What has come so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Socks<T> {
+    Incomplete,
+    /// It cannot be done, and why.
+    Malformed(SocksReply, &'static str),
+    /// It is complete, and so many bytes long.
+    Complete(T, usize),
+}
+
+/// Reads the greeting: whether the client can do without a password.
+pub(super) fn greeting(bytes: &[u8]) -> Socks<bool> {
+    match bytes {
+        [VERSION, count, rest @ ..] => match rest.get(..usize::from(*count)) {
+            Some(methods) => Socks::Complete(methods.contains(&0), 2 + methods.len()),
+            None => Socks::Incomplete,
+        },
+        [] | [VERSION] => Socks::Incomplete,
+        _ => Socks::Malformed(SocksReply::Failed, "it is no greeting of SOCKS 5"),
+    }
+}
+
+/// Reads the request.
+pub(super) fn request(bytes: &[u8]) -> Socks<NetTarget> {
+    let &[version, command, reserved, kind, ref rest @ ..] = bytes else { return Socks::Incomplete };
+    if version != VERSION || reserved != 0 {
+        return Socks::Malformed(SocksReply::Failed, "it is no request of SOCKS 5");
+    }
+    if command != 1 {
+        return Socks::Malformed(SocksReply::UnknownCommand, "only connections are made, and none are taken");
+    }
+    let (length, before) = match (kind, rest) {
+        (1, _) => (4, 0),
+        (3, [length, ..]) => (usize::from(*length), 1),
+        (3, []) => return Socks::Incomplete,
+        (4, _) => (16, 0),
+        _ => return Socks::Malformed(SocksReply::UnknownAddress, "it is no kind of address"),
+    };
+    let Some(&[ref address @ .., high, low]) = rest.get(before..before + length + 2) else {
+        return Socks::Incomplete;
+    };
+    let host = match kind {
+        1 => <[u8; 4]>::try_from(address).ok().map(|four| Ipv4Addr::from(four).to_string()),
+        4 => <[u8; 16]>::try_from(address).ok().map(|six| format!("[{}]", Ipv6Addr::from(six))),
+        _ => std::str::from_utf8(address).ok().filter(|name| is_host(name)).map(str::to_owned),
+    };
+    let port = u16::from_be_bytes([high, low]);
+    let target = host.and_then(|host| NetTarget::parse(&format!("{host}:{port}")).ok());
+    match target {
+        Some(target) => Socks::Complete(target, 4 + before + length + 2),
+        None => Socks::Malformed(
+            SocksReply::NotAllowed,
+            "it names no host, or in a way that programs read differently",
+        ),
+    }
+}
+
+/// A host and nothing beside it.
+fn is_host(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '@', '?', '#', ':', '[', ']'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(kind: u8, address: &[u8], port: u16) -> Vec<u8> {
+        [&[5, 1, 0, kind], address, &port.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn names_and_addresses_are_read() {
+        for (bytes, expected) in [
+            (asked(1, &[10, 0, 0, 1], 22), "10.0.0.1:22"),
+            (asked(3, b"\x09A.example", 443), "a.example:443"),
+            (asked(4, &Ipv6Addr::LOCALHOST.octets(), 80), "[::1]:80"),
+        ] {
+            let Socks::Complete(target, length) = request(&bytes) else { panic!("{bytes:?}") };
+            assert_eq!((target.to_string().as_str(), length), (expected, bytes.len()));
+            for end in 0..bytes.len() {
+                assert_eq!(request(&bytes[..end]), Socks::Incomplete, "{expected} {end}");
+            }
+        }
+        assert_eq!(greeting(&[5, 2, 2, 0, 5]), Socks::Complete(true, 4));
+        assert_eq!(greeting(&[5, 1, 2]), Socks::Complete(false, 3));
+        assert_eq!(greeting(&[5, 2, 0]), Socks::Incomplete);
+    }
+
+    #[test]
+    fn what_is_something_else_is_refused() {
+        for bytes in [
+            vec![4, 1, 0, 1],
+            vec![5, 2, 0, 1],
+            vec![5, 3, 0, 1],
+            vec![5, 1, 1, 1],
+            vec![5, 1, 0, 2],
+            asked(1, &[10, 0, 0, 1], 0),
+            asked(3, b"\x00", 80),
+            asked(3, b"\x05a:b.c", 80),
+            asked(3, b"\x06u@host", 80),
+            asked(3, b"\x0a2130706433", 80),
+            asked(3, b"\x03\xff.a", 80),
+            asked(4, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1], 80),
+        ] {
+            assert!(matches!(request(&bytes), Socks::Malformed(..)), "{bytes:?}");
+        }
+        assert!(matches!(greeting(&[4, 1, 0]), Socks::Malformed(..)));
+    }
+}
